@@ -1,0 +1,49 @@
+# The two commands and their friends. Everything is built by CMake; this file only forwards.
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: all demo test bench lint format install deps clean debug asan
+
+all: deps
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS)
+
+deps:
+	@scripts/deps build
+
+demo: all
+	@build/medley demo
+
+asan:
+	@cmake --preset asan >/dev/null
+	@cmake --build build-asan -j $(JOBS)
+
+debug: deps
+	@cmake --preset debug >/dev/null
+	@cmake --build build-debug -j $(JOBS)
+
+test:
+	@scripts/deps build test
+	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
+	@$(MAKE) --no-print-directory asan
+	@scripts/run-tests build build-asan
+
+bench: all
+	@scripts/deps bench
+	@scripts/run-bench build
+
+lint:
+	@scripts/deps build test lint
+	@cmake --preset release >/dev/null
+	@scripts/lint
+
+format:
+	@scripts/deps lint
+	@git ls-files -z -co --exclude-standard '*.c' '*.h' | xargs -0 clang-format -i
+
+install: all
+	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
+
+clean:
+	@rm -rf build build-asan build-debug

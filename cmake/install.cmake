@@ -1,0 +1,24 @@
+# Installs the command, the library with its headers, pkg-config and CMake package files, manual
+# pages and bash completion.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS medley RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS libmedley EXPORT medleyTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/medley)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        FILES_MATCHING PATTERN "*.1")
+install(FILES ${PROJECT_BINARY_DIR}/man/medley.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME medley)
+
+set(MEDLEY_PRIVATE_LIBS "-lm -lz ${CBLAS_LIBRARY} ${OpenMP_C_FLAGS}")
+configure_file(cmake/medley.pc.in ${PROJECT_BINARY_DIR}/medley.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/medley.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_package_config_file(cmake/medley-config.cmake.in ${PROJECT_BINARY_DIR}/medley-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/medley)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/medley-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/medley-config.cmake ${PROJECT_BINARY_DIR}/medley-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/medley)
+install(EXPORT medleyTargets NAMESPACE medley:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/medley)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Data in memory: rows with one or more tables of features, labels, folds and sequences. */
+#ifndef MEDLEY_DATASET_H
+#define MEDLEY_DATASET_H
+
+#include "medley/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct medley_dataset medley_dataset;
+
+typedef struct medley_read_options {
+    size_t struct_size;
+    const char *format;   /* NULL: by extension and content */
+    const char *label;    /* label column by name, 1-based number, "last" or "none"; NULL: guess */
+    const char *columns;  /* feature columns to keep: "1-5,8" or names; NULL: all */
+    int header;           /* CSV: 1 yes, 0 no, -1 guess */
+    size_t feature_count; /* columns a model expects, so that a file without labels is recognised;
+                             0: unknown */
+    bool ignore_labels;   /* do not look at labels: they may be missing or anything */
+} medley_read_options;
+
+#define MEDLEY_READ_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false                                \
+    }
+
+/* Reads a file ("-": standard input; gzip is recognised). Codes: MEDLEY_BAD_INPUT with file and
+ * line for malformed data, MEDLEY_FAILED if the file cannot be read. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_read(medley_dataset **dataset,
+                                                            const char *path,
+                                                            const medley_read_options *options,
+                                                            medley_error *error);
+
+/* A dataset over a copy of values[rows][columns]. labels: rows texts, or NULL. */
+MEDLEY_API MEDLEY_CHECKED medley_status
+medley_dataset_from_dense(medley_dataset **dataset, const double *values, size_t rows,
+                          size_t columns, const char *const *labels, medley_error *error);
+
+/* Reads another file with the same rows as one more table called name. On an empty dataset
+ * (medley_dataset_create) it becomes the first and brings the labels. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_table(medley_dataset *dataset,
+                                                                 const char *name, const char *path,
+                                                                 const medley_read_options *options,
+                                                                 medley_error *error);
+
+/* Reads precomputed kernel values: npy of shape (rows, training rows) or a stack of them. name
+ * may be NULL; a stack's kernels are numbered name1, name2 ... */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_gram(medley_dataset *dataset,
+                                                                const char *name, const char *path,
+                                                                medley_error *error);
+
+/* Kernel values of each row with itself, npy of shape (M, rows) or (rows): needed at prediction
+ * time by unit-diagonal precomputed kernels only. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset,
+                                                                         const char *path,
+                                                                         medley_error *error);
+
+/* Labels from a file of their own: npy or idx (numbers), or text with one label a line. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_read_labels(medley_dataset *dataset,
+                                                                   const char *path,
+                                                                   medley_error *error);
+
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_create(medley_dataset **dataset,
+                                                              medley_error *error);
+MEDLEY_API void medley_dataset_free(medley_dataset *dataset);
+
+/* A new dataset with the rows of the named folds: "0", "1-9", "0,3" by the file's fold column, or
+ * "0/5", "1-4/5": parts of a fixed stratified division into that many. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_folds(medley_dataset **selected,
+                                                             const medley_dataset *dataset,
+                                                             const char *folds,
+                                                             medley_error *error);
+
+/* A new dataset with count rows (or sequences) drawn at random without replacement. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_sample(medley_dataset **selected,
+                                                              const medley_dataset *dataset,
+                                                              size_t count, uint64_t seed,
+                                                              medley_error *error);
+
+/* Divides at random, stratified by label: about `fraction` of the rows go to held_out. */
+MEDLEY_API MEDLEY_CHECKED medley_status
+medley_dataset_split(medley_dataset **kept, medley_dataset **held_out,
+                     const medley_dataset *dataset, double fraction, uint64_t seed,
+                     medley_error *error);
+
+/* Writes in the named format ("svmlight", "csv" ...; NULL: by extension). */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write(const medley_dataset *dataset,
+                                                             const char *path, const char *format,
+                                                             medley_error *error);
+
+MEDLEY_API size_t medley_dataset_rows(const medley_dataset *dataset);
+MEDLEY_API size_t medley_dataset_columns(const medley_dataset *dataset); /* of the first table */
+MEDLEY_API size_t medley_dataset_sequences(const medley_dataset *dataset); /* 0: rows stand alone */
+MEDLEY_API size_t medley_dataset_label_count(const medley_dataset *dataset);
+MEDLEY_API const char *medley_dataset_label_name(const medley_dataset *dataset, size_t label);
+
+/* The label of a row as an index, or -1 if it has none. */
+MEDLEY_API int32_t medley_dataset_label(const medley_dataset *dataset, size_t row);
+
+/* The values of one row of the first table, dense, into values[columns]. */
+MEDLEY_API void medley_dataset_row(const medley_dataset *dataset, size_t row, float *values);
+
+/* The shape of the rows where they are images; false otherwise. */
+MEDLEY_API bool medley_dataset_image_shape(const medley_dataset *dataset, size_t *height,
+                                           size_t *width);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MD_CLOCK_H
+#define MD_CLOCK_H
+
+double md_clock_seconds(void);   /* monotonic */
+double md_peak_rss_mb(void);     /* largest resident size of this process so far */
+
+#endif

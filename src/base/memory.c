@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *md_calloc(size_t count, size_t size)
+{
+    return calloc(count ? count : 1, size); /* calloc checks the product */
+}
+
+void *md_alloc_aligned(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - 64)
+        return NULL;
+    bytes = (bytes + 63) / 64 * 64;
+    return aligned_alloc(64, bytes ? bytes : 64);
+}
+
+int md_reserve(void **array, size_t *capacity, size_t needed, size_t size)
+{
+    size_t bytes;
+    if (needed <= *capacity)
+        return 0;
+    size_t grown = *capacity < SIZE_MAX / 2 ? *capacity * 2 : needed;
+    if (grown < needed)
+        grown = needed;
+    if (grown < 16)
+        grown = 16;
+    if (__builtin_mul_overflow(grown, size, &bytes))
+        return -1;
+    void *moved = realloc(*array, bytes);
+    if (moved == NULL)
+        return -1;
+    *array = moved;
+    *capacity = grown;
+    return 0;
+}
+
+void *md_copy(const void *source, size_t bytes)
+{
+    void *copy = malloc(bytes ? bytes : 1);
+    if (copy != NULL && bytes > 0)
+        memcpy(copy, source, bytes);
+    return copy;
+}
+
+char *md_copy_text(const char *text, size_t length)
+{
+    char *copy = length < SIZE_MAX ? malloc(length + 1) : NULL;
+    if (copy == NULL)
+        return NULL;
+    if (length > 0)
+        memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+size_t md_memory_available(void)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    if (file == NULL)
+        return 0;
+    char line[256];
+    unsigned long long kilobytes = 0;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "MemAvailable:", 13) == 0)
+            kilobytes = strtoull(line + 13, NULL, 10);
+    fclose(file);
+    return (size_t)kilobytes * 1024;
+}

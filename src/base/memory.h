@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Allocation with overflow-checked sizes, aligned for vector code. All memory is released with
+ * free(). */
+#ifndef MD_MEMORY_H
+#define MD_MEMORY_H
+
+#include <stddef.h>
+
+/* Zeroed memory for count items, or NULL (also when count * size overflows). Never NULL for 0. */
+void *md_calloc(size_t count, size_t size);
+
+/* The same, not zeroed and aligned to 64 bytes: large arrays that are filled at once. */
+void *md_alloc_aligned(size_t count, size_t size);
+
+/* Grows *array (items of `size` bytes) so that it holds at least `needed`; doubles. Returns 0 on
+ * success; on failure *array is untouched. */
+int md_reserve(void **array, size_t *capacity, size_t needed, size_t size);
+
+/* A copy of `bytes` bytes, or NULL. */
+void *md_copy(const void *source, size_t bytes);
+
+/* A copy of the first length characters of text, terminated, or NULL. */
+char *md_copy_text(const char *text, size_t length);
+
+/* Bytes of memory the system could still give out now; 0 where that is not known. */
+size_t md_memory_available(void);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing a file so that it is there whole or not at all: bytes go to a temporary name beside the
+ * target, which is renamed at the end. "-" is standard output. */
+#ifndef MD_OUTPUT_H
+#define MD_OUTPUT_H
+
+#include "base/status.h"
+#include <stdio.h>
+
+typedef struct md_output {
+    FILE *file;
+    char *path, *temporary; /* both NULL for standard output */
+    void *compressed;       /* a gzFile where the name ends in .gz */
+} md_output;
+
+medley_status md_output_open(md_output *output, const char *path, medley_error *error);
+medley_status md_output_write(md_output *output, const void *bytes, size_t count,
+                              medley_error *error);
+
+/* Flushes, checks that everything reached the disk, and gives the file its name. */
+medley_status md_output_commit(md_output *output, medley_error *error);
+
+/* Drops an output that was not committed and leaves no trace. Harmless after commit. */
+void md_output_abandon(md_output *output);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The only place that starts threads. Work is cut into items whose results do not depend on who
+ * computes them, so any thread count gives the same bits. */
+#ifndef MD_PARALLEL_H
+#define MD_PARALLEL_H
+
+#include <stddef.h>
+
+/* Calls body(context, item, worker) for every item in 0..count-1; worker is in 0..threads-1 and
+ * lets the body pick its own scratch memory. Returns when all are done. */
+typedef void (*md_parallel_body)(void *context, size_t item, size_t worker);
+void md_parallel_for(size_t threads, size_t count, md_parallel_body body, void *context);
+
+/* Processors this process may use. */
+size_t md_processor_count(void);
+
+#endif

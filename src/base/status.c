@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void fill(medley_error *error, medley_status code, const char *file, size_t line,
+                 const char *format, va_list arguments)
+{
+    if (error == NULL || error->code < 0)
+        return; /* first error wins */
+    error->code = code;
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    snprintf(error->file, sizeof error->file, "%s", file ? file : "");
+    error->line = (long)line;
+}
+
+medley_status md_fail(medley_error *error, medley_status code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, code, NULL, 0, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+medley_status md_fail_at(medley_error *error, medley_status code, const char *file, size_t line,
+                         const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, code, file, line, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+medley_status md_fail_memory(medley_error *error, size_t bytes)
+{
+    return md_fail(error, MEDLEY_FAILED,
+                   "out of memory (%.1f MB asked for); use a smaller --memory or less data",
+                   (double)bytes / 1e6);
+}
+
+void medley_error_format(const medley_error *error, char *text, unsigned long size)
+{
+    if (error->file[0] != '\0' && error->line > 0)
+        snprintf(text, size, "%s:%ld: %s", error->file, error->line, error->message);
+    else if (error->file[0] != '\0')
+        snprintf(text, size, "%s: %s", error->file, error->message);
+    else
+        snprintf(text, size, "%s", error->message);
+}

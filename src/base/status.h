@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reporting failures: first error wins, the position comes from the layer that knows it. */
+#ifndef MD_STATUS_H
+#define MD_STATUS_H
+
+#include "medley/error.h"
+#include <stddef.h>
+
+/* The one control-flow macro: on failure leaves for `done` with `status` set. */
+#define MEDLEY_TRY(call)                                                                           \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status < 0)                                                                            \
+            goto done;                                                                             \
+    } while (0)
+
+/* Fills error (if it holds none yet) and returns code. */
+medley_status md_fail(medley_error *error, medley_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with the input's position. line 0: only the file is known. */
+medley_status md_fail_at(medley_error *error, medley_status code, const char *file, size_t line,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Out of memory; bytes is what was asked for. */
+medley_status md_fail_memory(medley_error *error, size_t bytes);
+
+#endif

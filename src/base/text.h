@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Growing text, numbers in and out of text, and a table of distinct strings. Independent of the
+ * locale. */
+#ifndef MD_TEXT_H
+#define MD_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- a string that grows; a failed allocation is remembered in `failed` and reported once ---- */
+typedef struct md_text {
+    char *data; /* terminated, NULL while empty */
+    size_t length, capacity;
+    bool failed;
+} md_text;
+
+void md_text_clear(md_text *text); /* releases the memory */
+void md_text_add(md_text *text, const char *bytes, size_t length);
+void md_text_addf(md_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- numbers ---- */
+
+/* Reads a decimal number at *cursor (stops before end); moves *cursor behind it. False if there is
+ * none. Correctly rounded for up to 19 digits and small exponents, else by strtod. Accepts
+ * nan and inf: callers decide. */
+bool md_read_number(const char **cursor, const char *end, double *value);
+
+/* The whole of text is a number / a whole number / a size such as 512M or 2G (powers of 1024). */
+bool md_parse_double(const char *text, double *value);
+bool md_parse_int(const char *text, long long *value);
+bool md_parse_size(const char *text, size_t *bytes);
+
+/* The shortest text that reads back as value ("0.1", "5", "1e-07"). buffer: 32 bytes. */
+const char *md_format_double(char buffer[32], double value);
+
+/* ---- distinct strings, numbered 0, 1, 2 ... in order of arrival ---- */
+typedef struct md_strings {
+    char **items; /* [count], owned, terminated */
+    size_t count, capacity;
+    int32_t *slots; /* open addressing, id + 1 or 0 */
+    size_t slot_count;
+} md_strings;
+
+void md_strings_clear(md_strings *strings);
+int32_t md_strings_find(const md_strings *strings, const char *text, size_t length); /* -1: none */
+int32_t md_strings_add(md_strings *strings, const char *text, size_t length);        /* -1: memory */
+
+/* Index of text in a NULL-terminated list, or -1. */
+int md_text_index(const char *text, const char *const *list);
+
+/* The name in a NULL-terminated list nearest to text (edit distance, at most a third of it), for
+ * "did you mean"; NULL if none is near. */
+const char *md_text_nearest(const char *text, const char *const *list);
+
+uint64_t md_hash_bytes(const void *bytes, size_t length);
+uint32_t md_crc32(const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The in-memory data model. Readers (io) fill it, generators fill it, everything above reads it. */
+#ifndef MD_DATASET_H
+#define MD_DATASET_H
+
+#include "base/text.h"
+#include "linalg/matrix.h"
+#include "medley/dataset.h"
+
+/* The numeric columns of one file. */
+typedef struct md_table {
+    char *name; /* "" for DATA itself, else the view's name */
+    char *source; /* the file, for messages */
+    md_matrix features;
+    size_t height, width;    /* of the image each row is; 0 if it is none */
+    md_strings column_names; /* empty: columns are known by number */
+} md_table;
+
+/* Kernel values that came ready made. */
+typedef struct md_precomputed {
+    char *name;
+    md_matrix values; /* [rows][training rows], dense */
+    double *diagonal; /* [rows] K(x,x) where it is known apart from values, else NULL */
+} md_precomputed;
+
+/* A line of the input that carries no row but must come back on output (CoNLL-U comments,
+ * multiword tokens, empty nodes): it stands before `row`. */
+typedef struct md_verbatim {
+    size_t row;
+    char *text;
+} md_verbatim;
+
+struct medley_dataset {
+    char *source; /* path of the first file, for messages */
+    size_t rows;
+
+    md_table *tables;
+    size_t table_count;
+    md_precomputed *grams;
+    size_t gram_count;
+
+    md_strings label_names; /* sorted: numbers by value, else by byte order */
+    int32_t *label;         /* [rows] index into label_names, -1 unlabelled; NULL: no labels */
+    double *target;         /* [rows] the labels as numbers, NULL unless all are numeric */
+    int32_t *fold;          /* [rows], or NULL */
+
+    size_t sequence_count;  /* 0: every row stands alone */
+    size_t *sequence_start; /* [sequence_count + 1] rows of sequence s: start[s] .. start[s+1]-1 */
+
+    size_t token_columns;     /* text columns of tagged words, label column excluded */
+    md_strings *token_values; /* [token_columns] distinct texts of each column */
+    int32_t *token;           /* [rows][token_columns] ids into token_values */
+
+    md_verbatim *verbatim;
+    size_t verbatim_count, verbatim_capacity;
+};
+
+/* Appends an empty table and returns it, or NULL for lack of memory. */
+md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source);
+md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);
+
+/* Labels arrive as texts in file order; this collects them. Texts that are numbers are written
+ * canonically ("+1", "1.0" and "1" are one label). */
+typedef struct md_label_builder {
+    md_strings names; /* in order of arrival */
+    int32_t *label;
+    double *number;       /* [distinct] value of each name, NaN if it is no number */
+    size_t count, capacity, number_capacity;
+} md_label_builder;
+
+/* text NULL: this row has no label. */
+medley_status md_labels_add(md_label_builder *builder, const char *text, size_t length,
+                            medley_error *error);
+/* Sorts the names and moves everything into dataset (whose rows must match, else an error). */
+medley_status md_labels_finish(md_label_builder *builder, medley_dataset *dataset,
+                               medley_error *error);
+void md_labels_clear(md_label_builder *builder);
+
+/* A new dataset with the named rows (whole sequences if there are sequences: then the rows must
+ * be complete sequences in order). Precomputed kernels keep all their columns unless
+ * square is true, which keeps the same rows and columns. */
+medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
+                                const size_t *rows, size_t count, bool square,
+                                medley_error *error);
+
+/* Translates the labels of dataset into the numbering of names; unknown ones become -1.
+ * The caller frees the result; NULL for lack of memory. */
+int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *names);
+
+#endif

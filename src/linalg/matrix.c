@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "linalg/matrix.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+void md_matrix_clear(md_matrix *matrix)
+{
+    free(matrix->dense);
+    free(matrix->start);
+    free(matrix->index);
+    free(matrix->value);
+    *matrix = (md_matrix){0};
+}
+
+medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t columns,
+                                   medley_error *error)
+{
+    size_t count;
+    *matrix = (md_matrix){.rows = rows, .columns = columns};
+    if (__builtin_mul_overflow(rows, columns, &count) ||
+        (matrix->dense = md_alloc_aligned(count, sizeof(float))) == NULL)
+        return md_fail_memory(error, rows * columns * sizeof(float));
+    memset(matrix->dense, 0, count * sizeof(float));
+    return MEDLEY_OK;
+}
+
+medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t columns, size_t entries,
+                                    medley_error *error)
+{
+    *matrix = (md_matrix){.rows = rows, .columns = columns};
+    matrix->start = md_calloc(rows + 1, sizeof *matrix->start);
+    matrix->index = md_calloc(entries, sizeof *matrix->index);
+    matrix->value = md_calloc(entries, sizeof *matrix->value);
+    if (matrix->start == NULL || matrix->index == NULL || matrix->value == NULL) {
+        md_matrix_clear(matrix);
+        return md_fail_memory(error, entries * (sizeof(float) + sizeof(int32_t)));
+    }
+    return MEDLEY_OK;
+}
+
+static void gather_dense(md_matrix *target, const md_matrix *source, const size_t *keep,
+                         const size_t *columns)
+{
+    for (size_t r = 0; r < target->rows; r++) {
+        const float *from = source->dense + keep[r] * source->columns;
+        float *to = target->dense + r * target->columns;
+        if (columns == NULL) {
+            memcpy(to, from, target->columns * sizeof *to);
+            continue;
+        }
+        for (size_t c = 0; c < target->columns; c++)
+            to[c] = from[columns[c]];
+    }
+}
+
+/* new_column[c]: where column c goes, or -1. NULL: every column stays where it is. */
+static void gather_sparse(md_matrix *target, const md_matrix *source, const size_t *keep,
+                          const int32_t *new_column)
+{
+    size_t used = 0;
+    for (size_t r = 0; r < target->rows; r++) {
+        for (size_t e = source->start[keep[r]]; e < source->start[keep[r] + 1]; e++) {
+            const int32_t column = new_column ? new_column[source->index[e]] : source->index[e];
+            if (column < 0)
+                continue;
+            target->index[used] = column;
+            target->value[used++] = source->value[e];
+        }
+        target->start[r + 1] = used;
+    }
+}
+
+medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const size_t *keep,
+                               size_t count, const size_t *columns, size_t column_count,
+                               medley_error *error)
+{
+    const size_t width = columns ? column_count : source->columns;
+    if (!md_matrix_is_sparse(source)) {
+        const medley_status status = md_matrix_init_dense(target, count, width, error);
+        if (status == MEDLEY_OK)
+            gather_dense(target, source, keep, columns);
+        return status;
+    }
+    int32_t *new_column = NULL;
+    if (columns != NULL) {
+        new_column = md_calloc(source->columns, sizeof *new_column);
+        if (new_column == NULL)
+            return md_fail_memory(error, source->columns * sizeof *new_column);
+        for (size_t c = 0; c < source->columns; c++)
+            new_column[c] = -1;
+        for (size_t c = 0; c < column_count; c++)
+            new_column[columns[c]] = (int32_t)c;
+    }
+    size_t entries = 0;
+    for (size_t r = 0; r < count; r++)
+        entries += source->start[keep[r] + 1] - source->start[keep[r]];
+    const medley_status status = md_matrix_init_sparse(target, count, width, entries, error);
+    if (status == MEDLEY_OK)
+        gather_sparse(target, source, keep, new_column);
+    free(new_column);
+    return status;
+}
+
+medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
+                                         medley_error *error)
+{
+    const size_t entries = source->start[source->rows];
+    const medley_status status =
+        md_matrix_init_sparse(target, source->columns, source->rows, entries, error);
+    if (status < 0)
+        return status;
+    for (size_t e = 0; e < entries; e++)
+        target->start[source->index[e] + 1]++;
+    for (size_t c = 0; c < source->columns; c++)
+        target->start[c + 1] += target->start[c];
+    for (size_t r = 0; r < source->rows; r++) {
+        for (size_t e = source->start[r]; e < source->start[r + 1]; e++) {
+            const size_t place = target->start[source->index[e]]++;
+            target->index[place] = (int32_t)r;
+            target->value[place] = source->value[e];
+        }
+    }
+    /* the fill moved every start to the next row's: move them back */
+    memmove(target->start + 1, target->start, source->columns * sizeof *target->start);
+    target->start[0] = 0;
+    return MEDLEY_OK;
+}
+
+void md_matrix_row_norms2(const md_matrix *matrix, double *norms2)
+{
+    for (size_t r = 0; r < matrix->rows; r++) {
+        const size_t first = matrix->dense ? r * matrix->columns : matrix->start[r];
+        const size_t last = matrix->dense ? first + matrix->columns : matrix->start[r + 1];
+        const float *value = matrix->dense ? matrix->dense : matrix->value;
+        double sum = 0;
+        for (size_t e = first; e < last; e++)
+            sum += (double)value[e] * (double)value[e];
+        norms2[r] = sum;
+    }
+}

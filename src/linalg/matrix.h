@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A matrix of single-precision values, dense by rows or sparse by rows (CSR). */
+#ifndef MD_MATRIX_H
+#define MD_MATRIX_H
+
+#include "base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct md_matrix {
+    size_t rows, columns;
+    float *dense;   /* [rows][columns], or NULL if sparse */
+    size_t *start;  /* [rows + 1], sparse only */
+    int32_t *index; /* [start[rows]] column of each entry, increasing within a row */
+    float *value;   /* [start[rows]] */
+} md_matrix;
+
+void md_matrix_clear(md_matrix *matrix);
+static inline bool md_matrix_is_sparse(const md_matrix *matrix)
+{
+    return matrix->dense == NULL;
+}
+
+/* Zeroed dense matrix. */
+medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t columns,
+                                   medley_error *error);
+
+/* Room for `entries` sparse entries; start[] zeroed. */
+medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t columns, size_t entries,
+                                    medley_error *error);
+
+/* The rows named in keep[count] (in that order) and the columns named in columns[], or all of them
+ * if columns is NULL. Column numbers must be increasing for a sparse source. */
+medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const size_t *keep,
+                               size_t count, const size_t *columns, size_t column_count,
+                               medley_error *error);
+
+medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
+                                         medley_error *error);
+
+/* Squared Euclidean norm of every row, summed in double precision. */
+void md_matrix_row_norms2(const md_matrix *matrix, double *norms2);
+
+#endif

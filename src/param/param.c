@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "param/param.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *slot(const md_param *param, void *state)
+{
+    return (char *)state + param->offset;
+}
+
+static const void *const_slot(const md_param *param, const void *state)
+{
+    return (const char *)state + param->offset;
+}
+
+const md_param *md_params_find(const md_param *table, const char *name)
+{
+    for (const md_param *p = table; p->name != NULL; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+static medley_status fail_value(const md_param *param, const char *what, const char *value,
+                                const char *expected, medley_error *error)
+{
+    return md_fail(error, MEDLEY_USAGE, "%s: %s='%s' is not %s", what, param->name, value,
+                   expected);
+}
+
+static medley_status fail_choice(const md_param *param, const char *what, const char *value,
+                                 medley_error *error)
+{
+    md_text text = {0};
+    for (size_t i = 0; param->choices[i] != NULL; i++)
+        md_text_addf(&text, "%s%s", i ? ", " : "one of ", param->choices[i]);
+    const medley_status status =
+        fail_value(param, what, value, text.data ? text.data : "known", error);
+    md_text_clear(&text);
+    return status;
+}
+
+static medley_status check_range(const md_param *param, const char *what, const char *value,
+                                 double number, medley_error *error)
+{
+    char low[32];
+    char high[32];
+    if (param->least == param->most || (number >= param->least && number <= param->most))
+        return MEDLEY_OK;
+    if (isinf(param->most))
+        return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s or more", what,
+                       param->name, value, md_format_double(low, param->least));
+    return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s to %s", what,
+                   param->name, value, md_format_double(low, param->least),
+                   md_format_double(high, param->most));
+}
+
+static medley_status set_double(const md_param *param, double *target, const char *what,
+                                const char *value, medley_error *error)
+{
+    double number;
+    if (!md_parse_double(value, &number) || !isfinite(number))
+        return fail_value(param, what, value, "a number", error);
+    const medley_status status = check_range(param, what, value, number, error);
+    if (status == MEDLEY_OK)
+        *target = number;
+    return status;
+}
+
+static medley_status set_int(const md_param *param, long long *target, const char *what,
+                             const char *value, medley_error *error)
+{
+    long long number;
+    if (!md_parse_int(value, &number))
+        return fail_value(param, what, value, "a whole number", error);
+    const medley_status status = check_range(param, what, value, (double)number, error);
+    if (status == MEDLEY_OK)
+        *target = number;
+    return status;
+}
+
+static medley_status set_flag(const md_param *param, bool *target, const char *what,
+                              const char *value, medley_error *error)
+{
+    static const char *const yes[] = {"", "yes", "true", "1", NULL};
+    static const char *const no[] = {"no", "false", "0", NULL};
+    if (md_text_index(value, yes) >= 0)
+        *target = true;
+    else if (md_text_index(value, no) >= 0)
+        *target = false;
+    else
+        return fail_value(param, what, value, "yes or no", error);
+    return MEDLEY_OK;
+}
+
+static medley_status set_string(char **target, const char *value, medley_error *error)
+{
+    char *copy = md_copy_text(value, strlen(value));
+    if (copy == NULL)
+        return md_fail_memory(error, strlen(value));
+    free(*target);
+    *target = copy;
+    return MEDLEY_OK;
+}
+
+static medley_status fail_unknown(const md_param *table, const char *what, const char *name,
+                                  medley_error *error)
+{
+    const char *names[128];
+    size_t count = 0;
+    md_text known = {0};
+    for (; table->name != NULL && count < 127; table++) {
+        md_text_addf(&known, "%s%s", count ? ", " : "", table->name);
+        names[count++] = table->name;
+    }
+    names[count] = NULL;
+    const char *nearest = md_text_nearest(name, names);
+    medley_status status;
+    if (count == 0)
+        status = md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; it takes none", what, name);
+    else if (nearest != NULL)
+        status = md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; did you mean '%s'?", what,
+                         name, nearest);
+    else
+        status = md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; known: %s", what, name,
+                         known.data ? known.data : "");
+    md_text_clear(&known);
+    return status;
+}
+
+medley_status md_params_set(const md_param *table, void *state, const char *what, const char *name,
+                            const char *value, medley_error *error)
+{
+    const md_param *param = md_params_find(table, name);
+    if (param == NULL)
+        return fail_unknown(table, what, name, error);
+    void *target = slot(param, state);
+    switch (param->type) {
+    case MD_DOUBLE:
+        return set_double(param, target, what, value, error);
+    case MD_INT:
+        return set_int(param, target, what, value, error);
+    case MD_SIZE:
+        if (!md_parse_size(value, target))
+            return fail_value(param, what, value, "a size such as 512M or 2G", error);
+        return MEDLEY_OK;
+    case MD_FLAG:
+        return set_flag(param, target, what, value, error);
+    case MD_CHOICE: {
+        const int choice = md_text_index(value, param->choices);
+        if (choice < 0)
+            return fail_choice(param, what, value, error);
+        *(int *)target = choice;
+        return MEDLEY_OK;
+    }
+    case MD_STRING:
+        return set_string(target, value, error);
+    case MD_LIST:
+        return md_texts_add(target, value, error);
+    }
+    return MEDLEY_USAGE;
+}
+
+medley_status md_params_defaults(const md_param *table, void *state, medley_error *error)
+{
+    for (const md_param *p = table; p->name != NULL; p++) {
+        if (p->type == MD_STRING)
+            *(char **)slot(p, state) = NULL;
+        else if (p->type == MD_LIST)
+            *(char ***)slot(p, state) = NULL;
+    }
+    for (const md_param *p = table; p->name != NULL; p++) {
+        if (p->fallback[0] == '\0') {
+            if (p->type == MD_DOUBLE)
+                *(double *)slot(p, state) = NAN;
+            else if (p->type == MD_FLAG)
+                *(bool *)slot(p, state) = false;
+            else if (p->type == MD_INT)
+                *(long long *)slot(p, state) = 0;
+            else if (p->type == MD_SIZE)
+                *(size_t *)slot(p, state) = 0;
+            else if (p->type == MD_CHOICE)
+                *(int *)slot(p, state) = 0;
+            continue;
+        }
+        const medley_status status = md_params_set(table, state, "default", p->name, p->fallback,
+                                                   error);
+        if (status < 0)
+            return status;
+    }
+    return MEDLEY_OK;
+}
+
+void md_params_clear(const md_param *table, void *state)
+{
+    for (const md_param *p = table; p->name != NULL; p++) {
+        if (p->type == MD_STRING) {
+            free(*(char **)slot(p, state));
+            *(char **)slot(p, state) = NULL;
+        } else if (p->type == MD_LIST) {
+            md_texts_free(*(char ***)slot(p, state));
+            *(char ***)slot(p, state) = NULL;
+        }
+    }
+}
+
+/* The value as text that reads back the same; lists and unset values give "". */
+static const char *value_text(const md_param *param, const void *state, char buffer[32])
+{
+    const void *source = const_slot(param, state);
+    switch (param->type) {
+    case MD_DOUBLE:
+        return isnan(*(const double *)source) ? "" : md_format_double(buffer, *(const double *)source);
+    case MD_INT:
+        snprintf(buffer, 32, "%lld", *(const long long *)source);
+        return buffer;
+    case MD_SIZE:
+        snprintf(buffer, 32, "%zu", *(const size_t *)source);
+        return buffer;
+    case MD_FLAG:
+        return *(const bool *)source ? "yes" : "no";
+    case MD_CHOICE:
+        return param->choices[*(const int *)source];
+    case MD_STRING:
+        return *(char *const *)source ? *(char *const *)source : "";
+    case MD_LIST:
+        break;
+    }
+    return "";
+}
+
+void md_params_print(const md_param *table, const void *state, md_text *text)
+{
+    bool first = true;
+    for (const md_param *p = table; p->name != NULL; p++) {
+        char buffer[32];
+        const char *value = value_text(p, state, buffer);
+        if (p->type == MD_FLAG && p->fallback[0] == '\0' && strcmp(value, "no") == 0)
+            continue;
+        if (strcmp(value, p->fallback) == 0)
+            continue;
+        md_text_addf(text, "%s%s=%s", first ? "" : ",", p->name, value);
+        first = false;
+    }
+}

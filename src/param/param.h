@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Self-describing options. Name, type, default, range and help of each option are written once, in
+ * a table; the command line, --help, the manual, model files and bindings read the table.
+ *
+ * A *spec* is a name with options: `rbf(sigma2=5,norm=diag)@left`. */
+#ifndef MD_PARAM_H
+#define MD_PARAM_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum md_param_type {
+    MD_DOUBLE, /* double; NAN in the state means "not given" where the default is "" */
+    MD_INT,    /* long long */
+    MD_SIZE,   /* size_t bytes, "2G" */
+    MD_FLAG,   /* bool: yes/no/true/false/1/0, a bare name means yes */
+    MD_CHOICE, /* int: index into choices */
+    MD_STRING, /* char *: owned by the state, NULL if not given */
+    MD_LIST    /* char **: repeatable; owned, NULL-terminated, NULL if never given */
+} md_param_type;
+
+typedef struct md_param {
+    const char *name;
+    md_param_type type;
+    size_t offset;              /* of the value in the state struct */
+    const char *fallback;       /* default as text; "" = not given */
+    double least, most;         /* inclusive range for numbers; least == most: no range */
+    const char *const *choices; /* MD_CHOICE: NULL-terminated names */
+    const char *argument;       /* placeholder in help: "X", "FILE" */
+    const char *help;           /* one sentence */
+} md_param;
+
+/* A table ends with a row whose name is NULL. */
+
+medley_status md_params_defaults(const md_param *table, void *state, medley_error *error);
+void md_params_clear(const md_param *table, void *state); /* frees strings and lists */
+const md_param *md_params_find(const md_param *table, const char *name);
+
+/* what: the owner's name for messages, e.g. "kernel rbf" or "train". */
+medley_status md_params_set(const md_param *table, void *state, const char *what, const char *name,
+                            const char *value, medley_error *error);
+
+/* Appends "key=value,key=value" for the values that differ from their defaults. */
+void md_params_print(const md_param *table, const void *state, md_text *text);
+
+/* ---- specs ---- */
+typedef struct md_spec {
+    char *name;
+    char **keys, **values; /* [count]; a bare word has the value "" */
+    size_t count;
+    char *view; /* behind '@', or NULL */
+} md_spec;
+
+void md_spec_clear(md_spec *spec);
+medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error);
+
+/* Expands {a,b,c} and whole-number ranges a..b into every combination: "poly(degree=1..3)" gives
+ * three texts. *texts is a NULL-terminated list that the caller frees with md_texts_free. */
+medley_status md_spec_expand(char ***texts, const char *text, medley_error *error);
+void md_texts_free(char **texts);
+size_t md_texts_count(char *const *texts);
+
+/* Appends a copy of text to a NULL-terminated list that may start as NULL. */
+medley_status md_texts_add(char ***texts, const char *text, medley_error *error);
+
+#endif
