@@ -94,6 +94,14 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write(const medley_datase
                                                              const char *path, const char *format,
                                                              medley_error *error);
 
+/* A new dataset with one of the tables (index 0 .. table_count-1) and everything else. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_keep_table(medley_dataset **selected,
+                                                                  const medley_dataset *dataset,
+                                                                  size_t index,
+                                                                  medley_error *error);
+MEDLEY_API size_t medley_dataset_table_count(const medley_dataset *dataset);
+MEDLEY_API const char *medley_dataset_table_name(const medley_dataset *dataset, size_t index);
+
 MEDLEY_API size_t medley_dataset_rows(const medley_dataset *dataset);
 MEDLEY_API size_t medley_dataset_columns(const medley_dataset *dataset); /* of the first table */
 MEDLEY_API size_t medley_dataset_sequences(const medley_dataset *dataset); /* 0: rows stand alone */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Time and memory used, for progress and reports. */
 #include "base/clock.h"
 
 #include <sys/resource.h>

@@ -2,7 +2,7 @@
 #ifndef MD_CLOCK_H
 #define MD_CLOCK_H
 
-double md_clock_seconds(void);   /* monotonic */
-double md_peak_rss_mb(void);     /* largest resident size of this process so far */
+double md_clock_seconds(void); /* monotonic */
+double md_peak_rss_mb(void);   /* largest resident size of this process so far */
 
 #endif

@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Allocation that never lets count * size wrap around, and what the system has left to give. */
 #include "base/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void *md_calloc(size_t count, size_t size)
 {
     return calloc(count ? count : 1, size); /* calloc checks the product */
 }
 
+/* Large arrays ask for pages of 2 MB: touching fresh memory 4 KB at a time costs more than filling
+ * it. Where the system knows no such pages the request is ignored. */
 void *md_alloc_aligned(size_t count, size_t size)
 {
+    const size_t huge_page = (size_t)2 << 20;
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - 64)
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - huge_page)
         return NULL;
+    if (bytes >= 2 * huge_page) {
+        bytes = (bytes + huge_page - 1) / huge_page * huge_page;
+        void *memory = aligned_alloc(huge_page, bytes);
+        if (memory != NULL)
+            (void)madvise(memory, bytes, MADV_HUGEPAGE);
+        return memory;
+    }
     bytes = (bytes + 63) / 64 * 64;
     return aligned_alloc(64, bytes ? bytes : 64);
 }

@@ -3,7 +3,10 @@
  * ten up to 10^22 is one exact operation on two exact doubles; anything else goes to strtod. */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <float.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,29 +17,57 @@ static const double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6, 
                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* strtod on a terminated copy. The C library's decimal point may be a comma under the caller's
- * locale, so the point is replaced by whatever it is. */
+/* strtod on a terminated copy, in the "C" locale: the caller's may write a comma for the point.
+ * (newlocale hands out a static object for "C", so this costs next to nothing.) */
 static bool read_slowly(const char **cursor, const char *end, double *value)
 {
-    char copy[128];
+    char small[128];
     size_t length = 0;
-    while (*cursor + length < end && length < sizeof copy - 1 &&
-           strchr("+-.0123456789aefintyAEFINTYxX", (*cursor)[length]) != NULL &&
-           (*cursor)[length] != '\0') {
-        copy[length] = (*cursor)[length];
+    while (*cursor + length < end && (*cursor)[length] != '\0' &&
+           strchr("+-.0123456789aefintyAEFINTY", (*cursor)[length]) != NULL)
         length++;
+    char *copy = length < sizeof small ? small : malloc(length + 1);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    char *stop = copy;
+    if (copy != NULL && plain != (locale_t)0) {
+        memcpy(copy, *cursor, length);
+        copy[length] = '\0';
+        *value = strtod_l(copy, &stop, plain);
     }
-    copy[length] = '\0';
-    char probe[8];
-    snprintf(probe, sizeof probe, "%.1f", 0.5);
-    char *point = strchr(copy, '.');
-    if (point != NULL)
-        *point = probe[1];
-    char *stop;
-    *value = strtod(copy, &stop);
-    *cursor += stop - copy;
-    return stop != copy && memchr(copy, 'x', (size_t)(stop - copy)) == NULL &&
-           memchr(copy, 'X', (size_t)(stop - copy)) == NULL;
+    const size_t read = (size_t)(stop - copy);
+    if (plain != (locale_t)0)
+        freelocale(plain);
+    if (copy != small)
+        free(copy);
+    *cursor += read;
+    return read > 0;
+}
+
+/* Adds the digits at p to the mantissa, which may wrap: the count of significant ones tells. */
+static const char *read_digits(const char *p, const char *end, uint64_t *mantissa, size_t *digits)
+{
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++) {
+        *mantissa = *mantissa * 10 + (uint64_t)(*p - '0');
+        *digits += *digits > 0 || *p != '0';
+    }
+    return p;
+}
+
+/* The exponent at p ("e-7"), or 0 and p itself if there is none. */
+static const char *read_exponent(const char *p, const char *end, long *exponent)
+{
+    *exponent = 0;
+    if (p >= end || (*p != 'e' && *p != 'E'))
+        return p;
+    const char *q = p + 1;
+    const bool minus = q < end && *q == '-';
+    if (q < end && (*q == '-' || *q == '+'))
+        q++;
+    const char *first = q;
+    for (; q < end && (unsigned char)(*q - '0') < 10; q++)
+        *exponent = *exponent < 100000000 ? *exponent * 10 + (*q - '0') : *exponent;
+    *exponent = minus ? -*exponent : *exponent;
+    return q > first ? q : p;
 }
 
 bool md_read_number(const char **cursor, const char *end, double *value)
@@ -46,35 +77,22 @@ bool md_read_number(const char **cursor, const char *end, double *value)
     if (p < end && (*p == '-' || *p == '+'))
         p++;
     uint64_t mantissa = 0;
-    int digits = 0;
-    int scale = 0;
+    size_t digits = 0; /* significant ones: leading zeros do not count */
     const char *first = p;
-    for (; p < end && (unsigned char)(*p - '0') < 10; p++, digits += mantissa != 0)
-        mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+    p = read_digits(p, end, &mantissa, &digits);
     long seen = p - first;
+    long scale = 0;
     if (p < end && *p == '.') {
         const char *fraction = ++p;
-        for (; p < end && (unsigned char)(*p - '0') < 10; p++, digits += mantissa != 0)
-            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
-        seen += p - fraction;
-        scale = p - fraction < 4096 ? -(int)(p - fraction) : -4096;
+        p = read_digits(p, end, &mantissa, &digits);
+        scale = fraction - p;
+        seen -= scale;
     }
     if (seen == 0)
         return read_slowly(cursor, end, value); /* nan, inf, or not a number */
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        const char *q = p + 1;
-        const bool minus = q < end && *q == '-';
-        if (q < end && (*q == '-' || *q == '+'))
-            q++;
-        int exponent = 0;
-        const char *start = q;
-        for (; q < end && (unsigned char)(*q - '0') < 10; q++)
-            exponent = exponent < 10000 ? exponent * 10 + (*q - '0') : exponent;
-        if (q > start) {
-            scale += minus ? -exponent : exponent;
-            p = q;
-        }
-    }
+    long exponent;
+    p = read_exponent(p, end, &exponent);
+    scale += exponent;
     if (digits > 19 || mantissa > (uint64_t)1 << 53 || scale < -22 || scale > 22)
         return read_slowly(cursor, end, value);
     double magnitude = (double)mantissa;
@@ -96,7 +114,7 @@ bool md_parse_int(const char *text, long long *value)
     char *end;
     errno = 0;
     *value = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && text[0] != ' ';
+    return errno == 0 && end != text && *end == '\0' && !isspace((unsigned char)text[0]);
 }
 
 bool md_parse_size(const char *text, size_t *bytes)
@@ -118,19 +136,25 @@ bool md_parse_size(const char *text, size_t *bytes)
         if (strcasecmp(cursor, "b") == 0 || strcasecmp(cursor, "ib") == 0)
             cursor = end;
     }
-    if (cursor != end || number * unit > 9e18)
+    if (cursor != end || number * unit >= (double)(SIZE_MAX / 2))
         return false;
     *bytes = (size_t)(number * unit);
     return true;
 }
 
+/* A decimal of up to 15 digits survives the way to double and back, so %.15g finds it if there is
+ * one; %g drops the trailing zeros. Below DBL_MIN the precision fades and fewer may do. */
 const char *md_format_double(char buffer[32], double value)
 {
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(buffer, 32, "%.*g", digits, value);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(plain);
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         double back;
-        if (md_parse_double(buffer, &back) && back == value)
+        if (snprintf(buffer, 32, "%.*g", digits, value) < 32 && md_parse_double(buffer, &back) && back == value)
             break;
     }
+    uselocale(before);
+    if (plain != (locale_t)0)
+        freelocale(plain);
     return buffer;
 }

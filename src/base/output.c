@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Files that appear whole or not at all: written under a temporary name in the same folder (so that
+ * rename is atomic), forced to disk, then renamed. */
 #include "base/output.h"
 
 #include "base/memory.h"
-#include <stdbool.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,10 +21,49 @@ static medley_status fail_writing(const md_output *output, medley_error *error)
                       reason == ENOSPC ? "; free some space or choose another target" : "");
 }
 
+/* Devices, pipes and the like cannot be renamed into place and are written directly; so is all of
+ * /dev, where /dev/stdout may well be a link to a regular file. */
 static bool is_special(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    return strncmp(path, "/dev/", 5) == 0 ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+/* The name that will be replaced: behind a symbolic link, so that the link stays. */
+static char *final_path(const char *path)
+{
+    struct stat info;
+    char *resolved = NULL;
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        resolved = realpath(path, NULL);
+    return resolved != NULL ? resolved : md_copy_text(path, strlen(path));
+}
+
+/* A new file beside the target, with the permissions any new file gets (mkstemp's are stricter). */
+static FILE *open_temporary(md_output *output)
+{
+    const size_t size = strlen(output->path) + 32;
+    output->temporary = malloc(size);
+    if (output->temporary == NULL)
+        return NULL;
+    int descriptor = -1;
+    for (int attempt = 0; attempt < 1000 && descriptor < 0; attempt++) {
+        snprintf(output->temporary, size, "%s.%ld-%d.tmp", output->path, (long)getpid(), attempt);
+        descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST)
+            break;
+    }
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (file == NULL && descriptor >= 0) {
+        close(descriptor);
+        unlink(output->temporary);
+    }
+    if (file == NULL) { /* nothing of ours has this name: abandon must not remove it */
+        free(output->temporary);
+        output->temporary = NULL;
+    }
+    return file;
 }
 
 medley_status md_output_open(md_output *output, const char *path, medley_error *error)
@@ -35,25 +77,10 @@ medley_status md_output_open(md_output *output, const char *path, medley_error *
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "cannot write: it is a directory; name a file");
-    const size_t length = strlen(path);
-    output->path = md_copy_text(path, length);
+    output->path = final_path(path);
     if (output->path == NULL)
-        return md_fail_memory(error, length);
-    if (is_special(path)) { /* a device or pipe such as /dev/stdout cannot be renamed into place */
-        output->file = fopen(path, "wb");
-    } else {
-        output->temporary = malloc(length + 16);
-        if (output->temporary == NULL)
-            return md_fail_memory(error, length);
-        snprintf(output->temporary, length + 16, "%s.XXXXXX", path);
-        const int descriptor = mkstemp(output->temporary);
-        if (descriptor >= 0) {
-            const mode_t mask = umask(0);
-            umask(mask);
-            (void)fchmod(descriptor, 0666 & ~mask); /* mkstemp's 0600 would surprise */
-            output->file = fdopen(descriptor, "wb");
-        }
-    }
+        return md_fail_memory(error, strlen(path));
+    output->file = is_special(path) ? fopen(path, "wb") : open_temporary(output);
     if (output->file == NULL) {
         const medley_status status =
             md_fail_at(error, MEDLEY_FAILED, path, 0,
@@ -62,6 +89,7 @@ medley_status md_output_open(md_output *output, const char *path, medley_error *
         md_output_abandon(output);
         return status;
     }
+    const size_t length = strlen(path);
     if (length > 3 && strcmp(path + length - 3, ".gz") == 0) {
         output->compressed = gzdopen(dup(fileno(output->file)), "wb6");
         if (output->compressed == NULL) {
@@ -75,6 +103,7 @@ medley_status md_output_open(md_output *output, const char *path, medley_error *
 medley_status md_output_write(md_output *output, const void *bytes, size_t count,
                               medley_error *error)
 {
+    errno = 0;
     if (output->compressed != NULL) {
         const char *p = bytes;
         while (count > 0) {
@@ -86,7 +115,6 @@ medley_status md_output_write(md_output *output, const void *bytes, size_t count
         }
         return MEDLEY_OK;
     }
-    errno = 0;
     if (count > 0 && fwrite(bytes, 1, count, output->file) != count)
         return fail_writing(output, error);
     return MEDLEY_OK;

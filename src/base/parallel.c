@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Items are handed out one by one (OpenMP's dynamic schedule), so that uneven ones balance. Without
+ * OpenMP everything runs on the calling thread, as worker 0. */
 #include "base/parallel.h"
 
 #include <sched.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* xoshiro256++ of Blackman and Vigna (2019), seeded by splitmix64; normals by Marsaglia's polar
+ * method; bounded integers by rejection (arc4random_uniform's threshold); Fisher-Yates shuffle. */
 #include "base/random.h"
 
 #include <math.h>

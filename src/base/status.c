@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Filling and printing the caller's medley_error. */
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+
+#undef md_fail /* macros for the analyser */
+#undef md_fail_at
+#undef md_fail_memory
 
 static void fill(medley_error *error, medley_status code, const char *file, size_t line,
                  const char *format, va_list arguments)

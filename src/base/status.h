@@ -25,4 +25,23 @@ medley_status md_fail_at(medley_error *error, medley_status code, const char *fi
 /* Out of memory; bytes is what was asked for. */
 medley_status md_fail_memory(medley_error *error, size_t bytes);
 
+/* The static analyser sees one file at a time and would follow paths on which failing succeeds. */
+#ifdef __clang_analyzer__
+#define md_fail(error, code, ...)                                                                  \
+    (__extension__({                                                                               \
+        md_fail(error, code, __VA_ARGS__);                                                         \
+        (code);                                                                                    \
+    }))
+#define md_fail_at(error, code, ...)                                                               \
+    (__extension__({                                                                               \
+        md_fail_at(error, code, __VA_ARGS__);                                                      \
+        (code);                                                                                    \
+    }))
+#define md_fail_memory(error, bytes)                                                               \
+    (__extension__({                                                                               \
+        md_fail_memory(error, bytes);                                                              \
+        MEDLEY_FAILED;                                                                             \
+    }))
+#endif
+
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Growing text, hashes, the table of distinct strings (open addressing, at most half full) and the
+ * Levenshtein distance behind "did you mean". */
 #include "base/text.h"
 
 #include "base/memory.h"
@@ -40,6 +42,8 @@ void md_text_addf(md_text *text, const char *format, ...)
     va_start(arguments, format);
     const int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
+    if (length < 0)
+        text->failed = true;
     if (length < 0 || !reserve(text, (size_t)length))
         return;
     va_start(arguments, format);
@@ -94,7 +98,8 @@ void md_strings_clear(md_strings *strings)
     *strings = (md_strings){0};
 }
 
-/* The slot that holds text, or the free one where it would go. slot_count is a power of two. */
+/* The slot that holds text, or the free one where it would go. slot_count is a power of two; text
+ * has no zero byte, so strncmp never runs past the end of a shorter item. */
 static size_t find_slot(const md_strings *strings, const char *text, size_t length)
 {
     size_t slot = md_hash_bytes(text, length) & (strings->slot_count - 1);
@@ -111,7 +116,7 @@ int32_t md_strings_find(const md_strings *strings, const char *text, size_t leng
 {
     if (strings->slot_count == 0)
         return -1;
-    return strings->slots[find_slot(strings, text, length)] - 1;
+    return strings->slots[find_slot(strings, text, strnlen(text, length))] - 1;
 }
 
 static bool grow_slots(md_strings *strings)
@@ -132,6 +137,7 @@ static bool grow_slots(md_strings *strings)
 
 int32_t md_strings_add(md_strings *strings, const char *text, size_t length)
 {
+    length = strnlen(text, length);
     if (strings->count * 2 >= strings->slot_count && !grow_slots(strings))
         return -1;
     const size_t slot = find_slot(strings, text, length);
@@ -183,12 +189,13 @@ static size_t edit_distance(const char *a, const char *b)
 const char *md_text_nearest(const char *text, const char *const *list)
 {
     const char *nearest = NULL;
-    size_t best = strlen(text) / 3 + 1;
+    const size_t length = strlen(text);
+    size_t best = length / 3 + 1;
     for (size_t i = 0; list[i] != NULL; i++) {
         if (strlen(list[i]) > NAME_MAX_LENGTH)
             continue;
         const size_t distance = edit_distance(text, list[i]);
-        if (distance <= best && (nearest == NULL || distance < best)) {
+        if (distance < length && distance <= best && (nearest == NULL || distance < best)) {
             best = distance;
             nearest = list[i];
         }

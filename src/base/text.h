@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growing text, numbers in and out of text, and a table of distinct strings. Independent of the
- * locale. */
+/* Growing text, numbers in and out of text, and a table of distinct strings. Reading numbers and
+ * md_format_double do not depend on the locale. */
 #ifndef MD_TEXT_H
 #define MD_TEXT_H
 
@@ -31,10 +31,11 @@ bool md_parse_double(const char *text, double *value);
 bool md_parse_int(const char *text, long long *value);
 bool md_parse_size(const char *text, size_t *bytes);
 
-/* The shortest text that reads back as value ("0.1", "5", "1e-07"). buffer: 32 bytes. */
+/* The fewest digits that read back as value ("0.1", "100", "1e-07"). buffer: 32 bytes. */
 const char *md_format_double(char buffer[32], double value);
 
-/* ---- distinct strings, numbered 0, 1, 2 ... in order of arrival ---- */
+/* ---- distinct strings, numbered 0, 1, 2 ... in order of arrival; a zero byte ends a string ----
+ */
 typedef struct md_strings {
     char **items; /* [count], owned, terminated */
     size_t count, capacity;
@@ -44,13 +45,13 @@ typedef struct md_strings {
 
 void md_strings_clear(md_strings *strings);
 int32_t md_strings_find(const md_strings *strings, const char *text, size_t length); /* -1: none */
-int32_t md_strings_add(md_strings *strings, const char *text, size_t length);        /* -1: memory */
+int32_t md_strings_add(md_strings *strings, const char *text, size_t length); /* -1: memory */
 
 /* Index of text in a NULL-terminated list, or -1. */
 int md_text_index(const char *text, const char *const *list);
 
-/* The name in a NULL-terminated list nearest to text (edit distance, at most a third of it), for
- * "did you mean"; NULL if none is near. */
+/* The name in a NULL-terminated list nearest to text, for "did you mean"; NULL if none is near
+ * (edit distance at most a third of the length plus one, and less than the length). */
 const char *md_text_nearest(const char *text, const char *const *list);
 
 uint64_t md_hash_bytes(const void *bytes, size_t length);

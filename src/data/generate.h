@@ -18,4 +18,29 @@ typedef struct md_generator {
 /* NULL-terminated, in the order of generators.def. */
 extern const md_generator *const md_generators[];
 
+/* ---- shared by the generators ---- */
+
+/* One table whose rows are drawn one by one, each from a class chosen with equal probability. */
+typedef struct md_row_source {
+    size_t dimension; /* features, unless the user chose */
+    bool has_free_dimension;
+    size_t class_count;
+    const char *const *class_names; /* [class_count] */
+    /* noise: factor on the standard deviations. */
+    void (*draw)(float *values, size_t dimension, size_t class_index, double noise,
+                 md_random *random);
+} md_row_source;
+
+medley_status md_generate_rows(medley_dataset *dataset, const medley_generate_options *options,
+                               md_random *random, const md_row_source *source, medley_error *error);
+
+/* Appends a zeroed dense table of dataset->rows rows. */
+medley_status md_generate_table(md_table **table, medley_dataset *dataset, const char *name,
+                                size_t columns, medley_error *error);
+
+/* Options that only some generators understand are errors everywhere else. */
+medley_status md_generate_refuse_dimension(const medley_generate_options *options, size_t fixed,
+                                           medley_error *error);
+medley_status md_generate_refuse_views(const medley_generate_options *options, medley_error *error);
+
 #endif

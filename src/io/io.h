@@ -16,6 +16,18 @@ typedef struct md_input {
 medley_status md_input_read(md_input *input, const char *path, medley_error *error);
 void md_input_clear(md_input *input);
 
+/* Tells the system that this fresh memory is going to be filled whole, so that it may come in large
+ * pages: touching it page by page costs as much as parsing. A hint only. */
+void md_expect_large(void *memory, size_t bytes);
+
+/* The 1-based line of a place in the data. Counted when an error is reported, so that reading need
+ * not keep count. */
+size_t md_input_line(const md_input *input, const char *place);
+
+/* The first character of a text after a byte order mark; an error if there are NUL bytes, which
+ * the tables of strings cannot hold. */
+medley_status md_input_text(const char **first, const md_input *input, medley_error *error);
+
 typedef struct md_format {
     const char *name, *summary;
     const char *const *extensions; /* NULL-terminated, without .gz: ".csv" */
@@ -26,12 +38,33 @@ typedef struct md_format {
                           const medley_read_options *options, medley_error *error);
     /* NULL: this format is not written. */
     medley_status (*write)(md_output *output, const medley_dataset *dataset, medley_error *error);
+    /* read obeys options->columns itself; else the columns are taken out of its table after it. */
+    bool chooses_columns;
 } md_format;
 
 /* NULL-terminated, in the order of formats.def (the order of sniffing). */
 extern const md_format *const md_formats[];
 
 const md_format *md_format_find(const char *name); /* NULL: unknown */
+
+/* For writers that keep one table of numbers: an error naming format where dataset has none, or
+ * has several. */
+medley_status md_format_needs_one_table(const char *format, const medley_dataset *dataset,
+                                        medley_error *error);
+
+/* The shortest text that reads back as this float. buffer: 32 bytes. */
+const char *md_float_text(char buffer[32], float value);
+
+/* Marks in keep[columns] the columns that text names: "1-5,8" or names. names[columns] may hold
+ * NULL, and may be NULL as a whole: then columns are known by number only. */
+medley_status md_columns_choose(bool *keep, size_t columns, char *const *names, const char *text,
+                                medley_error *error);
+
+/* The column with that name, or else with that 1-based number; `columns` if there is none. */
+size_t md_column_find(const char *text, size_t length, size_t columns, char *const *names);
+
+/* Appends the columns for an error message: "'a', 'b', 'c' ..." or "1 to 7". */
+void md_columns_list(md_text *list, size_t columns, char *const *names);
 
 /* ---- npy arrays, shared by the npy format, precomputed kernels and label files ---- */
 typedef struct md_npy {
@@ -41,6 +74,9 @@ typedef struct md_npy {
 
 medley_status md_npy_read(md_npy *array, const md_input *input, medley_error *error);
 void md_npy_clear(md_npy *array);
+/* Writes the header of float32 values of the given shape; the values follow in the same order. */
+medley_status md_npy_write_header(md_output *output, const size_t *shape, size_t dimensions,
+                                  medley_error *error);
 /* Writes float32 values of the given shape. */
 medley_status md_npy_write(md_output *output, const float *values, const size_t *shape,
                            size_t dimensions, medley_error *error);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Making matrices, cutting rows and columns out of them, transposing and measuring them. */
 #include "linalg/matrix.h"
 
 #include "base/memory.h"
@@ -18,11 +19,14 @@ medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t column
                                    medley_error *error)
 {
     size_t count;
-    *matrix = (md_matrix){.rows = rows, .columns = columns};
-    if (__builtin_mul_overflow(rows, columns, &count) ||
-        (matrix->dense = md_alloc_aligned(count, sizeof(float))) == NULL)
-        return md_fail_memory(error, rows * columns * sizeof(float));
-    memset(matrix->dense, 0, count * sizeof(float));
+    *matrix = (md_matrix){0};
+    float *dense = NULL;
+    if (!__builtin_mul_overflow(rows, columns, &count))
+        dense = md_alloc_aligned(count, sizeof *dense);
+    if (dense == NULL)
+        return md_fail_memory(error, rows * columns * sizeof *dense);
+    memset(dense, 0, count * sizeof *dense);
+    *matrix = (md_matrix){.rows = rows, .columns = columns, .dense = dense};
     return MEDLEY_OK;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Option tables: setting values from text with checks, defaults, and printing them back. */
 #include "param/param.h"
 
 #include "base/memory.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,9 +53,15 @@ static medley_status check_range(const md_param *param, const char *what, const 
     char high[32];
     if (param->least == param->most || (number >= param->least && number <= param->most))
         return MEDLEY_OK;
-    if (isinf(param->most))
+    if (param->most == INFINITY && param->least > 0 && param->least <= DBL_MIN)
+        return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give more than 0", what,
+                       param->name, value);
+    if (param->most == INFINITY)
         return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s or more", what,
                        param->name, value, md_format_double(low, param->least));
+    if (param->least == -INFINITY)
+        return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s or less", what,
+                       param->name, value, md_format_double(high, param->most));
     return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s to %s", what,
                    param->name, value, md_format_double(low, param->least),
                    md_format_double(high, param->most));
@@ -187,8 +195,8 @@ medley_status md_params_defaults(const md_param *table, void *state, medley_erro
                 *(int *)slot(p, state) = 0;
             continue;
         }
-        const medley_status status = md_params_set(table, state, "default", p->name, p->fallback,
-                                                   error);
+        const medley_status status =
+            md_params_set(table, state, "default", p->name, p->fallback, error);
         if (status < 0)
             return status;
     }
@@ -214,7 +222,8 @@ static const char *value_text(const md_param *param, const void *state, char buf
     const void *source = const_slot(param, state);
     switch (param->type) {
     case MD_DOUBLE:
-        return isnan(*(const double *)source) ? "" : md_format_double(buffer, *(const double *)source);
+        return isnan(*(const double *)source) ? ""
+                                              : md_format_double(buffer, *(const double *)source);
     case MD_INT:
         snprintf(buffer, 32, "%lld", *(const long long *)source);
         return buffer;
@@ -233,15 +242,33 @@ static const char *value_text(const md_param *param, const void *state, char buf
     return "";
 }
 
+static bool is_default(const md_param *param, const char *value)
+{
+    union {
+        double number;
+        long long whole;
+        size_t size;
+        bool flag;
+        int choice;
+        char *text;
+        char **list;
+    } state = {0};
+    md_param table[] = {*param, {0}};
+    table[0].offset = 0;
+    char buffer[32];
+    const bool same = md_params_defaults(table, &state, NULL) == MEDLEY_OK &&
+                      strcmp(value, value_text(table, &state, buffer)) == 0;
+    md_params_clear(table, &state);
+    return same;
+}
+
 void md_params_print(const md_param *table, const void *state, md_text *text)
 {
     bool first = true;
     for (const md_param *p = table; p->name != NULL; p++) {
         char buffer[32];
         const char *value = value_text(p, state, buffer);
-        if (p->type == MD_FLAG && p->fallback[0] == '\0' && strcmp(value, "no") == 0)
-            continue;
-        if (strcmp(value, p->fallback) == 0)
+        if (p->type == MD_LIST || is_default(p, value))
             continue;
         md_text_addf(text, "%s%s=%s", first ? "" : ",", p->name, value);
         first = false;

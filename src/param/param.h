@@ -42,7 +42,8 @@ const md_param *md_params_find(const md_param *table, const char *name);
 medley_status md_params_set(const md_param *table, void *state, const char *what, const char *name,
                             const char *value, medley_error *error);
 
-/* Appends "key=value,key=value" for the values that differ from their defaults. */
+/* Appends "key=value,key=value" for the values that differ from their defaults. Lists are left out:
+ * they have no form inside a spec. */
 void md_params_print(const md_param *table, const void *state, md_text *text);
 
 /* ---- specs ---- */
@@ -56,8 +57,10 @@ typedef struct md_spec {
 void md_spec_clear(md_spec *spec);
 medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error);
 
-/* Expands {a,b,c} and whole-number ranges a..b into every combination: "poly(degree=1..3)" gives
- * three texts. *texts is a NULL-terminated list that the caller frees with md_texts_free. */
+/* Expands {a,b,c} and whole-number ranges a..b (also inside braces) into every combination, the
+ * first one varying slowest: "poly(degree=1..3)" gives three texts. Dots without a digit beside
+ * them, as in ../file, and ranges behind the '@' stay. *texts is a NULL-terminated list that the
+ * caller frees with md_texts_free. */
 medley_status md_spec_expand(char ***texts, const char *text, medley_error *error);
 void md_texts_free(char **texts);
 size_t md_texts_count(char *const *texts);

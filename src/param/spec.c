@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EXPANSION = 1000000 };
+enum { MAX_EXPANSION = 1000000, MAX_DEPTH = 100 };
 
 void md_texts_free(char **texts)
 {
@@ -101,6 +101,19 @@ static medley_status add_pair(md_spec *spec, const char *start, const char *end,
     return status;
 }
 
+static medley_status add_pairs(md_spec *spec, const char *start, const char *close,
+                               const char *whole, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const char *comma = start < close ? start - 1 : NULL; /* `name()` has no options */
+    while (status == MEDLEY_OK && comma != NULL) {
+        const char *p = comma + 1;
+        comma = memchr(p, ',', (size_t)(close - p));
+        status = add_pair(spec, p, comma ? comma : close, whole, error);
+    }
+    return status;
+}
+
 medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
@@ -123,12 +136,7 @@ medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error
             status = md_fail(error, MEDLEY_USAGE, "'%s': the '(' is never closed", text);
             goto done;
         }
-        p = skip_space(p + 1);
-        while (p < close) {
-            const char *comma = memchr(p, ',', (size_t)(close - p));
-            MEDLEY_TRY(add_pair(spec, p, comma ? comma : close, text, error));
-            p = comma ? comma + 1 : close;
-        }
+        MEDLEY_TRY(add_pairs(spec, skip_space(p + 1), close, text, error));
         p = skip_space(close + 1);
     }
     if (*p == '@') {
@@ -150,11 +158,18 @@ done:
 
 /* ---- expansion ---- */
 
-/* The first thing to expand in text: a brace list, or a range a..b. kind 0: nothing. */
+/* The first thing to expand in text: a brace list, or a range a..b. start NULL: nothing. */
 struct choice {
     const char *start, *end; /* the part of text that is replaced */
     bool is_list;
     long long low, high; /* a range */
+};
+
+/* What has been expanded so far. */
+struct expansion {
+    char **texts;
+    size_t count, depth;
+    medley_error *error;
 };
 
 static bool is_number_char(char c)
@@ -176,8 +191,10 @@ static medley_status find_range(struct choice *choice, const char *text, const c
     char high[32] = "";
     snprintf(low, sizeof low, "%.*s", (int)(dots - start), start);
     snprintf(high, sizeof high, "%.*s", (int)(end - dots - 2), dots + 2);
+    long long width;
     if (!md_parse_int(low, &choice->low) || !md_parse_int(high, &choice->high) ||
-        choice->high < choice->low || choice->high - choice->low >= MAX_EXPANSION)
+        choice->high < choice->low || __builtin_sub_overflow(choice->high, choice->low, &width) ||
+        width >= MAX_EXPANSION)
         return md_fail(error, MEDLEY_USAGE,
                        "'%s': '%.*s' is not a range of whole numbers, low..high", text,
                        (int)(end - start), start);
@@ -186,61 +203,80 @@ static medley_status find_range(struct choice *choice, const char *text, const c
     return MEDLEY_OK;
 }
 
+/* The first ".." before stop with a digit beside it, or NULL. */
+static const char *find_dots(const char *text, const char *stop)
+{
+    for (const char *p = text; (p = strstr(p, "..")) != NULL && p < stop; p++) {
+        const char *next = p + 2 + (p[2] == '-' || p[2] == '+');
+        if ((p > text && isdigit((unsigned char)p[-1])) || isdigit((unsigned char)*next))
+            return p;
+    }
+    return NULL;
+}
+
 static medley_status find_choice(struct choice *choice, const char *text, medley_error *error)
 {
     *choice = (struct choice){0};
     const char *brace = strchr(text, '{');
     if (brace != NULL) {
-        const char *close = strchr(brace, '}');
-        if (close == NULL)
+        const char *close = brace + strcspn(brace, "}");
+        if (*close == '\0')
             return md_fail(error, MEDLEY_USAGE, "'%s': the '{' is never closed", text);
+        if (memchr(brace + 1, '{', (size_t)(close - brace - 1)) != NULL)
+            return md_fail(error, MEDLEY_USAGE, "'%s': braces cannot stand inside braces", text);
         *choice = (struct choice){.start = brace, .end = close + 1, .is_list = true};
         return MEDLEY_OK;
     }
     if (strchr(text, '}') != NULL)
         return md_fail(error, MEDLEY_USAGE, "'%s': a '}' without its '{'", text);
-    const char *at = strchr(text, '@'); /* view names are not expanded */
-    const char *dots = strstr(text, "..");
-    if (dots != NULL && (at == NULL || dots < at))
-        return find_range(choice, text, dots, error);
-    return MEDLEY_OK;
+    const char *dots = find_dots(text, text + strcspn(text, "@"));
+    return dots != NULL ? find_range(choice, text, dots, error) : MEDLEY_OK;
 }
 
-static medley_status expand(char ***texts, size_t *count, const char *text, medley_error *error);
+static medley_status expand(struct expansion *expansion, const char *text);
 
-static medley_status expand_with(char ***texts, size_t *count, const char *text,
-                                 const struct choice *choice, const char *item, size_t length,
-                                 medley_error *error)
+static medley_status expand_with(struct expansion *expansion, const char *text,
+                                 const struct choice *choice, const char *item, size_t length)
 {
     md_text whole = {0};
     md_text_add(&whole, text, (size_t)(choice->start - text));
     md_text_add(&whole, item, length);
     md_text_add(&whole, choice->end, strlen(choice->end));
+    expansion->depth++;
     const medley_status status =
-        whole.failed ? md_fail_memory(error, length) : expand(texts, count, whole.data, error);
+        whole.failed ? md_fail_memory(expansion->error, length) : expand(expansion, whole.data);
+    expansion->depth--;
     md_text_clear(&whole);
     return status;
 }
 
-static medley_status expand(char ***texts, size_t *count, const char *text, medley_error *error)
+static medley_status add_expanded(struct expansion *expansion, const char *text)
+{
+    if (expansion->count >= MAX_EXPANSION)
+        return md_fail(expansion->error, MEDLEY_USAGE, "'%s' expands to more than %d combinations",
+                       text, MAX_EXPANSION);
+    const medley_status status = take_text(&expansion->texts, expansion->count,
+                                           md_copy_text(text, strlen(text)), expansion->error);
+    expansion->count += status == MEDLEY_OK;
+    return status;
+}
+
+static medley_status expand(struct expansion *expansion, const char *text)
 {
     struct choice choice;
-    medley_status status = find_choice(&choice, text, error);
+    medley_status status = find_choice(&choice, text, expansion->error);
     if (status < 0)
         return status;
-    if (choice.start == NULL) {
-        if (*count >= MAX_EXPANSION)
-            return md_fail(error, MEDLEY_USAGE, "'%s' expands to more than %d kernels", text,
-                           MAX_EXPANSION);
-        status = take_text(texts, *count, md_copy_text(text, strlen(text)), error);
-        *count += status == MEDLEY_OK;
-        return status;
-    }
+    if (choice.start == NULL)
+        return add_expanded(expansion, text);
+    if (expansion->depth >= MAX_DEPTH)
+        return md_fail(expansion->error, MEDLEY_USAGE, "'%s' has more than %d lists and ranges",
+                       text, MAX_DEPTH);
     if (!choice.is_list) {
         for (long long i = choice.low; status == MEDLEY_OK && i <= choice.high; i++) {
             char number[32];
             const int length = snprintf(number, sizeof number, "%lld", i);
-            status = expand_with(texts, count, text, &choice, number, (size_t)length, error);
+            status = expand_with(expansion, text, &choice, number, (size_t)length);
         }
         return status;
     }
@@ -248,7 +284,7 @@ static medley_status expand(char ***texts, size_t *count, const char *text, medl
     for (const char *p = choice.start + 1; status == MEDLEY_OK && p <= end;) {
         const char *comma = memchr(p, ',', (size_t)(end - p));
         const char *stop = comma ? comma : end;
-        status = expand_with(texts, count, text, &choice, p, (size_t)(stop - p), error);
+        status = expand_with(expansion, text, &choice, p, (size_t)(stop - p));
         p = stop + 1;
     }
     return status;
@@ -256,13 +292,12 @@ static medley_status expand(char ***texts, size_t *count, const char *text, medl
 
 medley_status md_spec_expand(char ***texts, const char *text, medley_error *error)
 {
-    char **list = NULL;
-    size_t count = 0;
-    const medley_status status = expand(&list, &count, text, error);
+    struct expansion expansion = {.error = error};
+    const medley_status status = expand(&expansion, text);
     if (status < 0) {
-        md_texts_free(list);
+        md_texts_free(expansion.texts);
         return status;
     }
-    *texts = list;
+    *texts = expansion.texts;
     return MEDLEY_OK;
 }

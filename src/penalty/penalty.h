@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Penalties: functions Omega of the block norms b_m = ||theta_m|| (SPEC: proximity operators).
  * By Prop. 1 of SPOM the prox of such a function rescales each block, so a penalty only ever sees
- * the vector b. Terms that look inside blocks (l1) ask the blocks to soft-threshold themselves.
+ * the vector b. Terms that look inside blocks (l1) ask the blocks to soft-threshold themselves: the
+ * learner does that first, recomputes the norms and then calls prox, and in this order the two
+ * steps are the exact prox of the sum. value() leaves the inside part out for the same reason; the
+ * learner adds inner_threshold * sum |theta| itself.
  *
- * A penalty is one file and one line in penalties.def. */
+ * A penalty is one file and one line in penalties.def. No function here allocates, but create and
+ * set_weights; none changes the penalty, but set_weights. */
 #ifndef MD_PENALTY_H
 #define MD_PENALTY_H
 
@@ -13,43 +17,50 @@ typedef struct md_penalty_class {
     const char *name, *summary, *formula;
     const md_param *params; /* NULL: none */
     size_t state_size;
-    bool is_norm;        /* dual_norm is defined: value is a norm or half a squared one (see next) */
+    bool is_norm; /* dual_norm is defined: value is a norm or half a squared one (see next) */
     bool is_half_square; /* value = 1/2 norm^2 */
     bool separable;      /* prox acts on each b_m alone */
 
-    /* Omega(b). weight[m] >= 0 multiplies b_m's share as the formula says; NULL: all one. */
+    /* Omega(b) without its inside part. weight[m] = d_m >= 0 enters as the formula says; NULL: all
+     * one. */
     double (*value)(const void *state, const double *b, const double *weight, size_t count);
 
-    /* shrunk = argmin_x 1/2 ||x - b||^2 + tau Omega(x), all b >= 0, shrunk may be b.
-     * scratch: 3 * count doubles. */
+    /* shrunk = argmin_x 1/2 ||x - b||^2 + tau Omega(x), all b >= 0 and tau >= 0 finite, shrunk may
+     * be b. 0 <= shrunk <= b. scratch: 3 * count doubles. */
     void (*prox)(const void *state, double tau, const double *b, const double *weight, size_t count,
                  double *shrunk, double *scratch);
 
-    /* sup { <z, b> : norm(b) <= 1 } for z >= 0; NULL unless is_norm. */
+    /* sup { <z, b> : norm(b) <= 1 } for z >= 0, infinite where a block without weight has z > 0;
+     * NULL unless is_norm. */
     double (*dual_norm)(const void *state, const double *z, const double *weight, size_t count);
 
     /* Amount by which every coordinate inside a block is soft-thresholded before prox is applied
      * to the resulting norms, per unit of tau; NULL: 0. */
     double (*inner_threshold)(const void *state);
 
-    /* Exponent e of the reported kernel weight beta_m ~ b_m^e; NULL: 1. */
-    double (*weight_exponent)(const void *state);
+    /* Reported kernel weight of a block of norm b > 0, d_m left out: b / (dOmega/db), which is
+     * SpicyMKL's 1/(2 g'(b^2)). total: the sum of all norms. NULL: this penalty has no say. */
+    double (*kernel_weight)(const void *state, double b, double total);
 
-    /* Strong convexity of Omega in b (0 if none), for the 1/(sigma t) schedule; NULL: 0. */
-    double (*strong_convexity)(const void *state);
+    /* Strong convexity of Omega in b (0 if none), for the 1/(sigma t) schedule, where the smallest
+     * d_m is least_weight; NULL: 0. */
+    double (*strong_convexity)(const void *state, double least_weight);
 } md_penalty_class;
 
 extern const md_penalty_class *const md_penalties[]; /* NULL-terminated */
 const md_penalty_class *md_penalty_find(const char *name);
 
-/* One or more terms joined by '+', each with an optional factor: "mkl", "l2+group-lasso",
- * "elastic(t=0.3)", "0.5*l2+mkl". Composites run their terms in sequence (SPOM Alg. 1, J > 1). */
+/* One or more terms joined by '+', each with an optional factor: "mkl", "group-lasso+l2",
+ * "elastic(t=0.3)", "0.5*l2+mkl". Composites run their terms in sequence, as written (SPOM Alg. 1,
+ * J > 1): in general not the prox of the sum. elastic and elastic-mkl are exact. */
 typedef struct md_penalty md_penalty;
 
+/* MEDLEY_USAGE for an unknown name or option, a value out of range or an empty term. */
 medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_error *error);
 void md_penalty_free(md_penalty *penalty);
 
-/* Per-block weights d_m >= 0 (copied), or NULL for all one. */
+/* Per-block weights 0 <= d_m <= 1e100 (copied), or NULL for all one. From then on count must be
+ * this count everywhere. MEDLEY_USAGE for other weights. */
 medley_status md_penalty_set_weights(md_penalty *penalty, const double *weight, size_t count,
                                      medley_error *error);
 
@@ -63,10 +74,11 @@ void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t co
 double md_penalty_inner_threshold(const md_penalty *penalty);
 double md_penalty_strong_convexity(const md_penalty *penalty);
 
-/* Reported weights beta_m, summing to 1 (all 0 if every b is 0). */
+/* Reported weights beta_m, summing to 1 (all 0 if every b is 0; 0 where b is 0). The inverse
+ * weights of a composite's terms add up; with no term on norms beta_m ~ b_m. */
 void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count, double *beta);
 
-/* Canonical text, "elastic(t=0.3)+l2"; borrowed. */
+/* Canonical text, "0.5*elastic(t=0.3)+l2"; borrowed. */
 const char *md_penalty_text(const md_penalty *penalty);
 
 #endif

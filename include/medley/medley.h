@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Medley: multiple kernel learning. This header includes all the others. */
+#ifndef MEDLEY_MEDLEY_H
+#define MEDLEY_MEDLEY_H
+
+#include "medley/dataset.h"
+#include "medley/error.h"
+#include "medley/generate.h"
+#include "medley/model.h"
+#include "medley/observer.h"
+#include "medley/options.h"
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Models: learning, saving, loading, predicting, measuring. A model owns all it needs. */
+#ifndef MEDLEY_MODEL_H
+#define MEDLEY_MODEL_H
+
+#include "medley/dataset.h"
+#include "medley/observer.h"
+#include "medley/options.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct medley_model medley_model;
+
+/* Learns a model from labelled data. dev (may be NULL): held-out data for early stopping. options
+ * and observer may be NULL. The data are borrowed for the call. Returns MEDLEY_STOPPED if the
+ * observer stopped it: the model is valid. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_fit(medley_model **model,
+                                                   const medley_dataset *train,
+                                                   const medley_dataset *dev,
+                                                   const medley_options *options,
+                                                   const medley_observer *observer,
+                                                   medley_error *error);
+MEDLEY_API void medley_model_free(medley_model *model);
+
+/* The file is written whole or not at all. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_model_save(const medley_model *model,
+                                                          const char *path, medley_error *error);
+MEDLEY_API MEDLEY_CHECKED medley_status medley_model_load(medley_model **model, const char *path,
+                                                          medley_error *error);
+
+MEDLEY_API size_t medley_model_label_count(const medley_model *model);
+MEDLEY_API const char *medley_model_label_name(const medley_model *model, size_t label);
+
+/* Feature columns the model expects of the table called name ("": DATA); 0 if it does not use it.
+ * Pass it to medley_read_options so that files without labels are recognised. */
+MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *name);
+
+/* ---- what was learnt ---- */
+
+typedef struct medley_block_info {
+    const char *name;
+    double weight; /* beta_m, summing to 1 */
+    double norm;   /* ||theta_m|| */
+    size_t features; /* support vectors of a kernel, nonzero weights of explicit features */
+} medley_block_info;
+
+typedef struct medley_epoch {
+    double objective, loss; /* mean loss */
+    double dev_accuracy;    /* NaN without held-out data */
+    double seconds;         /* since training began; 0 in a loaded model */
+} medley_epoch;
+
+typedef struct medley_summary {
+    const char *task, *method, *loss, *penalty;
+    double lambda, C, spicy_C, eta0;
+    size_t examples, parts;
+    const medley_block_info *blocks;
+    size_t block_count, active_blocks;
+    double objective, dual, gap; /* dual and gap: NaN where the method has none */
+    size_t iterations;
+    const medley_epoch *epochs;
+    size_t epoch_count;
+    double seconds_kernels, seconds_train; /* 0 in a loaded model */
+    double peak_rss_mb;                    /* 0 in a loaded model */
+    size_t support_rows;
+    unsigned long long seed;
+    size_t threads; /* 0 in a loaded model */
+    bool converged; /* the objective had settled, or early stopping ended the run */
+} medley_summary;
+
+/* Borrowed from the model. */
+MEDLEY_API const medley_summary *medley_model_summary(const medley_model *model);
+
+/* ---- prediction ---- */
+
+typedef struct medley_prediction {
+    size_t rows, labels;
+    int32_t *label; /* [rows] index into the model's labels */
+    float *score;   /* [rows][labels] */
+    double seconds_score, seconds_decode;
+} medley_prediction;
+
+/* threads 0: all processors. Free with medley_prediction_free. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_predict(medley_prediction **prediction,
+                                                       const medley_model *model,
+                                                       const medley_dataset *dataset,
+                                                       size_t threads, medley_error *error);
+MEDLEY_API void medley_prediction_free(medley_prediction *prediction);
+
+/* Turns scores into probabilities by softmax, in place. */
+MEDLEY_API void medley_prediction_probabilities(medley_prediction *prediction);
+
+typedef struct medley_evaluation {
+    size_t examples, parts, labels, correct;
+    double accuracy;
+    double exact_match;    /* share of sequences without an error; NaN if rows stand alone */
+    size_t *confusion;     /* [labels][labels] rows: right label, columns: predicted */
+    size_t unknown_labels; /* rows whose label the model has never seen: counted as wrong */
+    double seconds_score, seconds_decode, seconds_total;
+} medley_evaluation;
+
+/* Predicts and compares with the labels of dataset; errors if it has none. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_evaluate(medley_evaluation *evaluation,
+                                                        const medley_model *model,
+                                                        const medley_dataset *dataset,
+                                                        size_t threads, medley_error *error);
+MEDLEY_API void medley_evaluation_clear(medley_evaluation *evaluation);
+
+/* ---- kernel matrices ---- */
+
+/* Computes the kernels that options name on dataset and writes them as npy: (M, N, N), or (N, N)
+ * if there is one. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_write_kernels(const medley_dataset *dataset,
+                                                             const medley_options *options,
+                                                             const char *path, size_t *count,
+                                                             medley_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

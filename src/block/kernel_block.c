@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A kernel block: theta = scale * sum_i sum_l A[l][i] phi(x_i, l). It keeps the coefficients A and
+ * the scores S = K A of all training rows, so scoring a training example is a read and an update at
+ * a row is one multiple of a kernel row per label (SPEC section 3: "keep the scores").
+ *
+ * Bytes per update: one kernel row (4 n) and, per label touched, one row of S read and written
+ * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. */
+#include "block/block.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const double SMALLEST_SCALE = 1e-6; /* below: fold the scale into the body */
+static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
+
+typedef struct kernel_block {
+    md_block base;
+    md_gram *gram;
+    size_t m, n;
+    float *coefficient; /* [labels][n] A */
+    float *score;       /* [labels][n] S = K A */
+    float *aside;       /* [labels][n] the sum of iterates is weight_sum * A + aside; NULL: none */
+    bool *touched;      /* [labels] rows of A and S that may be nonzero; others hold rubbish */
+} kernel_block;
+
+static kernel_block *cast(md_block *block)
+{
+    return (kernel_block *)block;
+}
+
+static const kernel_block *view(const md_block *block)
+{
+    return (const kernel_block *)block;
+}
+
+static void score(const md_block *block, md_example example, float *scores)
+{
+    const kernel_block *k = view(block);
+    const float scale = (float)block->scale;
+    if (block->norm == 0)
+        return;
+    for (size_t l = 0; l < block->labels; l++) {
+        const float *column = k->score + l * k->n + example.row;
+        for (size_t i = 0; k->touched[l] && i < example.length; i++)
+            scores[i * block->labels + l] += scale * column[i];
+    }
+}
+
+static double slope(const md_block *block, md_example example, const md_delta *delta)
+{
+    const kernel_block *k = view(block);
+    double sum = 0;
+    for (size_t i = 0; i < delta->count; i++) {
+        const size_t row = delta->part[i] / block->labels;
+        const size_t label = delta->part[i] % block->labels;
+        if (row < example.length && k->touched[label])
+            sum += (double)delta->coefficient[i] *
+                   (double)k->score[label * k->n + example.row + row];
+    }
+    return block->scale * sum;
+}
+
+/* sum over pairs of parts with the same label of delta delta' K(row, row'). */
+static double delta_norm2(md_block *block, md_example example, const md_delta *delta)
+{
+    kernel_block *k = cast(block);
+    double sum = 0;
+    for (size_t i = 0; i < delta->count; i++) {
+        const size_t row = delta->part[i] / block->labels;
+        const double a = (double)delta->coefficient[i];
+        if (row >= example.length)
+            continue;
+        sum += a * a * md_gram_diagonal(k->gram, k->m, example.row + row);
+        for (size_t j = 0; example.length > 1 && j < i; j++) {
+            const size_t other = delta->part[j] / block->labels;
+            if (other < example.length && other != row &&
+                delta->part[j] % block->labels == delta->part[i] % block->labels)
+                sum += 2 * a * (double)delta->coefficient[j] *
+                       (double)md_gram_entry(k->gram, k->m, example.row + row,
+                                             example.row + other);
+        }
+    }
+    return sum;
+}
+
+static void touch(kernel_block *k, size_t label)
+{
+    if (k->touched[label])
+        return;
+    memset(k->coefficient + label * k->n, 0, k->n * sizeof(float));
+    memset(k->score + label * k->n, 0, k->n * sizeof(float));
+    k->touched[label] = true;
+}
+
+/* Puts the whole sum of iterates aside, so that A may change in any way. */
+static void settle(kernel_block *k)
+{
+    for (size_t l = 0; k->aside != NULL && l < k->base.labels; l++)
+        for (size_t i = 0; k->touched[l] && i < k->n; i++)
+            k->aside[l * k->n + i] +=
+                (float)(k->base.weight_sum * (double)k->coefficient[l * k->n + i]);
+    k->base.weight_sum = 0;
+}
+
+/* Brings scale back to 1. */
+static void fold_scale(kernel_block *k)
+{
+    const double factor = k->base.scale;
+    settle(k);
+    for (size_t l = 0; l < k->base.labels; l++)
+        for (size_t i = 0; k->touched[l] && i < k->n; i++) {
+            k->coefficient[l * k->n + i] = (float)(factor * (double)k->coefficient[l * k->n + i]);
+            k->score[l * k->n + i] = (float)(factor * (double)k->score[l * k->n + i]);
+        }
+    k->base.scale = 1;
+}
+
+static void update(md_block *block, md_example example, const md_delta *delta, double step)
+{
+    kernel_block *k = cast(block);
+    if (block->scale < (k->aside ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
+        fold_scale(k);
+    for (size_t i = 0; i < delta->count; i++) {
+        const size_t row = delta->part[i] / block->labels;
+        const size_t label = delta->part[i] % block->labels;
+        if (row >= example.length)
+            continue;
+        touch(k, label);
+        const float change = (float)(-step / block->scale * (double)delta->coefficient[i]);
+        k->coefficient[label * k->n + example.row + row] += change;
+        if (k->aside != NULL)
+            k->aside[label * k->n + example.row + row] -=
+                (float)(block->weight_sum * (double)change);
+        md_gram_axpy(k->gram, k->m, example.row + row, change, k->score + label * k->n);
+    }
+}
+
+static void clear(md_block *block)
+{
+    kernel_block *k = cast(block);
+    settle(k);
+    memset(k->touched, 0, block->labels * sizeof *k->touched);
+    block->scale = 1;
+    block->norm = 0;
+}
+
+static void restart(md_block *block)
+{
+    kernel_block *k = cast(block);
+    clear(block);
+    block->iterates = 0;
+    if (k->aside != NULL)
+        memset(k->aside, 0, block->labels * k->n * sizeof *k->aside);
+}
+
+/* ||theta||^2 = scale^2 sum A S. */
+static double norm2(const md_block *block)
+{
+    const kernel_block *k = view(block);
+    double sum = 0;
+    for (size_t l = 0; l < block->labels; l++)
+        for (size_t i = 0; k->touched[l] && i < k->n; i++)
+            sum += (double)k->coefficient[l * k->n + i] * (double)k->score[l * k->n + i];
+    return block->scale * block->scale * sum;
+}
+
+/* S = K A, needed after A was replaced: the product works on rows, so A goes in transposed. */
+static medley_status recompute_scores(kernel_block *k, medley_error *error)
+{
+    const size_t labels = k->base.labels;
+    float *by_row = md_calloc(k->n * labels, sizeof *by_row);
+    float *scores = md_calloc(k->n * labels, sizeof *scores);
+    medley_status status = MEDLEY_OK;
+    if (by_row == NULL || scores == NULL) {
+        status = md_fail_memory(error, k->n * labels * sizeof *scores);
+        goto done;
+    }
+    for (size_t l = 0; l < labels; l++)
+        for (size_t i = 0; i < k->n; i++)
+            by_row[i * labels + l] = k->coefficient[l * k->n + i];
+    MEDLEY_TRY(md_gram_multiply(k->gram, k->m, by_row, labels, scores, error));
+    for (size_t l = 0; l < labels; l++)
+        for (size_t i = 0; i < k->n; i++)
+            k->score[l * k->n + i] = scores[i * labels + l];
+done:
+    free(by_row);
+    free(scores);
+    return status;
+}
+
+static medley_status take_average(md_block *block, medley_error *error)
+{
+    kernel_block *k = cast(block);
+    settle(k);
+    for (size_t l = 0; l < block->labels; l++) {
+        touch(k, l);
+        for (size_t i = 0; i < k->n; i++)
+            k->coefficient[l * k->n + i] =
+                (float)((double)k->aside[l * k->n + i] / block->iterates);
+    }
+    block->scale = 1;
+    const medley_status status = recompute_scores(k, error);
+    md_block_refresh_norm(block);
+    return status;
+}
+
+static size_t body_size(const md_block *block)
+{
+    return view(block)->n * block->labels;
+}
+
+/* [n][labels] */
+static void export_body(const md_block *block, float *body)
+{
+    const kernel_block *k = view(block);
+    const float scale = (float)block->scale;
+    for (size_t l = 0; l < block->labels; l++)
+        for (size_t i = 0; i < k->n; i++)
+            body[i * block->labels + l] =
+                k->touched[l] && block->norm > 0 ? scale * k->coefficient[l * k->n + i] : 0;
+}
+
+static medley_status import_body(md_block *block, const float *body, medley_error *error)
+{
+    kernel_block *k = cast(block);
+    settle(k);
+    for (size_t l = 0; l < block->labels; l++) {
+        touch(k, l);
+        for (size_t i = 0; i < k->n; i++)
+            k->coefficient[l * k->n + i] = body[i * block->labels + l];
+    }
+    block->scale = 1;
+    const medley_status status = recompute_scores(k, error);
+    md_block_refresh_norm(block);
+    return status;
+}
+
+static void free_block(md_block *block)
+{
+    kernel_block *k = cast(block);
+    free(k->coefficient);
+    free(k->score);
+    free(k->aside);
+    free(k->touched);
+    free(k);
+}
+
+static const md_block_class kernel_block_class = {
+    .name = "kernel",
+    .score = score,
+    .slope = slope,
+    .delta_norm2 = delta_norm2,
+    .update = update,
+    .clear = clear,
+    .restart = restart,
+    .norm2 = norm2,
+    .take_average = take_average,
+    .body_size = body_size,
+    .export_body = export_body,
+    .import_body = import_body,
+    .free = free_block,
+};
+
+medley_status md_kernel_block_create(md_block **result, md_gram *gram, size_t m, const char *name,
+                                     size_t labels, bool averaging, medley_error *error)
+{
+    kernel_block *k = md_calloc(1, sizeof *k);
+    if (k == NULL)
+        return md_fail_memory(error, sizeof *k);
+    k->base = (md_block){.class = &kernel_block_class, .name = name, .labels = labels, .scale = 1};
+    k->gram = gram;
+    k->m = m;
+    k->n = md_gram_rows(gram);
+    k->coefficient = md_calloc(k->n * labels, sizeof(float));
+    k->score = md_calloc(k->n * labels, sizeof(float));
+    k->touched = md_calloc(labels, sizeof(bool));
+    if (averaging)
+        k->aside = md_calloc(k->n * labels, sizeof(float));
+    if (k->coefficient == NULL || k->score == NULL || k->touched == NULL ||
+        (averaging && k->aside == NULL)) {
+        free_block(&k->base);
+        return md_fail_memory(error, 2 * k->n * labels * sizeof(float));
+    }
+    *result = &k->base;
+    return MEDLEY_OK;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley convert: from one file format to another. */
+#include "cli.h"
+
+static int run_convert(cli_arguments *arguments)
+{
+    medley_error error = {0};
+    medley_dataset *dataset = NULL;
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    const char *output = cli_value(arguments, "output");
+    const char *to = cli_value(arguments, "to");
+    if (arguments->word_count != 1)
+        return cli_usage_error(arguments, "give one file to convert: medley convert --to FORMAT "
+                                          "[--output OUT] IN");
+    if (to == NULL && output == NULL)
+        return cli_usage_error(arguments, "--to FORMAT is missing (medley list formats)");
+    options.format = cli_value(arguments, "from");
+    options.label = cli_value(arguments, "label");
+    medley_status status = medley_dataset_read(&dataset, arguments->words[0], &options, &error);
+    if (status >= 0)
+        status = medley_dataset_write(dataset, output ? output : "-", to, &error);
+    const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
+    medley_dataset_free(dataset);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"from", "FORMAT", "", "format of IN; default: by extension and content", false},
+    {"to", "FORMAT", "", "format to write; default: by the extension of OUT", false},
+    {"output", "OUT", "-", "where to write; .gz compresses", false},
+    {"label", "COLUMN", "", "label column by name, number from 1, last, or none", false},
+    {0}};
+
+static const char *const examples[] = {
+    "CSV to svmlight", "medley convert --to svmlight --output data.svmlight data.csv",
+    "the first column is the label", "medley convert --label 1 --to svmlight data.csv", NULL};
+
+extern const cli_command cli_command_convert;
+const cli_command cli_command_convert = {
+    .name = "convert",
+    .usage = "[--from FORMAT] --to FORMAT [--output OUT] IN",
+    .summary = "turn one file format into another",
+    .description = "Reads IN (- is standard input) and writes it in another format.",
+    .options = options,
+    .groups = CLI_RUN,
+    .examples = examples,
+    .run = run_convert,
+};

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley eval: measure a model on labelled data. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_json(const medley_model *model, const medley_evaluation *e)
+{
+    json_open(stdout, NULL, '{');
+    json_string(stdout, "task", medley_model_summary(model)->task);
+    json_count(stdout, "examples", e->examples);
+    json_count(stdout, "parts", e->parts);
+    json_number(stdout, "accuracy", e->accuracy);
+    if (!isnan(e->exact_match))
+        json_number(stdout, "exact_match", e->exact_match);
+    json_count(stdout, "unknown_labels", e->unknown_labels);
+    json_open(stdout, "labels", '[');
+    for (size_t l = 0; l < e->labels; l++)
+        json_string(stdout, NULL, medley_model_label_name(model, l));
+    json_close(stdout, ']');
+    json_open(stdout, "confusion", '[');
+    for (size_t l = 0; l < e->labels; l++) {
+        json_open(stdout, NULL, '[');
+        for (size_t k = 0; k < e->labels; k++)
+            json_count(stdout, NULL, e->confusion[l * e->labels + k]);
+        json_close(stdout, ']');
+    }
+    json_close(stdout, ']');
+    json_open(stdout, "seconds", '{');
+    json_number(stdout, "score", e->seconds_score);
+    json_number(stdout, "decode", e->seconds_decode);
+    json_number(stdout, "total", e->seconds_total);
+    json_close(stdout, '}');
+    json_number(stdout, "per_second", (double)e->parts / fmax(e->seconds_total, 1e-9));
+    json_close(stdout, '}');
+    printf("\n");
+}
+
+/* The commonest confusions say more than a large matrix. */
+static void print_confusions(const medley_model *model, const medley_evaluation *e)
+{
+    enum { SHOWN = 5 };
+    size_t *rest = malloc(e->labels * e->labels * sizeof *rest);
+    if (rest == NULL)
+        return;
+    memcpy(rest, e->confusion, e->labels * e->labels * sizeof *rest);
+    for (size_t l = 0; l < e->labels; l++)
+        rest[l * e->labels + l] = 0;
+    for (int i = 0; i < SHOWN; i++) {
+        size_t worst = 0;
+        for (size_t j = 0; j < e->labels * e->labels; j++)
+            if (rest[j] > rest[worst])
+                worst = j;
+        if (rest[worst] == 0)
+            break;
+        if (i == 0)
+            printf("commonest confusions:\n");
+        printf("  %s taken for %s: %zu times\n", medley_model_label_name(model, worst / e->labels),
+               medley_model_label_name(model, worst % e->labels), rest[worst]);
+        rest[worst] = 0;
+    }
+    free(rest);
+}
+
+static void print_text(const medley_model *model, const medley_evaluation *e)
+{
+    printf("accuracy %.2f %% (%zu of %zu)\n", 100 * e->accuracy, e->correct, e->parts);
+    if (!isnan(e->exact_match))
+        printf("sequences without an error %.2f %% of %zu\n", 100 * e->exact_match, e->examples);
+    if (e->unknown_labels > 0)
+        printf("%zu rows have labels that the model has never seen; they count as wrong\n",
+               e->unknown_labels);
+    print_confusions(model, e);
+    printf("%.0f rows a second\n", (double)e->parts / fmax(e->seconds_total, 1e-9));
+}
+
+static int run_eval(cli_arguments *arguments)
+{
+    medley_error error = {0};
+    medley_model *model = NULL;
+    medley_dataset *dataset = NULL;
+    medley_evaluation evaluation = {0};
+    const char *path = cli_value(arguments, "model");
+    if (path == NULL)
+        return cli_usage_error(arguments, "--model FILE is missing: which model to measure");
+    medley_status status = medley_model_load(&model, path, &error);
+    if (status >= 0)
+        status = cli_load_data(arguments, model, &dataset, &error);
+    if (status >= 0)
+        status = medley_evaluate(&evaluation, model, dataset, cli_threads(arguments), &error);
+    int code = CLI_OK;
+    if (status < 0)
+        code = cli_fail(arguments, &error);
+    else if (arguments->json)
+        print_json(model, &evaluation);
+    else
+        print_text(model, &evaluation);
+    medley_evaluation_clear(&evaluation);
+    medley_dataset_free(dataset);
+    medley_model_free(model);
+    return code;
+}
+
+static const cli_option options[] = {{"model", "FILE", "", "the model to measure", false},
+                                     {"threads", "N", "0", "0: all processors", false},
+                                     {0}};
+
+static const char *const examples[] = {
+    "accuracy on labelled data", "medley eval --model sonar.medley test.csv",
+    "on the folds that training did not see",
+    "medley eval --model letters.medley --folds 1-9 letter.data.gz", NULL};
+
+extern const cli_command cli_command_eval;
+const cli_command cli_command_eval = {
+    .name = "eval",
+    .usage = "--model FILE [options] [DATA]",
+    .summary = "score a model on labelled data",
+    .description = "Predicts labelled data and compares: accuracy, confusions, speed. Labels the "
+                   "model has never seen count as wrong.",
+    .options = options,
+    .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
+    .examples = examples,
+    .run = run_eval,
+};

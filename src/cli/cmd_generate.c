@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley generate: seeded synthetic data. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_options(const cli_arguments *arguments, medley_generate_options *options)
+{
+    size_t seed;
+    *options = (medley_generate_options)MEDLEY_GENERATE_OPTIONS_INIT;
+    if (!cli_count(arguments, "rows", 0, &options->rows) ||
+        !cli_count(arguments, "seed", 1, &seed) ||
+        !cli_count(arguments, "dimension", 0, &options->dimension) ||
+        !cli_count(arguments, "views", 0, &options->views) ||
+        !cli_count(arguments, "classes", 0, &options->classes))
+        return false;
+    options->seed = seed;
+    const char *noise = cli_value(arguments, "noise");
+    char *end = NULL;
+    if (noise != NULL)
+        options->noise = strtod(noise, &end);
+    if (noise != NULL && (end == noise || *end != '\0')) {
+        cli_usage_error(arguments, "--noise='%s' is not a number", noise);
+        return false;
+    }
+    return true;
+}
+
+/* Several views go to several files: out.csv becomes out-view1.csv, out-view2.csv ... */
+static medley_status write_tables(const medley_dataset *dataset, const char *output,
+                                  const char *format, medley_error *error)
+{
+    const size_t count = medley_dataset_table_count(dataset);
+    if (count == 1)
+        return medley_dataset_write(dataset, output, format, error);
+    if (strcmp(output, "-") == 0) {
+        error->code = MEDLEY_USAGE;
+        snprintf(error->message, sizeof error->message,
+                 "these data have %zu views, one file each; give --output NAME.csv", count);
+        return error->code;
+    }
+    const char *slash = strrchr(output, '/');
+    const char *dot = strchr(slash ? slash : output, '.');
+    medley_status status = MEDLEY_OK;
+    for (size_t t = 0; t < count && status >= 0; t++) {
+        char path[4096];
+        medley_dataset *table = NULL;
+        snprintf(path, sizeof path, "%.*s-%s%s", (int)(dot ? (size_t)(dot - output) : strlen(output)),
+                 output, medley_dataset_table_name(dataset, t), dot ? dot : "");
+        status = medley_dataset_keep_table(&table, dataset, t, error);
+        if (status >= 0)
+            status = medley_dataset_write(table, path, format, error);
+        medley_dataset_free(table);
+    }
+    return status;
+}
+
+static int run_generate(cli_arguments *arguments)
+{
+    medley_error error = {0};
+    medley_dataset *dataset = NULL;
+    medley_generate_options options;
+    if (!read_options(arguments, &options))
+        return CLI_USAGE;
+    if (arguments->word_count != 1)
+        return cli_usage_error(arguments, "give the name of one generator (medley list generators)");
+    const char *name = arguments->words[0];
+    const char *output = cli_value(arguments, "output");
+    const char *format = cli_value(arguments, "to");
+    if (format == NULL && (output == NULL || strcmp(output, "-") == 0))
+        format = strcmp(name, "handwriting") == 0 ? "letter" : "csv";
+    medley_status status = medley_generate(&dataset, name, &options, &error);
+    if (status >= 0)
+        status = write_tables(dataset, output ? output : "-", format, &error);
+    const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
+    medley_dataset_free(dataset);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"rows", "N", "", "rows; for handwriting, words", false},
+    {"seed", "N", "1", "one seed gives one data set", false},
+    {"dimension", "N", "", "features, where that is free", false},
+    {"views", "N", "", "views of multi-view data", false},
+    {"classes", "N", "", "classes of multi-view data", false},
+    {"noise", "X", "1", "amount of noise, 1 is the generator's own", false},
+    {"output", "FILE", "-", "where to write; .gz compresses", false},
+    {"to", "FORMAT", "", "format; default: by extension, else csv (letter for handwriting)", false},
+    {0}};
+
+static const char *const examples[] = {
+    "handwritten words as 16x8 images, in the format of Taskar's letter.data",
+    "medley generate handwriting --rows 500 --seed 7 --output words.data.gz --to letter",
+    "four classes seen through three views: blobs-view1.csv, blobs-view2.csv, blobs-view3.csv",
+    "medley generate blobs --output blobs.csv", NULL};
+
+extern const cli_command cli_command_generate;
+const cli_command cli_command_generate = {
+    .name = "generate",
+    .usage = "NAME [options]",
+    .summary = "make synthetic data: handwriting, ringnorm, twonorm, waveform, blobs",
+    .description = "Makes seeded synthetic data: handwritten words, Breiman's ringnorm, twonorm and "
+                   "waveform, and blobs seen through several views.",
+    .options = options,
+    .groups = CLI_RUN,
+    .examples = examples,
+    .run = run_generate,
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley list: what can be chosen by name. */
+#include "cli.h"
+
+#include <string.h>
+
+static void print_kind(const char *kind, bool json)
+{
+    medley_listing listing;
+    if (json)
+        json_open(stdout, kind, '[');
+    else
+        printf("%s\n", kind);
+    for (size_t i = 0; medley_list(&listing, kind, i); i++) {
+        if (!json) {
+            printf("  %-13s %s%s%s\n", listing.name, listing.summary, listing.formula ? ": " : "",
+                   listing.formula ? listing.formula : "");
+            if (listing.parameters[0] != '\0')
+                printf("  %-13s options: %s\n", "", listing.parameters);
+            continue;
+        }
+        json_open(stdout, NULL, '{');
+        json_string(stdout, "name", listing.name);
+        json_string(stdout, "summary", listing.summary);
+        json_string(stdout, "formula", listing.formula);
+        json_string(stdout, "parameters", listing.parameters);
+        json_close(stdout, '}');
+    }
+    if (json)
+        json_close(stdout, ']');
+}
+
+static int run_list(cli_arguments *arguments)
+{
+    const char *const *kinds = medley_list_kinds();
+    const char *wanted = arguments->word_count > 0 ? arguments->words[0] : NULL;
+    bool found = wanted == NULL;
+    for (size_t i = 0; kinds[i] != NULL && wanted != NULL; i++)
+        found = found || strcmp(kinds[i], wanted) == 0;
+    if (!found || arguments->word_count > 1) {
+        const char *nearest = wanted ? medley_nearest_name(wanted, kinds) : NULL;
+        return cli_usage_error(arguments,
+                               "'%s' cannot be listed; %s%s%s known: kernels, penalties, losses, "
+                               "methods, formats, generators, structures",
+                               wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
+                               nearest ? "'?" : "");
+    }
+    if (arguments->json)
+        json_open(stdout, NULL, '{');
+    for (size_t i = 0; kinds[i] != NULL; i++)
+        if (wanted == NULL || strcmp(kinds[i], wanted) == 0)
+            print_kind(kinds[i], arguments->json);
+    if (arguments->json) {
+        json_close(stdout, '}');
+        printf("\n");
+    } else if (wanted == NULL || strcmp(wanted, "kernels") == 0) {
+        printf("\nEvery kernel also takes norm=none|diag|trace|center, and @VIEW behind it.\n");
+    }
+    return CLI_OK;
+}
+
+static const char *const examples[] = {"all kernels with their options", "medley list kernels",
+                                       NULL};
+
+extern const cli_command cli_command_list;
+const cli_command cli_command_list = {
+    .name = "list",
+    .usage = "[kernels|penalties|losses|methods|formats|generators|structures]",
+    .summary = "list kernels, penalties, losses, methods, formats, generators",
+    .description = "Lists what can be chosen by name, with formulas, options and their defaults.",
+    .groups = CLI_RUN,
+    .examples = examples,
+    .run = run_list,
+};

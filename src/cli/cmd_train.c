@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley train: learn a model. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct run {
+    medley_dataset *train, *dev, *held_out;
+    medley_options *options;
+    medley_model *model;
+    medley_evaluation evaluation; /* on held_out */
+    double seconds_read, seconds_total;
+    size_t model_bytes;
+    bool interrupted;
+};
+
+static void clear(struct run *run)
+{
+    medley_dataset_free(run->train);
+    medley_dataset_free(run->dev);
+    medley_dataset_free(run->held_out);
+    medley_options_free(run->options);
+    medley_model_free(run->model);
+    medley_evaluation_clear(&run->evaluation);
+}
+
+/* Better to know before an hour of training than after it. */
+static bool can_write(const char *path, medley_error *error)
+{
+    char folder[512];
+    if (strlen(path) >= sizeof folder)
+        return true; /* too long to look at here: saving will tell */
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL)
+        snprintf(folder, sizeof folder, ".");
+    else
+        slash[slash == folder] = '\0';
+    struct stat info;
+    const bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        snprintf(error->message, sizeof error->message, "cannot write the model: it is a "
+                                                        "directory; name a file");
+    else if (exists && !S_ISREG(info.st_mode))
+        return true; /* a device or pipe */
+    else if (access(folder, W_OK | X_OK) != 0)
+        snprintf(error->message, sizeof error->message,
+                 "cannot write the model: the folder '%s' does not exist or may not be written to",
+                 folder);
+    else
+        return true;
+    error->code = MEDLEY_FAILED;
+    snprintf(error->file, sizeof error->file, "%s", path);
+    return false;
+}
+
+static medley_status load(const cli_arguments *arguments, struct run *run, medley_error *error)
+{
+    const double start = cli_clock();
+    medley_status status = cli_training_options(arguments, &run->options, error);
+    if (status >= 0)
+        status = cli_load_data(arguments, NULL, &run->train, error);
+    const char *dev = cli_value(arguments, "dev");
+    if (status >= 0 && dev != NULL) {
+        medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+        options.format = cli_value(arguments, "format");
+        options.label = cli_value(arguments, "label");
+        status = medley_dataset_read(&run->dev, dev, &options, error);
+    }
+    const char *text = cli_value(arguments, "holdout");
+    if (status >= 0 && text != NULL) {
+        char *end;
+        const double share = strtod(text, &end);
+        if (end == text || *end != '\0' || !(share > 0 && share < 1)) {
+            error->code = MEDLEY_USAGE;
+            snprintf(error->message, sizeof error->message,
+                     "--holdout='%s' is not a share between 0 and 1, such as 0.2", text);
+            return MEDLEY_USAGE;
+        }
+        const char *seed = cli_value(arguments, "seed");
+        medley_dataset *kept = NULL;
+        status = medley_dataset_split(&kept, &run->held_out, run->train, share,
+                                      seed ? strtoull(seed, NULL, 10) : 1, error);
+        if (status >= 0) {
+            medley_dataset_free(run->train);
+            run->train = kept;
+        }
+    }
+    run->seconds_read = cli_clock() - start;
+    return status;
+}
+
+static void print_json(const struct run *run)
+{
+    const medley_summary *s = medley_model_summary(run->model);
+    json_open(stdout, NULL, '{');
+    json_string(stdout, "task", s->task);
+    json_string(stdout, "method", s->method);
+    json_string(stdout, "loss", s->loss);
+    json_string(stdout, "penalty", s->penalty);
+    json_number(stdout, "lambda", s->lambda);
+    json_number(stdout, "C", s->C);
+    json_number(stdout, "spicy_C", s->spicy_C);
+    json_number(stdout, "eta0", s->eta0);
+    json_count(stdout, "examples", s->examples);
+    json_count(stdout, "parts", s->parts);
+    json_open(stdout, "blocks", '[');
+    for (size_t m = 0; m < s->block_count; m++) {
+        json_open(stdout, NULL, '{');
+        json_string(stdout, "name", s->blocks[m].name);
+        json_number(stdout, "weight", s->blocks[m].weight);
+        json_number(stdout, "norm", s->blocks[m].norm);
+        json_count(stdout, "features", s->blocks[m].features);
+        json_close(stdout, '}');
+    }
+    json_close(stdout, ']');
+    json_count(stdout, "active_blocks", s->active_blocks);
+    json_number(stdout, "objective", s->objective);
+    json_number(stdout, "dual", s->dual);
+    json_number(stdout, "gap", s->gap);
+    json_count(stdout, "iterations", s->iterations);
+    json_open(stdout, "epochs", '[');
+    for (size_t e = 0; e < s->epoch_count; e++) {
+        json_open(stdout, NULL, '{');
+        json_number(stdout, "objective", s->epochs[e].objective);
+        json_number(stdout, "loss", s->epochs[e].loss);
+        json_number(stdout, "dev_accuracy", s->epochs[e].dev_accuracy);
+        json_number(stdout, "seconds", s->epochs[e].seconds);
+        json_close(stdout, '}');
+    }
+    json_close(stdout, ']');
+    json_open(stdout, "seconds", '{');
+    json_number(stdout, "read", run->seconds_read);
+    json_number(stdout, "kernels", s->seconds_kernels);
+    json_number(stdout, "train", s->seconds_train);
+    json_number(stdout, "total", run->seconds_total);
+    json_close(stdout, '}');
+    json_number(stdout, "peak_rss_mb", s->peak_rss_mb);
+    json_count(stdout, "model_bytes", run->model_bytes);
+    json_count(stdout, "support_rows", s->support_rows);
+    json_count(stdout, "seed", (size_t)s->seed);
+    json_count(stdout, "threads", s->threads);
+    json_bool(stdout, "converged", s->converged);
+    json_bool(stdout, "interrupted", run->interrupted);
+    if (run->held_out != NULL)
+        json_number(stdout, "holdout_accuracy", run->evaluation.accuracy);
+    json_close(stdout, '}');
+    printf("\n");
+}
+
+static void print_text(const struct run *run, const char *path)
+{
+    const medley_summary *s = medley_model_summary(run->model);
+    printf("%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
+    printf("lambda %.4g (C %.4g, spicy_C %.4g), eta0 %g, %zu epochs, seed %llu\n", s->lambda, s->C,
+           s->spicy_C, s->eta0, s->epoch_count, s->seed);
+    printf("%zu examples, %zu of %zu blocks active, objective %.6g\n\n", s->examples,
+           s->active_blocks, s->block_count, s->objective);
+    cli_print_blocks(stdout, s, 20);
+    if (run->held_out != NULL)
+        printf("\naccuracy on the %zu held-out rows: %.2f %%\n", run->evaluation.parts,
+               100 * run->evaluation.accuracy);
+    printf("\nread %.2f s, kernels %.2f s, training %.2f s, total %.2f s; peak memory %.0f MB\n",
+           run->seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
+           s->peak_rss_mb);
+    printf("model with %zu support rows written to %s (%.1f MB)%s\n", s->support_rows, path,
+           (double)run->model_bytes / 1e6,
+           run->interrupted ? "; training was interrupted" : "");
+}
+
+static int run_train(cli_arguments *arguments)
+{
+    const char *path = cli_value(arguments, "model");
+    if (path == NULL)
+        return cli_usage_error(arguments, "--model FILE is missing: where to write the model");
+    medley_error error = {0};
+    struct run run = {0};
+    cli_progress progress;
+    const double start = cli_clock();
+    if (!can_write(path, &error))
+        return cli_fail(arguments, &error);
+    cli_catch_interrupt();
+    medley_status status = load(arguments, &run, &error);
+    if (status >= 0) {
+        const medley_observer observer = cli_observe(&progress, arguments);
+        status = medley_fit(&run.model, run.train, run.dev, run.options, &observer, &error);
+        cli_progress_end(&progress);
+        run.interrupted = status == MEDLEY_STOPPED;
+    }
+    if (status >= 0)
+        status = medley_model_save(run.model, path, &error);
+    if (status >= 0 && run.held_out != NULL)
+        status = medley_evaluate(&run.evaluation, run.model, run.held_out, cli_threads(arguments),
+                                 &error);
+    int code = CLI_OK;
+    if (status < 0) {
+        code = cli_interrupted() && run.model == NULL ? (cli_fail(arguments, &error), CLI_INTERRUPTED)
+                                                      : cli_fail(arguments, &error);
+    } else {
+        struct stat info;
+        run.model_bytes = stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+        run.seconds_total = cli_clock() - start;
+        if (arguments->json)
+            print_json(&run);
+        else
+            print_text(&run, path);
+        code = run.interrupted ? CLI_INTERRUPTED : CLI_OK;
+    }
+    clear(&run);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"model", "FILE", "", "where the model is written", false},
+    {"dev", "FILE", "", "held-out data for early stopping: the best epoch's model is kept", false},
+    {"holdout", "SHARE", "", "keep this share of the rows apart and report the accuracy on them",
+     false},
+    {0}};
+
+static const char *const examples[] = {
+    "linear, quadratic and Gaussian kernels on all columns, learnt together",
+    "medley train --model sonar.medley --scale standard sonar.csv.gz",
+    "one Gaussian per view of the same objects, accuracy on a held-out fifth",
+    "medley train --model digits.medley --view fou=fou.csv --view kar=kar.csv --kernel 'rbf(auto)' "
+    "--holdout 0.2",
+    "a bank of kernels on every variable, sparse mixing",
+    "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
+    "precomputed kernels, no data file",
+    "medley train --model m.medley --gram K.npy --labels y.npy",
+    NULL};
+
+extern const cli_command cli_command_train;
+const cli_command cli_command_train = {
+    .name = "train",
+    .usage = "--model FILE [options] [DATA]",
+    .summary = "learn a model: a predictor and the weights of its kernels",
+    .description =
+        "Learns a predictor from labelled data and many kernels at once, and how much weight each "
+        "kernel deserves. DATA is a file in any known format (gzip too), - is standard input. "
+        "Ctrl-C finishes the current epoch and saves the model; a second one quits.",
+    .options = options,
+    .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .examples = examples,
+    .run = run_train,
+};

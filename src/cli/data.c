@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the commands that read data share: DATA, --view, --gram, --labels, --folds, --sample. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+double cli_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+size_t cli_threads(const cli_arguments *arguments)
+{
+    const char *text = cli_value(arguments, "threads");
+    return text ? (size_t)strtoull(text, NULL, 10) : 0;
+}
+
+static medley_status fail(medley_error *error, const char *message, const char *text)
+{
+    error->code = MEDLEY_USAGE;
+    snprintf(error->message, sizeof error->message, message, text);
+    return MEDLEY_USAGE;
+}
+
+medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
+                                   medley_error *error)
+{
+    medley_status status = medley_options_create(options, error);
+    for (size_t g = 0; status >= 0 && g < arguments->given_count; g++) {
+        const struct cli_given *given = &arguments->given[g];
+        for (size_t i = 0; i < medley_option_count(); i++)
+            if (strcmp(medley_option_describe(i).name, given->name) == 0)
+                status = medley_options_set(*options, given->name, given->value, error);
+    }
+    return status;
+}
+
+static medley_status read_options(const cli_arguments *arguments, const medley_model *model,
+                                  medley_read_options *options, medley_error *error)
+{
+    static const char *const answers[] = {"no", "yes", "auto"};
+    *options = (medley_read_options)MEDLEY_READ_OPTIONS_INIT;
+    options->format = cli_value(arguments, "format");
+    options->label = cli_value(arguments, "label");
+    const char *header = cli_value(arguments, "header");
+    if (header == NULL)
+        header = "auto";
+    for (int i = 0; i < 3; i++)
+        if (strcmp(header, answers[i]) == 0) {
+            options->header = i == 2 ? -1 : i;
+            options->ignore_labels = model != NULL && strcmp(arguments->command->name, "predict") == 0;
+            return MEDLEY_OK;
+        }
+    return fail(error, "--header='%s' is not yes, no or auto", header);
+}
+
+/* --view NAME=FILE[:COLUMNS]. A colon belongs to the file's name if such a file exists. */
+static medley_status add_view(medley_dataset *dataset, const char *text, const medley_model *model,
+                              medley_read_options options, medley_error *error)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0')
+        return fail(error, "--view '%s': write NAME=FILE or NAME=FILE:COLUMNS", text);
+    char *copy = strdup(text);
+    if (copy == NULL)
+        return fail(error, "--view '%s': out of memory", text);
+    char *path = copy + (equals - text);
+    *path++ = '\0';
+    char *colon = strrchr(path, ':');
+    if (colon != NULL && access(path, F_OK) != 0) {
+        *colon = '\0';
+        options.columns = colon + 1;
+    }
+    if (model != NULL)
+        options.feature_count = medley_model_columns(model, copy);
+    const medley_status status = medley_dataset_add_table(dataset, copy, path, &options, error);
+    free(copy);
+    return status;
+}
+
+/* --gram [NAME=]FILE. */
+static medley_status add_gram(medley_dataset *dataset, const char *text, medley_error *error)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || access(text, F_OK) == 0)
+        return medley_dataset_add_gram(dataset, NULL, text, error);
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    return medley_dataset_add_gram(dataset, name, equals + 1, error);
+}
+
+/* Replaces *dataset by a selection of its rows. */
+static medley_status select_rows(const cli_arguments *arguments, medley_dataset **dataset,
+                                 medley_error *error)
+{
+    const char *folds = cli_value(arguments, "folds");
+    const char *sample = cli_value(arguments, "sample");
+    const char *seed = cli_value(arguments, "seed");
+    medley_dataset *selected = NULL;
+    medley_status status = MEDLEY_OK;
+    if (folds != NULL) {
+        status = medley_dataset_folds(&selected, *dataset, folds, error);
+        if (status < 0)
+            return status;
+        medley_dataset_free(*dataset);
+        *dataset = selected;
+    }
+    if (sample == NULL)
+        return status;
+    char *end;
+    const unsigned long long count = strtoull(sample, &end, 10);
+    if (end == sample || *end != '\0' || sample[0] == '-' || count == 0)
+        return fail(error, "--sample='%s' is not a positive whole number", sample);
+    status = medley_dataset_sample(&selected, *dataset, (size_t)count,
+                                   seed ? strtoull(seed, NULL, 10) : 1, error);
+    if (status < 0)
+        return status;
+    medley_dataset_free(*dataset);
+    *dataset = selected;
+    return status;
+}
+
+static medley_status read_all(const cli_arguments *arguments, const medley_model *model,
+                              medley_dataset **dataset, medley_error *error)
+{
+    medley_read_options options;
+    medley_status status = read_options(arguments, model, &options, error);
+    if (status < 0)
+        return status;
+    const char *path = arguments->word_count > 0 ? arguments->words[0] : NULL;
+    if (path != NULL) {
+        medley_read_options first = options;
+        if (model != NULL)
+            first.feature_count = medley_model_columns(model, "");
+        status = medley_dataset_read(dataset, path, &first, error);
+    } else if (cli_nth(arguments, "view", 0) != NULL || cli_nth(arguments, "gram", 0) != NULL) {
+        status = medley_dataset_create(dataset, error);
+    } else {
+        return fail(error, "no data given: name a file, - for standard input, %s", "--view or "
+                    "--gram");
+    }
+    const char *text;
+    options.format = NULL; /* --format is about DATA */
+    for (size_t i = 0; status >= 0 && (text = cli_nth(arguments, "view", i)) != NULL; i++)
+        status = add_view(*dataset, text, model, options, error);
+    for (size_t i = 0; status >= 0 && (text = cli_nth(arguments, "gram", i)) != NULL; i++)
+        status = add_gram(*dataset, text, error);
+    if (status >= 0 && (text = cli_value(arguments, "gram-diagonal")) != NULL)
+        status = medley_dataset_add_gram_diagonal(*dataset, text, error);
+    if (status >= 0 && (text = cli_value(arguments, "labels")) != NULL)
+        status = medley_dataset_read_labels(*dataset, text, error);
+    if (status >= 0)
+        status = select_rows(arguments, dataset, error);
+    return status;
+}
+
+medley_status cli_load_data(const cli_arguments *arguments, const medley_model *model,
+                            medley_dataset **dataset, medley_error *error)
+{
+    *dataset = NULL;
+    if (arguments->word_count > 1)
+        return fail(error, "'%s' is one file too many; give one DATA file and others by --view",
+                    arguments->words[1]);
+    const medley_status status = read_all(arguments, model, dataset, error);
+    if (status < 0) {
+        medley_dataset_free(*dataset);
+        *dataset = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes the manual pages (medley.1, medley-COMMAND.1) and bash completion (medley.bash) from the
+ * tables of the command line into a folder. Runs during the build. */
+#include "cli.h"
+
+#include <string.h>
+
+/* roff: a backslash and a leading dot or quote are special, '-' must be written \-. */
+static void print_roff(FILE *file, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", file);
+    for (; *text != '\0'; text++) {
+        if (*text == '-')
+            fputs("\\-", file);
+        else if (*text == '\\')
+            fputs("\\e", file);
+        else
+            fputc(*text, file);
+    }
+}
+
+static void print_title(FILE *file, const char *name, const char *summary)
+{
+    fprintf(file, ".TH \"%s\" 1 \"\" \"Medley %s\" \"Medley manual\"\n.SH NAME\n", name,
+            medley_version());
+    print_roff(file, name);
+    fprintf(file, " \\- ");
+    print_roff(file, summary);
+    fprintf(file, "\n");
+}
+
+static void print_options(FILE *file, const cli_command *command)
+{
+    cli_option option;
+    for (size_t i = 0; cli_option_at(command, i, &option); i++) {
+        if (i == 0)
+            fprintf(file, ".SH OPTIONS\n");
+        fprintf(file, ".TP\n.B \\-\\-");
+        print_roff(file, option.name);
+        if (option.argument[0] != '\0') {
+            fprintf(file, " ");
+            print_roff(file, option.argument);
+        }
+        fprintf(file, "\n");
+        print_roff(file, option.help);
+        fprintf(file, ".%s%s%s\n", option.fallback[0] ? " Default: " : "", option.fallback,
+                option.fallback[0] ? "." : option.repeatable ? " May be repeated." : "");
+    }
+}
+
+static void print_command_page(FILE *file, const cli_command *command)
+{
+    char name[64];
+    snprintf(name, sizeof name, "medley-%s", command->name);
+    print_title(file, name, command->summary);
+    fprintf(file, ".SH SYNOPSIS\n.B medley %s\n", command->name);
+    print_roff(file, command->usage);
+    fprintf(file, "\n.SH DESCRIPTION\n");
+    print_roff(file, command->description);
+    fprintf(file, "\n");
+    print_options(file, command);
+    if (command->examples != NULL)
+        fprintf(file, ".SH EXAMPLES\n");
+    for (size_t i = 0; command->examples != NULL && command->examples[i] != NULL; i += 2) {
+        fprintf(file, ".PP\n");
+        print_roff(file, command->examples[i]);
+        fprintf(file, ":\n.PP\n.nf\n    ");
+        print_roff(file, command->examples[i + 1]);
+        fprintf(file, "\n.fi\n");
+    }
+    fprintf(file, ".SH EXIT STATUS\n0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 "
+                  "interrupted.\n.SH SEE ALSO\n.BR medley (1)\n");
+}
+
+static void print_overview_page(FILE *file)
+{
+    print_title(file, "medley", "multiple kernel learning");
+    fprintf(file, ".SH SYNOPSIS\n.B medley\n.I COMMAND\n[options]\n.SH DESCRIPTION\n"
+                  "Medley learns a predictor from many kernels or views of the data, and which of "
+                  "them matter.\n.SH COMMANDS\n");
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        fprintf(file, ".TP\n.BR medley\\-%s (1)\n", cli_commands[i]->name);
+        print_roff(file, cli_commands[i]->summary);
+        fprintf(file, "\n");
+    }
+    const char *const *kinds = medley_list_kinds();
+    for (size_t k = 0; kinds[k] != NULL; k++) {
+        medley_listing listing;
+        fprintf(file, ".SH %s\n", kinds[k]);
+        for (size_t i = 0; medley_list(&listing, kinds[k], i); i++) {
+            fprintf(file, ".TP\n.B ");
+            print_roff(file, listing.name);
+            fprintf(file, "\n");
+            print_roff(file, listing.summary);
+            if (listing.formula != NULL) {
+                fprintf(file, ": ");
+                print_roff(file, listing.formula);
+            }
+            if (listing.parameters[0] != '\0') {
+                fprintf(file, ". Options: ");
+                print_roff(file, listing.parameters);
+            }
+            fprintf(file, "\n");
+        }
+    }
+    fprintf(file, ".SH EXIT STATUS\n0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 "
+                  "interrupted.\n");
+}
+
+static void print_completion(FILE *file)
+{
+    fprintf(file, "# bash completion for medley\n_medley()\n{\n"
+                  "    local current=${COMP_WORDS[COMP_CWORD]} options=\n"
+                  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
+    for (size_t i = 0; cli_commands[i] != NULL; i++)
+        fprintf(file, "%s%s", i ? " " : "", cli_commands[i]->name);
+    fprintf(file, "\" -- \"$current\"))\n        return\n    fi\n"
+                  "    case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        cli_option option;
+        fprintf(file, "    %s) options=\"--help", cli_commands[i]->name);
+        for (size_t j = 0; cli_option_at(cli_commands[i], j, &option); j++)
+            fprintf(file, " --%s", option.name);
+        if (strcmp(cli_commands[i]->name, "list") == 0)
+            for (size_t k = 0; medley_list_kinds()[k] != NULL; k++)
+                fprintf(file, " %s", medley_list_kinds()[k]);
+        medley_listing listing;
+        if (strcmp(cli_commands[i]->name, "generate") == 0)
+            for (size_t k = 0; medley_list(&listing, "generators", k); k++)
+                fprintf(file, " %s", listing.name);
+        fprintf(file, "\" ;;\n");
+    }
+    fprintf(file, "    esac\n    case $current in\n"
+                  "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"
+                  "    *) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")\n"
+                  "        $(compgen -f -- \"$current\")) ;;\n"
+                  "    esac\n}\ncomplete -o filenames -F _medley medley\n");
+}
+
+static FILE *open_in(const char *folder, const char *name, const char *ending)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s%s", folder, name, ending);
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        fprintf(stderr, "make_docs: cannot write %s\n", path);
+    return file;
+}
+
+int main(int count, char **words)
+{
+    if (count != 2) {
+        fprintf(stderr, "usage: make_docs FOLDER\n");
+        return 2;
+    }
+    int failures = 0;
+    FILE *file = open_in(words[1], "medley", ".1");
+    if (file == NULL)
+        return 1;
+    print_overview_page(file);
+    failures += fclose(file) != 0;
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "medley-%s", cli_commands[i]->name);
+        file = open_in(words[1], name, ".1");
+        if (file == NULL)
+            return 1;
+        print_command_page(file, cli_commands[i]);
+        failures += fclose(file) != 0;
+    }
+    file = open_in(words[1], "medley", ".bash");
+    if (file == NULL)
+        return 1;
+    print_completion(file);
+    failures += fclose(file) != 0;
+    return failures != 0;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creating, filling and looking at datasets. What reads files is in io, what divides data is in
+ * split.c and select.c. */
+#include "data/dataset.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+medley_status medley_dataset_create(medley_dataset **dataset, medley_error *error)
+{
+    medley_dataset *created = md_calloc(1, sizeof *created);
+    if (created == NULL)
+        return md_fail_memory(error, sizeof *created);
+    *dataset = created;
+    return MEDLEY_OK;
+}
+
+static void clear_table(md_table *table)
+{
+    free(table->name);
+    free(table->source);
+    md_matrix_clear(&table->features);
+    md_strings_clear(&table->column_names);
+}
+
+static void clear_gram(md_precomputed *gram)
+{
+    free(gram->name);
+    md_matrix_clear(&gram->values);
+    free(gram->diagonal);
+}
+
+void medley_dataset_free(medley_dataset *dataset)
+{
+    if (dataset == NULL)
+        return;
+    for (size_t i = 0; i < dataset->table_count; i++)
+        clear_table(&dataset->tables[i]);
+    for (size_t i = 0; i < dataset->gram_count; i++)
+        clear_gram(&dataset->grams[i]);
+    for (size_t i = 0; dataset->token_values != NULL && i < dataset->token_columns; i++)
+        md_strings_clear(&dataset->token_values[i]);
+    for (size_t i = 0; i < dataset->verbatim_count; i++)
+        free(dataset->verbatim[i].text);
+    md_strings_clear(&dataset->label_names);
+    free(dataset->source);
+    free(dataset->tables);
+    free(dataset->grams);
+    free(dataset->label);
+    free(dataset->target);
+    free(dataset->fold);
+    free(dataset->sequence_start);
+    free(dataset->token_values);
+    free(dataset->token);
+    free(dataset->verbatim);
+    free(dataset);
+}
+
+md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source)
+{
+    md_table *tables = realloc(dataset->tables, (dataset->table_count + 1) * sizeof *tables);
+    if (tables == NULL)
+        return NULL;
+    dataset->tables = tables;
+    md_table *table = &tables[dataset->table_count];
+    *table = (md_table){.name = md_copy_text(name, strlen(name)),
+                        .source = md_copy_text(source, strlen(source))};
+    if (table->name == NULL || table->source == NULL) {
+        clear_table(table);
+        return NULL;
+    }
+    dataset->table_count++;
+    return table;
+}
+
+md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name)
+{
+    md_precomputed *grams = realloc(dataset->grams, (dataset->gram_count + 1) * sizeof *grams);
+    if (grams == NULL)
+        return NULL;
+    dataset->grams = grams;
+    md_precomputed *gram = &grams[dataset->gram_count];
+    *gram = (md_precomputed){.name = md_copy_text(name, strlen(name))};
+    if (gram->name == NULL)
+        return NULL;
+    dataset->gram_count++;
+    return gram;
+}
+
+static medley_status copy_values(md_table *table, const double *values, size_t rows, size_t columns,
+                                 medley_error *error)
+{
+    const medley_status status = md_matrix_init_dense(&table->features, rows, columns, error);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < rows * columns; i++) {
+        const float value = (float)values[i];
+        if (!isfinite(value))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "row %zu, column %zu is %g; finite numbers within the range of float "
+                           "are needed: fill in or remove such values",
+                           i / columns + 1, i % columns + 1, values[i]);
+        table->features.dense[i] = value;
+    }
+    return MEDLEY_OK;
+}
+
+medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *values, size_t rows,
+                                        size_t columns, const char *const *labels,
+                                        medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_dataset *created = NULL;
+    md_label_builder builder = {0};
+    if (rows == 0 || columns == 0)
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "%zu rows of %zu columns were given; at least one of each is needed", rows,
+                       columns);
+    MEDLEY_TRY(medley_dataset_create(&created, error));
+    md_table *table = md_dataset_new_table(created, "", "");
+    if (table == NULL) {
+        status = md_fail_memory(error, sizeof *table);
+        goto done;
+    }
+    created->rows = rows;
+    MEDLEY_TRY(copy_values(table, values, rows, columns, error));
+    if (labels != NULL) {
+        for (size_t row = 0; row < rows; row++)
+            MEDLEY_TRY(md_labels_add(&builder, labels[row],
+                                     labels[row] != NULL ? strlen(labels[row]) : 0, error));
+        MEDLEY_TRY(md_labels_finish(&builder, created, error));
+    }
+    *dataset = created;
+    created = NULL;
+done:
+    md_labels_clear(&builder);
+    medley_dataset_free(created);
+    return status;
+}
+
+size_t medley_dataset_rows(const medley_dataset *dataset)
+{
+    return dataset->rows;
+}
+
+size_t medley_dataset_columns(const medley_dataset *dataset)
+{
+    return dataset->table_count > 0 ? dataset->tables[0].features.columns : 0;
+}
+
+size_t medley_dataset_sequences(const medley_dataset *dataset)
+{
+    return dataset->sequence_count;
+}
+
+size_t medley_dataset_label_count(const medley_dataset *dataset)
+{
+    return dataset->label_names.count;
+}
+
+const char *medley_dataset_label_name(const medley_dataset *dataset, size_t label)
+{
+    return label < dataset->label_names.count ? dataset->label_names.items[label] : NULL;
+}
+
+int32_t medley_dataset_label(const medley_dataset *dataset, size_t row)
+{
+    return dataset->label != NULL && row < dataset->rows ? dataset->label[row] : -1;
+}
+
+void medley_dataset_row(const medley_dataset *dataset, size_t row, float *values)
+{
+    if (dataset->table_count == 0 || row >= dataset->rows)
+        return;
+    const md_matrix *features = &dataset->tables[0].features;
+    if (!md_matrix_is_sparse(features)) {
+        memcpy(values, features->dense + row * features->columns,
+               features->columns * sizeof *values);
+        return;
+    }
+    memset(values, 0, features->columns * sizeof *values);
+    for (size_t e = features->start[row]; e < features->start[row + 1]; e++)
+        values[features->index[e]] = features->value[e];
+}
+
+bool medley_dataset_image_shape(const medley_dataset *dataset, size_t *height, size_t *width)
+{
+    if (dataset->table_count == 0 || dataset->tables[0].height == 0)
+        return false;
+    *height = dataset->tables[0].height;
+    *width = dataset->tables[0].width;
+    return true;
+}
+
+size_t medley_dataset_table_count(const medley_dataset *dataset)
+{
+    return dataset->table_count;
+}
+
+const char *medley_dataset_table_name(const medley_dataset *dataset, size_t index)
+{
+    return index < dataset->table_count ? dataset->tables[index].name : NULL;
+}
+
+/* A view written to a file of its own is that file's only table, so it goes by no name. */
+medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_dataset *dataset,
+                                        size_t index, medley_error *error)
+{
+    if (index >= dataset->table_count)
+        return md_fail(error, MEDLEY_USAGE, "there is no table %zu; the data have %zu", index,
+                       dataset->table_count);
+    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
+    if (rows == NULL)
+        return md_fail_memory(error, dataset->rows * sizeof *rows);
+    for (size_t r = 0; r < dataset->rows; r++)
+        rows[r] = r;
+    medley_dataset *copy = NULL;
+    const medley_status status =
+        md_dataset_select(&copy, dataset, rows, dataset->rows, false, error);
+    free(rows);
+    if (status < 0)
+        return status;
+    for (size_t t = 0; t < copy->table_count; t++)
+        if (t != index)
+            clear_table(&copy->tables[t]);
+    copy->tables[0] = copy->tables[index];
+    copy->tables[0].name[0] = '\0';
+    copy->table_count = 1;
+    *selected = copy;
+    return MEDLEY_OK;
+}

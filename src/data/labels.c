@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collecting labels. They arrive as texts in file order and are numbered as they come; at the end
+ * the names are sorted (numbers by value, otherwise by byte order), so that the numbering does not
+ * depend on the order of the rows. */
+#include "base/memory.h"
+#include "data/dataset.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whole numbers above this are not told apart by a double: their text stays as it is. */
+#define EXACT_WHOLE_NUMBERS 9007199254740992.0
+
+enum { LONGEST_NUMBER = 64 };
+
+/* The value of a label that is a finite number, else NaN. */
+static double number_of(const char *text, size_t length)
+{
+    const char *cursor = text;
+    double value;
+    if (length == 0 || length > LONGEST_NUMBER || !md_read_number(&cursor, text + length, &value) ||
+        cursor != text + length || !isfinite(value))
+        return (double)NAN;
+    return value + 0.0; /* -0 and 0 are one label */
+}
+
+/* The number of a label's name, new or known; -1 for lack of memory. */
+static int32_t find_or_add(md_label_builder *builder, const char *text, size_t length)
+{
+    const int32_t known = md_strings_find(&builder->names, text, length);
+    if (known >= 0)
+        return known;
+    char canonical[32];
+    const double number = number_of(text, length);
+    if (fabs(number) < EXACT_WHOLE_NUMBERS) {
+        text = md_format_double(canonical, number);
+        length = strlen(text);
+    }
+    if (md_reserve((void **)&builder->number, &builder->number_capacity, builder->names.count + 1,
+                   sizeof *builder->number) != 0)
+        return -1;
+    const int32_t id = md_strings_add(&builder->names, text, length);
+    if (id >= 0)
+        builder->number[id] = number;
+    return id;
+}
+
+medley_status md_labels_add(md_label_builder *builder, const char *text, size_t length,
+                            medley_error *error)
+{
+    if (md_reserve((void **)&builder->label, &builder->capacity, builder->count + 1,
+                   sizeof *builder->label) != 0)
+        return md_fail_memory(error, builder->count * sizeof *builder->label);
+    int32_t id = -1;
+    if (text != NULL) {
+        if (memchr(text, '\0', length) != NULL)
+            return md_fail(error, MEDLEY_BAD_INPUT, "the label of row %zu holds a NUL byte",
+                           builder->count + 1);
+        id = find_or_add(builder, text, length);
+        if (id < 0)
+            return md_fail_memory(error, length);
+    }
+    builder->label[builder->count++] = id;
+    return MEDLEY_OK;
+}
+
+typedef struct named_label {
+    const char *name;
+    double number;
+    int32_t arrival;
+} named_label;
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(((const named_label *)left)->name, ((const named_label *)right)->name);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const named_label *a = left;
+    const named_label *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* Sorts the names into *sorted; place[arrival] is the new number of each. */
+static medley_status sort_names(md_strings *sorted, int32_t *place, const md_label_builder *builder,
+                                bool all_numbers, medley_error *error)
+{
+    const size_t count = builder->names.count;
+    medley_status status = MEDLEY_OK;
+    named_label *labels = md_calloc(count, sizeof *labels);
+    if (labels == NULL)
+        return md_fail_memory(error, count * sizeof *labels);
+    for (size_t i = 0; i < count; i++)
+        labels[i] = (named_label){builder->names.items[i], builder->number[i], (int32_t)i};
+    qsort(labels, count, sizeof *labels, all_numbers ? compare_numbers : compare_names);
+    for (size_t i = 0; i < count && status == MEDLEY_OK; i++) {
+        place[labels[i].arrival] = (int32_t)i;
+        if (md_strings_add(sorted, labels[i].name, strlen(labels[i].name)) < 0)
+            status = md_fail_memory(error, strlen(labels[i].name));
+    }
+    free(labels);
+    return status;
+}
+
+medley_status md_labels_finish(md_label_builder *builder, medley_dataset *dataset,
+                               medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_strings sorted = {0};
+    int32_t *place = NULL;
+    double *target = NULL;
+    if (builder->count != dataset->rows)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                          "%zu labels for %zu rows; every row needs one label", builder->count,
+                          dataset->rows);
+    if (builder->names.count == 0) {
+        md_labels_clear(builder);
+        return MEDLEY_OK;
+    }
+    bool all_numbers = true;
+    for (size_t i = 0; i < builder->names.count; i++)
+        all_numbers = all_numbers && !isnan(builder->number[i]);
+    place = md_calloc(builder->names.count, sizeof *place);
+    target = md_calloc(builder->count, sizeof *target);
+    if (place == NULL || target == NULL)
+        status = md_fail_memory(error, builder->count * sizeof *target);
+    if (status == MEDLEY_OK)
+        status = sort_names(&sorted, place, builder, all_numbers, error);
+    if (status < 0)
+        goto done;
+    for (size_t row = 0; row < builder->count; row++) {
+        const int32_t arrival = builder->label[row];
+        target[row] = arrival >= 0 ? builder->number[arrival] : (double)NAN;
+        builder->label[row] = arrival >= 0 ? place[arrival] : -1;
+    }
+    md_strings_clear(&dataset->label_names);
+    free(dataset->label);
+    free(dataset->target);
+    dataset->label_names = sorted;
+    dataset->label = builder->label;
+    dataset->target = all_numbers ? target : NULL;
+    builder->label = NULL;
+    sorted = (md_strings){0};
+    if (all_numbers)
+        target = NULL;
+    md_labels_clear(builder);
+done:
+    md_strings_clear(&sorted);
+    free(place);
+    free(target);
+    return status;
+}
+
+void md_labels_clear(md_label_builder *builder)
+{
+    md_strings_clear(&builder->names);
+    free(builder->label);
+    free(builder->number);
+    *builder = (md_label_builder){0};
+}
+
+int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *names)
+{
+    int32_t *mapped = md_calloc(dataset->rows, sizeof *mapped);
+    int32_t *translation = md_calloc(dataset->label_names.count, sizeof *translation);
+    if (mapped == NULL || translation == NULL) {
+        free(mapped);
+        free(translation);
+        return NULL;
+    }
+    for (size_t i = 0; i < dataset->label_names.count; i++) {
+        const char *name = dataset->label_names.items[i];
+        translation[i] = md_strings_find(names, name, strlen(name));
+    }
+    for (size_t row = 0; row < dataset->rows; row++) {
+        const int32_t label = dataset->label != NULL ? dataset->label[row] : -1;
+        mapped[row] = label >= 0 ? translation[label] : -1;
+    }
+    free(translation);
+    return mapped;
+}

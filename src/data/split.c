@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dividing data: by a fold column, into stratified random parts, by sampling. The unit that is
+ * drawn is a whole sequence where there are sequences, else a row.
+ *
+ * Stratified: the units are shuffled, brought stably into the order of their labels, and dealt out
+ * in turn, so that the parts differ by at most one in size and in the count of every label. */
+#include "base/memory.h"
+#include "base/random.h"
+#include "data/dataset.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* "LIST/K" must mean the same parts in every run, so that training on some and testing on the
+ * others never overlap. */
+static const uint64_t FOLDS_SEED = 20120;
+
+static size_t count_units(const medley_dataset *dataset)
+{
+    return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
+}
+
+static size_t first_row(const medley_dataset *dataset, size_t unit)
+{
+    return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
+}
+
+/* The dataset of the units with taken[unit] == wanted, in their order. */
+static medley_status select_units(medley_dataset **selected, const medley_dataset *dataset,
+                                  const bool *taken, bool wanted, medley_error *error)
+{
+    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
+    if (rows == NULL)
+        return md_fail_memory(error, dataset->rows * sizeof *rows);
+    size_t count = 0;
+    for (size_t unit = 0; unit < count_units(dataset); unit++)
+        for (size_t row = first_row(dataset, unit);
+             taken[unit] == wanted && row < first_row(dataset, unit + 1); row++)
+            rows[count++] = row;
+    const medley_status status = md_dataset_select(selected, dataset, rows, count, true, error);
+    free(rows);
+    return status;
+}
+
+/* All units, shuffled, then stably sorted by label (a counting sort). Sequences have many labels,
+ * and numbers that hardly repeat are no classes: both stay shuffled. */
+static medley_status stratified_order(size_t **order, const medley_dataset *dataset, uint64_t seed,
+                                      medley_error *error)
+{
+    const size_t units = count_units(dataset);
+    const size_t strata = dataset->label_names.count + 1; /* unlabelled rows come first */
+    size_t *shuffled = md_calloc(units, sizeof *shuffled);
+    size_t *sorted = md_calloc(units, sizeof *sorted);
+    size_t *place = md_calloc(strata + 1, sizeof *place);
+    medley_status status = MEDLEY_OK;
+    if (shuffled == NULL || sorted == NULL || place == NULL) {
+        status = md_fail_memory(error, units * sizeof *sorted);
+        goto done;
+    }
+    for (size_t i = 0; i < units; i++)
+        shuffled[i] = i;
+    md_random random;
+    md_random_seed(&random, seed);
+    md_random_shuffle(&random, shuffled, units);
+    if (dataset->label == NULL || dataset->sequence_count > 0 || strata > units / 2 + 1) {
+        *order = shuffled;
+        shuffled = NULL;
+        goto done;
+    }
+    for (size_t i = 0; i < units; i++)
+        place[dataset->label[i] + 2]++;
+    for (size_t s = 0; s < strata; s++)
+        place[s + 1] += place[s];
+    for (size_t i = 0; i < units; i++)
+        sorted[place[dataset->label[shuffled[i]] + 1]++] = shuffled[i];
+    *order = sorted;
+    sorted = NULL;
+done:
+    free(shuffled);
+    free(sorted);
+    free(place);
+    return status;
+}
+
+/* ---- fold lists ---- */
+
+typedef struct fold_list {
+    long long (*ranges)[2]; /* [count] first and last, inclusive */
+    size_t count, capacity;
+    long long parts; /* behind the '/', 0 if there is none */
+} fold_list;
+
+/* Digits at *cursor as a number below 2^31, or -1. */
+static long long read_whole(const char **cursor)
+{
+    long long value = 0;
+    const char *first = *cursor;
+    while (**cursor >= '0' && **cursor <= '9' && *cursor - first < 10)
+        value = value * 10 + (*(*cursor)++ - '0');
+    return *cursor > first && value <= INT32_MAX ? value : -1;
+}
+
+static medley_status parse_folds(fold_list *list, const char *text, medley_error *error)
+{
+    const char *cursor = text;
+    bool more = true;
+    while (more) {
+        const long long first = read_whole(&cursor);
+        long long last = first;
+        if (*cursor == '-') {
+            cursor++;
+            last = read_whole(&cursor);
+        }
+        if (first < 0 || last < first)
+            break;
+        if (md_reserve((void **)&list->ranges, &list->capacity, list->count + 1,
+                       sizeof *list->ranges) != 0)
+            return md_fail_memory(error, sizeof *list->ranges);
+        list->ranges[list->count][0] = first;
+        list->ranges[list->count++][1] = last;
+        more = *cursor == ',';
+        cursor += more;
+    }
+    if (!more && *cursor == '/') {
+        cursor++;
+        list->parts = read_whole(&cursor);
+        more = list->parts < 2;
+    }
+    if (more || *cursor != '\0')
+        return md_fail(error, MEDLEY_USAGE,
+                       "cannot read the folds '%s'; write numbers and ranges such as 0, 1-9 or 0,3 "
+                       "and for parts of a random division add how many there are: 0/5, 1-4/5",
+                       text);
+    return MEDLEY_OK;
+}
+
+static bool is_listed(const fold_list *list, long long fold)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (fold >= list->ranges[i][0] && fold <= list->ranges[i][1])
+            return true;
+    return false;
+}
+
+/* part[unit] of a stratified division. */
+static medley_status divide(int32_t *part, const fold_list *list, const medley_dataset *dataset,
+                            medley_error *error)
+{
+    const size_t units = count_units(dataset);
+    if ((size_t)list->parts > units)
+        return md_fail(error, MEDLEY_USAGE,
+                       "cannot divide %zu %s into %lld parts; ask for at most as many parts", units,
+                       dataset->sequence_count > 0 ? "sequences" : "rows", list->parts);
+    size_t *order = NULL;
+    const medley_status status = stratified_order(&order, dataset, FOLDS_SEED, error);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < units; i++)
+        part[order[i]] = (int32_t)(i % (size_t)list->parts);
+    free(order);
+    return MEDLEY_OK;
+}
+
+/* Every fold in the list must be the part of some unit. */
+static medley_status check_present(const fold_list *list, const int32_t *part, size_t units,
+                                   medley_error *error)
+{
+    int32_t largest = 0;
+    for (size_t unit = 0; unit < units; unit++)
+        largest = part[unit] > largest ? part[unit] : largest;
+    bool *present = md_calloc((size_t)largest + 1, sizeof *present);
+    if (present == NULL)
+        return md_fail_memory(error, (size_t)largest);
+    for (size_t unit = 0; unit < units; unit++)
+        if (part[unit] >= 0)
+            present[part[unit]] = true;
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < list->count && status == MEDLEY_OK; i++)
+        for (long long fold = list->ranges[i][0]; fold <= list->ranges[i][1] && status == MEDLEY_OK;
+             fold++)
+            if (fold > largest || !present[fold])
+                status = md_fail(error, MEDLEY_USAGE,
+                                 "fold %lld has no rows; the folds here go up to %d", fold,
+                                 (int)largest);
+    free(present);
+    return status;
+}
+
+medley_status medley_dataset_folds(medley_dataset **selected, const medley_dataset *dataset,
+                                   const char *folds, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    fold_list list = {0};
+    const size_t units = count_units(dataset);
+    int32_t *part = md_calloc(units, sizeof *part);
+    bool *taken = md_calloc(units, sizeof *taken);
+    if (part == NULL || taken == NULL) {
+        status = md_fail_memory(error, units * sizeof *part);
+        goto done;
+    }
+    MEDLEY_TRY(parse_folds(&list, folds, error));
+    if (list.parts > 0) {
+        MEDLEY_TRY(divide(part, &list, dataset, error));
+    } else if (dataset->fold != NULL) {
+        for (size_t unit = 0; unit < units; unit++)
+            part[unit] = dataset->fold[first_row(dataset, unit)];
+    } else {
+        status = md_fail(error, MEDLEY_USAGE,
+                         "these data have no fold column; use LIST/K for parts of a random "
+                         "division, for example %s/5 or %s/10",
+                         folds, folds);
+        goto done;
+    }
+    MEDLEY_TRY(check_present(&list, part, units, error));
+    for (size_t unit = 0; unit < units; unit++)
+        taken[unit] = is_listed(&list, part[unit]);
+    MEDLEY_TRY(select_units(selected, dataset, taken, true, error));
+done:
+    free(list.ranges);
+    free(part);
+    free(taken);
+    return status;
+}
+
+medley_status medley_dataset_sample(medley_dataset **selected, const medley_dataset *dataset,
+                                    size_t count, uint64_t seed, medley_error *error)
+{
+    const size_t units = count_units(dataset);
+    if (count == 0)
+        return md_fail(error, MEDLEY_USAGE, "a sample of 0 was asked for; ask for at least 1");
+    size_t *order = md_calloc(units, sizeof *order);
+    bool *taken = md_calloc(units, sizeof *taken);
+    medley_status status = MEDLEY_OK;
+    if (order == NULL || taken == NULL) {
+        status = md_fail_memory(error, units * sizeof *order);
+        goto done;
+    }
+    for (size_t i = 0; i < units; i++)
+        order[i] = i;
+    md_random random;
+    md_random_seed(&random, seed);
+    md_random_shuffle(&random, order, units);
+    for (size_t i = 0; i < units && i < count; i++)
+        taken[order[i]] = true;
+    status = select_units(selected, dataset, taken, true, error);
+done:
+    free(order);
+    free(taken);
+    return status;
+}
+
+/* How many of the first i units of the stratified order are held out: i * fraction, rounded. */
+static size_t held_out_before(size_t i, double fraction)
+{
+    return (size_t)((double)i * fraction + 0.5);
+}
+
+medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_out,
+                                   const medley_dataset *dataset, double fraction, uint64_t seed,
+                                   medley_error *error)
+{
+    const size_t units = count_units(dataset);
+    medley_status status = MEDLEY_OK;
+    medley_dataset *first = NULL;
+    size_t *order = NULL;
+    bool *taken = NULL;
+    if (!(fraction > 0 && fraction < 1))
+        return md_fail(error, MEDLEY_USAGE,
+                       "cannot hold out a fraction of %g; it must lie between 0 and 1", fraction);
+    const size_t held = held_out_before(units, fraction);
+    if (held == 0 || held == units)
+        return md_fail(error, MEDLEY_USAGE,
+                       "holding out %g of %zu %s leaves one side empty; use more data or another "
+                       "fraction",
+                       fraction, units, dataset->sequence_count > 0 ? "sequences" : "rows");
+    taken = md_calloc(units, sizeof *taken);
+    if (taken == NULL)
+        return md_fail_memory(error, units * sizeof *taken);
+    MEDLEY_TRY(stratified_order(&order, dataset, seed, error));
+    for (size_t i = 0; i < units; i++)
+        taken[order[i]] = held_out_before(i + 1, fraction) > held_out_before(i, fraction);
+    MEDLEY_TRY(select_units(&first, dataset, taken, false, error));
+    MEDLEY_TRY(select_units(held_out, dataset, taken, true, error));
+    *kept = first;
+    first = NULL;
+done:
+    medley_dataset_free(first);
+    free(order);
+    free(taken);
+    return status;
+}

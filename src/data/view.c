@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "data/view.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const md_scale_names[] = {"none", "standard", "minmax", NULL};
+
+void md_view_clear(md_view *view)
+{
+    free(view->name);
+    free(view->group);
+    free(view->table);
+    free(view->columns);
+    free(view->shift);
+    free(view->factor);
+    *view = (md_view){0};
+}
+
+void md_views_free(md_view *views, size_t count)
+{
+    for (size_t v = 0; views != NULL && v < count; v++)
+        md_view_clear(&views[v]);
+    free(views);
+}
+
+static const md_table *find_table(const medley_dataset *dataset, const char *name)
+{
+    for (size_t t = 0; t < dataset->table_count; t++)
+        if (strcmp(dataset->tables[t].name, name) == 0)
+            return &dataset->tables[t];
+    return NULL;
+}
+
+/* ---- scaling ---- */
+
+/* Sum, sum of squares, least and greatest value of a column, zeros of sparse rows included. */
+struct column_range {
+    double sum, square, least, most;
+};
+
+static void see_value(struct column_range *range, float value)
+{
+    range->sum += (double)value;
+    range->square += (double)value * (double)value;
+    range->least = fmin(range->least, (double)value);
+    range->most = fmax(range->most, (double)value);
+}
+
+static void measure_columns(struct column_range *ranges, const md_matrix *matrix)
+{
+    for (size_t c = 0; c < matrix->columns; c++)
+        ranges[c] = md_matrix_is_sparse(matrix)
+                        ? (struct column_range){0}
+                        : (struct column_range){.least = INFINITY, .most = -INFINITY};
+    for (size_t r = 0; r < matrix->rows; r++) {
+        if (md_matrix_is_sparse(matrix))
+            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
+                see_value(&ranges[matrix->index[e]], matrix->value[e]);
+        else
+            for (size_t c = 0; c < matrix->columns; c++)
+                see_value(&ranges[c], matrix->dense[r * matrix->columns + c]);
+    }
+}
+
+/* A constant column carries nothing: it becomes 0 (factor 0) rather than a division by zero. */
+static void set_column_scale(md_view *view, size_t c, md_scale scale,
+                             const struct column_range *range, size_t rows)
+{
+    double shift = 0;
+    double width;
+    const double mean = range->sum / (double)rows;
+    if (view->sparse) {
+        width = scale == MD_SCALE_MINMAX ? fmax(fabs(range->least), fabs(range->most))
+                                         : sqrt(range->square / (double)rows);
+    } else if (scale == MD_SCALE_MINMAX) {
+        shift = range->least;
+        width = range->most - range->least;
+    } else {
+        shift = mean;
+        width = sqrt(fmax(0, range->square / (double)rows - mean * mean));
+        if (width < 1e-7 * fabs(mean)) /* rounding of a constant */
+            width = 0;
+    }
+    view->shift[c] = (float)shift;
+    view->factor[c] = width > 0 ? (float)(1 / width) : 0;
+}
+
+medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_dataset *dataset,
+                                medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_matrix matrix = {0};
+    struct column_range *ranges = NULL;
+    if (scale == MD_SCALE_NONE)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_view_extract(&matrix, view, dataset, error));
+    ranges = md_calloc(view->column_count, sizeof *ranges);
+    float *shift = md_calloc(view->column_count, sizeof *shift);
+    float *factor = md_calloc(view->column_count, sizeof *factor);
+    view->shift = shift;
+    view->factor = factor;
+    if (ranges == NULL || shift == NULL || factor == NULL) {
+        status = md_fail_memory(error, view->column_count * sizeof *ranges);
+        goto done;
+    }
+    measure_columns(ranges, &matrix);
+    for (size_t c = 0; c < view->column_count; c++)
+        set_column_scale(view, c, scale, &ranges[c], matrix.rows);
+done:
+    md_matrix_clear(&matrix);
+    free(ranges);
+    return status;
+}
+
+static void apply_scale(md_matrix *matrix, const md_view *view)
+{
+    if (view->factor == NULL)
+        return;
+    if (md_matrix_is_sparse(matrix)) {
+        const size_t entries = matrix->start[matrix->rows];
+        for (size_t e = 0; e < entries; e++)
+            if ((size_t)matrix->index[e] < view->column_count)
+                matrix->value[e] *= view->factor[matrix->index[e]];
+        return;
+    }
+    for (size_t r = 0; r < matrix->rows; r++) {
+        float *row = matrix->dense + r * matrix->columns;
+        for (size_t c = 0; c < matrix->columns; c++)
+            row[c] = (row[c] - view->shift[c]) * view->factor[c];
+    }
+}
+
+/* ---- extraction ---- */
+
+static medley_status check_table(const md_table *table, const md_view *view,
+                                 const medley_dataset *dataset, medley_error *error)
+{
+    if (table == NULL && view->table[0] == '\0')
+        return md_fail(error, MEDLEY_USAGE, "the model needs the data file its view '%s' was "
+                       "made from; give DATA as well", view->name);
+    if (table == NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the model needs the view '%s'; give --view %s=FILE", view->table,
+                       view->table);
+    const size_t columns = table->features.columns;
+    if (md_matrix_is_sparse(&table->features) || view->sparse || columns == view->table_columns)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, table->source ? table->source : dataset->source, 0,
+                      "%zu feature columns found, the model expects %zu; give data with the "
+                      "columns of the training file (--label says which column is the label)",
+                      columns, view->table_columns);
+}
+
+/* Dense rows for a view made from dense data, sparse ones for a view made from sparse data, so
+ * that a model sees new data as it saw its training data. */
+static medley_status convert_storage(md_matrix *matrix, const md_view *view, medley_error *error)
+{
+    if (md_matrix_is_sparse(matrix) == view->sparse)
+        return MEDLEY_OK;
+    md_matrix other = {0};
+    medley_status status;
+    if (!view->sparse) {
+        status = md_matrix_init_dense(&other, matrix->rows, view->column_count, error);
+        for (size_t r = 0; status == MEDLEY_OK && r < matrix->rows; r++)
+            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
+                if ((size_t)matrix->index[e] < view->column_count)
+                    other.dense[r * view->column_count + (size_t)matrix->index[e]] =
+                        matrix->value[e];
+    } else {
+        const size_t total = matrix->rows * matrix->columns;
+        size_t entries = 0;
+        for (size_t i = 0; i < total; i++)
+            entries += matrix->dense[i] != 0;
+        status = md_matrix_init_sparse(&other, matrix->rows, matrix->columns, entries, error);
+        entries = 0;
+        for (size_t i = 0; status == MEDLEY_OK && i < total; i++) {
+            if (matrix->dense[i] != 0) {
+                other.index[entries] = (int32_t)(i % matrix->columns);
+                other.value[entries++] = matrix->dense[i];
+            }
+            if ((i + 1) % matrix->columns == 0)
+                other.start[i / matrix->columns + 1] = entries;
+        }
+    }
+    if (status == MEDLEY_OK) {
+        md_matrix_clear(matrix);
+        *matrix = other;
+    }
+    return status;
+}
+
+medley_status md_view_extract(md_matrix *matrix, const md_view *view,
+                              const medley_dataset *dataset, medley_error *error)
+{
+    const md_table *table = find_table(dataset, view->table);
+    medley_status status = check_table(table, view, dataset, error);
+    if (status < 0)
+        return status;
+    *matrix = (md_matrix){0};
+    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
+    size_t *columns = NULL;
+    size_t kept = view->column_count;
+    if (rows == NULL) {
+        status = md_fail_memory(error, dataset->rows * sizeof *rows);
+        goto done;
+    }
+    for (size_t r = 0; r < dataset->rows; r++)
+        rows[r] = r;
+    if (view->columns != NULL) { /* a sparse file may end before the view's last columns */
+        while (kept > 0 && view->columns[kept - 1] >= table->features.columns)
+            kept--;
+        columns = view->columns;
+    }
+    MEDLEY_TRY(md_matrix_gather(matrix, &table->features, rows, dataset->rows, columns, kept,
+                                error));
+    if (matrix->columns < view->column_count && md_matrix_is_sparse(matrix))
+        matrix->columns = view->column_count;
+    MEDLEY_TRY(convert_storage(matrix, view, error));
+    apply_scale(matrix, view);
+done:
+    free(rows);
+    if (status < 0)
+        md_matrix_clear(matrix);
+    return status;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From specs such as `rbf(sigma={1,2},norm=diag)@each` to a bank of kernels. */
+#include "gram/bank.h"
+
+#include "base/memory.h"
+#include "gram/points.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const md_norm_names[] = {"none", "diag", "trace", "center", NULL};
+
+static const md_param no_params[] = {{0}};
+static const char *const default_kernels[] = {"linear(norm=diag)", "poly(degree=2,norm=diag)",
+                                              "rbf(auto)", NULL};
+
+static const md_param *params_of(const md_kernel_class *class)
+{
+    return class->params ? class->params : no_params;
+}
+
+void md_kernel_clear(md_kernel *kernel)
+{
+    free(kernel->state);
+    free(kernel->name);
+    free(kernel->column_mean);
+    *kernel = (md_kernel){0};
+}
+
+void md_bank_clear(md_bank *bank)
+{
+    for (size_t m = 0; m < bank->count; m++)
+        md_kernel_clear(&bank->kernels[m]);
+    free(bank->kernels);
+    for (size_t v = 0; bank->origin != NULL && v < bank->view_count; v++)
+        free(bank->origin[v]);
+    free(bank->origin);
+    md_views_free(bank->views, bank->view_count);
+    *bank = (md_bank){0};
+}
+
+medley_status md_kernel_init(md_kernel *kernel, const md_kernel_class *class, medley_error *error)
+{
+    *kernel = (md_kernel){.class = class, .factor = 1};
+    kernel->state = md_calloc(1, class->state_size);
+    if (kernel->state == NULL)
+        return md_fail_memory(error, class->state_size);
+    return md_params_defaults(params_of(class), kernel->state, error);
+}
+
+/* ---- one spec ---- */
+
+static medley_status fail_unknown_kernel(const char *name, medley_error *error)
+{
+    const char *names[64];
+    size_t count = 0;
+    md_text known = {0};
+    for (; md_kernels[count] != NULL && count < 63; count++) {
+        names[count] = md_kernels[count]->name;
+        md_text_addf(&known, "%s%s", count ? ", " : "", names[count]);
+    }
+    names[count] = NULL;
+    const char *nearest = md_text_nearest(name, names);
+    const medley_status status =
+        md_fail(error, MEDLEY_USAGE, "there is no kernel '%s'; %s%s%s known: %s", name,
+                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                known.data ? known.data : "");
+    md_text_clear(&known);
+    return status;
+}
+
+/* Reads the keys that every kernel has; *used tells whether key was one of them. */
+static medley_status set_common_key(md_kernel *kernel, const char *key, const char *value,
+                                    bool *used, medley_error *error)
+{
+    *used = true;
+    if (strcmp(key, "norm") == 0) {
+        const int norm = md_text_index(value, md_norm_names);
+        if (norm < 0)
+            return md_fail(error, MEDLEY_USAGE,
+                           "kernel %s: norm='%s' is not one of none, diag, trace, center",
+                           kernel->class->name, value);
+        kernel->norm = (md_norm)norm;
+        return MEDLEY_OK;
+    }
+    if (strcmp(key, "explicit") == 0) {
+        if (strcmp(kernel->class->name, "linear") != 0)
+            return md_fail(error, MEDLEY_USAGE, "kernel %s cannot be explicit; only linear can",
+                           kernel->class->name);
+        kernel->explicit_weights = strcmp(value, "no") != 0;
+        return MEDLEY_OK;
+    }
+    *used = false;
+    return MEDLEY_OK;
+}
+
+static medley_status init_from_spec(md_kernel *kernel, const md_spec *spec, md_norm normalize,
+                                    medley_error *error)
+{
+    const md_kernel_class *class = md_kernel_find(spec->name);
+    if (class == NULL)
+        return fail_unknown_kernel(spec->name, error);
+    medley_status status = md_kernel_init(kernel, class, error);
+    kernel->norm = normalize;
+    char what[64];
+    snprintf(what, sizeof what, "kernel %s", class->name);
+    for (size_t i = 0; status == MEDLEY_OK && i < spec->count; i++) {
+        bool used;
+        status = set_common_key(kernel, spec->keys[i], spec->values[i], &used, error);
+        if (status == MEDLEY_OK && !used)
+            status = md_params_set(params_of(class), kernel->state, what, spec->keys[i],
+                                   spec->values[i], error);
+    }
+    if (status == MEDLEY_OK && kernel->explicit_weights &&
+        (kernel->norm == MD_NORM_DIAG || kernel->norm == MD_NORM_CENTER))
+        status = md_fail(error, MEDLEY_USAGE,
+                         "kernel linear(explicit) cannot have norm=%s; use --scale instead",
+                         md_norm_names[kernel->norm]);
+    return status;
+}
+
+/* Rewrites the name from the parameters as they stand, so that it reads back the same. */
+static medley_status name_kernel(md_kernel *kernel, const char *view, medley_error *error)
+{
+    md_text text = {0};
+    md_text_addf(&text, "%s(", kernel->class->name);
+    md_params_print(params_of(kernel->class), kernel->state, &text);
+    const char *separator = text.length > 0 && text.data[text.length - 1] != '(' ? "," : "";
+    if (kernel->norm != MD_NORM_NONE) {
+        md_text_addf(&text, "%snorm=%s", separator, md_norm_names[kernel->norm]);
+        separator = ",";
+    }
+    if (kernel->explicit_weights)
+        md_text_addf(&text, "%sexplicit", separator);
+    if (text.length > 0 && text.data[text.length - 1] == '(')
+        text.data[--text.length] = '\0';
+    else
+        md_text_addf(&text, ")");
+    md_text_addf(&text, "@%s", view);
+    if (text.failed) {
+        md_text_clear(&text);
+        return md_fail_memory(error, 256);
+    }
+    free(kernel->name);
+    kernel->name = text.data;
+    return MEDLEY_OK;
+}
+
+/* ---- the bank ---- */
+
+struct builder {
+    md_bank *bank;
+    size_t capacity;
+    const md_bank_options *options;
+    medley_error *error;
+};
+
+static md_kernel *new_kernel(struct builder *builder)
+{
+    md_bank *bank = builder->bank;
+    if (md_reserve((void **)&bank->kernels, &builder->capacity, bank->count + 1,
+                   sizeof *bank->kernels) != 0)
+        return NULL;
+    md_kernel *kernel = &bank->kernels[bank->count++];
+    *kernel = (md_kernel){.factor = 1};
+    return kernel;
+}
+
+static bool view_matches(const md_view *view, const char *name)
+{
+    return name == NULL || strcmp(view->name, name) == 0 || strcmp(view->group, name) == 0;
+}
+
+static medley_status fail_unknown_view(const md_bank *bank, const char *name, medley_error *error)
+{
+    md_text known = {0};
+    for (size_t v = 0; v < bank->view_count && v < 12; v++)
+        md_text_addf(&known, "%s%s", v ? ", " : "", bank->views[v].name);
+    const medley_status status =
+        md_fail(error, MEDLEY_USAGE, "there is no view '%s'; the views are: %s%s", name,
+                known.data ? known.data : "(none)", bank->view_count > 12 ? ", ..." : "");
+    md_text_clear(&known);
+    return status;
+}
+
+/* Adds the kernel that text describes (already expanded) on every view it names. */
+static medley_status add_kernel(struct builder *builder, const char *text)
+{
+    md_bank *bank = builder->bank;
+    md_spec spec = {0};
+    medley_status status = md_spec_parse(&spec, text, builder->error);
+    if (status < 0)
+        return status;
+    size_t matched = 0;
+    for (size_t v = 0; v < bank->view_count; v++) {
+        if (!view_matches(&bank->views[v], spec.view))
+            continue;
+        matched++;
+        md_kernel *kernel = new_kernel(builder);
+        if (kernel == NULL) {
+            status = md_fail_memory(builder->error, sizeof *kernel);
+            goto done;
+        }
+        MEDLEY_TRY(init_from_spec(kernel, &spec, builder->options->normalize, builder->error));
+        kernel->view = v;
+    }
+    if (matched == 0)
+        status = fail_unknown_view(bank, spec.view ? spec.view : "all", builder->error);
+done:
+    md_spec_clear(&spec);
+    return status;
+}
+
+static medley_status add_precomputed(struct builder *builder, const medley_dataset *dataset)
+{
+    for (size_t g = 0; g < dataset->gram_count; g++) {
+        md_kernel *kernel = new_kernel(builder);
+        const char *name = dataset->grams[g].name;
+        if (kernel == NULL || (kernel->name = md_copy_text(name, strlen(name))) == NULL)
+            return md_fail_memory(builder->error, sizeof *kernel);
+        kernel->view = g;
+        kernel->norm = builder->options->normalize;
+    }
+    return MEDLEY_OK;
+}
+
+/* One "KIND" or "VIEW=KIND" of --scale. */
+static medley_status set_scale(md_scale *scales, const md_bank *bank, const char *text,
+                               medley_error *error)
+{
+    const char *equals = strchr(text, '=');
+    const int kind = md_text_index(equals ? equals + 1 : text, md_scale_names);
+    if (kind < 0)
+        return md_fail(error, MEDLEY_USAGE, "scale '%s' is not none, standard or minmax",
+                       equals ? equals + 1 : text);
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - text : 0), text);
+    size_t matched = 0;
+    for (size_t v = 0; v < bank->view_count; v++) {
+        if (view_matches(&bank->views[v], equals ? name : NULL)) {
+            scales[v] = (md_scale)kind;
+            matched++;
+        }
+    }
+    if (matched == 0 && equals != NULL)
+        return fail_unknown_view(bank, name, error);
+    return MEDLEY_OK;
+}
+
+static medley_status scale_views(md_bank *bank, const medley_dataset *dataset, char *const *texts,
+                                 medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_scale *scales = md_calloc(bank->view_count, sizeof *scales);
+    if (scales == NULL)
+        return md_fail_memory(error, bank->view_count * sizeof *scales);
+    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++)
+        MEDLEY_TRY(set_scale(scales, bank, texts[i], error));
+    for (size_t v = 0; v < bank->view_count; v++)
+        MEDLEY_TRY(md_view_fit_scale(&bank->views[v], scales[v], dataset, error));
+done:
+    free(scales);
+    return status;
+}
+
+/* Kernels of one view stand together, and among them those that share pair sums, so that a tile
+ * computes each matrix of products once. Otherwise the order stays as it was given. */
+struct order_key {
+    size_t view, sums, place;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct order_key *x = a;
+    const struct order_key *y = b;
+    if (x->view != y->view)
+        return x->view < y->view ? -1 : 1;
+    if (x->sums != y->sums)
+        return x->sums < y->sums ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static size_t sums_number(const md_kernel_class *class)
+{
+    size_t number = 0;
+    if (class->quantity != MD_PAIRED)
+        return 0;
+    while (md_kernels[number] != class)
+        number++;
+    return number + 1;
+}
+
+static medley_status order_kernels(md_bank *bank, medley_error *error)
+{
+    struct order_key *keys = md_calloc(bank->count, sizeof *keys);
+    md_kernel *sorted = md_calloc(bank->count, sizeof *sorted);
+    if (keys == NULL || sorted == NULL) {
+        free(keys);
+        free(sorted);
+        return md_fail_memory(error, bank->count * sizeof *sorted);
+    }
+    for (size_t m = 0; m < bank->count; m++)
+        keys[m] = (struct order_key){.view = bank->kernels[m].view,
+                                     .sums = sums_number(bank->kernels[m].class),
+                                     .place = m};
+    qsort(keys, bank->count, sizeof *keys, compare_keys);
+    for (size_t m = 0; m < bank->count; m++)
+        sorted[m] = bank->kernels[keys[m].place];
+    memcpy(bank->kernels, sorted, bank->count * sizeof *sorted);
+    free(keys);
+    free(sorted);
+    return MEDLEY_OK;
+}
+
+static medley_status add_all_kernels(struct builder *builder, const medley_dataset *dataset)
+{
+    medley_status status = MEDLEY_OK;
+    const char *const *specs = (const char *const *)builder->options->kernels;
+    if (specs == NULL && dataset->table_count > 0)
+        specs = default_kernels;
+    char **texts = NULL;
+    for (size_t i = 0; specs != NULL && specs[i] != NULL; i++) {
+        MEDLEY_TRY(md_spec_expand(&texts, specs[i], builder->error));
+        for (size_t j = 0; texts[j] != NULL; j++)
+            MEDLEY_TRY(add_kernel(builder, texts[j]));
+        md_texts_free(texts);
+        texts = NULL;
+    }
+    MEDLEY_TRY(order_kernels(builder->bank, builder->error));
+    MEDLEY_TRY(add_precomputed(builder, dataset));
+    if (builder->bank->count == 0)
+        status = md_fail(builder->error, MEDLEY_USAGE,
+                         "there are no kernels: the data have no numeric columns and no --gram "
+                         "is given");
+done:
+    md_texts_free(texts);
+    return status;
+}
+
+medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
+                           const md_bank_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    *bank = (md_bank){.training_rows = dataset->rows};
+    struct builder builder = {.bank = bank, .options = options, .error = error};
+    if (dataset->table_count > 0)
+        MEDLEY_TRY(md_views_make(&bank->views, &bank->view_count, dataset, options->views, error));
+    MEDLEY_TRY(scale_views(bank, dataset, options->scale, error));
+    MEDLEY_TRY(add_all_kernels(&builder, dataset));
+    MEDLEY_TRY(md_bank_choose(bank, dataset, options->seed, error));
+    for (size_t m = 0; m < bank->count; m++)
+        if (bank->kernels[m].class != NULL)
+            MEDLEY_TRY(name_kernel(&bank->kernels[m], bank->views[bank->kernels[m].view].name,
+                                   error));
+done:
+    if (status < 0)
+        md_bank_clear(bank);
+    return status;
+}
+
+medley_status md_kernel_from_name(md_kernel *kernel, const char *name, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_spec spec = {0};
+    bool needs_data = false;
+    *kernel = (md_kernel){0};
+    MEDLEY_TRY(md_spec_parse(&spec, name, error));
+    MEDLEY_TRY(init_from_spec(kernel, &spec, MD_NORM_NONE, error));
+    if (kernel->class->prepare != NULL)
+        MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data, error));
+    if (needs_data)
+        status = md_fail(error, MEDLEY_BAD_INPUT, "kernel '%s' leaves a parameter open", name);
+    if (status == MEDLEY_OK && (kernel->name = md_copy_text(name, strlen(name))) == NULL)
+        status = md_fail_memory(error, strlen(name));
+done:
+    md_spec_clear(&spec);
+    if (status < 0)
+        md_kernel_clear(kernel);
+    return status;
+}
+
+/* ---- subset ---- */
+
+static medley_status copy_kernel(md_kernel *copy, const md_kernel *kernel, size_t training_rows,
+                                 medley_error *error)
+{
+    *copy = *kernel;
+    copy->state = kernel->class ? md_copy(kernel->state, kernel->class->state_size) : NULL;
+    copy->name = md_copy_text(kernel->name, strlen(kernel->name));
+    copy->column_mean =
+        kernel->column_mean ? md_copy(kernel->column_mean, training_rows * sizeof(float)) : NULL;
+    if (copy->name == NULL || (kernel->class != NULL && copy->state == NULL) ||
+        (kernel->column_mean != NULL && copy->column_mean == NULL))
+        return md_fail_memory(error, training_rows * sizeof(float));
+    return MEDLEY_OK;
+}
+
+static void *copy_array(const void *array, size_t bytes, bool *failed)
+{
+    if (array == NULL)
+        return NULL;
+    void *copy = md_copy(array, bytes);
+    *failed = *failed || copy == NULL;
+    return copy;
+}
+
+static medley_status copy_view(md_view *copy, const md_view *view, medley_error *error)
+{
+    bool failed = false;
+    *copy = *view;
+    copy->name = copy_array(view->name, strlen(view->name) + 1, &failed);
+    copy->group = copy_array(view->group, strlen(view->group) + 1, &failed);
+    copy->table = copy_array(view->table, strlen(view->table) + 1, &failed);
+    copy->columns = copy_array(view->columns, view->column_count * sizeof(size_t), &failed);
+    copy->shift = copy_array(view->shift, view->column_count * sizeof(float), &failed);
+    copy->factor = copy_array(view->factor, view->column_count * sizeof(float), &failed);
+    return failed ? md_fail_memory(error, view->column_count * sizeof(float)) : MEDLEY_OK;
+}
+
+/* The place of view v in the subset, adding it if it is not there yet. */
+static medley_status take_view(md_bank *subset, const md_bank *bank, size_t v, size_t *place,
+                               medley_error *error)
+{
+    if (place[v] == 0) {
+        const size_t next = subset->view_count++;
+        const medley_status status = copy_view(&subset->views[next], &bank->views[v], error);
+        if (status < 0)
+            return status;
+        if (bank->origin != NULL && bank->origin[v] != NULL) {
+            bool failed = false;
+            subset->origin[next] = copy_array(
+                bank->origin[v], bank->views[v].column_count * sizeof(float), &failed);
+            if (failed)
+                return md_fail_memory(error, bank->views[v].column_count * sizeof(float));
+        }
+        place[v] = next + 1;
+    }
+    return MEDLEY_OK;
+}
+
+medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t *keep, size_t count,
+                             medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    *subset = (md_bank){.training_rows = bank->training_rows};
+    size_t *place = md_calloc(bank->view_count, sizeof *place); /* index + 1, 0: not taken */
+    subset->views = md_calloc(bank->view_count, sizeof *subset->views);
+    subset->origin = md_calloc(bank->view_count, sizeof *subset->origin);
+    subset->kernels = md_calloc(count, sizeof *subset->kernels);
+    if (place == NULL || subset->views == NULL || subset->origin == NULL ||
+        subset->kernels == NULL) {
+        status = md_fail_memory(error, count * sizeof *subset->kernels);
+        goto done;
+    }
+    for (size_t k = 0; k < count; k++) {
+        md_kernel *copy = &subset->kernels[subset->count++];
+        const md_kernel *kernel = &bank->kernels[keep[k]];
+        MEDLEY_TRY(copy_kernel(copy, kernel, bank->training_rows, error));
+        if (kernel->class == NULL)
+            continue;
+        MEDLEY_TRY(take_view(subset, bank, kernel->view, place, error));
+        copy->view = place[kernel->view] - 1;
+    }
+done:
+    free(place);
+    if (status < 0)
+        md_bank_clear(subset);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a bank learns from its training data before any kernel value is computed: the origin of each
+ * dense view, and kernel parameters left to the data (widths by mean distance, quantiles). */
+#include "gram/points.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PAIRS = 200000 }; /* of rows looked at: a quantile is then known to about 0.1 % */
+
+static float *column_means(const md_matrix *matrix)
+{
+    double *sums = md_calloc(matrix->columns, sizeof *sums);
+    float *means = md_calloc(matrix->columns, sizeof *means);
+    if (sums == NULL || means == NULL) {
+        free(sums);
+        free(means);
+        return NULL;
+    }
+    for (size_t r = 0; r < matrix->rows; r++)
+        for (size_t c = 0; c < matrix->columns; c++)
+            sums[c] += (double)matrix->dense[r * matrix->columns + c];
+    for (size_t c = 0; c < matrix->columns; c++)
+        means[c] = (float)(sums[c] / (double)matrix->rows);
+    free(sums);
+    return means;
+}
+
+/* ---- the quantity q of a pair of rows, one pair at a time ---- */
+
+static double sparse_distance2(const md_matrix *x, size_t i, size_t j)
+{
+    double sum = 0;
+    size_t a = x->start[i];
+    size_t b = x->start[j];
+    while (a < x->start[i + 1] || b < x->start[j + 1]) {
+        const int32_t left = a < x->start[i + 1] ? x->index[a] : INT32_MAX;
+        const int32_t right = b < x->start[j + 1] ? x->index[b] : INT32_MAX;
+        const double u = left <= right ? (double)x->value[a++] : 0;
+        const double v = right <= left ? (double)x->value[b++] : 0;
+        sum += (u - v) * (u - v);
+    }
+    return sum;
+}
+
+/* The union of two sparse rows' columns as two short dense rows; returns its length. */
+static size_t merge_rows(const md_matrix *x, size_t i, size_t j, float *left, float *right)
+{
+    size_t length = 0;
+    size_t a = x->start[i];
+    size_t b = x->start[j];
+    while (a < x->start[i + 1] || b < x->start[j + 1]) {
+        const int32_t p = a < x->start[i + 1] ? x->index[a] : INT32_MAX;
+        const int32_t q = b < x->start[j + 1] ? x->index[b] : INT32_MAX;
+        left[length] = p <= q ? x->value[a++] : 0;
+        right[length++] = q <= p ? x->value[b++] : 0;
+    }
+    return length;
+}
+
+static float pair_quantity(const md_kernel_class *class, const md_matrix *x, size_t i, size_t j,
+                           float *scratch)
+{
+    const bool sparse = md_matrix_is_sparse(x);
+    if (class->quantity == MD_PAIRED) {
+        if (!sparse)
+            return class->pair_sum(x->dense + i * x->columns, x->dense + j * x->columns,
+                                   x->columns);
+        float *right = scratch + 2 * x->columns;
+        const size_t length = merge_rows(x, i, j, scratch, right);
+        return class->pair_sum(scratch, right, length);
+    }
+    if (sparse)
+        return (float)sparse_distance2(x, i, j);
+    const float *u = x->dense + i * x->columns;
+    const float *v = x->dense + j * x->columns;
+    double sum = 0;
+    for (size_t c = 0; c < x->columns; c++) {
+        const double difference = (double)u[c] - (double)v[c];
+        sum += difference * difference;
+    }
+    return (float)sum;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a;
+    const float y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Mean of ||x_i - x_j||^2 over i != j, exactly: 2 N/(N-1) (mean ||x||^2 - ||mean x||^2), with rows
+ * measured from their mean so that nothing cancels. */
+static double mean_distance2(const md_matrix *matrix, const float *means)
+{
+    double total = 0;
+    for (size_t r = 0; r < matrix->rows; r++)
+        for (size_t c = 0; c < matrix->columns; c++) {
+            const double d = (double)matrix->dense[r * matrix->columns + c] - (double)means[c];
+            total += d * d;
+        }
+    return matrix->rows > 1 ? 2 * total / (double)(matrix->rows - 1) : 0;
+}
+
+/* A sample of q over pairs of different rows: all pairs if they are few. */
+static size_t sample_pairs(float *sample, const md_kernel_class *class, const md_matrix *matrix,
+                           uint64_t seed, float *scratch)
+{
+    const size_t n = matrix->rows;
+    size_t count = 0;
+    if (n * (n - 1) / 2 <= MAX_PAIRS) {
+        for (size_t i = 1; i < n; i++)
+            for (size_t j = 0; j < i; j++)
+                sample[count++] = pair_quantity(class, matrix, i, j, scratch);
+        return count;
+    }
+    md_random random;
+    md_random_seed(&random, seed);
+    while (count < MAX_PAIRS) {
+        const size_t i = md_random_below(&random, n);
+        const size_t j = md_random_below(&random, n);
+        if (i != j)
+            sample[count++] = pair_quantity(class, matrix, i, j, scratch);
+    }
+    return count;
+}
+
+static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix, const float *means,
+                                   uint64_t seed, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    float *sample = md_calloc(MAX_PAIRS, sizeof *sample);
+    float *scratch =
+        md_calloc(md_matrix_is_sparse(matrix) ? 4 * matrix->columns : 1, sizeof *scratch);
+    if (sample == NULL || scratch == NULL) {
+        status = md_fail_memory(error, 4 * matrix->columns * sizeof *scratch);
+        goto done;
+    }
+    md_pair_statistics statistics = {.sorted = sample};
+    statistics.count = sample_pairs(sample, kernel->class, matrix, seed, scratch);
+    double sum = 0;
+    for (size_t i = 0; i < statistics.count; i++)
+        sum += (double)sample[i];
+    statistics.mean = statistics.count ? sum / (double)statistics.count : 0;
+    if (kernel->class->quantity == MD_DISTANCE2 && means != NULL)
+        statistics.mean = mean_distance2(matrix, means);
+    if (statistics.count == 0)
+        statistics.count = 1; /* a single row: the one sample value is 0 */
+    qsort(sample, statistics.count, sizeof *sample, compare_floats);
+    status = kernel->class->choose(kernel->state, &statistics, error);
+done:
+    free(sample);
+    free(scratch);
+    return status;
+}
+
+/* May the rows of view v be measured from their mean? Kernels of histograms and explicit weights
+ * need the values themselves. */
+static bool may_shift(const md_bank *bank, size_t v)
+{
+    if (bank->views[v].sparse)
+        return false;
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        if (kernel->class != NULL && kernel->view == v &&
+            (kernel->class->nonnegative_data || kernel->explicit_weights))
+            return false;
+    }
+    return true;
+}
+
+/* Everything that one view's kernels need; extracts the view once. */
+static medley_status choose_view(md_bank *bank, size_t v, const bool *needs_data,
+                                 const medley_dataset *dataset, uint64_t seed, medley_error *error)
+{
+    md_matrix matrix = {0};
+    medley_status status = md_view_extract(&matrix, &bank->views[v], dataset, error);
+    if (status < 0)
+        return status;
+    float *means = NULL;
+    if (!md_matrix_is_sparse(&matrix) && (means = column_means(&matrix)) == NULL)
+        status = md_fail_memory(error, matrix.columns * sizeof(float));
+    for (size_t m = 0; m < bank->count && status == MEDLEY_OK; m++)
+        if (needs_data[m] && bank->kernels[m].view == v)
+            status = choose_kernel(&bank->kernels[m], &matrix, means, seed, error);
+    if (may_shift(bank, v))
+        bank->origin[v] = means;
+    else
+        free(means);
+    md_matrix_clear(&matrix);
+    return status;
+}
+
+medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
+                             medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    bool *needs_data = md_calloc(bank->count, sizeof *needs_data);
+    bank->origin = md_calloc(bank->view_count, sizeof *bank->origin);
+    if (needs_data == NULL || bank->origin == NULL) {
+        status = md_fail_memory(error, bank->count);
+        goto done;
+    }
+    for (size_t m = 0; m < bank->count; m++) {
+        md_kernel *kernel = &bank->kernels[m];
+        if (kernel->class != NULL && kernel->class->prepare != NULL)
+            MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data[m], error));
+    }
+    for (size_t v = 0; v < bank->view_count; v++)
+        MEDLEY_TRY(choose_view(bank, v, needs_data, dataset, seed, error));
+done:
+    free(needs_data);
+    return status;
+}

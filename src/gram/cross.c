@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernel values between new points and support points, used as they are computed: prediction. A
+ * block of new rows belongs to one thread, which adds up its scores tile by tile in a fixed order. */
+#include "gram/gram_internal.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "linalg/blas.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- scores ---- */
+
+struct scoring {
+    const md_cross *cross;
+    const md_expansion *terms;
+    size_t term_count, labels;
+    size_t *term_of;    /* [kernels] term + 1 of a kernel, 0: none */
+    bool *wanted;       /* [kernels] */
+    double *sums;       /* [terms][labels] of coefficients, centred kernels only */
+    double *means;      /* [terms][labels] of column_mean times coefficients */
+    double *row_sums;   /* [threads][kernels][MD_TILE] */
+    md_tile_scratch *scratch; /* [threads] */
+    float *scores;      /* [rows][labels] */
+};
+
+struct scoring_block {
+    struct scoring *scoring;
+    double *row_sums; /* [kernels][MD_TILE] of this thread */
+    size_t row;
+};
+
+static void add_scores(void *context, size_t m, const md_tile_values *tile)
+{
+    const struct scoring_block *block = context;
+    const struct scoring *scoring = block->scoring;
+    const md_expansion *term = &scoring->terms[scoring->term_of[m] - 1];
+    const size_t labels = scoring->labels;
+    md_gemm(tile->rows, labels, tile->columns, 1, tile->values, tile->stride,
+            term->coefficient + tile->column * labels, labels, 1,
+            scoring->scores + tile->row * labels, labels);
+    if (scoring->cross->bank->kernels[m].norm != MD_NORM_CENTER)
+        return;
+    for (size_t r = 0; r < tile->rows; r++)
+        for (size_t j = 0; j < tile->columns; j++)
+            block->row_sums[m * MD_TILE + r] += (double)tile->values[r * tile->stride + j];
+}
+
+/* sum_j (K_ij - mean_j - mean_i + grand) a_j = (K a)_i - mean.a - (mean_i - grand) sum a. The right
+ * points of a centred kernel are all training rows, so mean_i is the mean of row i. */
+static void center_scores(const struct scoring_block *block, size_t rows)
+{
+    const struct scoring *scoring = block->scoring;
+    const md_bank *bank = scoring->cross->bank;
+    const size_t labels = scoring->labels;
+    for (size_t t = 0; t < scoring->term_count; t++) {
+        const size_t m = scoring->terms[t].kernel;
+        const md_kernel *kernel = &bank->kernels[m];
+        if (kernel->norm != MD_NORM_CENTER)
+            continue;
+        for (size_t r = 0; r < rows; r++) {
+            const double mean =
+                block->row_sums[m * MD_TILE + r] / (double)scoring->cross->right->rows;
+            float *score = scoring->scores + (block->row + r) * labels;
+            for (size_t l = 0; l < labels; l++)
+                score[l] -= (float)(scoring->means[t * labels + l] +
+                                    (mean - kernel->grand_mean) * scoring->sums[t * labels + l]);
+        }
+    }
+}
+
+static void score_block(void *context, size_t item, size_t worker)
+{
+    struct scoring *scoring = context;
+    const md_cross *cross = scoring->cross;
+    const size_t kernels = cross->bank->count;
+    struct scoring_block block = {.scoring = scoring,
+                                  .row_sums = scoring->row_sums + worker * kernels * MD_TILE,
+                                  .row = item * MD_TILE};
+    const md_tile_sink sink = {.context = &block, .take = add_scores};
+    const md_tile_job job = {.bank = cross->bank,
+                             .left = cross->left,
+                             .right = cross->right,
+                             .columns_of = cross->training_row,
+                             .wanted = scoring->wanted,
+                             .sink = &sink};
+    memset(block.row_sums, 0, kernels * MD_TILE * sizeof(double));
+    md_tile_range range = {.row = block.row};
+    range.rows = cross->left->rows - range.row < MD_TILE ? cross->left->rows - range.row : MD_TILE;
+    for (range.column = 0; range.column < cross->right->rows; range.column += MD_TILE) {
+        range.columns = cross->right->rows - range.column < MD_TILE
+                            ? cross->right->rows - range.column
+                            : MD_TILE;
+        md_tile_compute(&job, range, &scoring->scratch[worker]);
+    }
+    center_scores(&block, range.rows);
+}
+
+static void sum_coefficients(struct scoring *scoring)
+{
+    const size_t labels = scoring->labels;
+    for (size_t t = 0; t < scoring->term_count; t++) {
+        const md_kernel *kernel = &scoring->cross->bank->kernels[scoring->terms[t].kernel];
+        if (kernel->norm != MD_NORM_CENTER)
+            continue;
+        for (size_t j = 0; j < scoring->cross->right->rows; j++)
+            for (size_t l = 0; l < labels; l++) {
+                const double a = (double)scoring->terms[t].coefficient[j * labels + l];
+                scoring->sums[t * labels + l] += a;
+                scoring->means[t * labels + l] += a * (double)kernel->column_mean[j];
+            }
+    }
+}
+
+medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, size_t term_count,
+                              size_t labels, float *scores, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t kernels = cross->bank->count;
+    const size_t threads = cross->threads ? cross->threads : 1;
+    struct scoring scoring = {.cross = cross,
+                              .terms = terms,
+                              .term_count = term_count,
+                              .labels = labels,
+                              .scores = scores};
+    scoring.term_of = md_calloc(kernels, sizeof *scoring.term_of);
+    scoring.wanted = md_calloc(kernels, sizeof *scoring.wanted);
+    scoring.sums = md_calloc(term_count * labels, sizeof *scoring.sums);
+    scoring.means = md_calloc(term_count * labels, sizeof *scoring.means);
+    scoring.row_sums = md_calloc(threads * kernels * MD_TILE, sizeof *scoring.row_sums);
+    scoring.scratch = md_calloc(threads, sizeof *scoring.scratch);
+    if (!scoring.term_of || !scoring.wanted || !scoring.sums || !scoring.means ||
+        !scoring.row_sums || !scoring.scratch) {
+        status = md_fail_memory(error, threads * kernels * MD_TILE * sizeof(double));
+        goto done;
+    }
+    for (size_t t = 0; t < threads; t++)
+        MEDLEY_TRY(md_tile_scratch_init(&scoring.scratch[t], cross->right, error));
+    for (size_t t = 0; t < term_count; t++) {
+        scoring.term_of[terms[t].kernel] = t + 1;
+        scoring.wanted[terms[t].kernel] = true;
+    }
+    sum_coefficients(&scoring);
+    md_blas_single_thread();
+    md_parallel_for(threads, (cross->left->rows + MD_TILE - 1) / MD_TILE, score_block, &scoring);
+done:
+    for (size_t t = 0; scoring.scratch != NULL && t < threads; t++)
+        md_tile_scratch_clear(&scoring.scratch[t]);
+    free(scoring.scratch);
+    free(scoring.term_of);
+    free(scoring.wanted);
+    free(scoring.sums);
+    free(scoring.means);
+    free(scoring.row_sums);
+    return status;
+}
+
+/* ---- values ---- */
+
+struct values_job {
+    const md_cross *cross;
+    md_tile_job tile;
+    md_tile_scratch *scratch; /* [threads] */
+    float *values;
+};
+
+static float *place_in_values(void *context, size_t m, size_t row, size_t column, size_t *stride)
+{
+    const struct values_job *job = context;
+    (void)m;
+    *stride = job->cross->right->rows;
+    return job->values + row * job->cross->right->rows + column;
+}
+
+static void values_block(void *context, size_t item, size_t worker)
+{
+    const struct values_job *job = context;
+    const md_cross *cross = job->cross;
+    const size_t columns = cross->right->rows;
+    md_tile_range range = {.row = item * MD_TILE};
+    range.rows = cross->left->rows - range.row < MD_TILE ? cross->left->rows - range.row : MD_TILE;
+    for (range.column = 0; range.column < columns; range.column += MD_TILE) {
+        range.columns = columns - range.column < MD_TILE ? columns - range.column : MD_TILE;
+        md_tile_compute(&job->tile, range, &job->scratch[worker]);
+    }
+    for (size_t m = 0; m < cross->bank->count; m++) {
+        const md_kernel *kernel = &cross->bank->kernels[m];
+        if (!job->tile.wanted[m] || kernel->norm != MD_NORM_CENTER)
+            continue;
+        for (size_t r = range.row; r < range.row + range.rows; r++) {
+            double sum = 0;
+            for (size_t j = 0; j < columns; j++)
+                sum += (double)job->values[r * columns + j];
+            md_center_row(kernel, job->values + r * columns, columns, sum / (double)columns);
+        }
+    }
+}
+
+medley_status md_cross_values(const md_cross *cross, size_t kernel, float *values,
+                              medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t threads = cross->threads ? cross->threads : 1;
+    bool *wanted = md_calloc(cross->bank->count, sizeof *wanted);
+    struct values_job job = {.cross = cross,
+                             .values = values,
+                             .scratch = md_calloc(threads, sizeof *job.scratch)};
+    const md_tile_sink sink = {.context = &job, .place = place_in_values};
+    if (wanted == NULL || job.scratch == NULL) {
+        status = md_fail_memory(error, cross->bank->count);
+        goto done;
+    }
+    for (size_t t = 0; t < threads; t++)
+        MEDLEY_TRY(md_tile_scratch_init(&job.scratch[t], cross->right, error));
+    wanted[kernel] = true;
+    job.tile = (md_tile_job){.bank = cross->bank,
+                             .left = cross->left,
+                             .right = cross->right,
+                             .columns_of = cross->training_row,
+                             .wanted = wanted,
+                             .sink = &sink};
+    md_blas_single_thread();
+    md_parallel_for(threads, (cross->left->rows + MD_TILE - 1) / MD_TILE, values_block, &job);
+done:
+    for (size_t t = 0; job.scratch != NULL && t < threads; t++)
+        md_tile_scratch_clear(&job.scratch[t]);
+    free(job.scratch);
+    free(wanted);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gram sources: kernel values K_m(left row, right row) for every kernel of a bank, wherever they
+ * are kept: full float32 matrices, sparse ones where most values are zero, or rows computed when
+ * they are about to be used (a window) if the matrices do not fit the memory budget. Learners ask
+ * for rows; they never see kernels. */
+#ifndef MD_GRAM_H
+#define MD_GRAM_H
+
+#include "gram/points.h"
+#include "medley/observer.h"
+
+typedef struct md_gram md_gram;
+
+typedef struct md_gram_options {
+    size_t threads;
+    size_t memory; /* budget in bytes for kernel values; 0: no limit */
+    const medley_observer *observer; /* may be NULL */
+} md_gram_options;
+
+/* Training Gram matrices of points with themselves. Learns the means of centred kernels into the
+ * bank. Bank and points must outlive the Gram source. */
+medley_status md_gram_create(md_gram **gram, md_bank *bank, const md_points *points,
+                             const md_gram_options *options, medley_error *error);
+void md_gram_free(md_gram *gram);
+
+size_t md_gram_count(const md_gram *gram); /* kernels */
+size_t md_gram_rows(const md_gram *gram);
+bool md_gram_is_streamed(const md_gram *gram);
+size_t md_gram_bytes(const md_gram *gram); /* held in memory */
+
+/* Rows a window holds; prefetch accepts at most this many. SIZE_MAX when nothing is streamed. */
+size_t md_gram_window(const md_gram *gram);
+
+/* Announces the rows used next, so that they are computed together. Rows outside the announced
+ * ones are computed one by one when asked for. */
+medley_status md_gram_prefetch(md_gram *gram, const size_t *rows, size_t count,
+                               medley_error *error);
+
+/* y[j] += alpha * K_m(row, j) for all j. */
+void md_gram_axpy(md_gram *gram, size_t m, size_t row, float alpha, float *y);
+float md_gram_entry(md_gram *gram, size_t m, size_t row, size_t column);
+double md_gram_diagonal(const md_gram *gram, size_t m, size_t row);
+
+/* Replaces all kernels by their weighted sum: afterwards there is one kernel, sum weight[m] K_m. */
+medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *error);
+
+/* out[rows][labels] += scale * K_m coefficient, coefficient [rows][labels]. */
+medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels,
+                               float *out, medley_error *error);
+
+/* The upper triangles of all kernels as rows of one matrix packed[count][n (n+1) / 2], row by row
+ * of each triangle: what the batch solver works on. */
+medley_status md_gram_pack(md_gram *gram, float *packed, medley_error *error);
+
+/* ---- values between two sets of points, without keeping them ---- */
+
+/* A term sum_j K_m(x_i, z_j) coefficient[j][labels] of an expansion. */
+typedef struct md_expansion {
+    size_t kernel;
+    const float *coefficient; /* [right rows][labels] */
+} md_expansion;
+
+typedef struct md_cross {
+    md_bank *bank;
+    const md_points *left, *right;
+    const size_t *training_row; /* [right rows] which training row each right row was */
+    size_t threads;
+} md_cross;
+
+/* scores[left rows][labels] += sum over terms. Terms of kernels that share coefficients and views
+ * share products. */
+medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, size_t term_count,
+                              size_t labels, float *scores, medley_error *error);
+
+/* values[left rows][right rows] of one kernel, all normalisation included. */
+medley_status md_cross_values(const md_cross *cross, size_t kernel, float *values,
+                              medley_error *error);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gram/points.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void md_points_clear(md_points *points)
+{
+    for (size_t v = 0; v < points->view_count; v++) {
+        if (points->views != NULL)
+            md_matrix_clear(&points->views[v]);
+        if (points->transposed != NULL)
+            md_matrix_clear(&points->transposed[v]);
+        if (points->norm2 != NULL)
+            free(points->norm2[v]);
+        if (points->lift != NULL)
+            free(points->lift[v]);
+    }
+    for (size_t m = 0; points->inverse_root != NULL && m < points->kernel_count; m++)
+        free(points->inverse_root[m]);
+    free(points->views);
+    free(points->transposed);
+    free(points->norm2);
+    free(points->lift);
+    free(points->inverse_root);
+    free(points->precomputed);
+    free(points->used);
+    *points = (md_points){0};
+}
+
+medley_status md_points_init(md_points *points, size_t rows, size_t view_count,
+                                 size_t kernel_count, medley_error *error)
+{
+    *points = (md_points){.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
+    points->views = md_calloc(view_count, sizeof *points->views);
+    points->transposed = md_calloc(view_count, sizeof *points->transposed);
+    points->norm2 = md_calloc(view_count, sizeof *points->norm2);
+    points->lift = md_calloc(view_count, sizeof *points->lift);
+    points->inverse_root = md_calloc(kernel_count, sizeof *points->inverse_root);
+    points->precomputed = md_calloc(kernel_count, sizeof *points->precomputed);
+    points->used = md_calloc(view_count, sizeof *points->used);
+    if (!points->views || !points->transposed || !points->norm2 || !points->lift ||
+        !points->inverse_root || !points->precomputed || !points->used) {
+        md_points_clear(points);
+        return md_fail_memory(error, kernel_count * sizeof(float *));
+    }
+    return MEDLEY_OK;
+}
+
+medley_status md_points_index(md_points *points, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t v = 0; v < points->view_count && status == MEDLEY_OK; v++)
+        if (points->used[v] && md_matrix_is_sparse(&points->views[v]))
+            status = md_matrix_transpose_sparse(&points->transposed[v], &points->views[v], error);
+    return status;
+}
+
+/* Subtracts the origin o from dense rows and notes lift(x) = <x - o, o> + ||o||^2 / 2, from which
+ * products of the original rows come back: <x,z> = <x-o,z-o> + lift(x) + lift(z). Distances are
+ * then taken between small numbers even if the data sit far from zero. */
+static medley_status shift_view(md_points *points, size_t v, const float *origin,
+                                medley_error *error)
+{
+    md_matrix *matrix = &points->views[v];
+    points->lift[v] = md_calloc(points->rows, sizeof(float));
+    if (points->lift[v] == NULL)
+        return md_fail_memory(error, points->rows * sizeof(float));
+    double half_square = 0;
+    for (size_t c = 0; c < matrix->columns; c++)
+        half_square += 0.5 * (double)origin[c] * (double)origin[c];
+    for (size_t r = 0; r < points->rows; r++) {
+        float *row = matrix->dense + r * matrix->columns;
+        double product = 0;
+        for (size_t c = 0; c < matrix->columns; c++) {
+            row[c] -= origin[c];
+            product += (double)row[c] * (double)origin[c];
+        }
+        points->lift[v][r] = (float)(product + half_square);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status make_view(md_points *points, const md_bank *bank, size_t v,
+                               const medley_dataset *dataset, medley_error *error)
+{
+    medley_status status = md_view_extract(&points->views[v], &bank->views[v], dataset, error);
+    if (status == MEDLEY_OK && bank->origin != NULL && bank->origin[v] != NULL)
+        status = shift_view(points, v, bank->origin[v], error);
+    if (status < 0)
+        return status;
+    double *norms = md_calloc(points->rows, sizeof *norms);
+    points->norm2[v] = md_calloc(points->rows, sizeof(float));
+    if (norms == NULL || points->norm2[v] == NULL) {
+        free(norms);
+        return md_fail_memory(error, points->rows * sizeof *norms);
+    }
+    md_matrix_row_norms2(&points->views[v], norms);
+    for (size_t r = 0; r < points->rows; r++)
+        points->norm2[v][r] = (float)norms[r];
+    free(norms);
+    return MEDLEY_OK;
+}
+
+void md_points_self(const md_points *points, const md_bank *bank, size_t m, double *self)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    const md_matrix *matrix = &points->views[kernel->view];
+    for (size_t r = 0; r < points->rows; r++) {
+        float q = 0; /* the distance of a row to itself */
+        if (kernel->class->quantity == MD_DOT) {
+            const float *lift = points->lift[kernel->view];
+            q = points->norm2[kernel->view][r] + (lift ? 2 * lift[r] : 0);
+        } else if (kernel->class->quantity == MD_PAIRED) {
+            const bool sparse = md_matrix_is_sparse(matrix);
+            const float *row = sparse ? matrix->value + matrix->start[r]
+                                      : matrix->dense + r * matrix->columns;
+            q = kernel->class->pair_sum(
+                row, row, sparse ? matrix->start[r + 1] - matrix->start[r] : matrix->columns);
+        }
+        float value;
+        kernel->class->map(kernel->state, &q, &value, 1);
+        self[r] = (double)value;
+    }
+}
+
+/* ---- normalisation ---- */
+
+static medley_status precomputed_self(double *self, const md_points *points, const md_kernel *kernel,
+                                      const medley_dataset *dataset, bool training,
+                                      medley_error *error)
+{
+    const md_precomputed *gram = &dataset->grams[kernel->view];
+    for (size_t r = 0; r < points->rows; r++) {
+        if (gram->diagonal != NULL)
+            self[r] = gram->diagonal[r];
+        else if (training)
+            self[r] = (double)gram->values.dense[r * gram->values.columns + r];
+        else
+            return md_fail(error, MEDLEY_USAGE,
+                           "kernel '%s' was normalised to unit diagonal, so K(x,x) of the new "
+                           "points is needed; give --gram-diagonal FILE",
+                           kernel->name);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status learn_norm(md_points *points, md_kernel *kernel, size_t m, const double *self,
+                                bool training, medley_error *error)
+{
+    double trace = 0;
+    for (size_t r = 0; r < points->rows; r++) {
+        if (!(self[r] >= 0) || isinf(self[r]))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "kernel '%s': K(x,x) = %g in row %zu cannot be normalised; it must be "
+                           "finite and not negative",
+                           kernel->name ? kernel->name : kernel->class->name, self[r], r + 1);
+        trace += self[r];
+    }
+    if (kernel->norm == MD_NORM_TRACE && training)
+        kernel->factor = trace > 0 ? 1 / trace : 1;
+    if (kernel->norm != MD_NORM_DIAG)
+        return MEDLEY_OK;
+    points->inverse_root[m] = md_calloc(points->rows, sizeof(float));
+    if (points->inverse_root[m] == NULL)
+        return md_fail_memory(error, points->rows * sizeof(float));
+    for (size_t r = 0; r < points->rows; r++) /* a row with K(x,x) = 0 is the zero vector */
+        points->inverse_root[m][r] = self[r] > 0 ? (float)(1 / sqrt(self[r])) : 0;
+    return MEDLEY_OK;
+}
+
+static medley_status normalise(md_points *points, md_bank *bank, const medley_dataset *dataset,
+                               bool training, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    double *self = md_calloc(points->rows, sizeof *self);
+    if (self == NULL)
+        return md_fail_memory(error, points->rows * sizeof *self);
+    for (size_t m = 0; m < bank->count; m++) {
+        md_kernel *kernel = &bank->kernels[m];
+        if (kernel->norm != MD_NORM_DIAG && kernel->norm != MD_NORM_TRACE)
+            continue;
+        if (kernel->norm == MD_NORM_TRACE && !training)
+            continue;
+        if (kernel->class != NULL)
+            md_points_self(points, bank, m, self);
+        else
+            MEDLEY_TRY(precomputed_self(self, points, kernel, dataset, training, error));
+        MEDLEY_TRY(learn_norm(points, kernel, m, self, training, error));
+    }
+done:
+    free(self);
+    return status;
+}
+
+/* ---- checks ---- */
+
+static medley_status check_nonnegative(const md_points *points, const md_bank *bank, size_t m,
+                                       const medley_dataset *dataset, medley_error *error)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    const md_matrix *matrix = &points->views[kernel->view];
+    const size_t count = md_matrix_is_sparse(matrix) ? matrix->start[matrix->rows]
+                                                     : matrix->rows * matrix->columns;
+    const float *value = md_matrix_is_sparse(matrix) ? matrix->value : matrix->dense;
+    for (size_t i = 0; i < count; i++)
+        if (value[i] < 0)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                              "kernel %s needs values that are not negative, found %g in view "
+                              "'%s'; use --scale minmax or another kernel",
+                              kernel->class->name, (double)value[i],
+                              bank->views[kernel->view].name);
+    return MEDLEY_OK;
+}
+
+/* A training kernel must be square, symmetric and finite. */
+static medley_status check_square(const md_precomputed *gram, size_t rows, medley_error *error)
+{
+    const md_matrix *k = &gram->values;
+    if (k->columns != rows)
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "kernel '%s' is not square: %zu x %zu; training needs one row and one "
+                       "column for each of the %zu examples",
+                       gram->name, k->rows, k->columns, rows);
+    double largest = 0;
+    for (size_t i = 0; i < rows * rows; i++)
+        largest = fmax(largest, fabs((double)k->dense[i]));
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double difference =
+                fabs((double)k->dense[i * rows + j] - (double)k->dense[j * rows + i]);
+            if (!(difference <= 1e-4 * largest))
+                return md_fail(error, MEDLEY_BAD_INPUT,
+                               "kernel '%s' is not symmetric: K[%zu][%zu] = %g but K[%zu][%zu] = "
+                               "%g; give (K + K')/2",
+                               gram->name, i, j, (double)k->dense[i * rows + j], j, i,
+                               (double)k->dense[j * rows + i]);
+        }
+    return MEDLEY_OK;
+}
+
+static medley_status attach_precomputed(md_points *points, const md_bank *bank, size_t m,
+                                        const medley_dataset *dataset, bool training,
+                                        medley_error *error)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    if (kernel->view >= dataset->gram_count)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the model uses the precomputed kernel '%s' (number %zu) but %zu are given; "
+                       "give --gram with a matrix of new rows by training rows for each",
+                       kernel->name, kernel->view + 1, dataset->gram_count);
+    const md_precomputed *gram = &dataset->grams[kernel->view];
+    if (training) {
+        const medley_status status = check_square(gram, points->rows, error);
+        if (status < 0)
+            return status;
+    } else if (gram->values.columns != bank->training_rows) {
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "kernel '%s' has %zu columns, expected one for each of the %zu training "
+                       "rows",
+                       gram->name, gram->values.columns, bank->training_rows);
+    }
+    points->precomputed[m] = &gram->values;
+    return MEDLEY_OK;
+}
+
+medley_status md_points_make(md_points *points, md_bank *bank, const medley_dataset *dataset,
+                             bool training, medley_error *error)
+{
+    medley_status status =
+        md_points_init(points, dataset->rows, bank->view_count, bank->count, error);
+    if (status < 0)
+        return status;
+    for (size_t m = 0; m < bank->count; m++)
+        if (bank->kernels[m].class != NULL && !bank->kernels[m].explicit_weights)
+            points->used[bank->kernels[m].view] = true;
+    for (size_t v = 0; v < bank->view_count; v++)
+        MEDLEY_TRY(make_view(points, bank, v, dataset, error));
+    for (size_t m = 0; m < bank->count; m++) {
+        if (bank->kernels[m].class == NULL)
+            MEDLEY_TRY(attach_precomputed(points, bank, m, dataset, training, error));
+        else if (bank->kernels[m].class->nonnegative_data)
+            MEDLEY_TRY(check_nonnegative(points, bank, m, dataset, error));
+    }
+    MEDLEY_TRY(normalise(points, bank, dataset, training, error));
+    MEDLEY_TRY(md_points_index(points, error));
+done:
+    if (status < 0)
+        md_points_clear(points);
+    return status;
+}
+
+static float *gather_floats(const float *source, const size_t *rows, size_t count)
+{
+    float *target = md_calloc(count, sizeof *target);
+    for (size_t r = 0; target != NULL && r < count; r++)
+        target[r] = source[rows[r]];
+    return target;
+}
+
+/* View `from` of points becomes view `to` of subset. */
+static medley_status gather_view(md_points *subset, size_t to, const md_points *points, size_t from,
+                                 const size_t *rows, medley_error *error)
+{
+    const size_t count = subset->rows;
+    const medley_status status = md_matrix_gather(&subset->views[to], &points->views[from], rows,
+                                                  count, NULL, 0, error);
+    if (status < 0)
+        return status;
+    subset->used[to] = points->used[from];
+    subset->norm2[to] = gather_floats(points->norm2[from], rows, count);
+    if (points->lift[from] != NULL)
+        subset->lift[to] = gather_floats(points->lift[from], rows, count);
+    if (subset->norm2[to] == NULL || (points->lift[from] != NULL && subset->lift[to] == NULL))
+        return md_fail_memory(error, count * sizeof(float));
+    return MEDLEY_OK;
+}
+
+static medley_status gather_kernel(md_points *subset, size_t to, const md_points *points,
+                                   size_t from, const size_t *rows, medley_error *error)
+{
+    if (points->inverse_root[from] == NULL)
+        return MEDLEY_OK;
+    subset->inverse_root[to] = gather_floats(points->inverse_root[from], rows, subset->rows);
+    return subset->inverse_root[to] ? MEDLEY_OK
+                                    : md_fail_memory(error, subset->rows * sizeof(float));
+}
+
+medley_status md_points_gather(md_points *subset, const md_points *points, const size_t *rows,
+                               size_t count, medley_error *error)
+{
+    medley_status status =
+        md_points_init(subset, count, points->view_count, points->kernel_count, error);
+    for (size_t v = 0; status == MEDLEY_OK && v < points->view_count; v++)
+        status = gather_view(subset, v, points, v, rows, error);
+    for (size_t m = 0; status == MEDLEY_OK && m < points->kernel_count; m++)
+        status = gather_kernel(subset, m, points, m, rows, error);
+    if (status < 0)
+        md_points_clear(subset);
+    return status;
+}
+
+medley_status md_points_subset(md_points *support, const md_points *points,
+                               const md_points_choice *choice, medley_error *error)
+{
+    const md_bank *subset = choice->subset;
+    medley_status status =
+        md_points_init(support, choice->row_count, subset->view_count, subset->count, error);
+    for (size_t k = 0; status == MEDLEY_OK && k < subset->count; k++) {
+        const md_kernel *kernel = &subset->kernels[k];
+        if (kernel->class == NULL)
+            continue;
+        const size_t from = choice->bank->kernels[choice->keep[k]].view;
+        if (support->norm2[kernel->view] == NULL)
+            status = gather_view(support, kernel->view, points, from, choice->rows, error);
+    }
+    for (size_t k = 0; status == MEDLEY_OK && k < subset->count; k++)
+        status = gather_kernel(support, k, points, choice->keep[k], choice->rows, error);
+    if (status == MEDLEY_OK)
+        status = md_points_index(support, error);
+    if (status < 0)
+        md_points_clear(support);
+    return status;
+}

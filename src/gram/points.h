@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Points: rows of data as a bank sees them, ready for kernel values: views extracted, squared
+ * norms, unit-diagonal factors. Training rows, support rows and new rows all take this form. */
+#ifndef MD_POINTS_H
+#define MD_POINTS_H
+
+#include "gram/bank.h"
+
+typedef struct md_points {
+    size_t rows;
+    size_t view_count, kernel_count;
+    md_matrix *views;     /* [view_count]; dense views are shifted by the bank's origin */
+    md_matrix *transposed; /* [view_count] of sparse views, empty otherwise */
+    float **norm2;        /* [view_count][rows] squared norms of the (shifted) rows */
+    float **lift;         /* [view_count][rows] <x,z> = product + lift(x) + lift(z); NULL: 0 */
+    float **inverse_root; /* [kernel_count][rows] 1/sqrt(K(x,x)); NULL unless norm=diag */
+    const md_matrix **precomputed; /* [kernel_count] borrowed values [rows][training rows], or NULL */
+    bool *used; /* [view_count] some kernel (not explicit weights only) needs products of it */
+} md_points;
+
+void md_points_clear(md_points *points);
+
+/* Empty points with room for so many views and kernels: for readers of model files. */
+medley_status md_points_init(md_points *points, size_t rows, size_t view_count, size_t kernel_count,
+                             medley_error *error);
+
+/* Chooses data-dependent kernel parameters and origins of a new bank from its training data. */
+medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
+                             medley_error *error);
+
+/* The rows of dataset as points. training: this is the bank's own training set, so traces are
+ * learnt from it. The dataset must outlive the points (precomputed values are borrowed). */
+medley_status md_points_make(md_points *points, md_bank *bank, const medley_dataset *dataset,
+                             bool training, medley_error *error);
+
+/* The named rows only, self-contained but for precomputed values, which are dropped. Index it
+ * before it stands on the right of a Gram matrix. */
+medley_status md_points_gather(md_points *subset, const md_points *points, const size_t *rows,
+                               size_t count, medley_error *error);
+
+/* The named rows as points of a subset of the bank (md_bank_subset with keep[subset->count]), ready
+ * to stand on the right: the support of a model. */
+typedef struct md_points_choice {
+    const md_bank *bank, *subset;
+    const size_t *keep; /* [subset->count] kernels of bank */
+    const size_t *rows;
+    size_t row_count;
+} md_points_choice;
+
+medley_status md_points_subset(md_points *support, const md_points *points,
+                               const md_points_choice *choice, medley_error *error);
+
+/* Prepares points to stand on the right: transposes of sparse views. md_points_make does it. */
+medley_status md_points_index(md_points *points, medley_error *error);
+
+/* K(x,x) before normalisation, of every row. */
+void md_points_self(const md_points *points, const md_bank *bank, size_t kernel, double *self);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sparse storage of kernels that are mostly zero: compact support, or few shared features. */
+#include "gram/gram_internal.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const double WORTH_IT = 0.75; /* share of zeros: index and value cost twice a plain value */
+enum { SAMPLE_ROWS = 32 };
+
+/* May this kernel have zeros at all? */
+static bool is_candidate(const md_gram *gram, size_t m)
+{
+    const md_kernel *kernel = &gram->bank->kernels[m];
+    if (kernel->class == NULL || kernel->explicit_weights || kernel->norm == MD_NORM_CENTER)
+        return false;
+    if (kernel->class->often_zero)
+        return true;
+    if (!gram->bank->views[kernel->view].sparse || kernel->class->quantity == MD_DISTANCE2)
+        return false;
+    float nothing_shared = 0;
+    kernel->class->map(kernel->state, &nothing_shared, &nothing_shared, 1);
+    return nothing_shared == 0;
+}
+
+/* A strip of rows of one kernel, all columns. */
+struct strip {
+    md_gram *gram;
+    md_tile_job job;
+    size_t row, rows;
+    float *values; /* [MD_TILE][n] */
+};
+
+static float *place_in_strip(void *context, size_t m, size_t row, size_t column, size_t *stride)
+{
+    const struct strip *strip = context;
+    (void)m;
+    *stride = strip->gram->n;
+    return strip->values + (row - strip->row) * strip->gram->n + column;
+}
+
+static void strip_tile(void *context, size_t item, size_t worker)
+{
+    const struct strip *strip = context;
+    const size_t n = strip->gram->n;
+    md_tile_range range = {.row = strip->row,
+                           .rows = strip->rows,
+                           .column = item * MD_TILE,
+                           .symmetric = true};
+    range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
+    md_tile_compute(&strip->job, range, &strip->gram->scratch[worker]);
+}
+
+static void compute_strip(struct strip *strip, size_t row, size_t rows)
+{
+    strip->row = row;
+    strip->rows = rows;
+    md_parallel_for(strip->gram->threads, (strip->gram->n + MD_TILE - 1) / MD_TILE, strip_tile,
+                    strip);
+}
+
+static double share_of_zeros(struct strip *strip)
+{
+    const size_t n = strip->gram->n;
+    const size_t rows = n < SAMPLE_ROWS ? n : SAMPLE_ROWS;
+    md_random random;
+    md_random_seed(&random, 1);
+    size_t zeros = 0;
+    for (size_t r = 0; r < rows; r++) {
+        compute_strip(strip, rows == n ? r : md_random_below(&random, n), 1);
+        for (size_t j = 0; j < n; j++)
+            zeros += strip->values[j] == 0;
+    }
+    return (double)zeros / ((double)rows * (double)n);
+}
+
+/* Appends the strip's nonzero values to a growing sparse matrix. */
+static medley_status append_strip(md_matrix *sparse, size_t *capacity, const struct strip *strip,
+                                  medley_error *error)
+{
+    const size_t n = strip->gram->n;
+    for (size_t r = 0; r < strip->rows; r++) {
+        const float *values = strip->values + r * n;
+        size_t used = sparse->start[strip->row + r];
+        size_t room = *capacity;
+        if (md_reserve((void **)&sparse->index, &room, used + n, sizeof *sparse->index) != 0 ||
+            md_reserve((void **)&sparse->value, capacity, used + n, sizeof *sparse->value) != 0)
+            return md_fail_memory(error, (used + n) * 8);
+        for (size_t j = 0; j < n; j++) {
+            if (values[j] == 0)
+                continue;
+            sparse->index[used] = (int32_t)j;
+            sparse->value[used++] = values[j];
+        }
+        sparse->start[strip->row + r + 1] = used;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status build(md_gram *gram, size_t m, struct strip *strip, size_t memory,
+                           medley_error *error)
+{
+    md_matrix *sparse = &gram->stored[m].sparse;
+    size_t capacity = 0;
+    medley_status status = md_matrix_init_sparse(sparse, gram->n, gram->n, 0, error);
+    for (size_t i = 0; i < gram->n && status == MEDLEY_OK; i += MD_TILE) {
+        compute_strip(strip, i, gram->n - i < MD_TILE ? gram->n - i : MD_TILE);
+        status = append_strip(sparse, &capacity, strip, error);
+        if (memory > 0 && gram->bytes + capacity * 8 > memory) {
+            md_matrix_clear(sparse); /* denser than it looked: to be streamed */
+            return status;
+        }
+    }
+    gram->bytes += capacity * 8;
+    return status;
+}
+
+medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    bool *wanted = md_calloc(gram->count, sizeof *wanted);
+    struct strip strip = {.gram = gram,
+                          .values = md_alloc_aligned(gram->n * MD_TILE, sizeof(float))};
+    const md_tile_sink sink = {.context = &strip, .place = place_in_strip};
+    if (wanted == NULL || strip.values == NULL) {
+        status = md_fail_memory(error, gram->n * MD_TILE * sizeof(float));
+        goto done;
+    }
+    strip.job = (md_tile_job){.bank = gram->bank,
+                              .left = gram->points,
+                              .right = gram->points,
+                              .wanted = wanted,
+                              .sink = &sink};
+    for (size_t m = 0; m < gram->count; m++) {
+        if (!is_candidate(gram, m))
+            continue;
+        wanted[m] = true;
+        if (share_of_zeros(&strip) >= WORTH_IT)
+            MEDLEY_TRY(build(gram, m, &strip, memory, error));
+        wanted[m] = false;
+    }
+done:
+    free(wanted);
+    free(strip.values);
+    return status;
+}

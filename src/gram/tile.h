@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernel values by tiles: for a block of left rows against a block of right rows, one matrix
+ * product per view serves all its kernels. Bytes: each tile of products stays in cache, so what
+ * moves is the inputs and the results. Everything that needs kernel values goes through here. */
+#ifndef MD_TILE_H
+#define MD_TILE_H
+
+#include "gram/points.h"
+
+enum { MD_TILE = 256 }; /* rows and columns of a tile: 256 KB of products */
+
+typedef struct md_tile_values {
+    size_t row, column, rows, columns;
+    const float *values; /* [rows][stride] */
+    size_t stride;
+} md_tile_values;
+
+/* Where the values of kernel m at (row, column) go: *stride floats from row to row. NULL: the
+ * values are kept in scratch memory and only shown to take. */
+typedef struct md_tile_sink {
+    void *context;
+    float *(*place)(void *context, size_t m, size_t row, size_t column, size_t *stride);
+    /* Called when a tile of kernel m is complete; may be NULL. */
+    void (*take)(void *context, size_t m, const md_tile_values *tile);
+} md_tile_sink;
+
+typedef struct md_tile_scratch {
+    float *products; /* [MD_TILE][MD_TILE] */
+    float *values;   /* [MD_TILE][MD_TILE] */
+    float *pairs;    /* sparse rows of paired kernels, densified */
+    size_t pairs_length;
+} md_tile_scratch;
+
+medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_points *right,
+                                   medley_error *error);
+void md_tile_scratch_clear(md_tile_scratch *scratch);
+
+typedef struct md_tile_range {
+    size_t row, rows, column, columns; /* rows, columns <= MD_TILE */
+    bool symmetric;                    /* left and right are the same points */
+} md_tile_range;
+
+/* Computes one tile of every kernel m with wanted[m] (NULL: all but explicit ones), normalised but
+ * for centring, into the sink. columns_of: right row of each column for precomputed kernels, NULL:
+ * the identity. */
+typedef struct md_tile_job {
+    const md_bank *bank;
+    const md_points *left, *right;
+    const size_t *columns_of;
+    const bool *wanted;
+    const md_tile_sink *sink;
+} md_tile_job;
+
+void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
+
+#endif

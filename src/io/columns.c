@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Columns between blanks, as CRF++ and CoNLL-2000 have them: one token a line with its label last,
+ * a blank line behind each sequence. A file without blank lines between its rows whose fields are
+ * all numbers (but for the label) is a plain table of numbers instead. */
+#include "io/float_text.h"
+#include "io/tokens.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { SNIFFED_LINES = 50 };
+
+typedef struct columns_reader {
+    const md_input *input;
+    md_lines lines;
+    md_field *field;   /* [fields] of the current line */
+    size_t fields;     /* on every line */
+    size_t label;      /* index of the label's field; `fields` if there is none */
+    size_t columns;    /* fields that are not the label */
+    size_t first_line; /* number of the first line with fields */
+    size_t rows, sequences;
+    bool keeps_labels;
+    md_label_builder labels;
+} columns_reader;
+
+/* Counts rows and sequences and makes sure that all rows are alike. */
+static medley_status examine(columns_reader *reader, medley_error *error)
+{
+    md_lines *lines = &reader->lines;
+    const medley_status status = md_lines_begin(lines, reader->input, error);
+    if (status < 0)
+        return status;
+    bool is_in_sequence = false;
+    while (md_lines_next(lines)) {
+        const size_t count = md_split_blanks(lines->start, lines->end, NULL, 0);
+        if (reader->rows == 0 && count > 0) {
+            reader->fields = count;
+            reader->first_line = lines->number;
+        }
+        if (count > 0 && count != reader->fields)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, lines->number,
+                              "found %zu fields, expected %zu as on line %zu", count,
+                              reader->fields, reader->first_line);
+        reader->rows += count > 0;
+        reader->sequences += count > 0 && !is_in_sequence;
+        is_in_sequence = count > 0;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status choose_label(columns_reader *reader, const medley_read_options *options,
+                                  medley_error *error)
+{
+    const char *label = options->label;
+    if (label == NULL && options->feature_count == reader->fields)
+        label = "none"; /* what the model expects and nothing else: the labels are left out */
+    if (label == NULL || strcmp(label, "last") == 0) {
+        reader->label = reader->fields - 1;
+    } else if (strcmp(label, "none") == 0) {
+        reader->label = reader->fields;
+    } else {
+        reader->label = md_column_find(label, strlen(label), reader->fields, NULL);
+        if (reader->label == reader->fields)
+            return md_fail_at(error, MEDLEY_USAGE, reader->input->path, 0,
+                              "there is no column '%s' to take the label from; choose 1 to %zu, "
+                              "last or none",
+                              label, reader->fields);
+    }
+    const bool has_label = reader->label < reader->fields;
+    reader->columns = reader->fields - has_label;
+    reader->keeps_labels = has_label && !options->ignore_labels;
+    if (reader->columns == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->first_line,
+                          "found one field, expected a token and its label; if there are no "
+                          "labels, read it with --label none");
+    return MEDLEY_OK;
+}
+
+/* Moves to the next line that has fields: false at the end. *ended tells whether blank lines were
+ * passed. The label's field is taken out of reader->field and returned in *label. */
+static bool next_row(columns_reader *reader, md_field *label, bool *ended)
+{
+    md_lines *lines = &reader->lines;
+    *ended = false;
+    while (md_lines_next(lines)) {
+        if (md_split_blanks(lines->start, lines->end, reader->field, reader->fields) == 0) {
+            *ended = true;
+            continue;
+        }
+        if (reader->label < reader->fields) {
+            *label = reader->field[reader->label];
+            memmove(reader->field + reader->label, reader->field + reader->label + 1,
+                    (reader->columns - reader->label) * sizeof *reader->field);
+        }
+        return true;
+    }
+    return false;
+}
+
+static medley_status keep_label(columns_reader *reader, md_field label, medley_error *error)
+{
+    if (!reader->keeps_labels)
+        return MEDLEY_OK;
+    return md_labels_add(&reader->labels, label.text, label.length, error);
+}
+
+static bool is_numeric(columns_reader *reader)
+{
+    md_field label;
+    bool ended;
+    while (next_row(reader, &label, &ended)) {
+        for (size_t c = 0; c < reader->columns; c++) {
+            const char *cursor = reader->field[c].text;
+            const char *end = cursor + reader->field[c].length;
+            float value;
+            if (!md_read_float(&cursor, end, &value) || cursor != end)
+                return false;
+        }
+    }
+    return true;
+}
+
+static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
+                                medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_field label = {0};
+    bool ended;
+    md_table *table = md_dataset_new_table(dataset, "", reader->input->path);
+    if (table == NULL)
+        return md_fail_memory(error, sizeof *table);
+    MEDLEY_TRY(md_matrix_init_dense(&table->features, reader->rows, reader->columns, error));
+    for (float *values = table->features.dense; next_row(reader, &label, &ended);
+         values += reader->columns, dataset->rows++) {
+        for (size_t c = 0; c < reader->columns; c++) {
+            const md_field field = reader->field[c];
+            const char *cursor = field.text;
+            md_read_float(&cursor, field.text + field.length, &values[c]);
+            if (!isfinite(values[c]))
+                return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path,
+                                  reader->lines.number,
+                                  "column %zu is %.*s; finite numbers within the range of float "
+                                  "are needed: fill in or remove such values",
+                                  c + 1, (int)field.length, field.text);
+        }
+        MEDLEY_TRY(keep_label(reader, label, error));
+    }
+done:
+    return status;
+}
+
+static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset,
+                                 medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_token_builder tokens;
+    md_field label = {0};
+    bool ended;
+    MEDLEY_TRY(md_tokens_begin(&tokens, dataset, reader->columns, error));
+    while (next_row(reader, &label, &ended)) {
+        if (ended)
+            md_tokens_end_sequence(&tokens);
+        MEDLEY_TRY(md_tokens_add_row(&tokens, reader->field, error));
+        MEDLEY_TRY(keep_label(reader, label, error));
+    }
+    MEDLEY_TRY(md_tokens_finish(&tokens, error));
+done:
+    return status;
+}
+
+static medley_status read_columns(medley_dataset *dataset, const md_input *input,
+                                  const medley_read_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    columns_reader reader = {.input = input};
+    MEDLEY_TRY(examine(&reader, error));
+    if (reader.rows == 0)
+        goto done;
+    MEDLEY_TRY(choose_label(&reader, options, error));
+    reader.field = md_calloc(reader.fields, sizeof *reader.field);
+    if (reader.field == NULL) {
+        status = md_fail_memory(error, reader.fields * sizeof *reader.field);
+        goto done;
+    }
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    const bool has_numbers = reader.sequences == 1 && is_numeric(&reader);
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY(has_numbers ? read_table(&reader, dataset, error)
+                           : read_tokens(&reader, dataset, error));
+    MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
+    if (reader.keeps_labels)
+        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+done:
+    md_labels_clear(&reader.labels);
+    free(reader.field);
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* What is written must be one field when it is read again. */
+static medley_status check_texts(const md_strings *texts, medley_error *error)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        const char *text = texts->items[i];
+        if (text[0] == '\0' || text[strcspn(text, " \t\r\n")] != '\0')
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "'%.60s' cannot be written between blanks: it is empty or has blanks "
+                           "in it; use another format",
+                           text);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check_writable(const medley_dataset *dataset, medley_error *error)
+{
+    medley_status status = check_texts(&dataset->label_names, error);
+    for (size_t c = 0; c < dataset->token_columns && status == MEDLEY_OK; c++)
+        status = check_texts(&dataset->token_values[c], error);
+    for (size_t row = 0; dataset->label != NULL && row < dataset->rows; row++)
+        if (status == MEDLEY_OK && dataset->label[row] < 0)
+            status = md_fail(error, MEDLEY_BAD_INPUT,
+                             "row %zu has no label while others have; in columns every row has "
+                             "the same fields",
+                             row + 1);
+    if (status == MEDLEY_OK && dataset->token_columns == 0)
+        status = md_format_needs_one_table("columns", dataset, error);
+    return status;
+}
+
+/* values: scratch for one row of numbers, NULL where the data are tokens. */
+static void add_row(md_text *text, const medley_dataset *dataset, size_t row, float *values)
+{
+    const size_t columns = values ? medley_dataset_columns(dataset) : dataset->token_columns;
+    char number[32];
+    if (values != NULL)
+        medley_dataset_row(dataset, row, values);
+    for (size_t c = 0; c < columns; c++)
+        md_text_addf(text, "%s%s", c > 0 ? " " : "",
+                     values ? md_float_text(number, values[c]) : md_token_text(dataset, row, c));
+    if (dataset->label != NULL)
+        md_text_addf(text, " %s", dataset->label_names.items[dataset->label[row]]);
+    md_text_add(text, "\n", 1);
+}
+
+static medley_status write_columns(md_output *output, const medley_dataset *dataset,
+                                   medley_error *error)
+{
+    md_text text = {0};
+    float *values = NULL;
+    size_t sequence = 1;
+    medley_status status = check_writable(dataset, error);
+    if (status < 0)
+        return status;
+    if (dataset->token_columns == 0) {
+        values = md_calloc(medley_dataset_columns(dataset), sizeof *values);
+        if (values == NULL)
+            return md_fail_memory(error, medley_dataset_columns(dataset) * sizeof *values);
+    }
+    for (size_t row = 0; row < dataset->rows; row++) {
+        text.length = 0;
+        if (sequence < dataset->sequence_count && dataset->sequence_start[sequence] == row) {
+            md_text_add(&text, "\n", 1);
+            sequence++;
+        }
+        add_row(&text, dataset, row, values);
+        if (text.failed) {
+            status = md_fail_memory(error, text.capacity);
+            goto done;
+        }
+        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
+    }
+done:
+    free(values);
+    md_text_clear(&text);
+    return status;
+}
+
+/* The same number of fields, at least two, on the first lines. A line cut off by the end of the
+ * head is not looked at unless it is the only one. */
+static bool sniff(const char *head, size_t length)
+{
+    const md_input input = {.path = "", .data = (char *)head, .length = length};
+    md_lines lines;
+    size_t fields = 0;
+    size_t seen = 0;
+    if (md_lines_begin(&lines, &input, NULL) < 0)
+        return false;
+    while (seen < SNIFFED_LINES && md_lines_next(&lines)) {
+        const size_t count = md_split_blanks(lines.start, lines.end, NULL, 0);
+        if (count == 0 || (seen > 0 && lines.next > lines.limit))
+            continue;
+        if (count < 2 || (seen > 0 && count != fields))
+            return false;
+        fields = count;
+        seen++;
+    }
+    return seen > 0;
+}
+
+static const char *const extensions[] = {".conll", ".crf", ".columns", NULL};
+
+extern const md_format md_format_columns;
+const md_format md_format_columns = {
+    .name = "columns",
+    .summary = "columns between blanks: a token and its label a line, blank line behind a sequence",
+    .extensions = extensions,
+    .sniff = sniff,
+    .read = read_columns,
+    .write = write_columns,
+};

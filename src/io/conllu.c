@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CoNLL-U (universaldependencies.org/format.html): ten columns between tabs, one word a line, a
+ * blank line behind each sentence. All ten columns become token columns, and the lines that are no
+ * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
+ * what was read. The label is the UPOS column unless another is chosen; `_` is no label. */
+#include "io/tokens.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+enum { COLUMNS = 10, ID = 0, UPOS = 3, HEAD = 6 };
+
+static char *const NAMES[COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
+                                     "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
+
+/* The farthest word that a line of the current sentence refers to, checked when its length is
+ * known. */
+typedef struct reference {
+    size_t word, line;
+} reference;
+
+typedef struct conllu_reader {
+    const md_input *input;
+    md_lines lines;
+    md_field field[COLUMNS]; /* of the current line */
+    medley_dataset *dataset;
+    md_token_builder tokens;
+    md_label_builder labels;
+    size_t label; /* COLUMNS: none */
+    size_t words; /* of the current sentence, so far */
+    reference head, range;
+    size_t boundary; /* number of verbatim lines when the last word was read */
+} conllu_reader;
+
+static medley_status choose_label(conllu_reader *reader, const medley_read_options *options,
+                                  medley_error *error)
+{
+    const char *label = options->label;
+    reader->label = UPOS;
+    if (options->ignore_labels || (label != NULL && strcmp(label, "none") == 0))
+        reader->label = COLUMNS;
+    else if (label != NULL && strcmp(label, "last") == 0)
+        reader->label = COLUMNS - 1;
+    else if (label != NULL) {
+        reader->label = md_column_find(label, strlen(label), COLUMNS, NAMES);
+        if (reader->label == COLUMNS)
+            return md_fail(error, MEDLEY_USAGE,
+                           "there is no column '%s' to take the label from; choose ID, FORM, "
+                           "LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC or none",
+                           label);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status keep_verbatim(conllu_reader *reader, medley_error *error)
+{
+    medley_dataset *dataset = reader->dataset;
+    const size_t length = (size_t)(reader->lines.end - reader->lines.start);
+    char *text = md_copy_text(reader->lines.start, length);
+    if (text == NULL || md_reserve((void **)&dataset->verbatim, &dataset->verbatim_capacity,
+                                   dataset->verbatim_count + 1, sizeof *dataset->verbatim) != 0) {
+        free(text);
+        return md_fail_memory(error, length);
+    }
+    dataset->verbatim[dataset->verbatim_count++] = (md_verbatim){dataset->rows, text};
+    return MEDLEY_OK;
+}
+
+static bool is_empty_line(const md_verbatim *verbatim)
+{
+    return verbatim->text[0] == '\0';
+}
+
+/* Between two sentences: where the blank line comes first and is the only one, it need not be kept,
+ * as the writer puts one there anyway. */
+static void drop_usual_blank_line(conllu_reader *reader)
+{
+    medley_dataset *dataset = reader->dataset;
+    const size_t count = dataset->verbatim_count - reader->boundary;
+    if (dataset->rows == 0 || count == 0)
+        return;
+    md_verbatim *first = dataset->verbatim + reader->boundary;
+    if (!is_empty_line(first))
+        return;
+    for (size_t i = 1; i < count; i++)
+        if (is_empty_line(&first[i]))
+            return;
+    free(first->text);
+    memmove(first, first + 1, (count - 1) * sizeof *first);
+    dataset->verbatim_count--;
+}
+
+static medley_status fail(const conllu_reader *reader, medley_error *error, const char *found,
+                          md_field field, const char *expected)
+{
+    return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
+                      "%s '%.*s', expected %s", found, (int)(field.length < 60 ? field.length : 60),
+                      field.text, expected);
+}
+
+/* A multiword token a-b or an empty node a.b: both parts, and the sign between. */
+static bool split_id(md_field id, size_t *first, size_t *second, char *sign)
+{
+    const size_t digits = strspn(id.text, "0123456789"); /* a tab or line end stops it */
+    if (digits >= id.length)
+        return false;
+    *sign = id.text[digits];
+    return (*sign == '-' || *sign == '.') && md_field_number((md_field){id.text, digits}, first) &&
+           md_field_number((md_field){id.text + digits + 1, id.length - digits - 1}, second);
+}
+
+static medley_status read_no_word(conllu_reader *reader, medley_error *error)
+{
+    const md_field id = reader->field[ID];
+    size_t first;
+    size_t second;
+    char sign;
+    if (!split_id(id, &first, &second, &sign))
+        return fail(reader, error, "the ID is", id,
+                    "a whole number, a range such as 1-2 or an empty node such as 1.1");
+    if (sign == '-' && (first != reader->words + 1 || second < first))
+        return fail(reader, error, "the multiword token is", id,
+                    "a range that starts with the next word");
+    if (sign == '.' && first != reader->words)
+        return fail(reader, error, "the empty node is", id,
+                    "the number of the word before it and a count");
+    if (sign == '-' && second > reader->range.word)
+        reader->range = (reference){second, reader->lines.number};
+    return keep_verbatim(reader, error);
+}
+
+static medley_status read_word(conllu_reader *reader, medley_error *error)
+{
+    const md_field head = reader->field[HEAD];
+    const md_field label = reader->field[reader->label < COLUMNS ? reader->label : ID];
+    medley_status status = MEDLEY_OK;
+    size_t id = 0;
+    size_t governor = 0;
+    if (!md_field_number(reader->field[ID], &id))
+        return read_no_word(reader, error);
+    if (id != reader->words + 1)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
+                          "the ID is %zu, expected %zu: words count from 1 in each sentence, and a "
+                          "blank line ends it",
+                          id, reader->words + 1);
+    const bool is_given = head.length != 1 || head.text[0] != '_';
+    if (is_given && !md_field_number(head, &governor))
+        return fail(reader, error, "the HEAD is", head, "the number of a word, 0 or _");
+    if (governor > reader->head.word)
+        reader->head = (reference){governor, reader->lines.number};
+    if (reader->words == 0)
+        drop_usual_blank_line(reader);
+    reader->words = id;
+    MEDLEY_TRY(md_tokens_add_row(&reader->tokens, reader->field, error));
+    const bool is_unknown = label.length == 1 && label.text[0] == '_';
+    if (reader->label < COLUMNS)
+        MEDLEY_TRY(
+            md_labels_add(&reader->labels, is_unknown ? NULL : label.text, label.length, error));
+    reader->boundary = reader->dataset->verbatim_count;
+done:
+    return status;
+}
+
+static medley_status read_fields(conllu_reader *reader, medley_error *error)
+{
+    const size_t count =
+        md_split_tabs(reader->lines.start, reader->lines.end, reader->field, COLUMNS);
+    if (count != COLUMNS)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
+                          "%zu columns between tabs, expected %d", count, COLUMNS);
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (reader->field[c].length == 0)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
+                              "the column %s is empty; write _ for what is not known", NAMES[c]);
+    return read_word(reader, error);
+}
+
+static medley_status end_sentence(conllu_reader *reader, medley_error *error)
+{
+    const size_t words = reader->words;
+    if (reader->head.word > words)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->head.line,
+                          "the HEAD is %zu but the sentence has %zu words", reader->head.word,
+                          words);
+    if (reader->range.word > words)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->range.line,
+                          "the multiword token reaches word %zu but the sentence has %zu words",
+                          reader->range.word, words);
+    md_tokens_end_sequence(&reader->tokens);
+    reader->words = 0;
+    reader->head = reader->range = (reference){0};
+    return MEDLEY_OK;
+}
+
+static medley_status read_line(conllu_reader *reader, medley_error *error)
+{
+    const md_lines *lines = &reader->lines;
+    if (lines->start == lines->end) {
+        const medley_status status = end_sentence(reader, error);
+        return status < 0 ? status : keep_verbatim(reader, error);
+    }
+    return *lines->start == '#' ? keep_verbatim(reader, error) : read_fields(reader, error);
+}
+
+static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
+                                 const medley_read_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    conllu_reader reader = {.input = input, .dataset = dataset};
+    MEDLEY_TRY(choose_label(&reader, options, error));
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
+    while (md_lines_next(&reader.lines))
+        MEDLEY_TRY(read_line(&reader, error));
+    MEDLEY_TRY(end_sentence(&reader, error));
+    drop_usual_blank_line(&reader);
+    MEDLEY_TRY(md_tokens_finish(&reader.tokens, error));
+    MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
+    if (reader.label < COLUMNS)
+        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+done:
+    md_labels_clear(&reader.labels);
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* The lines kept for a row from *next on. A boundary between sentences needs a blank line unless
+ * there is one among those kept. */
+static void add_verbatim(md_text *text, const medley_dataset *dataset, size_t row, size_t *next,
+                         bool is_boundary)
+{
+    size_t last = *next;
+    bool has_blank = false;
+    for (; last < dataset->verbatim_count && dataset->verbatim[last].row <= row; last++)
+        has_blank = has_blank || is_empty_line(&dataset->verbatim[last]);
+    if (is_boundary && !has_blank)
+        md_text_add(text, "\n", 1);
+    for (; *next < last; (*next)++)
+        md_text_addf(text, "%s\n", dataset->verbatim[*next].text);
+}
+
+static medley_status write_conllu(md_output *output, const medley_dataset *dataset,
+                                  medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_text text = {0};
+    size_t verbatim = 0;
+    size_t sequence = 0;
+    if (dataset->token_columns != COLUMNS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the data have %zu columns of text and CoNLL-U has %d; use another format",
+                       dataset->token_columns, COLUMNS);
+    for (size_t row = 0; row <= dataset->rows; row++) {
+        const bool is_start =
+            sequence < dataset->sequence_count && dataset->sequence_start[sequence] == row;
+        sequence += is_start;
+        text.length = 0;
+        add_verbatim(&text, dataset, row, &verbatim, row > 0 && (is_start || row == dataset->rows));
+        for (size_t c = 0; row < dataset->rows && c < COLUMNS; c++)
+            md_text_addf(&text, "%s%c", md_token_text(dataset, row, c),
+                         c + 1 < COLUMNS ? '\t' : '\n');
+        if (text.failed) {
+            status = md_fail_memory(error, text.capacity);
+            goto done;
+        }
+        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
+    }
+done:
+    md_text_clear(&text);
+    return status;
+}
+
+/* The first line that is neither a comment nor blank has ten columns and starts with a number. */
+static bool sniff(const char *head, size_t length)
+{
+    const md_input input = {.path = "", .data = (char *)head, .length = length};
+    md_lines lines;
+    md_field field[COLUMNS];
+    if (md_lines_begin(&lines, &input, NULL) < 0)
+        return false;
+    while (md_lines_next(&lines)) {
+        if (lines.start == lines.end || *lines.start == '#')
+            continue;
+        return md_split_tabs(lines.start, lines.end, field, COLUMNS) == COLUMNS &&
+               field[ID].length > 0 && *field[ID].text >= '0' && *field[ID].text <= '9';
+    }
+    return false;
+}
+
+static const char *const extensions[] = {".conllu", NULL};
+
+extern const md_format md_format_conllu;
+const md_format md_format_conllu = {
+    .name = "conllu",
+    .summary = "CoNLL-U treebanks: ten columns between tabs, the label is UPOS",
+    .extensions = extensions,
+    .sniff = sniff,
+    .read = read_conllu,
+    .write = write_conllu,
+};

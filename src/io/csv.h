@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the CSV reader: fields, the layout of a file, its records. */
+#ifndef MD_CSV_H
+#define MD_CSV_H
+
+#include "io/io.h"
+
+typedef struct md_csv_field {
+    const char *text;   /* without quotes and surrounding blanks */
+    const char *behind; /* the delimiter or '\n' that ends the field */
+    size_t length;
+} md_csv_field;
+
+/* Reads the field at p. unquoted is scratch memory for fields with doubled quotes, whose text is
+ * good until the next call. Fails for a quote that is not closed. */
+medley_status md_csv_read_field(md_csv_field *field, const char *p, char delimiter,
+                                const md_input *input, md_text *unquoted, medley_error *error);
+
+/* Comma, semicolon or tab: whichever is most frequent in the first record. */
+char md_csv_delimiter(const char *text, const char *end);
+
+/* The first place at or behind p that is not in an empty line. */
+const char *md_csv_skip_empty(const char *p, const char *end);
+
+/* Copies of the fields of the record at *p, which moves behind it. Freed with md_csv_free_texts. */
+medley_status md_csv_read_texts(char ***texts, size_t *count, const char **p, char delimiter,
+                                const md_input *input, medley_error *error);
+void md_csv_free_texts(char **texts, size_t count);
+
+typedef struct md_csv_layout {
+    char delimiter;
+    const char *body; /* the first record of data */
+    size_t columns;
+    char **names;     /* [columns], owned; an item is NULL where it says nothing. NULL: no header */
+    bool *is_feature; /* [columns] */
+    size_t label;     /* column of the label; `columns` if there is none */
+    size_t feature_count;
+} md_csv_layout;
+
+medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
+                                 const medley_read_options *options, medley_error *error);
+void md_csv_clear_layout(md_csv_layout *layout);
+
+medley_status md_csv_read(medley_dataset *dataset, const md_input *input,
+                          const medley_read_options *options, medley_error *error);
+
+#endif

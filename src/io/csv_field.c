@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fields and records of CSV (RFC 4180): quotes, doubled quotes, delimiters and line ends in
+ * quotes. Blanks around fields do not count. */
+#include "base/memory.h"
+#include "io/csv.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char DELIMITERS[] = ",;\t";
+
+static bool is_blank(char c, char delimiter)
+{
+    return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
+}
+
+/* open points at the opening quote. */
+static medley_status read_quoted(md_csv_field *field, const char *open, const md_input *input,
+                                 md_text *unquoted, medley_error *error)
+{
+    const char *end = input->data + input->length;
+    const char *part = open + 1;
+    unquoted->length = 0;
+    for (;;) {
+        const char *quote = memchr(part, '"', (size_t)(end - part));
+        if (quote == NULL)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, open),
+                              "a quote is opened here and not closed; close it, or double a quote "
+                              "that is part of a field");
+        const bool doubled = quote[1] == '"';
+        field->behind = quote + 1;
+        if (!doubled && part == open + 1) { /* the common case needs no copy */
+            field->text = part;
+            field->length = (size_t)(quote - part);
+            return MEDLEY_OK;
+        }
+        md_text_add(unquoted, part, (size_t)(quote - part) + doubled);
+        if (unquoted->failed)
+            return md_fail_memory(error, unquoted->length);
+        if (!doubled)
+            break;
+        part = quote + 2;
+    }
+    field->text = unquoted->data;
+    field->length = unquoted->length;
+    return MEDLEY_OK;
+}
+
+medley_status md_csv_read_field(md_csv_field *field, const char *p, char delimiter,
+                                const md_input *input, md_text *unquoted, medley_error *error)
+{
+    while (is_blank(*p, delimiter))
+        p++;
+    if (*p == '"') {
+        const medley_status status = read_quoted(field, p, input, unquoted, error);
+        if (status < 0)
+            return status;
+        while (is_blank(*field->behind, delimiter))
+            field->behind++;
+        if (*field->behind == delimiter || *field->behind == '\n')
+            return MEDLEY_OK;
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, field->behind),
+                          "'%c' follows a closing quote, expected a delimiter or the end of the "
+                          "line; double a quote that is part of a field",
+                          *field->behind);
+    }
+    const char *end = p;
+    while (*end != delimiter && *end != '\n')
+        end++;
+    field->behind = end;
+    while (end > p && is_blank(end[-1], delimiter))
+        end--;
+    field->text = p;
+    field->length = (size_t)(end - p);
+    return MEDLEY_OK;
+}
+
+char md_csv_delimiter(const char *text, const char *end)
+{
+    size_t counts[sizeof DELIMITERS] = {0};
+    bool quoted = false;
+    for (; text < end && (quoted || *text != '\n'); text++) {
+        if (*text == '"')
+            quoted = !quoted;
+        for (size_t i = 0; !quoted && DELIMITERS[i] != '\0'; i++)
+            counts[i] += *text == DELIMITERS[i];
+    }
+    size_t best = 0;
+    for (size_t i = 1; DELIMITERS[i] != '\0'; i++)
+        if (counts[i] > counts[best])
+            best = i;
+    return DELIMITERS[best];
+}
+
+const char *md_csv_skip_empty(const char *p, const char *end)
+{
+    for (const char *q = p; q < end; q++) {
+        if (*q == '\n')
+            p = q + 1;
+        else if (*q != ' ' && *q != '\r')
+            return p;
+    }
+    return end;
+}
+
+medley_status md_csv_read_texts(char ***texts, size_t *count, const char **p, char delimiter,
+                                const md_input *input, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_text unquoted = {0};
+    char **read = NULL;
+    size_t used = 0;
+    size_t capacity = 0;
+    const char *next = *p;
+    md_csv_field field;
+    do {
+        MEDLEY_TRY(md_csv_read_field(&field, next, delimiter, input, &unquoted, error));
+        char *copy = md_copy_text(field.text, field.length);
+        if (copy == NULL || md_reserve((void **)&read, &capacity, used + 1, sizeof *read) != 0) {
+            free(copy);
+            status = md_fail_memory(error, field.length);
+            goto done;
+        }
+        read[used++] = copy;
+        next = field.behind + 1;
+    } while (*field.behind == delimiter);
+    *texts = read;
+    *count = used;
+    *p = next;
+    read = NULL;
+done:
+    md_csv_free_texts(read, read != NULL ? used : 0);
+    md_text_clear(&unquoted);
+    return status;
+}
+
+void md_csv_free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}

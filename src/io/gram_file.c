@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernel values computed elsewhere: npy arrays of one kernel or a stack of them, and their
+ * diagonals. Whether they are square and symmetric is checked where they are used. */
+#include "base/memory.h"
+#include "io/io.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies one kernel of the stack as float; a value that is not finite is an error. */
+static medley_status copy_kernel(md_matrix *values, const md_npy *stack, size_t kernel,
+                                 const char *path, medley_error *error)
+{
+    const size_t rows = stack->shape[stack->dimensions - 2];
+    const size_t columns = stack->shape[stack->dimensions - 1];
+    const medley_status status = md_matrix_init_dense(values, rows, columns, error);
+    if (status < 0)
+        return status;
+    const double *from = stack->values + kernel * rows * columns;
+    for (size_t i = 0; i < rows * columns; i++) {
+        values->dense[i] = (float)from[i];
+        if (!isfinite(values->dense[i]))
+            return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                              "kernel %zu, row %zu, column %zu is %g; kernel values must be finite "
+                              "numbers within the range of float",
+                              kernel + 1, i / columns + 1, i % columns + 1, from[i]);
+    }
+    return MEDLEY_OK;
+}
+
+static bool gram_exists(const medley_dataset *dataset, const char *name)
+{
+    for (size_t i = 0; i < dataset->gram_count; i++)
+        if (strcmp(dataset->grams[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "name" alone, name1, name2 ... in a stack; without a name all are numbered as they come. */
+static medley_status append_kernel(medley_dataset *dataset, const char *name, const md_npy *stack,
+                                   size_t kernel, const char *path, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_matrix values = {0};
+    md_text full = {0};
+    if (name == NULL)
+        md_text_addf(&full, "gram%zu", dataset->gram_count + 1);
+    else if (stack->dimensions == 2)
+        md_text_addf(&full, "%s", name);
+    else
+        md_text_addf(&full, "%s%zu", name, kernel + 1);
+    if (full.failed) {
+        status = md_fail_memory(error, sizeof full);
+        goto done;
+    }
+    if (gram_exists(dataset, full.data)) {
+        status = md_fail(error, MEDLEY_USAGE,
+                         "there are two precomputed kernels called '%s'; rename one", full.data);
+        goto done;
+    }
+    MEDLEY_TRY(copy_kernel(&values, stack, kernel, path, error));
+    md_precomputed *gram = md_dataset_new_gram(dataset, full.data);
+    if (gram == NULL) {
+        status = md_fail_memory(error, sizeof *gram);
+        goto done;
+    }
+    gram->values = values;
+    values = (md_matrix){0};
+done:
+    md_matrix_clear(&values);
+    md_text_clear(&full);
+    return status;
+}
+
+static medley_status check_shape(const medley_dataset *dataset, const md_npy *stack,
+                                 const char *path, medley_error *error)
+{
+    if (stack->dimensions < 2)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                          "the array has 1 dimension, expected (rows, training rows) or a stack "
+                          "(kernels, rows, training rows)");
+    const size_t rows = stack->shape[stack->dimensions - 2];
+    if (dataset->rows > 0 && rows != dataset->rows)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                          "the kernel has %zu rows, expected %zu as in %s", rows, dataset->rows,
+                          dataset->source != NULL ? dataset->source : "the other input");
+    return MEDLEY_OK;
+}
+
+/* Forgets the kernels behind the first `count`. */
+static void drop_kernels(medley_dataset *dataset, size_t count)
+{
+    while (dataset->gram_count > count) {
+        md_precomputed *last = &dataset->grams[--dataset->gram_count];
+        free(last->name);
+        free(last->diagonal);
+        md_matrix_clear(&last->values);
+    }
+}
+
+medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
+                                      medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t before = dataset->gram_count;
+    md_input input = {0};
+    md_npy stack = {0};
+    MEDLEY_TRY(md_input_read(&input, path, error));
+    MEDLEY_TRY(md_npy_read(&stack, &input, error));
+    MEDLEY_TRY(check_shape(dataset, &stack, input.path, error));
+    const size_t kernels = stack.dimensions == 3 ? stack.shape[0] : 1;
+    for (size_t kernel = 0; kernel < kernels; kernel++)
+        MEDLEY_TRY(append_kernel(dataset, name, &stack, kernel, input.path, error));
+    if (dataset->source == NULL) {
+        dataset->source = md_copy_text(input.path, strlen(input.path));
+        if (dataset->source == NULL) {
+            status = md_fail_memory(error, strlen(input.path));
+            goto done;
+        }
+    }
+    dataset->rows = stack.shape[stack.dimensions - 2];
+done:
+    if (status < 0)
+        drop_kernels(dataset, before);
+    md_npy_clear(&stack);
+    md_input_clear(&input);
+    return status;
+}
+
+medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const char *path,
+                                               medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_input input = {0};
+    md_npy array = {0};
+    if (dataset->gram_count == 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "a diagonal was given but no precomputed kernel; give the kernel first");
+    MEDLEY_TRY(md_input_read(&input, path, error));
+    MEDLEY_TRY(md_npy_read(&array, &input, error));
+    const size_t kernels = array.dimensions == 2 ? array.shape[0] : 1;
+    const size_t rows = array.shape[array.dimensions - 1];
+    if (array.dimensions > 2 || kernels != dataset->gram_count || rows != dataset->rows) {
+        status = md_fail_at(error, MEDLEY_BAD_INPUT, input.path, 0,
+                            "%zu diagonals of %zu values in %zu dimensions were found, expected "
+                            "shape (%zu, %zu): one value for each kernel and row",
+                            kernels, rows, array.dimensions, dataset->gram_count, dataset->rows);
+        goto done;
+    }
+    for (size_t i = 0; i < kernels * rows; i++) {
+        if (!isfinite(array.values[i])) {
+            status = md_fail_at(error, MEDLEY_BAD_INPUT, input.path, 0,
+                                "kernel %zu, row %zu is %g; a finite number is needed",
+                                i / rows + 1, i % rows + 1, array.values[i]);
+            goto done;
+        }
+    }
+    for (size_t kernel = 0; kernel < kernels; kernel++) {
+        double *diagonal = md_copy(array.values + kernel * rows, rows * sizeof *diagonal);
+        if (diagonal == NULL) {
+            status = md_fail_memory(error, rows * sizeof *diagonal);
+            goto done;
+        }
+        free(dataset->grams[kernel].diagonal);
+        dataset->grams[kernel].diagonal = diagonal;
+    }
+done:
+    md_npy_clear(&array);
+    md_input_clear(&input);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The idx arrays of the MNIST files: two zero bytes, a type, the number of dimensions, each
+ * dimension as a big-endian 32-bit number, then the values. The first dimension counts the rows;
+ * three dimensions are images. Values are kept as they are (bytes: 0 to 255). The labels of
+ * X-images-idx3-Y are taken from X-labels-idx1-Y where that file exists. */
+#include "base/memory.h"
+#include "io/io.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEADER = 4, LEAST_DIMENSIONS = 2, MOST_DIMENSIONS = 3 };
+
+typedef enum value_type {
+    UNSIGNED_BYTE = 0x08,
+    SIGNED_BYTE = 0x09,
+    SHORT = 0x0b,
+    INT = 0x0c,
+    FLOAT = 0x0d,
+    DOUBLE = 0x0e
+} value_type;
+
+typedef struct idx_array {
+    value_type type;
+    size_t dimensions, shape[MOST_DIMENSIONS];
+    size_t columns;
+    const unsigned char *values;
+} idx_array;
+
+/* Bytes of a value; 0 if there is no such type. */
+static size_t type_size(unsigned type)
+{
+    switch (type) {
+    case UNSIGNED_BYTE:
+    case SIGNED_BYTE:
+        return 1;
+    case SHORT:
+        return 2;
+    case INT:
+    case FLOAT:
+        return 4;
+    case DOUBLE:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t big_endian(const unsigned char *bytes, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+static medley_status read_header(idx_array *array, const md_input *input, medley_error *error)
+{
+    const unsigned char *bytes = (const unsigned char *)input->data;
+    if (input->length < HEADER || bytes[0] != 0 || bytes[1] != 0 || type_size(bytes[2]) == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "this is no idx file: it does not start with 0, 0, a type and the number "
+                          "of dimensions");
+    *array = (idx_array){.type = bytes[2], .dimensions = bytes[3]};
+    if (array->dimensions < LEAST_DIMENSIONS || array->dimensions > MOST_DIMENSIONS)
+        return md_fail_at(
+            error, MEDLEY_BAD_INPUT, input->path, 0,
+            "the array has %zu dimensions, expected 2 (rows, columns) or 3 (images)%s",
+            array->dimensions, array->dimensions == 1 ? "; labels are read with --labels" : "");
+    const size_t start = HEADER + 4 * array->dimensions;
+    if (input->length < start)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "the idx header is cut off after %zu bytes, expected %zu", input->length,
+                          start);
+    for (size_t d = 0; d < array->dimensions; d++)
+        array->shape[d] = (size_t)big_endian(bytes + HEADER + 4 * d, 4);
+    /* two 32-bit numbers always fit; the third factor and the size may not */
+    array->columns = array->shape[1] * (array->dimensions == 3 ? array->shape[2] : 1);
+    size_t size;
+    if (__builtin_mul_overflow(array->shape[0], array->columns, &size) ||
+        __builtin_mul_overflow(size, type_size(array->type), &size))
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "the dimensions in the idx header are impossibly large (%zu rows of %zu "
+                          "values)",
+                          array->shape[0], array->columns);
+    if (size != input->length - start)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "%zu bytes of values follow the idx header, expected %zu for %zu rows of "
+                          "%zu values; the file is %s",
+                          input->length - start, size, array->shape[0], array->columns,
+                          input->length - start < size ? "cut off" : "too long");
+    if (size == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "the array is empty (%zu rows of %zu values)", array->shape[0],
+                          array->columns);
+    array->values = bytes + start;
+    return MEDLEY_OK;
+}
+
+static float value_at(const idx_array *array, size_t i)
+{
+    const size_t size = type_size(array->type);
+    const uint64_t bits = big_endian(array->values + i * size, size);
+    const uint32_t low = (uint32_t)bits;
+    float single;
+    double wide;
+    switch (array->type) {
+    case SIGNED_BYTE:
+        return (float)(int8_t)bits;
+    case SHORT:
+        return (float)(int16_t)bits;
+    case INT:
+        return (float)(int32_t)bits;
+    case FLOAT:
+        memcpy(&single, &low, sizeof single);
+        return single;
+    case DOUBLE:
+        memcpy(&wide, &bits, sizeof wide);
+        return (float)wide;
+    default:
+        return (float)bits;
+    }
+}
+
+static medley_status fill_table(md_table *table, const idx_array *array, const md_input *input,
+                                medley_error *error)
+{
+    const medley_status status =
+        md_matrix_init_dense(&table->features, array->shape[0], array->columns, error);
+    if (status < 0)
+        return status;
+    const size_t count = array->shape[0] * array->columns;
+    float *values = table->features.dense;
+    if (array->type == UNSIGNED_BYTE) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = (float)array->values[i];
+        return MEDLEY_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        values[i] = value_at(array, i);
+        if (!isfinite(values[i]))
+            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                              "row %zu, column %zu is not a finite number within the range of "
+                              "float; fill in or remove such values",
+                              i / array->columns + 1, i % array->columns + 1);
+    }
+    return MEDLEY_OK;
+}
+
+/* Reads the labels beside a file of images, if they are where MNIST has them. */
+static medley_status read_sibling_labels(medley_dataset *dataset, const char *path,
+                                         medley_error *error)
+{
+    static const char images[] = "images-idx3";
+    static const char labels[] = "labels-idx1";
+    _Static_assert(sizeof images == sizeof labels, "the name is changed in place");
+    const char *slash = strrchr(path, '/');
+    const char *found = strstr(slash != NULL ? slash : path, images);
+    if (found == NULL)
+        return MEDLEY_OK;
+    char *sibling = md_copy_text(path, strlen(path));
+    if (sibling == NULL)
+        return md_fail_memory(error, strlen(path));
+    memcpy(sibling + (found - path), labels, strlen(labels));
+    medley_status status = MEDLEY_OK;
+    if (access(sibling, F_OK) == 0)
+        status = medley_dataset_read_labels(dataset, sibling, error);
+    free(sibling);
+    return status;
+}
+
+static medley_status read_idx(medley_dataset *dataset, const md_input *input,
+                              const medley_read_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    idx_array array = {0};
+    const bool wants_none = options->label != NULL && strcmp(options->label, "none") == 0;
+    if (options->label != NULL && !wants_none)
+        return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                          "label column '%s': idx files have no label column; their labels come "
+                          "from a file of their own",
+                          options->label);
+    MEDLEY_TRY(read_header(&array, input, error));
+    md_table *table = md_dataset_new_table(dataset, "", input->path);
+    if (table == NULL) {
+        status = md_fail_memory(error, sizeof *table);
+        goto done;
+    }
+    MEDLEY_TRY(fill_table(table, &array, input, error));
+    if (array.dimensions == 3) {
+        table->height = array.shape[1];
+        table->width = array.shape[2];
+    }
+    dataset->rows = array.shape[0];
+    if (!wants_none && !options->ignore_labels)
+        MEDLEY_TRY(read_sibling_labels(dataset, input->path, error));
+done:
+    return status;
+}
+
+static bool sniff(const char *head, size_t length)
+{
+    return length >= HEADER && head[0] == 0 && head[1] == 0 &&
+           type_size((unsigned char)head[2]) > 0 && head[3] >= 1 && head[3] <= MOST_DIMENSIONS;
+}
+
+static const char *const extensions[] = {".idx", "-idx3-ubyte", ".idx3-ubyte", NULL};
+
+extern const md_format md_format_idx;
+const md_format md_format_idx = {
+    .name = "idx",
+    .summary = "idx arrays such as MNIST's images, with their labels file beside them",
+    .extensions = extensions,
+    .sniff = sniff,
+    .read = read_idx,
+};

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bringing a file whole into memory: plain, gzip (known by its first bytes, whatever the name; any
+ * number of members one after the other), or standard input. */
+#include "io/io.h"
+
+#include "base/memory.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { FIRST_PIECE = 1 << 16, LARGEST_PIECE = 1 << 30 };
+
+typedef struct buffer {
+    char *data;
+    size_t length, capacity;
+} buffer;
+
+/* Room for more bytes and the sentinel behind them. */
+static medley_status reserve(buffer *bytes, size_t more, medley_error *error)
+{
+    size_t needed;
+    if (__builtin_add_overflow(bytes->length, more, &needed) ||
+        __builtin_add_overflow(needed, 1, &needed) ||
+        md_reserve((void **)&bytes->data, &bytes->capacity, needed, 1) != 0)
+        return md_fail_memory(error, bytes->length);
+    return MEDLEY_OK;
+}
+
+static medley_status read_descriptor(buffer *bytes, int descriptor, const char *path,
+                                     medley_error *error)
+{
+    struct stat info;
+    if (fstat(descriptor, &info) != 0)
+        return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot read: %s", strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return md_fail_at(error, MEDLEY_FAILED, path, 0,
+                          "cannot read: it is a directory; name a file in it");
+    /* one byte more than the size lets the last read see the end without growing the buffer */
+    const bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
+    medley_status status = reserve(bytes, sized ? (size_t)info.st_size + 1 : FIRST_PIECE, error);
+    if (status == MEDLEY_OK)
+        md_expect_large(bytes->data, bytes->capacity);
+    while (status == MEDLEY_OK) {
+        const size_t room = bytes->capacity - 1 - bytes->length;
+        const ssize_t got = read(descriptor, bytes->data + bytes->length,
+                                 room < LARGEST_PIECE ? room : LARGEST_PIECE);
+        if (got == 0)
+            break;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot read: %s", strerror(errno));
+        bytes->length += (size_t)got;
+        if (bytes->capacity - 1 - bytes->length == 0)
+            status = reserve(bytes, FIRST_PIECE, error);
+    }
+    return status;
+}
+
+static medley_status read_file(buffer *bytes, const char *path, medley_error *error)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot open: %s; check the name",
+                          strerror(errno));
+    const medley_status status = read_descriptor(bytes, descriptor, path, error);
+    close(descriptor);
+    return status;
+}
+
+static bool is_gzip(const char *bytes, size_t length)
+{
+    return length >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b;
+}
+
+/* Inflates one member at packed[*used]; moves *used behind it. */
+static medley_status inflate_member(buffer *bytes, z_stream *stream, const buffer *packed,
+                                    size_t *used, medley_error *error)
+{
+    int result = Z_OK;
+    while (result != Z_STREAM_END) {
+        const medley_status status = reserve(bytes, FIRST_PIECE, error);
+        if (status < 0)
+            return status;
+        const size_t left = packed->length - *used;
+        const size_t room = bytes->capacity - 1 - bytes->length;
+        const uInt offered = left < LARGEST_PIECE ? (uInt)left : LARGEST_PIECE;
+        const uInt space = room < LARGEST_PIECE ? (uInt)room : LARGEST_PIECE;
+        stream->next_in = (Bytef *)packed->data + *used;
+        stream->avail_in = offered;
+        stream->next_out = (Bytef *)bytes->data + bytes->length;
+        stream->avail_out = space;
+        result = inflate(stream, Z_NO_FLUSH);
+        *used += offered - stream->avail_in;
+        bytes->length += space - stream->avail_out;
+        if (result == Z_BUF_ERROR)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "the gzip data end too early; the file is cut off: copy it again");
+        if (result == Z_MEM_ERROR)
+            return md_fail_memory(error, FIRST_PIECE);
+        if (result != Z_OK && result != Z_STREAM_END)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "the gzip data are damaged (%s); copy the file again",
+                           stream->msg != NULL ? stream->msg : "bad data");
+    }
+    return MEDLEY_OK;
+}
+
+static bool only_zeros(const char *bytes, size_t length)
+{
+    while (length > 0 && bytes[length - 1] == '\0')
+        length--;
+    return length == 0;
+}
+
+static medley_status decompress(buffer *bytes, const buffer *packed, medley_error *error)
+{
+    z_stream stream = {0};
+    if (inflateInit2(&stream, 15 + 16) != Z_OK) /* 32 KiB window, gzip header */
+        return md_fail_memory(error, FIRST_PIECE);
+    size_t used = 0;
+    medley_status status = MEDLEY_OK;
+    while (status == MEDLEY_OK && is_gzip(packed->data + used, packed->length - used)) {
+        inflateReset(&stream);
+        status = inflate_member(bytes, &stream, packed, &used, error);
+    }
+    inflateEnd(&stream);
+    /* tapes and some tools pad with zeros */
+    if (status == MEDLEY_OK && !only_zeros(packed->data + used, packed->length - used))
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "%zu bytes that are not gzip follow the compressed data; remove them",
+                       packed->length - used);
+    return status;
+}
+
+/* Fills in the file where a helper that does not know it reported bad data. */
+static medley_status place_error(medley_status status, const char *path, medley_error *error)
+{
+    if (status == MEDLEY_BAD_INPUT && error != NULL && error->file[0] == '\0')
+        snprintf(error->file, sizeof error->file, "%s", path);
+    return status;
+}
+
+medley_status md_input_read(md_input *input, const char *path, medley_error *error)
+{
+    buffer bytes = {0};
+    buffer packed = {0};
+    medley_status status = MEDLEY_OK;
+    const bool standard = strcmp(path, "-") == 0;
+    const char *shown = standard ? "standard input" : path;
+    MEDLEY_TRY(standard ? read_descriptor(&bytes, STDIN_FILENO, shown, error)
+                        : read_file(&bytes, path, error));
+    if (is_gzip(bytes.data, bytes.length)) {
+        packed = bytes;
+        bytes = (buffer){0};
+        MEDLEY_TRY(place_error(decompress(&bytes, &packed, error), shown, error));
+    }
+    if (bytes.length == 0) {
+        status = md_fail_at(error, MEDLEY_BAD_INPUT, shown, 0, "the file is empty");
+        goto done;
+    }
+    bytes.data[bytes.length] = '\n';
+    *input = (md_input){shown, bytes.data, bytes.length};
+    bytes = (buffer){0};
+done:
+    free(bytes.data);
+    free(packed.data);
+    return status;
+}
+
+void md_input_clear(md_input *input)
+{
+    free(input->data);
+    *input = (md_input){0};
+}
+
+void md_expect_large(void *memory, size_t bytes)
+{
+    enum { LARGE_PAGE = 2 << 20 };
+    const size_t skipped = (LARGE_PAGE - (uintptr_t)memory % LARGE_PAGE) % LARGE_PAGE;
+    if (bytes < skipped + LARGE_PAGE)
+        return;
+    const size_t whole = (bytes - skipped) / LARGE_PAGE * LARGE_PAGE;
+    (void)madvise((char *)memory + skipped, whole, MADV_HUGEPAGE);
+}
+
+size_t md_input_line(const md_input *input, const char *place)
+{
+    size_t line = 1;
+    for (const char *p = input->data; p < place; p++)
+        line += *p == '\n';
+    return line;
+}
+
+medley_status md_input_text(const char **first, const md_input *input, medley_error *error)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    const char *nul = memchr(input->data, '\0', input->length);
+    if (nul != NULL)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, nul),
+                          "a NUL byte was found, so this is no text file; if it is UTF-16, save "
+                          "it as UTF-8");
+    const bool marked = input->length >= 3 && memcmp(input->data, byte_order_mark, 3) == 0;
+    *first = input->data + (marked ? 3 : 0);
+    return MEDLEY_OK;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The npy format of NumPy (versions 1 to 3 of its header): read in any byte and array order,
+ * written as little-endian float32. As a dataset it is one table (rows, columns) without labels. */
+#include "base/memory.h"
+#include "io/io.h"
+#include <byteswap.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char MAGIC[] = "\x93NUMPY";
+enum { MAGIC_LENGTH = 6, HEADER_ALIGNMENT = 64 };
+
+/* ---- the elements ---- */
+
+/* Converts count elements at bytes, swapping the bytes of each if asked. */
+typedef void (*converter)(double *values, const char *bytes, size_t count, bool swap);
+
+#define DEFINE_CONVERTER(name, type, raw_type, swapped)                                            \
+    static void name(double *values, const char *bytes, size_t count, bool swap)                   \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            raw_type raw;                                                                          \
+            type value;                                                                            \
+            memcpy(&raw, bytes + i * sizeof raw, sizeof raw);                                      \
+            if (swap)                                                                              \
+                raw = swapped(raw);                                                                \
+            memcpy(&value, &raw, sizeof value);                                                    \
+            values[i] = (double)value;                                                             \
+        }                                                                                          \
+    }
+
+#define SAME(x) (x)
+DEFINE_CONVERTER(convert_f4, float, uint32_t, bswap_32)
+DEFINE_CONVERTER(convert_f8, double, uint64_t, bswap_64)
+DEFINE_CONVERTER(convert_i1, int8_t, uint8_t, SAME)
+DEFINE_CONVERTER(convert_i2, int16_t, uint16_t, bswap_16)
+DEFINE_CONVERTER(convert_i4, int32_t, uint32_t, bswap_32)
+DEFINE_CONVERTER(convert_i8, int64_t, uint64_t, bswap_64)
+DEFINE_CONVERTER(convert_u1, uint8_t, uint8_t, SAME)
+DEFINE_CONVERTER(convert_u2, uint16_t, uint16_t, bswap_16)
+DEFINE_CONVERTER(convert_u4, uint32_t, uint32_t, bswap_32)
+DEFINE_CONVERTER(convert_u8, uint64_t, uint64_t, bswap_64)
+
+typedef struct element_type {
+    const char *name;
+    size_t size;
+    converter convert;
+} element_type;
+
+static const element_type ELEMENT_TYPES[] = {
+    {"f4", 4, convert_f4}, {"f8", 8, convert_f8}, {"i1", 1, convert_i1}, {"i2", 2, convert_i2},
+    {"i4", 4, convert_i4}, {"i8", 8, convert_i8}, {"u1", 1, convert_u1}, {"u2", 2, convert_u2},
+    {"u4", 4, convert_u4}, {"u8", 8, convert_u8}, {"b1", 1, convert_u1}};
+
+/* ---- the header: a Python dictionary with three keys ---- */
+
+typedef struct npy_header {
+    const element_type *type;
+    bool big_endian, fortran_order;
+    size_t dimensions, shape[3];
+    size_t count; /* of elements */
+} npy_header;
+
+typedef struct header_reader {
+    const char *p, *end;
+    const md_input *input;
+    medley_error *error;
+} header_reader;
+
+static medley_status fail_header(const header_reader *reader, const char *what)
+{
+    return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
+                      "the npy header is damaged: %s", what);
+}
+
+static bool accept(header_reader *reader, char c)
+{
+    while (reader->p < reader->end && (*reader->p == ' ' || *reader->p == '\n'))
+        reader->p++;
+    if (reader->p == reader->end || *reader->p != c)
+        return false;
+    reader->p++;
+    return true;
+}
+
+static bool accept_word(header_reader *reader, const char *word)
+{
+    const size_t length = strlen(word);
+    while (reader->p < reader->end && *reader->p == ' ')
+        reader->p++;
+    if ((size_t)(reader->end - reader->p) < length || memcmp(reader->p, word, length) != 0)
+        return false;
+    reader->p += length;
+    return true;
+}
+
+/* 'text' or "text": its beginning and length. */
+static bool accept_string(header_reader *reader, const char **text, size_t *length)
+{
+    const char quote = accept(reader, '\'') ? '\'' : '"';
+    if (quote == '"' && !accept(reader, '"'))
+        return false;
+    const char *close = memchr(reader->p, quote, (size_t)(reader->end - reader->p));
+    if (close == NULL)
+        return false;
+    *text = reader->p;
+    *length = (size_t)(close - reader->p);
+    reader->p = close + 1;
+    return true;
+}
+
+static medley_status read_type(npy_header *header, header_reader *reader)
+{
+    const char *text = "";
+    size_t length = 0;
+    const bool is_text = accept_string(reader, &text, &length);
+    if (is_text && length == 3 && strchr("<>|=", text[0]) != NULL) {
+        header->big_endian =
+            text[0] == '>' || (text[0] == '=' && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        for (size_t i = 0; i < sizeof ELEMENT_TYPES / sizeof *ELEMENT_TYPES; i++)
+            if (memcmp(ELEMENT_TYPES[i].name, text + 1, 2) == 0)
+                header->type = &ELEMENT_TYPES[i];
+    }
+    if (header->type != NULL)
+        return MEDLEY_OK;
+    return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
+                      "elements of type '%.*s' cannot be used; save numbers instead, for example "
+                      "array.astype('float32')",
+                      is_text ? (int)(length < 40 ? length : 40) : 10,
+                      is_text ? text : "structured");
+}
+
+static medley_status read_shape(npy_header *header, header_reader *reader)
+{
+    if (!accept(reader, '('))
+        return fail_header(reader, "the shape is no tuple");
+    while (!accept(reader, ')')) {
+        size_t extent = 0;
+        const char *first = reader->p;
+        for (; reader->p < reader->end && *reader->p >= '0' && *reader->p <= '9'; reader->p++)
+            if (__builtin_mul_overflow(extent, 10, &extent) ||
+                __builtin_add_overflow(extent, (size_t)(*reader->p - '0'), &extent))
+                return fail_header(reader, "the shape is too large");
+        if (reader->p == first)
+            return fail_header(reader, "the shape holds something that is no whole number");
+        if (header->dimensions == 3)
+            return md_fail_at(
+                reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
+                "the array has more than 3 dimensions; reshape it to (rows, columns)");
+        header->shape[header->dimensions++] = extent;
+        if (!accept(reader, ',')) {
+            if (!accept(reader, ')'))
+                return fail_header(reader, "the shape does not end");
+            break;
+        }
+    }
+    if (header->dimensions == 0)
+        return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
+                          "the array is a single number; an array of 1 to 3 dimensions is needed");
+    header->count = 1;
+    for (size_t i = 0; i < header->dimensions; i++)
+        if (__builtin_mul_overflow(header->count, header->shape[i], &header->count))
+            return fail_header(reader, "the shape is too large");
+    return MEDLEY_OK;
+}
+
+static medley_status read_dictionary(npy_header *header, header_reader *reader)
+{
+    bool has_order = false;
+    medley_status status = MEDLEY_OK;
+    if (!accept(reader, '{'))
+        return fail_header(reader, "it does not begin with {");
+    while (status == MEDLEY_OK && !accept(reader, '}')) {
+        const char *key;
+        size_t length;
+        if (!accept_string(reader, &key, &length) || !accept(reader, ':'))
+            return fail_header(reader, "a key was expected");
+        if (length == 5 && memcmp(key, "descr", 5) == 0) {
+            status = read_type(header, reader);
+        } else if (length == 5 && memcmp(key, "shape", 5) == 0 && header->dimensions == 0) {
+            status = read_shape(header, reader);
+        } else if (length == 13 && memcmp(key, "fortran_order", 13) == 0) {
+            has_order = true;
+            header->fortran_order = accept_word(reader, "True");
+            if (!header->fortran_order && !accept_word(reader, "False"))
+                status = fail_header(reader, "fortran_order is neither True nor False");
+        } else {
+            status = fail_header(reader, "it holds an unknown key");
+        }
+        if (status == MEDLEY_OK && !accept(reader, ',') &&
+            (reader->p == reader->end || *reader->p != '}'))
+            status = fail_header(reader, "a comma was expected");
+    }
+    if (status == MEDLEY_OK && (header->type == NULL || header->dimensions == 0 || !has_order))
+        status = fail_header(reader, "descr, fortran_order or shape is missing");
+    return status;
+}
+
+/* Reads the header; *data is where the elements begin. */
+static medley_status read_header(npy_header *header, const char **data, const md_input *input,
+                                 medley_error *error)
+{
+    const unsigned char *bytes = (const unsigned char *)input->data;
+    header_reader reader = {.input = input, .error = error};
+    if (input->length < 10 || memcmp(bytes, MAGIC, MAGIC_LENGTH) != 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "this is no npy file: it does not begin with \\x93NUMPY; save it with "
+                          "numpy.save");
+    if (bytes[6] < 1 || bytes[6] > 3)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "version %d of the npy format is not known; 1 to 3 are", (int)bytes[6]);
+    size_t start = 10;
+    size_t length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
+    if (bytes[6] > 1 && input->length >= 12) {
+        start = 12;
+        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    }
+    if (length > input->length - start)
+        return fail_header(&reader, "it is cut off");
+    reader.p = input->data + start;
+    reader.end = reader.p + length;
+    *data = reader.end;
+    return read_dictionary(header, &reader);
+}
+
+/* ---- arrays ---- */
+
+/* Column-major values of the shape to row-major ones: the first index varies fastest in `from`. */
+static void reorder(double *to, const double *from, const npy_header *header)
+{
+    const size_t *shape = header->shape;
+    const size_t second = header->dimensions > 1 ? shape[1] : 1;
+    const size_t third = header->dimensions > 2 ? shape[2] : 1;
+    for (size_t i = 0; i < shape[0]; i++)
+        for (size_t j = 0; j < second; j++)
+            for (size_t k = 0; k < third; k++)
+                to[(i * second + j) * third + k] = from[(k * second + j) * shape[0] + i];
+}
+
+medley_status md_npy_read(md_npy *array, const md_input *input, medley_error *error)
+{
+    npy_header header = {0};
+    const char *data = NULL;
+    medley_status status = read_header(&header, &data, input, error);
+    if (status < 0)
+        return status;
+    const size_t available = (size_t)(input->data + input->length - data);
+    size_t needed;
+    if (__builtin_mul_overflow(header.count, header.type->size, &needed) || needed != available)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "%zu bytes follow the npy header, which promises %zu elements of %zu "
+                          "bytes; the file is %s",
+                          available, header.count, header.type->size,
+                          available / header.type->size < header.count ? "cut off"
+                                                                       : "followed by other data");
+    if (header.count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0, "the array has no elements");
+    double *values = md_alloc_aligned(header.count, sizeof *values);
+    double *ordered = NULL;
+    const bool reordered = header.fortran_order && header.dimensions > 1;
+    if (reordered)
+        ordered = md_alloc_aligned(header.count, sizeof *ordered);
+    if (values == NULL || (reordered && ordered == NULL)) {
+        free(values);
+        free(ordered);
+        return md_fail_memory(error, needed);
+    }
+    header.type->convert(values, data, header.count,
+                         header.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
+    if (reordered) {
+        reorder(ordered, values, &header);
+        free(values);
+        values = ordered;
+    }
+    *array =
+        (md_npy){header.dimensions, {header.shape[0], header.shape[1], header.shape[2]}, values};
+    return MEDLEY_OK;
+}
+
+void md_npy_clear(md_npy *array)
+{
+    free(array->values);
+    *array = (md_npy){0};
+}
+
+medley_status md_npy_write_header(md_output *output, const size_t *shape, size_t dimensions,
+                                  medley_error *error)
+{
+    md_text header = {0};
+    md_text_addf(&header, "{'descr': '%cf4', 'fortran_order': False, 'shape': (",
+                 __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? '>' : '<');
+    for (size_t i = 0; i < dimensions; i++)
+        md_text_addf(&header, "%zu%s", shape[i], i + 1 < dimensions ? ", " : "");
+    md_text_addf(&header, "%s), }", dimensions == 1 ? "," : "");
+    while (!header.failed && (10 + header.length + 1) % HEADER_ALIGNMENT != 0)
+        md_text_add(&header, " ", 1);
+    md_text_add(&header, "\n", 1);
+    medley_status status = MEDLEY_OK;
+    if (header.failed) {
+        status = md_fail_memory(error, HEADER_ALIGNMENT);
+        goto done;
+    }
+    const unsigned char version_and_length[] = {1, 0, (unsigned char)(header.length & 0xff),
+                                                (unsigned char)(header.length >> 8)};
+    MEDLEY_TRY(md_output_write(output, MAGIC, MAGIC_LENGTH, error));
+    MEDLEY_TRY(md_output_write(output, version_and_length, sizeof version_and_length, error));
+    MEDLEY_TRY(md_output_write(output, header.data, header.length, error));
+done:
+    md_text_clear(&header);
+    return status;
+}
+
+medley_status md_npy_write(md_output *output, const float *values, const size_t *shape,
+                           size_t dimensions, medley_error *error)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < dimensions; i++)
+        count *= shape[i];
+    const medley_status status = md_npy_write_header(output, shape, dimensions, error);
+    return status < 0 ? status
+                      : md_output_write(output, values, count * sizeof *values, error);
+}

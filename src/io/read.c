@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading a file as a dataset, and further files with the same rows as more tables of it. */
+#include "base/memory.h"
+#include "io/format_choice.h"
+#include "io/io.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The caller's options as far as its version of the struct goes, else defaults. */
+static medley_read_options complete_options(const medley_read_options *options)
+{
+    medley_read_options complete = MEDLEY_READ_OPTIONS_INIT;
+    if (options != NULL)
+        memcpy(&complete, options,
+               options->struct_size < sizeof complete ? options->struct_size : sizeof complete);
+    complete.struct_size = sizeof complete;
+    return complete;
+}
+
+/* Keeps the chosen columns of a table whose reader took them all. */
+static medley_status keep_columns(md_table *table, size_t rows, const char *text,
+                                  medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t columns = table->features.columns;
+    md_matrix chosen = {0};
+    md_strings names = {0};
+    bool *keep = md_calloc(columns, sizeof *keep);
+    size_t *column = md_calloc(columns, sizeof *column);
+    size_t *row = md_calloc(rows, sizeof *row);
+    if (keep == NULL || column == NULL || row == NULL) {
+        status = md_fail_memory(error, (rows + columns) * sizeof *row);
+        goto done;
+    }
+    char *const *known = table->column_names.count > 0 ? table->column_names.items : NULL;
+    MEDLEY_TRY(md_columns_choose(keep, columns, known, text, error));
+    size_t count = 0;
+    for (size_t c = 0; c < columns; c++) {
+        if (!keep[c])
+            continue;
+        column[count++] = c;
+        if (known != NULL && md_strings_add(&names, known[c], strlen(known[c])) < 0) {
+            status = md_fail_memory(error, strlen(known[c]));
+            goto done;
+        }
+    }
+    for (size_t r = 0; r < rows; r++)
+        row[r] = r;
+    MEDLEY_TRY(md_matrix_gather(&chosen, &table->features, row, rows, column, count, error));
+    md_matrix_clear(&table->features);
+    md_strings_clear(&table->column_names);
+    table->features = chosen;
+    table->column_names = names;
+    names = (md_strings){0};
+    table->height = table->width = 0; /* some pixels are no image */
+done:
+    md_strings_clear(&names);
+    free(keep);
+    free(column);
+    free(row);
+    return status;
+}
+
+static medley_status read_input(medley_dataset *dataset, const md_input *input,
+                                const medley_read_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const md_format *format = NULL;
+    dataset->source = md_copy_text(input->path, strlen(input->path));
+    if (dataset->source == NULL)
+        return md_fail_memory(error, strlen(input->path));
+    MEDLEY_TRY(md_format_of_input(&format, input, options->format, error));
+    MEDLEY_TRY(format->read(dataset, input, options, error));
+    if (dataset->rows == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "there are no rows of data in this file (read as %s)", format->name);
+    if (options->columns != NULL && !format->chooses_columns && dataset->table_count > 0)
+        MEDLEY_TRY(keep_columns(&dataset->tables[0], dataset->rows, options->columns, error));
+done:
+    return status;
+}
+
+medley_status medley_dataset_read(medley_dataset **dataset, const char *path,
+                                  const medley_read_options *options, medley_error *error)
+{
+    const medley_read_options complete = complete_options(options);
+    medley_status status = MEDLEY_OK;
+    medley_dataset *created = NULL;
+    md_input input = {0};
+    MEDLEY_TRY(md_input_read(&input, path, error));
+    MEDLEY_TRY(medley_dataset_create(&created, error));
+    MEDLEY_TRY(read_input(created, &input, &complete, error));
+    *dataset = created;
+    created = NULL;
+done:
+    md_input_clear(&input);
+    medley_dataset_free(created);
+    return status;
+}
+
+/* ---- more tables ---- */
+
+/* Where both files have labels they must say the same of every row. */
+static medley_status check_aligned(const medley_dataset *dataset, const medley_dataset *added,
+                                   const char *name, medley_error *error)
+{
+    if (added->rows != dataset->rows)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, added->source, 0,
+                          "view '%s' has %zu rows, expected %zu as in %s", name, added->rows,
+                          dataset->rows,
+                          dataset->source != NULL ? dataset->source : "the other input");
+    for (size_t row = 0; row < dataset->rows; row++) {
+        const int32_t ours = medley_dataset_label(dataset, row);
+        const int32_t theirs = medley_dataset_label(added, row);
+        if (ours < 0 || theirs < 0)
+            continue;
+        const char *our_name = dataset->label_names.items[ours];
+        const char *their_name = added->label_names.items[theirs];
+        if (strcmp(our_name, their_name) != 0)
+            return md_fail_at(
+                error, MEDLEY_BAD_INPUT, added->source, 0,
+                "the label of row %zu is '%.60s' but %s says '%.60s': the rows are not "
+                "aligned; sort both files alike, or say which column is the label",
+                row + 1, their_name, dataset->source != NULL ? dataset->source : "the other input",
+                our_name);
+    }
+    return MEDLEY_OK;
+}
+
+/* The first table brings what is known about the rows, as far as the dataset has none of it. What
+ * is moved is forgotten in `added`, which is freed afterwards. */
+static void take_row_knowledge(medley_dataset *dataset, medley_dataset *added)
+{
+    dataset->rows = added->rows;
+    if (dataset->source == NULL) {
+        dataset->source = added->source;
+        added->source = NULL;
+    }
+    if (dataset->label == NULL) {
+        dataset->label_names = added->label_names;
+        dataset->label = added->label;
+        dataset->target = added->target;
+        added->label_names = (md_strings){0};
+        added->label = NULL;
+        added->target = NULL;
+    }
+    if (dataset->fold == NULL) {
+        dataset->fold = added->fold;
+        added->fold = NULL;
+    }
+    if (dataset->sequence_count == 0) {
+        dataset->sequence_count = added->sequence_count;
+        dataset->sequence_start = added->sequence_start;
+        added->sequence_start = NULL;
+    }
+}
+
+medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name, const char *path,
+                                       const medley_read_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_dataset *added = NULL;
+    for (size_t i = 0; i < dataset->table_count; i++)
+        if (strcmp(dataset->tables[i].name, name) == 0)
+            return md_fail(error, MEDLEY_USAGE, "there are two views called '%s'; rename one",
+                           name);
+    MEDLEY_TRY(medley_dataset_read(&added, path, options, error));
+    if (added->table_count == 0) {
+        status = md_fail_at(error, MEDLEY_BAD_INPUT, added->source, 0,
+                            "view '%s' has no numeric columns; give a file of numbers", name);
+        goto done;
+    }
+    if (dataset->rows > 0)
+        MEDLEY_TRY(check_aligned(dataset, added, name, error));
+    md_table *from = &added->tables[0];
+    md_table *place = md_dataset_new_table(dataset, name, added->source);
+    if (place == NULL) {
+        status = md_fail_memory(error, sizeof *place);
+        goto done;
+    }
+    place->features = from->features;
+    place->column_names = from->column_names;
+    place->height = from->height;
+    place->width = from->width;
+    from->features = (md_matrix){0};
+    from->column_names = (md_strings){0};
+    if (dataset->table_count == 1)
+        take_row_knowledge(dataset, added);
+done:
+    medley_dataset_free(added);
+    return status;
+}

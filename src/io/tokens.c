@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines, fields and rows of tokens, for the formats of tagged text. */
+#include "io/tokens.h"
+
+#include "base/memory.h"
+
+enum { NUMBER_DIGITS = 9 };
+
+medley_status md_lines_begin(md_lines *lines, const md_input *input, medley_error *error)
+{
+    const char *first = NULL;
+    const medley_status status = md_input_text(&first, input, error);
+    *lines = (md_lines){.next = first, .limit = input->data + input->length};
+    return status;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+size_t md_split_blanks(const char *start, const char *end, md_field *fields, size_t most)
+{
+    size_t count = 0;
+    for (const char *p = start;; count++) {
+        while (p < end && is_blank(*p))
+            p++;
+        if (p == end)
+            return count;
+        const char *first = p;
+        while (p < end && !is_blank(*p))
+            p++;
+        if (count < most)
+            fields[count] = (md_field){first, (size_t)(p - first)};
+    }
+}
+
+size_t md_split_tabs(const char *start, const char *end, md_field *fields, size_t most)
+{
+    size_t count = 0;
+    for (const char *first = start;; count++) {
+        const char *tab = memchr(first, '\t', (size_t)(end - first));
+        const char *stop = tab != NULL ? tab : end;
+        if (count < most)
+            fields[count] = (md_field){first, (size_t)(stop - first)};
+        if (tab == NULL)
+            return count + 1;
+        first = tab + 1;
+    }
+}
+
+bool md_field_number(md_field field, size_t *number)
+{
+    size_t value = 0;
+    if (field.length == 0 || field.length > NUMBER_DIGITS)
+        return false;
+    for (size_t i = 0; i < field.length; i++) {
+        if (field.text[i] < '0' || field.text[i] > '9')
+            return false;
+        value = value * 10 + (size_t)(field.text[i] - '0');
+    }
+    *number = value;
+    return true;
+}
+
+medley_status md_tokens_begin(md_token_builder *builder, medley_dataset *dataset, size_t columns,
+                              medley_error *error)
+{
+    *builder = (md_token_builder){.dataset = dataset};
+    dataset->token_values = md_calloc(columns, sizeof *dataset->token_values);
+    if (dataset->token_values == NULL)
+        return md_fail_memory(error, columns * sizeof *dataset->token_values);
+    dataset->token_columns = columns;
+    return MEDLEY_OK;
+}
+
+/* Room for one more start, which the end of the last sequence needs as well. */
+static int reserve_start(md_token_builder *builder)
+{
+    medley_dataset *dataset = builder->dataset;
+    return md_reserve((void **)&dataset->sequence_start, &builder->start_capacity,
+                      dataset->sequence_count + 1, sizeof *dataset->sequence_start);
+}
+
+medley_status md_tokens_add_row(md_token_builder *builder, const md_field *fields,
+                                medley_error *error)
+{
+    medley_dataset *dataset = builder->dataset;
+    const size_t used = dataset->rows * dataset->token_columns;
+    if (md_reserve((void **)&dataset->token, &builder->token_capacity,
+                   used + dataset->token_columns, sizeof *dataset->token) != 0 ||
+        reserve_start(builder) != 0)
+        return md_fail_memory(error, used * sizeof *dataset->token);
+    for (size_t c = 0; c < dataset->token_columns; c++) {
+        const int32_t id =
+            md_strings_add(&dataset->token_values[c], fields[c].text, fields[c].length);
+        if (id < 0)
+            return md_fail_memory(error, fields[c].length);
+        dataset->token[used + c] = id;
+    }
+    if (!builder->is_in_sequence)
+        dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
+    builder->is_in_sequence = true;
+    dataset->rows++;
+    return MEDLEY_OK;
+}
+
+void md_tokens_end_sequence(md_token_builder *builder)
+{
+    builder->is_in_sequence = false;
+}
+
+medley_status md_tokens_finish(md_token_builder *builder, medley_error *error)
+{
+    medley_dataset *dataset = builder->dataset;
+    if (reserve_start(builder) != 0)
+        return md_fail_memory(error, dataset->sequence_count * sizeof *dataset->sequence_start);
+    dataset->sequence_start[dataset->sequence_count] = dataset->rows;
+    return MEDLEY_OK;
+}
+
+medley_status md_tokens_refuse_choice(const medley_dataset *dataset,
+                                      const medley_read_options *options, medley_error *error)
+{
+    if (options->columns == NULL || dataset->token_columns == 0)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
+                      "the columns '%.60s' were asked for but columns of text are always kept "
+                      "whole; leave that out",
+                      options->columns);
+}

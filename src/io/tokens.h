@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the formats of tagged text: lines, their fields, and the rows of tokens they become. */
+#ifndef MD_TOKENS_H
+#define MD_TOKENS_H
+
+#include "io/io.h"
+#include <string.h>
+
+/* Walks over the lines of an input, without their line ends. */
+typedef struct md_lines {
+    const char *next, *limit;
+    const char *start, *end; /* the current line */
+    size_t number;           /* its 1-based number */
+} md_lines;
+
+medley_status md_lines_begin(md_lines *lines, const md_input *input, medley_error *error);
+
+/* Moves to the next line; false behind the last one. */
+static inline bool md_lines_next(md_lines *lines)
+{
+    if (lines->next >= lines->limit)
+        return false;
+    const char *stop = memchr(lines->next, '\n', (size_t)(lines->limit - lines->next));
+    if (stop == NULL)
+        stop = lines->limit;
+    lines->start = lines->next;
+    lines->end = stop > lines->start && stop[-1] == '\r' ? stop - 1 : stop;
+    lines->next = stop + 1;
+    lines->number++;
+    return true;
+}
+
+typedef struct md_field {
+    const char *text;
+    size_t length;
+} md_field;
+
+/* Split a line and return how many fields it has, of which the first `most` are stored. Between
+ * blanks there are no empty fields; between tabs there are. */
+size_t md_split_blanks(const char *start, const char *end, md_field *fields, size_t most);
+size_t md_split_tabs(const char *start, const char *end, md_field *fields, size_t most);
+
+/* A whole number without sign of at most 9 digits; false if the field is anything else. */
+bool md_field_number(md_field field, size_t *number);
+
+/* Appends rows of tokens to a dataset. */
+typedef struct md_token_builder {
+    medley_dataset *dataset;
+    size_t token_capacity, start_capacity;
+    bool is_in_sequence;
+} md_token_builder;
+
+medley_status md_tokens_begin(md_token_builder *builder, medley_dataset *dataset, size_t columns,
+                              medley_error *error);
+/* fields[token_columns]; opens a sequence if none is open. */
+medley_status md_tokens_add_row(md_token_builder *builder, const md_field *fields,
+                                medley_error *error);
+void md_tokens_end_sequence(md_token_builder *builder);
+medley_status md_tokens_finish(md_token_builder *builder, medley_error *error);
+
+/* Columns can be chosen of tables only: an error where they are chosen and dataset has tokens. */
+medley_status md_tokens_refuse_choice(const medley_dataset *dataset,
+                                      const medley_read_options *options, medley_error *error);
+
+/* The text of one token of a dataset. */
+static inline const char *md_token_text(const medley_dataset *dataset, size_t row, size_t column)
+{
+    const int32_t id = dataset->token[row * dataset->token_columns + column];
+    return dataset->token_values[column].items[id];
+}
+
+#endif

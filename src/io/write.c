@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing a dataset, and the shortest text of a float.
+ *
+ * A float of moderate size is n / 10^p for the smallest p at which the division gives it back; the
+ * quotient of two exact doubles is just what the readers compute. Other values are tried with 1 to
+ * 9 digits, which always suffice. */
+#include "io/format_choice.h"
+#include "io/io.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_PLACES = 7 };
+
+/* Writes n / 10^places, from the last digit to the first. */
+static void write_decimal(char *to, unsigned long n, int places)
+{
+    char reversed[32];
+    size_t used = 0;
+    for (int written = 0; n > 0 || written <= places; written++, n /= 10) {
+        if (written == places && places > 0)
+            reversed[used++] = '.';
+        reversed[used++] = (char)('0' + n % 10);
+    }
+    while (used > 0)
+        *to++ = reversed[--used];
+    *to = '\0';
+}
+
+const char *md_float_text(char buffer[32], float value)
+{
+    const double magnitude = fabs((double)value);
+    if (value == 0)
+        return memcpy(buffer, "0", 2);
+    if (magnitude >= 1e-3 && magnitude < 1e7) {
+        unsigned long power = 1;
+        for (int places = 0; places <= MOST_PLACES; places++, power *= 10) {
+            const double scaled = floor(magnitude * (double)power + 0.5);
+            if ((float)(scaled / (double)power) != (float)magnitude)
+                continue;
+            buffer[0] = '-';
+            write_decimal(buffer + (value < 0), (unsigned long)scaled, places);
+            return buffer;
+        }
+    }
+    for (int digits = 1; digits <= 9; digits++) {
+        double back = 0;
+        snprintf(buffer, 32, "%.*g", digits, (double)value);
+        char *comma = strchr(buffer, ','); /* the decimal point of some locales */
+        if (comma != NULL)
+            *comma = '.';
+        if (md_parse_double(buffer, &back) && (float)back == value)
+            break;
+    }
+    return buffer;
+}
+
+medley_status md_format_needs_one_table(const char *format, const medley_dataset *dataset,
+                                        medley_error *error)
+{
+    if (dataset->table_count == 1)
+        return MEDLEY_OK;
+    if (dataset->table_count == 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the data have no columns of numbers, which %s needs; use the format they "
+                       "were read in",
+                       format);
+    return md_fail(error, MEDLEY_USAGE,
+                   "the data have %zu views and a %s file holds one; write them one by one",
+                   dataset->table_count, format);
+}
+
+medley_status medley_dataset_write(const medley_dataset *dataset, const char *path,
+                                   const char *format, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_output output = {0};
+    const md_format *chosen = format == NULL ? md_format_of_path(path) : NULL;
+    if (format != NULL)
+        MEDLEY_TRY(md_format_named(&chosen, format, error));
+    if (chosen == NULL) {
+        status = md_fail_at(error, MEDLEY_USAGE, path, 0,
+                            "the name does not tell the format to write; name the format, or end "
+                            "the name in .svm, .csv or .npy");
+        goto done;
+    }
+    if (chosen->write == NULL) {
+        status = md_fail_at(error, MEDLEY_NOT_SUPPORTED, path, 0,
+                            "the format %s is read but not written; use svmlight, csv or npy",
+                            chosen->name);
+        goto done;
+    }
+    MEDLEY_TRY(md_output_open(&output, path, error));
+    MEDLEY_TRY(chosen->write(&output, dataset, error));
+    MEDLEY_TRY(md_output_commit(&output, error));
+done:
+    md_output_abandon(&output);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* B1-spline kernel max(0, 1 - ||x-z||/h): compact support, so most of K is zero (SPOM section 4.1).
+ * zeros=F chooses h so that a share F of the values between different rows is zero. Not positive
+ * definite in more than one dimension. */
+#include "kernel/kernel.h"
+
+#include "base/vector.h"
+#include <math.h>
+
+struct bspline {
+    double h, zeros;
+    double inverse; /* 1/h */
+};
+
+static const md_param bspline_params[] = {
+    {.name = "h",
+     .type = MD_DOUBLE,
+     .offset = offsetof(struct bspline, h),
+     .fallback = "",
+     .least = 1e-150,
+     .most = 1e150,
+     .argument = "X",
+     .help = "radius beyond which the kernel is 0"},
+    {.name = "zeros",
+     .type = MD_DOUBLE,
+     .offset = offsetof(struct bspline, zeros),
+     .fallback = "0.95",
+     .least = 0,
+     .most = 1,
+     .argument = "F",
+     .help = "without h: the share of zeros wanted"},
+    {0}};
+
+static medley_status prepare_bspline(void *state, bool *needs_data, medley_error *error)
+{
+    (void)error;
+    struct bspline *bspline = state;
+    *needs_data = isnan(bspline->h);
+    bspline->inverse = 1 / bspline->h;
+    return MEDLEY_OK;
+}
+
+static medley_status choose_bspline(void *state, const md_pair_statistics *statistics,
+                                    medley_error *error)
+{
+    (void)error;
+    struct bspline *bspline = state;
+    const double rank = (1 - bspline->zeros) * (double)statistics->count;
+    size_t place = (size_t)rank;
+    place = place < statistics->count ? place : statistics->count - 1;
+    bspline->h = sqrt((double)statistics->sorted[place]);
+    /* as many identical rows as that: the nearest pair that differs bounds the support */
+    while (bspline->h == 0 && ++place < statistics->count)
+        bspline->h = sqrt((double)statistics->sorted[place]);
+    if (bspline->h == 0)
+        bspline->h = 1;
+    bspline->inverse = 1 / bspline->h;
+    return MEDLEY_OK;
+}
+
+MD_VECTOR
+static void hat(const float *q, float *out, size_t count, float inverse)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        const float value = 1.0f - sqrtf(q[j]) * inverse;
+        out[j] = value > 0.0f ? value : 0.0f;
+    }
+}
+
+static void map_bspline(const void *state, const float *q, float *out, size_t count)
+{
+    const struct bspline *bspline = state;
+    hat(q, out, count, (float)bspline->inverse);
+}
+
+extern const md_kernel_class md_kernel_bspline;
+const md_kernel_class md_kernel_bspline = {
+    .name = "bspline",
+    .summary = "B1-spline with compact support",
+    .formula = "max(0, 1 - ||x-z||/h)",
+    .quantity = MD_DISTANCE2,
+    .params = bspline_params,
+    .state_size = sizeof(struct bspline),
+    .often_zero = true,
+    .map = map_bspline,
+    .prepare = prepare_bspline,
+    .choose = choose_bspline,
+};

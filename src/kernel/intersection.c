@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Histogram intersection kernel sum_c min(x_c, z_c). */
+#include "kernel/kernel.h"
+
+#include "base/vector.h"
+#include <string.h>
+
+MD_VECTOR
+static float sum_of_minima(const float *x, const float *z, size_t columns)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t c = 0; c < columns; c++)
+        sum += x[c] < z[c] ? x[c] : z[c];
+    return sum;
+}
+
+static void map_intersection(const void *state, const float *q, float *out, size_t count)
+{
+    (void)state;
+    if (out != q)
+        memcpy(out, q, count * sizeof *out);
+}
+
+extern const md_kernel_class md_kernel_intersection;
+const md_kernel_class md_kernel_intersection = {
+    .name = "intersection",
+    .summary = "histogram intersection",
+    .formula = "sum min(x,z)",
+    .quantity = MD_PAIRED,
+    .positive_definite = true,
+    .nonnegative_data = true,
+    .map = map_intersection,
+    .pair_sum = sum_of_minima,
+};

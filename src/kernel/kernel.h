@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mercer kernels. Every kernel here is a scalar function of one quantity of two rows: their dot
+ * product, their squared distance, or a sum over columns of its own (|x-z|, (x-z)^2/(x+z), min).
+ * So a tile of products serves all kernels of a view, and a kernel is one file: its parameters, a
+ * vectorised map, and where it applies a rule that chooses parameters from the data.
+ *
+ * A kernel is one file and one line in kernels.def. */
+#ifndef MD_KERNEL_H
+#define MD_KERNEL_H
+
+#include "param/param.h"
+
+typedef enum md_quantity {
+    MD_DOT,       /* q = <x, z> */
+    MD_DISTANCE2, /* q = ||x - z||^2 */
+    MD_PAIRED     /* q = pair_sum(x, z) */
+} md_quantity;
+
+/* What a kernel may look at to choose its parameters: q over pairs of different training rows. */
+typedef struct md_pair_statistics {
+    double mean;
+    const float *sorted; /* [count] a sample of q, ascending */
+    size_t count;
+} md_pair_statistics;
+
+typedef struct md_kernel_class {
+    const char *name, *summary, *formula;
+    md_quantity quantity;
+    const md_param *params;
+    size_t state_size;
+    bool positive_definite; /* K is PSD for every data set */
+    bool nonnegative_data;  /* defined for values >= 0 only */
+    bool often_zero;        /* most values may be exactly 0: worth sparse storage */
+
+    /* out[j] = k(q[j]); out may be q. */
+    void (*map)(const void *state, const float *q, float *out, size_t count);
+
+    /* MD_PAIRED only: the sum over columns, and 0 for two zero columns. */
+    float (*pair_sum)(const float *x, const float *z, size_t columns);
+
+    /* Checks the parameters and prepares the state for map. needs_data tells whether choose must
+     * be called with statistics first; NULL: nothing to check. */
+    medley_status (*prepare)(void *state, bool *needs_data, medley_error *error);
+
+    /* Sets the parameters that were left to the data; then map is ready. NULL: never needed. */
+    medley_status (*choose)(void *state, const md_pair_statistics *statistics,
+                            medley_error *error);
+} md_kernel_class;
+
+extern const md_kernel_class *const md_kernels[]; /* NULL-terminated */
+const md_kernel_class *md_kernel_find(const char *name);
+
+/* out[j] = exp(factor * q[j]), relative error below 2e-7, underflowing to 0; out may be q. */
+void md_exp_scaled(const float *q, float *out, size_t count, float factor);
+
+/* ---- the width parameter shared by kernels of a distance ---- */
+
+/* One of sigma, sigma2, gamma or auto; the default is auto. */
+typedef struct md_width {
+    double sigma, sigma2, gamma; /* NaN: not given */
+    bool automatic;
+} md_width;
+
+/* Exactly one may be given. Returns gamma, or NaN for auto; error on contradiction. */
+medley_status md_width_gamma(const md_width *width, const char *kernel, double *gamma,
+                             medley_error *error);
+
+#define MD_WIDTH_PARAMS(state_type)                                                                \
+    {.name = "sigma",                                                                              \
+     .type = MD_DOUBLE,                                                                            \
+     .offset = offsetof(state_type, width.sigma),                                                  \
+     .fallback = "",                                                                               \
+     .least = 1e-150,                                                                              \
+     .most = 1e150,                                                                                \
+     .argument = "X",                                                                              \
+     .help = "width; gamma = 1/(2 sigma^2)"},                                                      \
+        {.name = "sigma2",                                                                         \
+         .type = MD_DOUBLE,                                                                        \
+         .offset = offsetof(state_type, width.sigma2),                                             \
+         .fallback = "",                                                                           \
+         .least = 1e-300,                                                                          \
+         .most = 1e300,                                                                            \
+         .argument = "X",                                                                          \
+         .help = "squared width; gamma = 1/(2 sigma2)"},                                           \
+        {.name = "gamma",                                                                          \
+         .type = MD_DOUBLE,                                                                        \
+         .offset = offsetof(state_type, width.gamma),                                              \
+         .fallback = "",                                                                           \
+         .least = 1e-300,                                                                          \
+         .most = 1e300,                                                                            \
+         .argument = "X",                                                                          \
+         .help = "factor of the distance in the exponent"},                                        \
+    {                                                                                              \
+        .name = "auto", .type = MD_FLAG, .offset = offsetof(state_type, width.automatic),          \
+        .fallback = "", .argument = "",                                                            \
+        .help = "from the data, by the mean distance (default when no width is given)"             \
+    }
+
+#endif

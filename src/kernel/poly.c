@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Polynomial kernel (scale <x, z> + offset)^degree. */
+#include "kernel/kernel.h"
+
+#include "base/vector.h"
+
+struct poly {
+    long long degree;
+    double offset, scale;
+};
+
+static const md_param poly_params[] = {
+    {.name = "degree",
+     .type = MD_INT,
+     .offset = offsetof(struct poly, degree),
+     .fallback = "2",
+     .least = 1,
+     .most = 20,
+     .argument = "N",
+     .help = "power"},
+    {.name = "offset",
+     .type = MD_DOUBLE,
+     .offset = offsetof(struct poly, offset),
+     .fallback = "1",
+     .least = 0,
+     .most = 1e30,
+     .argument = "X",
+     .help = "added to the product; 0 gives the homogeneous kernel"},
+    {.name = "scale",
+     .type = MD_DOUBLE,
+     .offset = offsetof(struct poly, scale),
+     .fallback = "1",
+     .least = 1e-30,
+     .most = 1e30,
+     .argument = "X",
+     .help = "factor of the product"},
+    {0}};
+
+MD_VECTOR
+static void power_of_affine(const float *q, float *out, size_t count, float scale, float offset,
+                            unsigned degree)
+{
+    if (degree == 2) { /* the common case in one pass */
+#pragma omp simd
+        for (size_t j = 0; j < count; j++) {
+            const float base = scale * q[j] + offset;
+            out[j] = base * base;
+        }
+        return;
+    }
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        const float base = scale * q[j] + offset;
+        float power = base;
+        for (unsigned i = 1; i < degree; i++)
+            power *= base;
+        out[j] = power;
+    }
+}
+
+static void map_poly(const void *state, const float *q, float *out, size_t count)
+{
+    const struct poly *poly = state;
+    power_of_affine(q, out, count, (float)poly->scale, (float)poly->offset,
+                    (unsigned)poly->degree);
+}
+
+extern const md_kernel_class md_kernel_poly;
+const md_kernel_class md_kernel_poly = {
+    .name = "poly",
+    .summary = "polynomial",
+    .formula = "(scale <x,z> + offset)^degree",
+    .quantity = MD_DOT,
+    .params = poly_params,
+    .state_size = sizeof(struct poly),
+    .positive_definite = true,
+    .map = map_poly,
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The front door: medley_fit finds the method and runs it; medley_write_kernels stops after the
+ * kernels. */
+#include "learner/problem.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "io/io.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static medley_status find_method(const md_method **method, const char *name, medley_error *error)
+{
+    for (size_t i = 0; md_methods[i] != NULL; i++)
+        if (strcmp(md_methods[i]->name, name) == 0) {
+            *method = md_methods[i];
+            return MEDLEY_OK;
+        }
+    return md_fail_unknown("method", "methods", name, error);
+}
+
+/* Stopped before anything was learnt: a model without blocks, which scores nothing. */
+static medley_status build_empty(medley_model **model, md_problem *problem, medley_error *error)
+{
+    const md_trained nothing = {.eta0 = NAN, .objective = NAN};
+    const medley_status status = md_model_build(model, problem, &nothing, error);
+    return status < 0 ? status : MEDLEY_STOPPED;
+}
+
+medley_status medley_fit(medley_model **model, const medley_dataset *train,
+                         const medley_dataset *dev, const medley_options *options,
+                         const medley_observer *observer, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_options *defaults = NULL;
+    md_problem problem = {0};
+    const md_method *method = NULL;
+    if (options == NULL) {
+        MEDLEY_TRY(medley_options_create(&defaults, error));
+        options = defaults;
+    }
+    MEDLEY_TRY(find_method(&method, options->method, error));
+    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, error));
+    status = problem.stopped ? build_empty(model, &problem, error)
+                             : method->fit(model, &problem, error);
+done:
+    md_problem_clear(&problem);
+    medley_options_free(defaults);
+    return status;
+}
+
+/* ---- kernels alone ---- */
+
+static medley_status write_values(const md_cross *cross, const size_t *shape, size_t dimensions,
+                                  const char *path, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t n = cross->left->rows;
+    md_output output = {0};
+    float *values = md_alloc_aligned(n * n, sizeof *values);
+    if (values == NULL)
+        return md_fail_memory(error, n * n * sizeof *values);
+    MEDLEY_TRY(md_output_open(&output, path, error));
+    MEDLEY_TRY(md_npy_write_header(&output, shape, dimensions, error));
+    for (size_t m = 0; m < cross->bank->count; m++) {
+        MEDLEY_TRY(md_cross_values(cross, m, values, error));
+        MEDLEY_TRY(md_output_write(&output, values, n * n * sizeof *values, error));
+    }
+    status = md_output_commit(&output, error);
+done:
+    md_output_abandon(&output);
+    free(values);
+    return status;
+}
+
+/* Centred kernels need their means: one pass through a Gram source learns them. */
+static medley_status learn_means(md_bank *bank, const md_points *points, size_t threads,
+                                 medley_error *error)
+{
+    bool centred = false;
+    for (size_t m = 0; m < bank->count; m++)
+        centred = centred || bank->kernels[m].norm == MD_NORM_CENTER;
+    if (!centred)
+        return MEDLEY_OK;
+    md_gram *gram = NULL;
+    const md_gram_options options = {.threads = threads, .memory = md_memory_available() / 2};
+    const medley_status status = md_gram_create(&gram, bank, points, &options, error);
+    md_gram_free(gram);
+    return status;
+}
+
+medley_status medley_write_kernels(const medley_dataset *dataset, const medley_options *options,
+                                   const char *path, size_t *count, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_bank bank = {0};
+    md_points points = {0};
+    char **specs = NULL;
+    MEDLEY_TRY(md_options_kernels(&specs, options, error));
+    const md_bank_options bank_options = {.kernels = specs,
+                                          .views = options->views,
+                                          .scale = options->scale,
+                                          .normalize = (md_norm)options->normalize,
+                                          .seed = (uint64_t)options->seed};
+    const size_t threads =
+        options->threads > 0 ? (size_t)options->threads : md_processor_count();
+    MEDLEY_TRY(md_bank_make(&bank, dataset, &bank_options, error));
+    for (size_t m = 0; m < bank.count; m++)
+        bank.kernels[m].explicit_weights = false; /* the matrix is the same */
+    MEDLEY_TRY(md_points_make(&points, &bank, dataset, true, error));
+    MEDLEY_TRY(learn_means(&bank, &points, threads, error));
+    const md_cross cross = {.bank = &bank, .left = &points, .right = &points, .threads = threads};
+    const size_t shape[3] = {bank.count, points.rows, points.rows};
+    const bool single = bank.count == 1;
+    MEDLEY_TRY(write_values(&cross, single ? shape + 1 : shape, single ? 2 : 3, path, error));
+    *count = bank.count;
+done:
+    md_texts_free(specs);
+    md_points_clear(&points);
+    md_bank_clear(&bank);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The online loop over blocks (SPOM, Algs. 1 and 3): score, decode, step, shrink, project. It knows
+ * neither kernels nor what an output looks like. */
+#ifndef MD_ONLINE_H
+#define MD_ONLINE_H
+
+#include "block/block.h"
+#include "learner/options.h"
+#include "loss/loss.h"
+#include "penalty/penalty.h"
+
+typedef struct md_online_settings {
+    double lambda, eta0;
+    md_schedule schedule;
+    bool average;
+    double radius; /* infinity: no projection */
+    uint64_t seed;
+    size_t threads;
+} md_online_settings;
+
+typedef struct md_online {
+    md_online_settings settings;
+    md_block **blocks; /* [block_count] borrowed */
+    size_t block_count;
+    md_gram *gram; /* told which rows come next; NULL: none */
+    const md_structure *structure;
+    md_shape shape;
+    const md_loss *loss;
+    const md_penalty *penalty;
+    const md_example *examples; /* [example_count] */
+    size_t example_count;
+    const int32_t *gold; /* [rows] */
+
+    const size_t *visit; /* [visited] the examples that are trained on; NULL: all of them */
+    size_t visited;
+    size_t round;
+    bool diverged;   /* a norm is not finite: theta is worthless and rounds are no longer run */
+    size_t *order;   /* [visited] visiting order of the epoch */
+    size_t *rows;    /* of announced examples */
+    double *norm;    /* [block_count] after the gradient step */
+    double *shrunk;  /* [block_count] after the prox */
+    double *scratch; /* [3 * block_count] */
+    size_t longest;
+    float *score;            /* [longest parts] */
+    md_inference inference;
+} md_online;
+
+/* Copies the settings; every pointer is borrowed. visit: which examples are trained on, or NULL
+ * for all of them. */
+typedef struct md_online_problem {
+    md_block **blocks;
+    size_t block_count;
+    md_gram *gram;
+    const md_structure *structure;
+    md_shape shape;
+    const md_loss *loss;
+    const md_penalty *penalty;
+    const md_example *examples;
+    size_t example_count;
+    const int32_t *gold;
+    const size_t *visit;
+    size_t visit_count;
+} md_online_problem;
+
+medley_status md_online_init(md_online *online, const md_online_problem *problem,
+                             const md_online_settings *settings, medley_error *error);
+void md_online_clear(md_online *online);
+
+/* Back to theta = 0, round 0 and no iterates counted, with another first rate. */
+void md_online_restart(md_online *online, double eta0);
+
+/* One pass, in an order that depends on the seed and the number of the epoch only; then the norms
+ * are recomputed exactly. */
+medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error);
+
+/* Objective of the current theta over the visited examples, from the score caches; infinite if
+ * training has diverged. loss: mean loss (may be NULL). */
+medley_status md_online_objective(md_online *online, double *objective, double *loss,
+                                  medley_error *error);
+
+/* theta becomes the average of the iterates, which stay counted. */
+medley_status md_online_take_average(md_online *online, medley_error *error);
+
+/* Radius of a ball that contains the optimum: lambda Omega(theta*) <= the loss at theta = 0. */
+double md_online_radius(const md_penalty *penalty, double lambda, double loss_at_zero,
+                        size_t block_count);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one table of training options: names, defaults, ranges and help for the command line, the
+ * manual, completion and bindings. */
+#include "learner/options.h"
+
+#include "base/memory.h"
+#include "gram/bank.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const task_names[] = {"auto", "binary", "multiclass", NULL};
+static const char *const schedule_names[] = {"sqrt", "inverse", "constant", NULL};
+static const double DEFAULT_C = 10;
+
+#define FIELD(name) offsetof(struct medley_options, name)
+
+const md_param md_option_table[] = {
+    {.name = "task", .type = MD_CHOICE, .offset = FIELD(task), .fallback = "auto",
+     .choices = task_names, .argument = "auto|binary|multiclass",
+     .help = "what is predicted; auto: one label per row"},
+    {.name = "method", .type = MD_STRING, .offset = FIELD(method), .fallback = "spom",
+     .argument = "NAME", .help = "how it is learnt (medley list methods)"},
+    {.name = "loss", .type = MD_STRING, .offset = FIELD(loss), .fallback = "hinge",
+     .argument = "NAME", .help = "hinge or logistic (medley list losses)"},
+    {.name = "penalty", .type = MD_STRING, .offset = FIELD(penalty), .fallback = "mkl",
+     .argument = "NAME",
+     .help = "what keeps blocks small or out, terms joined by '+' (medley list penalties)"},
+    {.name = "lambda", .type = MD_DOUBLE, .offset = FIELD(lambda), .fallback = "", .least = 1e-300,
+     .most = 1e300, .argument = "X", .help = "strength of the penalty in mean loss + lambda Omega"},
+    {.name = "C", .type = MD_DOUBLE, .offset = FIELD(C), .fallback = "", .least = 1e-300,
+     .most = 1e300, .argument = "X",
+     .help = "the same as 1/(lambda N), large is weak; default 10"},
+    {.name = "spicy-C", .type = MD_DOUBLE, .offset = FIELD(spicy_C), .fallback = "",
+     .least = 1e-300, .most = 1e300, .argument = "X",
+     .help = "the same as lambda N, large is strong"},
+    {.name = "epochs", .type = MD_INT, .offset = FIELD(epochs), .fallback = "20", .least = 1,
+     .most = 1e6, .argument = "N", .help = "passes over the data"},
+    {.name = "eta0", .type = MD_STRING, .offset = FIELD(eta0), .fallback = "auto",
+     .argument = "X|auto", .help = "first learning rate; auto tries 0.01, 0.1, 1 and 10"},
+    {.name = "schedule", .type = MD_CHOICE, .offset = FIELD(schedule), .fallback = "sqrt",
+     .choices = schedule_names, .argument = "sqrt|inverse|constant",
+     .help = "rate at step t: eta0/sqrt(t), eta0/(sigma t) with sigma the strong convexity of "
+             "lambda times the penalty (eta0/t if it has none), or eta0"},
+    {.name = "average", .type = MD_FLAG, .offset = FIELD(average), .fallback = "", .argument = "",
+     .help = "return the average of all iterates instead of the last"},
+    {.name = "radius", .type = MD_STRING, .offset = FIELD(radius), .fallback = "auto",
+     .argument = "auto|none|X",
+     .help = "project onto a ball that contains the optimum (auto), any other, or none"},
+    {.name = "patience", .type = MD_INT, .offset = FIELD(patience), .fallback = "5", .least = 1,
+     .most = 1e6, .argument = "N",
+     .help = "with held-out data: stop after N epochs without improvement"},
+    {.name = "kernel", .type = MD_LIST, .offset = FIELD(kernels), .fallback = "",
+     .argument = "SPEC",
+     .help = "NAME(key=value,...)[@VIEW]; {a,b} and a..b expand (medley list kernels); default "
+             "linear, quadratic and Gaussian on every view"},
+    {.name = "kernels", .type = MD_LIST, .offset = FIELD(kernel_files), .fallback = "",
+     .argument = "FILE", .help = "kernels from a file, one a line, # comments"},
+    {.name = "views", .type = MD_STRING, .offset = FIELD(views), .fallback = "all",
+     .argument = "all|each|all+each|grid:RxC",
+     .help = "column views of DATA: all columns, one view per column, both, image tiles"},
+    {.name = "scale", .type = MD_LIST, .offset = FIELD(scale), .fallback = "",
+     .argument = "[VIEW=]KIND",
+     .help = "none (default), standard (mean 0, deviation 1) or minmax (0 to 1), for all or one "
+             "view"},
+    {.name = "normalize", .type = MD_CHOICE, .offset = FIELD(normalize), .fallback = "none",
+     .choices = md_norm_names, .argument = "none|diag|trace|center",
+     .help = "for kernels without norm= of their own: unit diagonal, unit trace, centred"},
+    {.name = "seed", .type = MD_INT, .offset = FIELD(seed), .fallback = "1", .least = 0,
+     .most = 9e15, .argument = "N", .help = "of everything random: one seed gives one model"},
+    {.name = "threads", .type = MD_INT, .offset = FIELD(threads), .fallback = "0", .least = 0,
+     .most = 4096, .argument = "N", .help = "0: all processors; the result does not depend on it"},
+    {.name = "memory", .type = MD_SIZE, .offset = FIELD(memory), .fallback = "", .argument = "SIZE",
+     .help = "budget for kernel values, e.g. 2G; default: half of what is free"},
+    {0}};
+
+medley_status medley_options_create(medley_options **result, medley_error *error)
+{
+    medley_options *options = md_calloc(1, sizeof *options);
+    if (options == NULL)
+        return md_fail_memory(error, sizeof *options);
+    const medley_status status = md_params_defaults(md_option_table, options, error);
+    if (status < 0) {
+        medley_options_free(options);
+        return status;
+    }
+    *result = options;
+    return MEDLEY_OK;
+}
+
+void medley_options_free(medley_options *options)
+{
+    if (options == NULL)
+        return;
+    md_params_clear(md_option_table, options);
+    free(options);
+}
+
+medley_status medley_options_set(medley_options *options, const char *name, const char *value,
+                                 medley_error *error)
+{
+    return md_params_set(md_option_table, options, "train", name, value, error);
+}
+
+size_t medley_option_count(void)
+{
+    size_t count = 0;
+    while (md_option_table[count].name != NULL)
+        count++;
+    return count;
+}
+
+medley_option_info medley_option_describe(size_t index)
+{
+    const md_param *p = &md_option_table[index];
+    return (medley_option_info){.name = p->name,
+                                .argument = p->argument,
+                                .fallback = p->fallback,
+                                .help = p->help,
+                                .repeatable = p->type == MD_LIST};
+}
+
+/* ---- reading the values ---- */
+
+medley_status md_options_number(double *value, const char *name, const char *text, bool allow_none,
+                                medley_error *error)
+{
+    *value = NAN;
+    if (strcmp(text, "auto") == 0)
+        return MEDLEY_OK;
+    if (allow_none && strcmp(text, "none") == 0) {
+        *value = INFINITY;
+        return MEDLEY_OK;
+    }
+    if (md_parse_double(text, value) && isfinite(*value) && *value > 0)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE, "%s='%s' is neither %sauto nor a positive number", name,
+                   text, allow_none ? "none nor " : "");
+}
+
+medley_status md_options_lambda(double *lambda, const medley_options *options, size_t examples,
+                                medley_error *error)
+{
+    const double n = (double)examples;
+    const int given = !isnan(options->lambda) + !isnan(options->C) + !isnan(options->spicy_C);
+    if (given > 1)
+        return md_fail(error, MEDLEY_USAGE,
+                       "give one of --lambda, --C and --spicy-C: they say the same thing");
+    if (!isnan(options->lambda))
+        *lambda = options->lambda;
+    else if (!isnan(options->spicy_C))
+        *lambda = options->spicy_C / n;
+    else
+        *lambda = 1 / ((isnan(options->C) ? DEFAULT_C : options->C) * n);
+    if (!isnormal(*lambda))
+        return md_fail(error, MEDLEY_USAGE, "lambda = %g is out of range", *lambda);
+    return MEDLEY_OK;
+}
+
+static medley_status read_spec_file(char ***specs, const char *path, medley_error *error)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return md_fail_at(error, MEDLEY_FAILED, path, 0,
+                          "cannot be read; --kernels takes a file with one kernel a line");
+    medley_status status = MEDLEY_OK;
+    char *line = NULL;
+    size_t capacity = 0;
+    while (status == MEDLEY_OK && getline(&line, &capacity, file) >= 0) {
+        line[strcspn(line, "#\r\n")] = '\0';
+        char *start = line;
+        while (isspace((unsigned char)*start))
+            start++;
+        size_t length = strlen(start);
+        while (length > 0 && isspace((unsigned char)start[length - 1]))
+            start[--length] = '\0';
+        if (length > 0)
+            status = md_texts_add(specs, start, error);
+    }
+    free(line);
+    fclose(file);
+    return status;
+}
+
+medley_status md_options_kernels(char ***specs, const medley_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    char **list = NULL;
+    for (size_t i = 0; options->kernels != NULL && options->kernels[i] != NULL; i++)
+        MEDLEY_TRY(md_texts_add(&list, options->kernels[i], error));
+    for (size_t i = 0; options->kernel_files != NULL && options->kernel_files[i] != NULL; i++)
+        MEDLEY_TRY(read_spec_file(&list, options->kernel_files[i], error));
+    *specs = list;
+    list = NULL;
+done:
+    md_texts_free(list);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of a training run as a struct; the table behind it is in options.c. */
+#ifndef MD_OPTIONS_H
+#define MD_OPTIONS_H
+
+#include "medley/options.h"
+#include "param/param.h"
+
+typedef enum md_task { MD_TASK_AUTO, MD_TASK_BINARY, MD_TASK_MULTICLASS } md_task;
+typedef enum md_schedule { MD_RATE_SQRT, MD_RATE_INVERSE, MD_RATE_CONSTANT } md_schedule;
+
+struct medley_options {
+    int task;
+    char *method, *loss, *penalty;
+    double lambda, C, spicy_C; /* NaN: not given */
+    long long epochs;
+    char *eta0;   /* a number or "auto" */
+    int schedule;
+    bool average;
+    char *radius; /* "auto", "none" or a number */
+    long long patience;
+    char **kernels;      /* specs */
+    char **kernel_files; /* files of specs */
+    char *views;
+    char **scale;
+    int normalize;
+    long long seed, threads;
+    size_t memory;
+};
+
+extern const md_param md_option_table[];
+
+/* All kernel specs: those given one by one and those in files. *specs is NULL if there are none;
+ * the caller frees it with md_texts_free. */
+medley_status md_options_kernels(char ***specs, const medley_options *options,
+                                 medley_error *error);
+
+/* "auto" gives NaN, "none" gives infinity (where allowed), a positive number itself. */
+medley_status md_options_number(double *value, const char *name, const char *text, bool allow_none,
+                                medley_error *error);
+
+/* lambda from whichever of lambda, C and spicy-C was given (default C = 10). */
+medley_status md_options_lambda(double *lambda, const medley_options *options, size_t examples,
+                                medley_error *error);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What can be chosen by name, for `medley list`, help and bindings: read off the registries. */
+#include "data/generate.h"
+#include "io/io.h"
+#include "kernel/kernel.h"
+#include "learner/problem.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kinds[] = {"kernels", "penalties", "losses",     "methods",
+                                    "formats", "generators", "structures", NULL};
+
+const char *const *medley_list_kinds(void)
+{
+    return kinds;
+}
+
+static void describe_params(medley_listing *listing, const md_param *params)
+{
+    size_t used = 0;
+    for (const md_param *p = params; p != NULL && p->name != NULL; p++) {
+        const char *value = p->fallback[0] != '\0' ? p->fallback : p->argument;
+        const int length =
+            snprintf(listing->parameters + used, sizeof listing->parameters - used, "%s%s%s%s",
+                     used ? ", " : "", p->name, value[0] != '\0' ? "=" : "", value);
+        used += length > 0 ? (size_t)length : 0;
+        if (used >= sizeof listing->parameters)
+            break;
+    }
+}
+
+/* One function per registry: fills name, summary and what else there is; false behind the end. */
+#define LISTER(function, registry, EXTRA)                                                          \
+    static bool function(medley_listing *listing, size_t index)                                    \
+    {                                                                                              \
+        if ((registry)[index] == NULL)                                                             \
+            return false;                                                                          \
+        listing->name = (registry)[index]->name;                                                   \
+        listing->summary = (registry)[index]->summary;                                             \
+        EXTRA;                                                                                     \
+        return true;                                                                               \
+    }
+
+LISTER(list_kernels, md_kernels, listing->formula = md_kernels[index]->formula;
+       describe_params(listing, md_kernels[index]->params))
+LISTER(list_penalties, md_penalties, listing->formula = md_penalties[index]->formula;
+       describe_params(listing, md_penalties[index]->params))
+LISTER(list_losses, md_losses, listing->formula = md_losses[index]->formula)
+LISTER(list_methods, md_methods, )
+LISTER(list_formats, md_formats, )
+LISTER(list_generators, md_generators, )
+LISTER(list_structures, md_structures, )
+
+static bool (*const listers[])(medley_listing *, size_t) = {
+    list_kernels, list_penalties, list_losses, list_methods,
+    list_formats, list_generators, list_structures};
+
+bool medley_list(medley_listing *listing, const char *kind, size_t index)
+{
+    *listing = (medley_listing){0};
+    const int number = md_text_index(kind, kinds);
+    return number >= 0 && listers[number](listing, index);
+}
+
+const char *medley_nearest_name(const char *text, const char *const *names)
+{
+    return md_text_nearest(text, names);
+}
+
+medley_status md_fail_unknown(const char *kind, const char *in, const char *name,
+                              medley_error *error)
+{
+    enum { MOST = 64 };
+    const char *names[MOST + 1] = {NULL};
+    medley_listing listing;
+    for (size_t i = 0; i < MOST && medley_list(&listing, in, i); i++)
+        names[i] = listing.name;
+    const char *nearest = md_text_nearest(name, names);
+    return md_fail(error, MEDLEY_USAGE, "there is no %s '%s'; %s%s%ssee 'medley list %s'", kind,
+                   name, nearest ? "did you mean '" : "", nearest ? nearest : "",
+                   nearest ? "'? " : "", in);
+}
+
+const char *medley_version(void)
+{
+    return MEDLEY_VERSION;
+}

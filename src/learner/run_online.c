@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An online run from first rate to final model: choice of eta0, epochs, early stopping on held-out
+ * data, averaging. */
+#include "learner/problem.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double RATES[] = {0.01, 0.1, 1, 10}; /* SPOM section 4: keep the best of these */
+enum { RATE_COUNT = 4, RATE_EPOCHS = 5 };
+static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
+
+struct run {
+    md_problem *problem;
+    md_online online;
+    md_trained *trained;
+    const char *stage;
+    double start;
+    float **best; /* [block_count] theta with the best held-out accuracy, NULL: none yet */
+    double best_accuracy;
+    size_t best_epoch;
+    medley_error *error;
+};
+
+/* ---- copies of theta ---- */
+
+static void free_copy(float **copy, size_t block_count)
+{
+    for (size_t m = 0; copy != NULL && m < block_count; m++)
+        free(copy[m]);
+    free(copy);
+}
+
+/* Fills *copy, which may hold an older theta. */
+static medley_status copy_theta(float ***copy, const md_trained *trained, medley_error *error)
+{
+    if (*copy == NULL)
+        *copy = md_calloc(trained->block_count, sizeof **copy);
+    if (*copy == NULL)
+        return md_fail_memory(error, trained->block_count * sizeof **copy);
+    for (size_t m = 0; m < trained->block_count; m++) {
+        const md_block *block = trained->blocks[m];
+        const size_t size = block->class->body_size(block);
+        float **body = &(*copy)[m];
+        if (*body == NULL)
+            *body = md_calloc(size, sizeof **body);
+        if (*body == NULL)
+            return md_fail_memory(error, size * sizeof **body);
+        block->class->export_body(block, *body);
+    }
+    return MEDLEY_OK;
+}
+
+/* The scores of the blocks are computed afresh. */
+static medley_status restore_theta(md_trained *trained, float **copy, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++) {
+        md_block *block = trained->blocks[m];
+        bool nonzero = false;
+        for (size_t i = 0; !nonzero && i < block->class->body_size(block); i++)
+            nonzero = copy[m][i] != 0;
+        if (nonzero)
+            status = block->class->import_body(block, copy[m], error);
+        else
+            block->class->clear(block);
+    }
+    return status;
+}
+
+/* ---- the first rate ---- */
+
+/* A few epochs at one rate; *objective stays infinite if it diverges. */
+static medley_status try_rate(struct run *run, double rate, double *objective)
+{
+    char stage[32];
+    const size_t given = (size_t)run->problem->options->epochs;
+    const size_t epochs = given < RATE_EPOCHS ? given : RATE_EPOCHS;
+    snprintf(stage, sizeof stage, "rate %g", rate);
+    md_online_restart(&run->online, rate);
+    for (size_t e = 0; e < epochs; e++) {
+        const bool last = e + 1 == epochs;
+        medley_status status = md_online_epoch(&run->online, e, run->error);
+        if (status == MEDLEY_OK && last)
+            status = md_online_objective(&run->online, objective, NULL, run->error);
+        if (status < 0)
+            return status;
+        if (!md_problem_report(run->problem, stage, e + 1, epochs, last ? *objective : NAN, NAN))
+            return MEDLEY_STOPPED;
+    }
+    return MEDLEY_OK;
+}
+
+/* The paper's rule: the rate that lowers the objective most. If the observer stops the search, the
+ * theta that is being tried stays. */
+static medley_status choose_rate(struct run *run)
+{
+    double best = INFINITY;
+    double *rate = &run->trained->eta0;
+    *rate = RATES[0];
+    for (size_t i = 0; i < RATE_COUNT; i++) {
+        double objective = INFINITY;
+        const medley_status status = try_rate(run, RATES[i], &objective);
+        if (status == MEDLEY_STOPPED) {
+            *rate = RATES[i];
+            if (run->online.diverged)
+                md_online_restart(&run->online, RATES[i]);
+        }
+        if (status != MEDLEY_OK)
+            return status;
+        if (objective < best) {
+            best = objective;
+            *rate = RATES[i];
+        }
+    }
+    return MEDLEY_OK;
+}
+
+/* ---- epochs ---- */
+
+/* Held-out accuracy of what would be returned now: the average of the iterates if that is wanted,
+ * else theta. The best so far is kept. */
+static medley_status measure_dev(struct run *run, size_t e)
+{
+    medley_status status = MEDLEY_OK;
+    const bool average = run->online.settings.average;
+    float **current = NULL;
+    double *accuracy = &run->trained->epochs[e].dev_accuracy;
+    if (average) {
+        MEDLEY_TRY(copy_theta(&current, run->trained, run->error));
+        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+    }
+    MEDLEY_TRY(md_problem_dev_accuracy(accuracy, run->problem, run->trained, run->error));
+    if (*accuracy > run->best_accuracy) {
+        run->best_accuracy = *accuracy;
+        run->best_epoch = e;
+        MEDLEY_TRY(copy_theta(&run->best, run->trained, run->error));
+    }
+    if (average)
+        MEDLEY_TRY(restore_theta(run->trained, current, run->error));
+done:
+    free_copy(current, run->trained->block_count);
+    return status;
+}
+
+static medley_status one_epoch(struct run *run, size_t e)
+{
+    medley_status status = MEDLEY_OK;
+    medley_epoch *epoch = &run->trained->epochs[e];
+    *epoch = (medley_epoch){.dev_accuracy = NAN};
+    run->trained->epoch_count = e + 1;
+    MEDLEY_TRY(md_online_epoch(&run->online, e, run->error));
+    MEDLEY_TRY(md_online_objective(&run->online, &epoch->objective, &epoch->loss, run->error));
+    if (!isfinite(epoch->objective))
+        return md_fail(run->error, MEDLEY_FAILED,
+                       "training diverged in epoch %zu (the objective is not a number); use a "
+                       "smaller --eta0, --normalize diag or --scale standard",
+                       e + 1);
+    if (run->problem->dev != NULL)
+        MEDLEY_TRY(measure_dev(run, e));
+    epoch->seconds = md_clock_seconds() - run->start;
+done:
+    return status;
+}
+
+static bool has_settled(const md_trained *trained)
+{
+    const size_t last = trained->epoch_count;
+    if (last < 2)
+        return false;
+    const double now = trained->epochs[last - 1].objective;
+    return fabs(trained->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
+}
+
+static medley_status run_epochs(struct run *run)
+{
+    const medley_options *options = run->problem->options;
+    const size_t epochs = (size_t)options->epochs;
+    md_trained *trained = run->trained;
+    run->start = md_clock_seconds();
+    trained->epochs = md_calloc(epochs, sizeof *trained->epochs);
+    if (trained->epochs == NULL)
+        return md_fail_memory(run->error, epochs * sizeof *trained->epochs);
+    for (size_t e = 0; e < epochs && !trained->converged; e++) {
+        const medley_status status = one_epoch(run, e);
+        if (status < 0)
+            return status;
+        const medley_epoch *epoch = &trained->epochs[e];
+        if (!md_problem_report(run->problem, run->stage, e + 1, epochs, epoch->objective,
+                               epoch->dev_accuracy))
+            return MEDLEY_STOPPED;
+        trained->converged =
+            run->problem->dev != NULL && e - run->best_epoch >= (size_t)options->patience;
+    }
+    trained->converged = trained->converged || has_settled(trained);
+    return MEDLEY_OK;
+}
+
+/* ---- the run ---- */
+
+static medley_status read_settings(md_online_settings *settings, md_problem *problem,
+                                   size_t block_count, medley_error *error)
+{
+    const medley_options *options = problem->options;
+    *settings = (md_online_settings){.lambda = problem->lambda,
+                                     .schedule = (md_schedule)options->schedule,
+                                     .average = options->average,
+                                     .seed = (uint64_t)options->seed,
+                                     .threads = problem->threads};
+    medley_status status = md_options_number(&settings->eta0, "eta0", options->eta0, false, error);
+    if (status == MEDLEY_OK)
+        status = md_options_number(&settings->radius, "radius", options->radius, true, error);
+    if (status < 0 || !isnan(settings->radius))
+        return status;
+    const md_shape shape = {.labels = problem->train->label_names.count};
+    double at_zero = 0;
+    for (size_t e = 0; e < problem->example_count; e++)
+        at_zero += problem->loss->at_zero(problem->structure, shape, problem->examples[e].length);
+    settings->radius = md_online_radius(problem->penalty, problem->lambda,
+                                        at_zero / (double)problem->example_count, block_count);
+    return MEDLEY_OK;
+}
+
+/* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
+ * are renewed too, unless that takes another pass over kernels that are not kept. */
+static medley_status finish(struct run *run)
+{
+    medley_status status = MEDLEY_OK;
+    const bool streamed = run->problem->gram != NULL && md_gram_is_streamed(run->problem->gram);
+    float **last = NULL;
+    if (run->best != NULL) {
+        MEDLEY_TRY(restore_theta(run->trained, run->best, run->error));
+    } else if (run->online.settings.average && run->online.round > 0) {
+        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+    } else if (!streamed) {
+        MEDLEY_TRY(copy_theta(&last, run->trained, run->error));
+        MEDLEY_TRY(restore_theta(run->trained, last, run->error));
+    }
+    MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
+done:
+    free_copy(last, run->trained->block_count);
+    return status;
+}
+
+medley_status md_run_online(md_problem *problem, md_trained *trained, const size_t *visit,
+                            size_t visit_count, const char *stage, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    struct run run = {.problem = problem,
+                      .trained = trained,
+                      .stage = stage,
+                      .best_accuracy = -1,
+                      .error = error};
+    md_online_settings settings;
+    const md_online_problem online_problem = {
+        .blocks = trained->blocks,
+        .block_count = trained->block_count,
+        .gram = problem->gram,
+        .structure = problem->structure,
+        .shape = {.labels = problem->train->label_names.count},
+        .loss = problem->loss,
+        .penalty = problem->penalty,
+        .examples = problem->examples,
+        .example_count = problem->example_count,
+        .gold = problem->train->label,
+        .visit = visit,
+        .visit_count = visit_count};
+    MEDLEY_TRY(read_settings(&settings, problem, trained->block_count, error));
+    MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
+    trained->eta0 = settings.eta0;
+    medley_status stopped = MEDLEY_OK;
+    if (isnan(settings.eta0))
+        MEDLEY_TRY(stopped = choose_rate(&run));
+    if (stopped == MEDLEY_OK) {
+        md_online_restart(&run.online, trained->eta0);
+        MEDLEY_TRY(stopped = run_epochs(&run));
+    }
+    trained->iterations = run.online.round;
+    MEDLEY_TRY(finish(&run));
+    status = stopped;
+done:
+    free_copy(run.best, trained->block_count);
+    md_online_clear(&run.online);
+    return status;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading model files. Checksums tell damage from accident; every count and index is checked as
+ * well, so that a forged file can be refused but never reaches outside its arrays. */
+#include "model/file.h"
+
+#include "base/memory.h"
+#include "structure/structure.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct loader {
+    medley_model *model;
+    const char *path;
+    md_unpack sections[MD_SECTION_COUNT];
+    medley_error *error;
+};
+
+static medley_status fail_damaged(const struct loader *loader, const char *what)
+{
+    return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
+                      "the model file is damaged (%s); train again or restore a copy", what);
+}
+
+/* ---- the container ---- */
+
+static medley_status read_container(struct loader *loader, const char *data, size_t length)
+{
+    if (length < 8 || memcmp(data, MD_FILE_MAGIC, 8) != 0)
+        return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
+                          "this is not a Medley model; give a file written by 'medley train'");
+    md_unpack header = {.data = data, .length = length, .position = 8};
+    const uint64_t version = md_unpack_u64(&header);
+    const uint64_t stated = md_unpack_u64(&header);
+    if (header.bad || length < MD_HEADER_BYTES)
+        return fail_damaged(loader, "it ends inside its header");
+    md_unpack sum = {
+        .data = data, .length = length, .position = MD_HEADER_BYTES - sizeof(uint64_t)};
+    if (md_unpack_u64(&sum) != md_crc32(data, MD_HEADER_BYTES - sizeof(uint64_t))) {
+        if (version > MD_FILE_VERSION && version < 1000)
+            return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
+                              "the model has format version %llu, this program reads version %d; "
+                              "use a newer medley",
+                              (unsigned long long)version, MD_FILE_VERSION);
+        return fail_damaged(loader, "its header's checksum does not match");
+    }
+    if (stated != length)
+        return fail_damaged(loader, length < stated ? "it is cut short" : "it is too long");
+    if (version != MD_FILE_VERSION || md_unpack_u64(&header) != MD_SECTION_COUNT)
+        return fail_damaged(loader, "unknown version");
+    for (size_t i = 0; i < MD_SECTION_COUNT; i++) {
+        header.position += 8; /* the name is for people */
+        const uint64_t offset = md_unpack_u64(&header);
+        const uint64_t size = md_unpack_u64(&header);
+        const uint64_t crc = md_unpack_u64(&header);
+        if (offset > length || size > length - offset)
+            return fail_damaged(loader, "a section lies outside the file");
+        if (md_crc32(data + offset, size) != crc)
+            return fail_damaged(loader, md_section_names[i]);
+        loader->sections[i] = (md_unpack){.data = data + offset, .length = size};
+    }
+    return MEDLEY_OK;
+}
+
+/* ---- sections ---- */
+
+static medley_status read_labels(struct loader *loader, md_unpack *in)
+{
+    const size_t count = md_unpack_count(in, 8);
+    for (size_t l = 0; l < count; l++) {
+        char *name = md_unpack_text(in);
+        const int32_t id =
+            name ? md_strings_add(&loader->model->labels, name, strlen(name)) : -1;
+        free(name);
+        if (id != (int32_t)l)
+            return fail_damaged(loader, "labels");
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status read_blocks(struct loader *loader, md_unpack *in)
+{
+    medley_model *model = loader->model;
+    const size_t epochs = md_unpack_count(in, 24);
+    model->epochs = md_calloc(epochs, sizeof *model->epochs);
+    if (model->epochs == NULL)
+        return md_fail_memory(loader->error, epochs * sizeof *model->epochs);
+    for (size_t e = 0; e < epochs; e++) {
+        model->epochs[e].objective = md_unpack_f64(in);
+        model->epochs[e].loss = md_unpack_f64(in);
+        model->epochs[e].dev_accuracy = md_unpack_f64(in);
+    }
+    model->summary.epoch_count = epochs;
+    const size_t count = md_unpack_count(in, 32);
+    model->names = md_calloc(count, sizeof *model->names);
+    model->blocks = md_calloc(count, sizeof *model->blocks);
+    if (model->names == NULL || model->blocks == NULL)
+        return md_fail_memory(loader->error, count * sizeof *model->blocks);
+    for (size_t m = 0; m < count; m++) {
+        model->names[m] = md_unpack_text(in);
+        model->summary.block_count = m + 1;
+        model->blocks[m].weight = md_unpack_f64(in);
+        model->blocks[m].norm = md_unpack_f64(in);
+        model->blocks[m].features = md_unpack_u64(in);
+        if (in->bad)
+            return fail_damaged(loader, "blocks");
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status read_story(struct loader *loader)
+{
+    md_unpack *in = &loader->sections[0];
+    medley_model *model = loader->model;
+    medley_summary *s = &model->summary;
+    model->structure = md_unpack_text(in);
+    model->task = md_unpack_text(in);
+    model->method = md_unpack_text(in);
+    model->loss = md_unpack_text(in);
+    model->penalty = md_unpack_text(in);
+    double *numbers[] = {&s->lambda, &s->C, &s->spicy_C, &s->eta0, &s->objective, &s->dual, &s->gap};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = md_unpack_f64(in);
+    s->examples = md_unpack_u64(in);
+    s->parts = md_unpack_u64(in);
+    s->active_blocks = md_unpack_u64(in);
+    s->iterations = md_unpack_u64(in);
+    s->seed = md_unpack_u64(in);
+    s->converged = md_unpack_u64(in) != 0;
+    if (in->bad)
+        return fail_damaged(loader, "story");
+    if (md_structure_find(model->structure) == NULL)
+        return md_fail_at(loader->error, MEDLEY_NOT_SUPPORTED, loader->path, 0,
+                          "the model predicts the structure '%s', which this program does not "
+                          "know; use a newer medley",
+                          model->structure);
+    const medley_status status = read_labels(loader, in);
+    if (status < 0)
+        return status;
+    if (model->labels.count == 0)
+        return fail_damaged(loader, "no labels");
+    return read_blocks(loader, in);
+}
+
+static medley_status read_view(struct loader *loader, md_unpack *in, size_t v)
+{
+    md_view *view = &loader->model->bank.views[v];
+    loader->model->bank.view_count = v + 1;
+    view->name = md_unpack_text(in);
+    view->group = md_unpack_text(in);
+    view->table = md_unpack_text(in);
+    view->table_columns = md_unpack_u64(in);
+    view->sparse = md_unpack_u64(in) != 0;
+    view->column_count = md_unpack_u64(in);
+    if (in->bad || view->column_count > view->table_columns || view->table_columns > INT32_MAX)
+        return fail_damaged(loader, "views");
+    if (md_unpack_u64(in) != 0) {
+        view->columns = view->column_count <= (in->length - in->position) / 8
+                            ? md_calloc(view->column_count, sizeof *view->columns)
+                            : NULL;
+        for (size_t c = 0; view->columns != NULL && c < view->column_count; c++) {
+            view->columns[c] = md_unpack_u64(in);
+            if (view->columns[c] >= view->table_columns ||
+                (c > 0 && view->columns[c] <= view->columns[c - 1]))
+                in->bad = true;
+        }
+        in->bad = in->bad || view->columns == NULL;
+    } else if (view->column_count != view->table_columns) {
+        in->bad = true;
+    }
+    if (md_unpack_u64(in) != 0) {
+        view->shift = md_unpack_floats(in, view->column_count);
+        view->factor = md_unpack_floats(in, view->column_count);
+    }
+    if (md_unpack_u64(in) != 0)
+        loader->model->bank.origin[v] = md_unpack_floats(in, view->column_count);
+    return in->bad || (view->sparse && loader->model->bank.origin[v] != NULL)
+               ? fail_damaged(loader, "views")
+               : MEDLEY_OK;
+}
+
+static medley_status read_kernel(struct loader *loader, md_unpack *in, size_t m)
+{
+    md_bank *bank = &loader->model->bank;
+    md_kernel *kernel = &bank->kernels[m];
+    char *name = md_unpack_text(in);
+    const bool precomputed = md_unpack_u64(in) != 0;
+    if (name == NULL)
+        return fail_damaged(loader, "kernels");
+    bank->count = m + 1;
+    if (precomputed) {
+        *kernel = (md_kernel){.name = name};
+    } else {
+        medley_error inner = {0};
+        const medley_status status = md_kernel_from_name(kernel, name, &inner);
+        free(name);
+        if (status < 0)
+            return md_fail_at(loader->error, MEDLEY_NOT_SUPPORTED, loader->path, 0,
+                              "the model's kernel cannot be used: %s", inner.message);
+    }
+    kernel->view = md_unpack_u64(in);
+    const uint64_t norm = md_unpack_u64(in);
+    kernel->factor = md_unpack_f64(in);
+    kernel->grand_mean = md_unpack_f64(in);
+    if (md_unpack_u64(in) != 0)
+        kernel->column_mean = md_unpack_floats(in, bank->training_rows);
+    if (in->bad || norm > MD_NORM_CENTER || (!precomputed && kernel->view >= bank->view_count) ||
+        (norm == MD_NORM_CENTER) != (kernel->column_mean != NULL))
+        return fail_damaged(loader, "kernels");
+    kernel->norm = (md_norm)norm;
+    return MEDLEY_OK;
+}
+
+static medley_status read_kernels(struct loader *loader)
+{
+    medley_status status = MEDLEY_OK;
+    md_unpack *in = &loader->sections[1];
+    md_bank *bank = &loader->model->bank;
+    bank->training_rows = md_unpack_u64(in);
+    const size_t views = md_unpack_count(in, 64);
+    bank->views = md_calloc(views, sizeof *bank->views);
+    bank->origin = md_calloc(views, sizeof *bank->origin);
+    if (bank->views == NULL || bank->origin == NULL)
+        return md_fail_memory(loader->error, views * sizeof *bank->views);
+    for (size_t v = 0; v < views && status == MEDLEY_OK; v++)
+        status = read_view(loader, in, v);
+    if (status < 0)
+        return status;
+    const size_t count = md_unpack_count(in, 48);
+    bank->kernels = md_calloc(count, sizeof *bank->kernels);
+    if (bank->kernels == NULL)
+        return md_fail_memory(loader->error, count * sizeof *bank->kernels);
+    for (size_t m = 0; m < count && status == MEDLEY_OK; m++)
+        status = read_kernel(loader, in, m);
+    if (status == MEDLEY_OK && in->bad)
+        status = fail_damaged(loader, "kernels");
+    return status;
+}
+
+static bool read_sparse(md_matrix *matrix, md_unpack *in)
+{
+    const size_t entries = md_unpack_count(in, 12);
+    medley_error ignored = {0};
+    if (in->bad || (matrix->rows + 1) > (in->length - in->position) / 8 ||
+        md_matrix_init_sparse(matrix, matrix->rows, matrix->columns, entries, &ignored) < 0)
+        return false;
+    for (size_t r = 0; r <= matrix->rows; r++) {
+        matrix->start[r] = md_unpack_u64(in);
+        if (matrix->start[r] > entries || (r > 0 && matrix->start[r] < matrix->start[r - 1]))
+            return false;
+    }
+    if (matrix->start[0] != 0 || matrix->start[matrix->rows] != entries)
+        return false;
+    for (size_t r = 0; r < matrix->rows; r++)
+        for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++) {
+            const uint64_t column = md_unpack_u64(in);
+            if (column >= matrix->columns ||
+                (e > matrix->start[r] && column <= (uint64_t)matrix->index[e - 1]))
+                return false;
+            matrix->index[e] = (int32_t)column;
+        }
+    free(matrix->value);
+    matrix->value = md_unpack_floats(in, entries);
+    return !in->bad;
+}
+
+static bool read_matrix(md_matrix *matrix, const md_view *view, size_t rows, md_unpack *in)
+{
+    const uint64_t columns = md_unpack_u64(in);
+    *matrix = (md_matrix){.rows = rows, .columns = columns};
+    if (in->bad || columns > INT32_MAX)
+        return false;
+    if (view->sparse)
+        return read_sparse(matrix, in);
+    if (columns != view->column_count || (columns > 0 && rows > SIZE_MAX / 4 / columns))
+        return false;
+    matrix->dense = md_unpack_floats(in, rows * columns);
+    return !in->bad;
+}
+
+static medley_status read_points(struct loader *loader)
+{
+    md_unpack *in = &loader->sections[2];
+    medley_model *model = loader->model;
+    const md_bank *bank = &model->bank;
+    model->support_count = md_unpack_count(in, 8);
+    model->support_row = md_calloc(model->support_count, sizeof *model->support_row);
+    if (model->support_row == NULL)
+        return md_fail_memory(loader->error, model->support_count * 8);
+    for (size_t r = 0; r < model->support_count; r++) {
+        model->support_row[r] = md_unpack_u64(in);
+        if (model->support_row[r] >= bank->training_rows)
+            return fail_damaged(loader, "support rows");
+    }
+    medley_status status = md_points_init(&model->points, model->support_count, bank->view_count,
+                                          bank->count, loader->error);
+    if (status < 0)
+        return status;
+    md_points *points = &model->points;
+    for (size_t v = 0; v < bank->view_count; v++) {
+        points->used[v] = md_unpack_u64(in) != 0;
+        if (!points->used[v])
+            continue;
+        if (!read_matrix(&points->views[v], &bank->views[v], points->rows, in))
+            return fail_damaged(loader, "points");
+        points->norm2[v] = md_unpack_floats(in, points->rows);
+        if (md_unpack_u64(in) != 0)
+            points->lift[v] = md_unpack_floats(in, points->rows);
+        if (in->bad || (points->lift[v] != NULL) != (bank->origin[v] != NULL))
+            return fail_damaged(loader, "points");
+    }
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        if (md_unpack_u64(in) != 0)
+            points->inverse_root[m] = md_unpack_floats(in, points->rows);
+        if (in->bad || (kernel->norm == MD_NORM_DIAG) != (points->inverse_root[m] != NULL) ||
+            (kernel->class != NULL && !kernel->explicit_weights && !points->used[kernel->view]) ||
+            (kernel->norm == MD_NORM_CENTER && points->rows != bank->training_rows))
+            return fail_damaged(loader, "points");
+    }
+    return md_points_index(points, loader->error);
+}
+
+static medley_status read_bodies(struct loader *loader)
+{
+    md_unpack *in = &loader->sections[3];
+    medley_model *model = loader->model;
+    const size_t labels = model->labels.count;
+    const size_t bodies = md_unpack_count(in, 8);
+    model->bodies = md_calloc(bodies, sizeof *model->bodies);
+    if (model->bodies == NULL)
+        return md_fail_memory(loader->error, bodies * sizeof *model->bodies);
+    for (size_t b = 0; b < bodies; b++) {
+        const size_t rows = md_unpack_count(in, 4 * labels);
+        model->bodies[b] = (md_body){.rows = rows, .values = md_unpack_floats(in, rows * labels)};
+        model->body_count = b + 1;
+        if (in->bad)
+            return fail_damaged(loader, "coefficients");
+    }
+    const size_t terms = md_unpack_count(in, 24);
+    model->terms = md_calloc(terms, sizeof *model->terms);
+    if (model->terms == NULL)
+        return md_fail_memory(loader->error, terms * sizeof *model->terms);
+    model->term_count = terms;
+    for (size_t t = 0; t < terms; t++) {
+        md_term *term = &model->terms[t];
+        term->kernel = md_unpack_u64(in);
+        term->body = md_unpack_u64(in);
+        term->factor = md_unpack_f64(in);
+        if (in->bad || term->kernel >= model->bank.count || term->body >= bodies)
+            return fail_damaged(loader, "terms");
+        const md_kernel *kernel = &model->bank.kernels[term->kernel];
+        const size_t expected = kernel->explicit_weights
+                                    ? model->bank.views[kernel->view].column_count
+                                    : model->support_count;
+        if (model->bodies[term->body].rows != expected)
+            return fail_damaged(loader, "terms");
+    }
+    return in->bad ? fail_damaged(loader, "terms") : MEDLEY_OK;
+}
+
+/* ---- the file ---- */
+
+static medley_status load_from(struct loader *loader, const char *data, size_t length)
+{
+    medley_status status = MEDLEY_OK;
+    loader->model = md_calloc(1, sizeof *loader->model);
+    if (loader->model == NULL)
+        return md_fail_memory(loader->error, sizeof *loader->model);
+    MEDLEY_TRY(read_container(loader, data, length));
+    MEDLEY_TRY(read_story(loader));
+    MEDLEY_TRY(read_kernels(loader));
+    MEDLEY_TRY(read_points(loader));
+    MEDLEY_TRY(read_bodies(loader));
+    md_model_link_summary(loader->model);
+done:
+    if (status < 0) {
+        medley_model_free(loader->model);
+        loader->model = NULL;
+    }
+    return status;
+}
+
+medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
+{
+    struct loader loader = {.path = path, .error = error};
+    struct stat info;
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+        const char *reason = descriptor < 0 ? strerror(errno) : "it is not a plain file";
+        if (descriptor >= 0)
+            close(descriptor);
+        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s", reason);
+    }
+    const size_t length = (size_t)info.st_size;
+    if (length == 0) {
+        close(descriptor);
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0, "the model file is empty");
+    }
+    char *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    close(descriptor);
+    if (data == MAP_FAILED)
+        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s",
+                          strerror(errno));
+    const medley_status status = load_from(&loader, data, length);
+    munmap(data, length);
+    if (status == MEDLEY_OK)
+        *model = loader.model;
+    return status;
+}

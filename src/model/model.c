@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/model.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+void medley_model_free(medley_model *model)
+{
+    if (model == NULL)
+        return;
+    free(model->structure);
+    md_strings_clear(&model->labels);
+    md_bank_clear(&model->bank);
+    md_points_clear(&model->points);
+    free(model->support_row);
+    free(model->terms);
+    for (size_t b = 0; model->bodies != NULL && b < model->body_count; b++)
+        free(model->bodies[b].values);
+    free(model->bodies);
+    free(model->task);
+    free(model->method);
+    free(model->loss);
+    free(model->penalty);
+    for (size_t m = 0; model->names != NULL && m < model->summary.block_count; m++)
+        free(model->names[m]);
+    free(model->names);
+    free(model->blocks);
+    free(model->epochs);
+    free(model);
+}
+
+void md_model_link_summary(medley_model *model)
+{
+    medley_summary *summary = &model->summary;
+    summary->task = model->task;
+    summary->method = model->method;
+    summary->loss = model->loss;
+    summary->penalty = model->penalty;
+    for (size_t m = 0; m < summary->block_count; m++)
+        model->blocks[m].name = model->names[m];
+    summary->blocks = model->blocks;
+    summary->epochs = model->epochs;
+    summary->support_rows = model->support_count;
+}
+
+size_t medley_model_label_count(const medley_model *model)
+{
+    return model->labels.count;
+}
+
+const char *medley_model_label_name(const medley_model *model, size_t label)
+{
+    return label < model->labels.count ? model->labels.items[label] : NULL;
+}
+
+const medley_summary *medley_model_summary(const medley_model *model)
+{
+    return &model->summary;
+}
+
+size_t medley_model_columns(const medley_model *model, const char *name)
+{
+    for (size_t v = 0; v < model->bank.view_count; v++)
+        if (strcmp(model->bank.views[v].table, name) == 0)
+            return model->bank.views[v].table_columns;
+    return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A trained model: fitted kernels, the support rows they are evaluated against, coefficients, label
+ * names, and the story of the training run. Two models of the same bytes score alike, bit by bit:
+ * a model that was just learnt is already in the form in which it is saved. */
+#ifndef MD_MODEL_H
+#define MD_MODEL_H
+
+#include "gram/gram.h"
+#include "medley/model.h"
+
+/* One active block. */
+typedef struct md_term {
+    size_t kernel;   /* of the model's bank */
+    size_t body;     /* index into bodies: kernels of an average share one */
+    double factor;   /* multiplies the body */
+} md_term;
+
+typedef struct md_body {
+    float *values; /* [rows][labels] */
+    size_t rows;   /* support rows, or columns of the view for explicit weights */
+} md_body;
+
+struct medley_model {
+    char *structure; /* name of the structure that decodes */
+    md_strings labels;
+    md_bank bank;     /* active kernels and their views */
+    md_points points; /* support rows */
+    size_t support_count;
+    size_t *support_row; /* [support_count] training row of each */
+    md_term *terms;
+    size_t term_count;
+    md_body *bodies;
+    size_t body_count;
+
+    /* the story */
+    char *task, *method, *loss, *penalty;
+    char **names;              /* [block_count] */
+    medley_block_info *blocks; /* [block_count] */
+    medley_epoch *epochs;
+    medley_summary summary; /* pointers into the above */
+};
+
+/* Points summary's pointers to the model's own arrays. */
+void md_model_link_summary(medley_model *model);
+
+/* scores[rows][labels] of new data; zeroed here. */
+medley_status md_model_scores(const medley_model *model, const medley_dataset *dataset,
+                              size_t threads, float *scores, medley_error *error);
+
+#endif

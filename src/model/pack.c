@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/pack.h"
+
+#include "base/memory.h"
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+void md_pack_u64(md_text *out, uint64_t value)
+{
+    const uint64_t little = htole64(value);
+    md_text_add(out, (const char *)&little, sizeof little);
+}
+
+void md_pack_f64(md_text *out, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    md_pack_u64(out, bits);
+}
+
+void md_pack_text(md_text *out, const char *text)
+{
+    const size_t length = strlen(text);
+    static const char zeros[8];
+    md_pack_u64(out, length);
+    md_text_add(out, text, length);
+    md_text_add(out, zeros, (8 - length % 8) % 8); /* so that numbers stay aligned */
+}
+
+void md_pack_floats(md_text *out, const float *values, size_t count)
+{
+    static const char zeros[8];
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+    md_text_add(out, (const char *)values, count * sizeof *values);
+#else
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        bits = htole32(bits);
+        md_text_add(out, (const char *)&bits, sizeof bits);
+    }
+#endif
+    md_text_add(out, zeros, count % 2 * 4);
+}
+
+static const char *take(md_unpack *in, size_t bytes)
+{
+    if (in->bad || bytes > in->length - in->position) {
+        in->bad = true;
+        return NULL;
+    }
+    const char *start = in->data + in->position;
+    in->position += bytes;
+    return start;
+}
+
+uint64_t md_unpack_u64(md_unpack *in)
+{
+    uint64_t value = 0;
+    const char *bytes = take(in, sizeof value);
+    if (bytes != NULL)
+        memcpy(&value, bytes, sizeof value);
+    return le64toh(value);
+}
+
+double md_unpack_f64(md_unpack *in)
+{
+    const uint64_t bits = md_unpack_u64(in);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+size_t md_unpack_count(md_unpack *in, size_t bytes)
+{
+    const uint64_t count = md_unpack_u64(in);
+    if (in->bad || count > (in->length - in->position) / bytes) {
+        in->bad = true;
+        return 0;
+    }
+    return (size_t)count;
+}
+
+char *md_unpack_text(md_unpack *in)
+{
+    const size_t length = md_unpack_count(in, 1);
+    const char *bytes = take(in, length + (8 - length % 8) % 8);
+    if (bytes == NULL || memchr(bytes, '\0', length) != NULL) {
+        in->bad = true;
+        return NULL;
+    }
+    char *text = md_copy_text(bytes, length);
+    in->bad = in->bad || text == NULL;
+    return text;
+}
+
+float *md_unpack_floats(md_unpack *in, size_t count)
+{
+    if (in->bad || count > (in->length - in->position) / sizeof(float)) {
+        in->bad = true;
+        return NULL;
+    }
+    const char *bytes = take(in, count * sizeof(float));
+    float *values = md_copy(bytes, count * sizeof(float));
+    if (count % 2 != 0)
+        take(in, 4);
+#if __BYTE_ORDER != __LITTLE_ENDIAN
+    for (size_t i = 0; values != NULL && i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        bits = le32toh(bits);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+#endif
+    in->bad = in->bad || values == NULL;
+    return values;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing model files. Nothing here depends on time, threads or the machine, so one seed gives the
+ * same bytes. */
+#include "model/file.h"
+
+#include "base/output.h"
+#include <string.h>
+
+const char *const md_section_names[MD_SECTION_COUNT] = {"story", "kernels", "points", "bodies"};
+
+static void pack_story(md_text *out, const medley_model *model)
+{
+    const medley_summary *s = &model->summary;
+    md_pack_text(out, model->structure);
+    md_pack_text(out, model->task);
+    md_pack_text(out, model->method);
+    md_pack_text(out, model->loss);
+    md_pack_text(out, model->penalty);
+    const double numbers[] = {s->lambda, s->C, s->spicy_C, s->eta0, s->objective, s->dual, s->gap};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        md_pack_f64(out, numbers[i]);
+    const uint64_t counts[] = {s->examples, s->parts, s->active_blocks, s->iterations, s->seed,
+                               s->converged};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        md_pack_u64(out, counts[i]);
+    md_pack_u64(out, model->labels.count);
+    for (size_t l = 0; l < model->labels.count; l++)
+        md_pack_text(out, model->labels.items[l]);
+    md_pack_u64(out, s->epoch_count);
+    for (size_t e = 0; e < s->epoch_count; e++) {
+        md_pack_f64(out, s->epochs[e].objective);
+        md_pack_f64(out, s->epochs[e].loss);
+        md_pack_f64(out, s->epochs[e].dev_accuracy);
+    }
+    md_pack_u64(out, s->block_count);
+    for (size_t m = 0; m < s->block_count; m++) {
+        md_pack_text(out, s->blocks[m].name);
+        md_pack_f64(out, s->blocks[m].weight);
+        md_pack_f64(out, s->blocks[m].norm);
+        md_pack_u64(out, s->blocks[m].features);
+    }
+}
+
+static void pack_view(md_text *out, const md_view *view, const float *origin)
+{
+    md_pack_text(out, view->name);
+    md_pack_text(out, view->group);
+    md_pack_text(out, view->table);
+    md_pack_u64(out, view->table_columns);
+    md_pack_u64(out, view->sparse);
+    md_pack_u64(out, view->column_count);
+    md_pack_u64(out, view->columns != NULL);
+    for (size_t c = 0; view->columns != NULL && c < view->column_count; c++)
+        md_pack_u64(out, view->columns[c]);
+    md_pack_u64(out, view->factor != NULL);
+    if (view->factor != NULL) {
+        md_pack_floats(out, view->shift, view->column_count);
+        md_pack_floats(out, view->factor, view->column_count);
+    }
+    md_pack_u64(out, origin != NULL);
+    if (origin != NULL)
+        md_pack_floats(out, origin, view->column_count);
+}
+
+static void pack_kernels(md_text *out, const md_bank *bank)
+{
+    md_pack_u64(out, bank->training_rows);
+    md_pack_u64(out, bank->view_count);
+    for (size_t v = 0; v < bank->view_count; v++)
+        pack_view(out, &bank->views[v], bank->origin ? bank->origin[v] : NULL);
+    md_pack_u64(out, bank->count);
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        md_pack_text(out, kernel->name);
+        md_pack_u64(out, kernel->class == NULL);
+        md_pack_u64(out, kernel->view);
+        md_pack_u64(out, kernel->norm);
+        md_pack_f64(out, kernel->factor);
+        md_pack_f64(out, kernel->grand_mean);
+        md_pack_u64(out, kernel->column_mean != NULL);
+        if (kernel->column_mean != NULL)
+            md_pack_floats(out, kernel->column_mean, bank->training_rows);
+    }
+}
+
+static void pack_matrix(md_text *out, const md_matrix *matrix)
+{
+    md_pack_u64(out, matrix->columns);
+    if (!md_matrix_is_sparse(matrix)) {
+        md_pack_floats(out, matrix->dense, matrix->rows * matrix->columns);
+        return;
+    }
+    const size_t entries = matrix->start[matrix->rows];
+    md_pack_u64(out, entries);
+    for (size_t r = 0; r <= matrix->rows; r++)
+        md_pack_u64(out, matrix->start[r]);
+    for (size_t e = 0; e < entries; e++)
+        md_pack_u64(out, (uint64_t)matrix->index[e]);
+    md_pack_floats(out, matrix->value, entries);
+}
+
+static void pack_points(md_text *out, const medley_model *model)
+{
+    const md_points *points = &model->points;
+    md_pack_u64(out, model->support_count);
+    for (size_t r = 0; r < model->support_count; r++)
+        md_pack_u64(out, model->support_row[r]);
+    for (size_t v = 0; v < model->bank.view_count; v++) {
+        md_pack_u64(out, points->used[v]);
+        if (!points->used[v])
+            continue; /* explicit weights need no rows */
+        pack_matrix(out, &points->views[v]);
+        md_pack_floats(out, points->norm2[v], points->rows);
+        md_pack_u64(out, points->lift[v] != NULL);
+        if (points->lift[v] != NULL)
+            md_pack_floats(out, points->lift[v], points->rows);
+    }
+    for (size_t m = 0; m < model->bank.count; m++) {
+        md_pack_u64(out, points->inverse_root[m] != NULL);
+        if (points->inverse_root[m] != NULL)
+            md_pack_floats(out, points->inverse_root[m], points->rows);
+    }
+}
+
+static void pack_bodies(md_text *out, const medley_model *model)
+{
+    md_pack_u64(out, model->body_count);
+    for (size_t b = 0; b < model->body_count; b++) {
+        md_pack_u64(out, model->bodies[b].rows);
+        md_pack_floats(out, model->bodies[b].values,
+                       model->bodies[b].rows * model->labels.count);
+    }
+    md_pack_u64(out, model->term_count);
+    for (size_t t = 0; t < model->term_count; t++) {
+        md_pack_u64(out, model->terms[t].kernel);
+        md_pack_u64(out, model->terms[t].body);
+        md_pack_f64(out, model->terms[t].factor);
+    }
+}
+
+static size_t aligned(size_t offset)
+{
+    return (offset + MD_SECTION_ALIGN - 1) / MD_SECTION_ALIGN * MD_SECTION_ALIGN;
+}
+
+static void pack_header(md_text *out, const md_text *sections)
+{
+    size_t offset = aligned(MD_HEADER_BYTES);
+    size_t length = offset;
+    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+        length = aligned(length) + sections[i].length;
+    md_text_add(out, MD_FILE_MAGIC, 8);
+    md_pack_u64(out, MD_FILE_VERSION);
+    md_pack_u64(out, length);
+    md_pack_u64(out, MD_SECTION_COUNT);
+    for (size_t i = 0; i < MD_SECTION_COUNT; i++) {
+        char name[8] = {0};
+        memcpy(name, md_section_names[i], strlen(md_section_names[i]));
+        md_text_add(out, name, sizeof name);
+        md_pack_u64(out, offset);
+        md_pack_u64(out, sections[i].length);
+        md_pack_u64(out, md_crc32(sections[i].data, sections[i].length));
+        offset = aligned(offset + sections[i].length);
+    }
+    if (!out->failed)
+        md_pack_u64(out, md_crc32(out->data, out->length));
+}
+
+static medley_status write_file(md_output *output, const md_text *header, const md_text *sections,
+                                medley_error *error)
+{
+    static const char zeros[MD_SECTION_ALIGN];
+    medley_status status = md_output_write(output, header->data, header->length, error);
+    size_t position = header->length;
+    for (size_t i = 0; i < MD_SECTION_COUNT && status == MEDLEY_OK; i++) {
+        status = md_output_write(output, zeros, aligned(position) - position, error);
+        if (status == MEDLEY_OK)
+            status = md_output_write(output, sections[i].data, sections[i].length, error);
+        position = aligned(position) + sections[i].length;
+    }
+    return status;
+}
+
+medley_status medley_model_save(const medley_model *model, const char *path, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_output output = {0};
+    md_text header = {0};
+    md_text sections[MD_SECTION_COUNT] = {{0}};
+    pack_story(&sections[0], model);
+    pack_kernels(&sections[1], &model->bank);
+    pack_points(&sections[2], model);
+    pack_bodies(&sections[3], model);
+    bool failed = false;
+    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+        failed = failed || sections[i].failed;
+    if (!failed)
+        pack_header(&header, sections);
+    if (failed || header.failed) {
+        status = md_fail_memory(error, sections[2].length);
+        goto done;
+    }
+    MEDLEY_TRY(md_output_open(&output, path, error));
+    MEDLEY_TRY(write_file(&output, &header, sections, error));
+    status = md_output_commit(&output, error);
+done:
+    md_output_abandon(&output);
+    md_text_clear(&header);
+    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+        md_text_clear(&sections[i]);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations of the weighted l1 norm sum d b, and of no penalty at all, that several penalties
+ * are made of. */
+#include "penalty/block_weight.h"
+
+#include <string.h>
+
+double md_largest(const double *b, size_t count)
+{
+    double largest = 0;
+    for (size_t m = 0; m < count; m++)
+        largest = b[m] > largest ? b[m] : largest;
+    return largest;
+}
+
+double md_weighted_sum(const double *b, const double *weight, size_t count)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t m = 0; m < count; m++)
+        sum += md_block_weight(weight, m) * b[m];
+    return sum;
+}
+
+double md_largest_ratio(const double *z, const double *weight, size_t count)
+{
+    double largest = 0;
+    for (size_t m = 0; m < count; m++) {
+        const double d = md_block_weight(weight, m);
+        const double ratio = z[m] > 0 ? z[m] / d : 0;
+        largest = ratio > largest ? ratio : largest;
+    }
+    return largest;
+}
+
+void md_soft_threshold(double threshold, const double *b, const double *weight, size_t count,
+                       double *shrunk)
+{
+#pragma omp simd
+    for (size_t m = 0; m < count; m++) {
+        const double x = b[m] - threshold * md_block_weight(weight, m);
+        shrunk[m] = x > 0 ? x : 0;
+    }
+}
+
+double md_zero_value(const void *state, const double *b, const double *weight, size_t count)
+{
+    (void)state;
+    (void)b;
+    (void)weight;
+    (void)count;
+    return 0;
+}
+
+void md_identity_prox(const void *state, double tau, const double *b, const double *weight,
+                      size_t count, double *shrunk, double *scratch)
+{
+    (void)state;
+    (void)tau;
+    (void)weight;
+    (void)scratch;
+    if (shrunk != b)
+        memcpy(shrunk, b, count * sizeof *b);
+}

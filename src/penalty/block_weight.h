@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What several penalties share: the weight d_m of a block and operations of weighted l1 norms. */
+#ifndef MD_BLOCK_WEIGHT_H
+#define MD_BLOCK_WEIGHT_H
+
+#include <stddef.h>
+
+/* d_m, where weight is NULL for all one. */
+static inline double md_block_weight(const double *weight, size_t m)
+{
+    return weight == NULL ? 1.0 : weight[m];
+}
+
+/* max b, 0 where there are none */
+double md_largest(const double *b, size_t count);
+
+/* sum d b */
+double md_weighted_sum(const double *b, const double *weight, size_t count);
+
+/* max z/d with 0/0 = 0: the dual norm of sum d b. */
+double md_largest_ratio(const double *z, const double *weight, size_t count);
+
+/* shrunk = max(0, b - threshold d), in place or not. */
+void md_soft_threshold(double threshold, const double *b, const double *weight, size_t count,
+                       double *shrunk);
+
+/* The slots of penalties that put nothing on norms. */
+double md_zero_value(const void *state, const double *b, const double *weight, size_t count);
+void md_identity_prox(const void *state, double tau, const double *b, const double *weight,
+                      size_t count, double *shrunk, double *scratch);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SpicyMKL's elastic net: Omega = (1-t) sum d b + t/2 sum d b^2;
+ * prox b' = max(0, b - tau (1-t) d) / (1 + tau t d). */
+#include "penalty/block_weight.h"
+#include "penalty/penalty.h"
+
+struct elastic {
+    double t;
+};
+
+static const md_param elastic_params[] = {
+    {.name = "t",
+     .type = MD_DOUBLE,
+     .offset = offsetof(struct elastic, t),
+     .fallback = "0.5",
+     .least = 0,
+     .most = 1,
+     .argument = "T",
+     .help = "Share of the squared l2 norm; 0 is group-lasso, 1 is l2."},
+    {0}};
+
+static double elastic_value(const void *state, const double *b, const double *weight, size_t count)
+{
+    const double t = ((const struct elastic *)state)->t;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        sum += md_block_weight(weight, m) * ((1 - t) * b[m] + t / 2 * b[m] * b[m]);
+    return sum;
+}
+
+static void elastic_prox(const void *state, double tau, const double *b, const double *weight,
+                         size_t count, double *shrunk, double *scratch)
+{
+    const double t = ((const struct elastic *)state)->t;
+    const double linear = tau * (1 - t);
+    const double square = tau * t;
+    (void)scratch;
+    for (size_t m = 0; m < count; m++) {
+        const double d = md_block_weight(weight, m);
+        const double x = b[m] - linear * d;
+        shrunk[m] = x > 0 ? x / (1 + square * d) : 0;
+    }
+}
+
+/* g(x) = (1-t) sqrt(x) + t x/2 at x = b^2. */
+static double elastic_kernel_weight(const void *state, double b, double total)
+{
+    const double t = ((const struct elastic *)state)->t;
+    (void)total;
+    return b / ((1 - t) + t * b);
+}
+
+static double elastic_strong_convexity(const void *state, double least_weight)
+{
+    return ((const struct elastic *)state)->t * least_weight;
+}
+
+extern const md_penalty_class md_penalty_elastic;
+const md_penalty_class md_penalty_elastic = {
+    .name = "elastic",
+    .summary = "elastic net of SpicyMKL: between group-lasso and l2",
+    .formula = "(1-t) sum d b + t/2 sum d b^2",
+    .params = elastic_params,
+    .state_size = sizeof(struct elastic),
+    .separable = true,
+    .value = elastic_value,
+    .prox = elastic_prox,
+    .kernel_weight = elastic_kernel_weight,
+    .strong_convexity = elastic_strong_convexity,
+};

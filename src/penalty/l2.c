@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The support vector machine's penalty: Omega = 1/2 sum d b^2; prox b' = b / (1 + tau d). All
+ * blocks stay: the kernels are simply added. */
+#include "penalty/block_weight.h"
+#include "penalty/penalty.h"
+
+#include <math.h>
+
+static double l2_value(const void *state, const double *b, const double *weight, size_t count)
+{
+    (void)state;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        sum += md_block_weight(weight, m) * b[m] * b[m];
+    return sum / 2;
+}
+
+static void l2_prox(const void *state, double tau, const double *b, const double *weight,
+                    size_t count, double *shrunk, double *scratch)
+{
+    (void)state;
+    (void)scratch;
+    for (size_t m = 0; m < count; m++)
+        shrunk[m] = b[m] / (1 + tau * md_block_weight(weight, m));
+}
+
+/* The norm is sqrt(sum d b^2). */
+static double l2_dual_norm(const void *state, const double *z, const double *weight, size_t count)
+{
+    (void)state;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        if (z[m] > 0)
+            sum += z[m] / md_block_weight(weight, m) * z[m];
+    return sqrt(sum);
+}
+
+static double l2_kernel_weight(const void *state, double b, double total)
+{
+    (void)state;
+    (void)b;
+    (void)total;
+    return 1;
+}
+
+static double l2_strong_convexity(const void *state, double least_weight)
+{
+    (void)state;
+    return least_weight;
+}
+
+extern const md_penalty_class md_penalty_l2;
+const md_penalty_class md_penalty_l2 = {
+    .name = "l2",
+    .summary = "squared l2 norm: all blocks, added",
+    .formula = "1/2 sum d b^2",
+    .is_norm = true,
+    .is_half_square = true,
+    .separable = true,
+    .value = l2_value,
+    .prox = l2_prox,
+    .dual_norm = l2_dual_norm,
+    .kernel_weight = l2_kernel_weight,
+    .strong_convexity = l2_strong_convexity,
+};

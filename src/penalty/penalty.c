@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The registry of penalties, and composites: terms joined by '+' that run one after the other
+ * (SPOM Alg. 1, line 7, J > 1). */
+#include "penalty/penalty.h"
+
+#include "base/memory.h"
+#include "penalty/block_weight.h"
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MD_PENALTY(name) extern const md_penalty_class md_penalty_##name;
+#include "penalty/penalties.def"
+#undef MD_PENALTY
+
+const md_penalty_class *const md_penalties[] = {
+#define MD_PENALTY(name) &md_penalty_##name,
+#include "penalty/penalties.def"
+#undef MD_PENALTY
+    NULL};
+
+enum { PENALTY_COUNT = sizeof md_penalties / sizeof md_penalties[0] - 1 };
+
+struct term {
+    double factor;
+    const md_penalty_class *class;
+    void *state;
+};
+
+struct md_penalty {
+    struct term *terms; /* [count] */
+    size_t count, capacity;
+    double *weight; /* [weight_count], NULL: all one */
+    size_t weight_count;
+    double least_weight;
+    md_text text;
+};
+
+/* Squares of larger weights times squares of large norms would overflow. */
+static const double MOST_WEIGHT = 1e100;
+
+const md_penalty_class *md_penalty_find(const char *name)
+{
+    for (size_t i = 0; i < PENALTY_COUNT; i++)
+        if (strcmp(md_penalties[i]->name, name) == 0)
+            return md_penalties[i];
+    return NULL;
+}
+
+static medley_status fail_unknown(const char *name, medley_error *error)
+{
+    const char *names[PENALTY_COUNT + 1] = {NULL};
+    md_text known = {0};
+    for (size_t i = 0; i < PENALTY_COUNT; i++) {
+        names[i] = md_penalties[i]->name;
+        md_text_addf(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *nearest = md_text_nearest(name, names);
+    const medley_status status =
+        md_fail(error, MEDLEY_USAGE, "there is no penalty '%s'%s%s%s; known: %s", name,
+                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                known.data ? known.data : "");
+    md_text_clear(&known);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static medley_status set_options(struct term *term, const md_spec *spec, medley_error *error)
+{
+    static const md_param no_params[] = {{0}};
+    const md_param *params = term->class->params ? term->class->params : no_params;
+    medley_status status = MEDLEY_OK;
+    md_text what = {0};
+    md_text_addf(&what, "penalty %s", spec->name);
+    MEDLEY_TRY(md_params_defaults(params, term->state, error));
+    for (size_t i = 0; i < spec->count; i++)
+        MEDLEY_TRY(md_params_set(params, term->state, what.data ? what.data : spec->name,
+                                 spec->keys[i], spec->values[i], error));
+done:
+    md_text_clear(&what);
+    return status;
+}
+
+static const char *skip_space(const char *p)
+{
+    while (isspace((unsigned char)*p))
+        p++;
+    return p;
+}
+
+/* A number and '*' at *cursor, if they are there; moves *cursor behind them. */
+static medley_status read_factor(double *factor, const char **cursor, medley_error *error)
+{
+    const char *start = *cursor;
+    const char *p = start;
+    *factor = 1;
+    double number;
+    if (!md_read_number(&p, p + strlen(p), &number))
+        return MEDLEY_OK;
+    p = skip_space(p);
+    if (*p != '*')
+        return MEDLEY_OK; /* the spec's reader tells what is wrong */
+    if (!(number > 0) || isinf(number))
+        return md_fail(error, MEDLEY_USAGE, "the factor in '%s' must be a number above 0", start);
+    *factor = number;
+    *cursor = p + 1;
+    return MEDLEY_OK;
+}
+
+/* One term, "factor*name(key=value)". */
+static medley_status add_term(md_penalty *penalty, const char *text, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    struct term term = {0};
+    md_spec spec = {0};
+    MEDLEY_TRY(read_factor(&term.factor, &text, error));
+    MEDLEY_TRY(md_spec_parse(&spec, text, error));
+    term.class = md_penalty_find(spec.name);
+    if (term.class == NULL) {
+        status = fail_unknown(spec.name, error);
+        goto done;
+    }
+    if (spec.view != NULL) {
+        status = md_fail(error, MEDLEY_USAGE,
+                         "'%s': a penalty is put on all blocks; leave out '@%s'", text, spec.view);
+        goto done;
+    }
+    term.state = md_calloc(1, term.class->state_size);
+    if (term.state == NULL || md_reserve((void **)&penalty->terms, &penalty->capacity,
+                                         penalty->count + 1, sizeof *penalty->terms) != 0) {
+        status = md_fail_memory(error, sizeof term);
+        goto done;
+    }
+    MEDLEY_TRY(set_options(&term, &spec, error));
+    penalty->terms[penalty->count++] = term;
+    term.state = NULL;
+done:
+    free(term.state);
+    md_spec_clear(&spec);
+    return status;
+}
+
+/* The end of the term that starts at start: the next '+' that stands neither in parentheses nor in
+ * the exponent of a factor (1e+3*l2). */
+static const char *term_end(const char *start)
+{
+    const char *p = start;
+    double factor;
+    md_read_number(&p, p + strlen(p), &factor);
+    for (int depth = 0; *p != '\0'; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (*p == '+' && depth <= 0)
+            break;
+    }
+    return p;
+}
+
+static medley_status read_terms(md_penalty *penalty, const char *text, medley_error *error)
+{
+    const char *start = skip_space(text);
+    for (;;) {
+        const char *end = *start == '+' ? start : term_end(start);
+        if (end == start)
+            return md_fail(error, MEDLEY_USAGE,
+                           "the penalty '%s' has an empty term; write names joined by '+', such as "
+                           "l2+mkl",
+                           text);
+        char *term = md_copy_text(start, (size_t)(end - start));
+        const medley_status status = term == NULL ? md_fail_memory(error, (size_t)(end - start))
+                                                  : add_term(penalty, term, error);
+        free(term);
+        if (status < 0 || *end == '\0')
+            return status;
+        start = skip_space(end + 1);
+    }
+}
+
+static void print_term(const struct term *term, md_text *text)
+{
+    char number[32];
+    if (term->factor != 1)
+        md_text_addf(text, "%s*", md_format_double(number, term->factor));
+    md_text_addf(text, "%s", term->class->name);
+    md_text options = {0};
+    if (term->class->params != NULL)
+        md_params_print(term->class->params, term->state, &options);
+    if (options.length > 0)
+        md_text_addf(text, "(%s)", options.data);
+    text->failed = text->failed || options.failed;
+    md_text_clear(&options);
+}
+
+medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_penalty *made = md_calloc(1, sizeof *made);
+    if (made == NULL)
+        return md_fail_memory(error, sizeof *made);
+    made->least_weight = 1;
+    MEDLEY_TRY(read_terms(made, text, error));
+    for (size_t i = 0; i < made->count; i++) {
+        md_text_add(&made->text, "+", i > 0);
+        print_term(&made->terms[i], &made->text);
+    }
+    if (made->text.failed) {
+        status = md_fail_memory(error, strlen(text));
+        goto done;
+    }
+    *penalty = made;
+    made = NULL;
+done:
+    md_penalty_free(made);
+    return status;
+}
+
+void md_penalty_free(md_penalty *penalty)
+{
+    if (penalty == NULL)
+        return;
+    for (size_t i = 0; i < penalty->count; i++)
+        free(penalty->terms[i].state);
+    free(penalty->terms);
+    free(penalty->weight);
+    md_text_clear(&penalty->text);
+    free(penalty);
+}
+
+medley_status md_penalty_set_weights(md_penalty *penalty, const double *weight, size_t count,
+                                     medley_error *error)
+{
+    double least = weight != NULL && count > 0 ? weight[0] : 1;
+    for (size_t m = 0; weight != NULL && m < count; m++) {
+        if (!(weight[m] >= 0 && weight[m] <= MOST_WEIGHT))
+            return md_fail(error, MEDLEY_USAGE,
+                           "the weight of block %zu is %g; weights must lie between 0 and %g",
+                           m + 1, weight[m], MOST_WEIGHT);
+        least = fmin(least, weight[m]);
+    }
+    double *copy = NULL;
+    if (weight != NULL) {
+        copy = md_copy(weight, count * sizeof *copy);
+        if (copy == NULL)
+            return md_fail_memory(error, count * sizeof *copy);
+    }
+    free(penalty->weight);
+    penalty->weight = copy;
+    penalty->weight_count = count;
+    penalty->least_weight = least;
+    return MEDLEY_OK;
+}
+
+/* ---- use ---- */
+
+double md_penalty_value(const md_penalty *penalty, const double *b, size_t count)
+{
+    assert(penalty->weight == NULL || penalty->weight_count == count);
+    double value = 0;
+    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        value += t->factor * t->class->value(t->state, b, penalty->weight, count);
+    return value;
+}
+
+void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t count,
+                     double *scratch)
+{
+    assert(penalty->weight == NULL || penalty->weight_count == count);
+    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        t->class->prox(t->state, tau * t->factor, b, penalty->weight, count, b, scratch);
+}
+
+double md_penalty_inner_threshold(const md_penalty *penalty)
+{
+    double sum = 0;
+    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        if (t->class->inner_threshold != NULL)
+            sum += t->factor * t->class->inner_threshold(t->state);
+    return sum;
+}
+
+double md_penalty_strong_convexity(const md_penalty *penalty)
+{
+    double sum = 0;
+    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        if (t->class->strong_convexity != NULL)
+            sum += t->factor * t->class->strong_convexity(t->state, penalty->least_weight);
+    return sum;
+}
+
+/* b / (dOmega/db): the inverse weights of the terms add up. */
+static double kernel_weight(const md_penalty *penalty, double b, double total)
+{
+    double inverse = 0;
+    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        if (t->class->kernel_weight != NULL)
+            inverse += t->factor / t->class->kernel_weight(t->state, b, total);
+    return inverse > 0 ? 1 / inverse : b;
+}
+
+void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count, double *beta)
+{
+    const double total = md_weighted_sum(b, NULL, count);
+    for (size_t m = 0; m < count; m++)
+        beta[m] = b[m] > 0 ? kernel_weight(penalty, b[m], total) : 0;
+    /* Relative to the largest, so that the sum neither overflows nor vanishes. */
+    const double largest = md_largest(beta, count);
+    double sum = 0;
+    for (size_t m = 0; m < count; m++) {
+        beta[m] = beta[m] == largest ? largest > 0 : beta[m] / largest;
+        sum += beta[m];
+    }
+    for (size_t m = 0; m < count; m++)
+        beta[m] = sum > 0 ? beta[m] / sum : 0;
+}
+
+const char *md_penalty_text(const md_penalty *penalty)
+{
+    return penalty->text.data;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scalar equation behind block-q: x + c x^(q-1) = b, as y + k y^(q-1) = 1 for the ratio
+ * y = x/b and k = c b^(q-2), so that it neither overflows nor depends on the scale of b. */
+#ifndef MD_POWER_SHRINK_H
+#define MD_POWER_SHRINK_H
+
+/* The range of q for which the functions here keep their precision. */
+#define MD_LEAST_Q 1.001
+#define MD_MOST_Q  10.0
+
+/* y in [0, 1] for finite k >= 0 and q > 1. */
+double md_power_shrink(double q, double k);
+
+/* The same from log k, for k beyond the range of doubles. */
+double md_power_shrink_log(double q, double log_k);
+
+/* x^e for x >= 0; the exponents that q = 3/2, 2 and 3 lead to are fast. */
+double md_power(double x, double e);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lp-norm MKL: Omega = 1/2 ||b||^2 with the norm ||b|| = (sum d b^q)^(1/q), q >= 1; q = 1 is mkl.
+ * The prox satisfies x_m + c d_m x_m^(q-1) = b_m with c = tau ||x||^(2-q): for a given c these are
+ * the scalar equations of block-q, and c is the root of
+ *
+ *     f(log c) = log c + (q-2) log ||x(c)|| - log tau.
+ *
+ * As c grows, ||x|| falls with an elasticity between -1/(q-1) and 0, so the slope of f lies
+ * between 1 and 1/(q-1): one root for every q > 1, and Newton's method in log c, kept inside a
+ * bracket, finds it in a few steps. Everything is relative to the largest b, since
+ * prox(a b) = a prox(b). */
+#include "penalty/block_weight.h"
+#include "penalty/mkl_prox.h"
+#include "penalty/penalty.h"
+#include "penalty/power_shrink.h"
+
+#include <float.h>
+#include <math.h>
+
+struct squared_block {
+    double q;
+};
+
+static const md_param squared_block_params[] = {
+    {.name = "q",
+     .type = MD_DOUBLE,
+     .offset = offsetof(struct squared_block, q),
+     .fallback = "1.5",
+     .least = 1,
+     .most = MD_MOST_Q,
+     .argument = "Q",
+     .help = "Exponent of the norm; 1 is mkl, 2 is l2."},
+    {0}};
+
+/* (sum d b^q)^(1/q), out of reach of overflow inside the sum. */
+static double norm_of(double q, const double *b, const double *weight, size_t count)
+{
+    const double largest = md_largest(b, count);
+    if (largest == 0)
+        return 0;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        sum += md_block_weight(weight, m) * md_power(b[m] / largest, q);
+    return largest * md_power(sum, 1 / q);
+}
+
+static double squared_block_value(const void *state, const double *b, const double *weight,
+                                  size_t count)
+{
+    const double norm = norm_of(((const struct squared_block *)state)->q, b, weight, count);
+    return norm * norm / 2;
+}
+
+/* What one prox works on; the arrays have count entries and live in the scratch memory. */
+struct search {
+    double q;
+    const double *weight;
+    size_t count;
+    double *relative; /* b / largest b */
+    double *log_k;    /* log(d relative^(q-2)); -inf where nothing shrinks */
+    double *ratio;    /* x / b for the c last tried */
+};
+
+static void begin_search(struct search *search, const double *b, double largest)
+{
+    for (size_t m = 0; m < search->count; m++) {
+        const double d = md_block_weight(search->weight, m);
+        search->relative[m] = b[m] / largest;
+        search->log_k[m] =
+            d > 0 && b[m] > 0 ? log(d) + (search->q - 2) * (log(b[m]) - log(largest)) : -INFINITY;
+    }
+}
+
+/* Fills ratio for c and gives log ||x|| and its elasticity -d log ||x|| / d log c. */
+static void try_multiplier(const struct search *search, double log_c, double *log_norm,
+                           double *elasticity)
+{
+    const double q = search->q;
+    double largest = 0;
+    for (size_t m = 0; m < search->count; m++) {
+        search->ratio[m] = md_power_shrink_log(q, log_c + search->log_k[m]);
+        const double x =
+            md_block_weight(search->weight, m) > 0 ? search->relative[m] * search->ratio[m] : 0;
+        largest = x > largest ? x : largest;
+    }
+    if (largest == 0) { /* all shrunk below the smallest double */
+        *log_norm = log(DBL_TRUE_MIN);
+        *elasticity = 1 / (q - 1);
+        return;
+    }
+    double sum = 0;
+    double weighted = 0;
+    for (size_t m = 0; m < search->count; m++) {
+        const double y = search->ratio[m];
+        const double share =
+            md_block_weight(search->weight, m) * md_power(search->relative[m] * y / largest, q);
+        sum += share;
+        weighted += share * (1 - y) / (y + (q - 1) * (1 - y));
+    }
+    *log_norm = log(largest) + log(sum) / q;
+    *elasticity = fmin(weighted / sum, 1 / (q - 1)); /* rounding of tiny weights could exceed it */
+}
+
+/* Leaves the ratios of the prox in search->ratio. norm is that of the relative b. */
+static void find_multiplier(const struct search *search, double tau, double norm)
+{
+    enum { MAX_STEPS = 100 }; /* 3 to 5 are needed, rarely 15 */
+    const double q = search->q;
+    double low = -INFINITY;
+    double high = INFINITY;
+    double log_c = log(tau) + (2 - q) * (log(norm) - log1p(tau)); /* exact for q = 2 */
+    for (int step = 0; step < MAX_STEPS; step++) {
+        double log_norm;
+        double elasticity;
+        try_multiplier(search, log_c, &log_norm, &elasticity);
+        const double f = log_c + (q - 2) * log_norm - log(tau);
+        if (f > 0)
+            high = log_c;
+        else
+            low = log_c;
+        double next = log_c - f / (1 - (q - 2) * elasticity);
+        if (fabs(next - log_c) <= 4 * DBL_EPSILON * fmax(1, fabs(log_c)))
+            return;
+        if (!(next > low && next < high))
+            next = low + (high - low) / 2;
+        if (next == low || next == high)
+            return;
+        log_c = next;
+    }
+}
+
+static void squared_block_prox(const void *state, double tau, const double *b, const double *weight,
+                               size_t count, double *shrunk, double *scratch)
+{
+    const double q = ((const struct squared_block *)state)->q;
+    if (q == 1) {
+        md_mkl_prox(tau, b, weight, count, shrunk, scratch);
+        return;
+    }
+    struct search search = {.q = q,
+                            .weight = weight,
+                            .count = count,
+                            .relative = scratch,
+                            .log_k = scratch + count,
+                            .ratio = scratch + 2 * count};
+    const double largest = md_largest(b, count);
+    double norm = 0;
+    if (largest > 0 && tau > 0) {
+        begin_search(&search, b, largest);
+        norm = norm_of(q, search.relative, weight, count);
+    }
+    if (norm > 0)
+        find_multiplier(&search, tau, norm);
+    for (size_t m = 0; m < count; m++)
+        shrunk[m] = norm > 0 ? b[m] * search.ratio[m] : b[m];
+}
+
+/* With b~ = d^(1/q) b the norm is the plain q-norm, whose dual is the q'-norm, 1/q + 1/q' = 1. */
+static double squared_block_dual_norm(const void *state, const double *z, const double *weight,
+                                      size_t count)
+{
+    const double q = ((const struct squared_block *)state)->q;
+    if (q == 1)
+        return md_largest_ratio(z, weight, count);
+    const double dual = q / (q - 1);
+    double largest = 0;
+    for (size_t m = 0; m < count; m++)
+        if (z[m] > 0)
+            largest = fmax(largest, z[m] / pow(md_block_weight(weight, m), 1 / q));
+    if (largest == 0 || isinf(largest))
+        return largest;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        if (z[m] > 0)
+            sum += pow(z[m] / pow(md_block_weight(weight, m), 1 / q) / largest, dual);
+    return largest * pow(sum, 1 / dual);
+}
+
+/* (b/||b||)^(2-q) up to a common factor. */
+static double squared_block_kernel_weight(const void *state, double b, double total)
+{
+    return pow(b / total, 2 - ((const struct squared_block *)state)->q);
+}
+
+/* 1/2 ||b||_q^2 is (q-1)-strongly convex in its own norm for 1 < q <= 2, and that norm is at least
+ * least_weight^(1/q) times the 2-norm. For q > 2 it is flat across the axes. */
+static double squared_block_strong_convexity(const void *state, double least_weight)
+{
+    const double q = ((const struct squared_block *)state)->q;
+    return q <= 2 ? (q - 1) * pow(least_weight, 2 / q) : 0;
+}
+
+extern const md_penalty_class md_penalty_squared_block;
+const md_penalty_class md_penalty_squared_block = {
+    .name = "squared-block",
+    .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",
+    .formula = "1/2 (sum d b^q)^(2/q)",
+    .params = squared_block_params,
+    .state_size = sizeof(struct squared_block),
+    .is_norm = true,
+    .is_half_square = true,
+    .value = squared_block_value,
+    .prox = squared_block_prox,
+    .dual_norm = squared_block_dual_norm,
+    .kernel_weight = squared_block_kernel_weight,
+    .strong_convexity = squared_block_strong_convexity,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/structure.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MD_STRUCTURE(name) extern const md_structure md_structure_##name;
+#include "structure/structures.def"
+#undef MD_STRUCTURE
+
+const md_structure *const md_structures[] = {
+#define MD_STRUCTURE(name) &md_structure_##name,
+#include "structure/structures.def"
+#undef MD_STRUCTURE
+    NULL};
+
+const md_structure *md_structure_find(const char *name)
+{
+    for (size_t i = 0; md_structures[i] != NULL; i++)
+        if (strcmp(md_structures[i]->name, name) == 0)
+            return md_structures[i];
+    return NULL;
+}
+
+int md_workspace_reserve(md_workspace *workspace, size_t floats)
+{
+    return md_reserve((void **)&workspace->values, &workspace->capacity, floats, sizeof(float));
+}
+
+void md_workspace_clear(md_workspace *workspace)
+{
+    free(workspace->values);
+    *workspace = (md_workspace){0};
+}
