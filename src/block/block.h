@@ -53,8 +53,8 @@ struct md_block {
     const md_block_class *class;
     const char *name;
     size_t labels;
-    double scale; /* theta = scale * body; never 0 */
-    double norm;  /* ||theta||, kept by the recurrence, refreshed every epoch */
+    double scale;      /* theta = scale * body; never 0 */
+    double norm;       /* ||theta||, kept by the recurrence, refreshed every epoch */
     double weight_sum; /* of averages: the sum of counted iterates is weight_sum * body + aside */
     double iterates;   /* how many were counted */
 };

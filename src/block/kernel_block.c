@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double SMALLEST_SCALE = 1e-6; /* below: fold the scale into the body */
+static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
 
 typedef struct kernel_block {
@@ -55,8 +55,8 @@ static double slope(const md_block *block, md_example example, const md_delta *d
         const size_t row = delta->part[i] / block->labels;
         const size_t label = delta->part[i] % block->labels;
         if (row < example.length && k->touched[label])
-            sum += (double)delta->coefficient[i] *
-                   (double)k->score[label * k->n + example.row + row];
+            sum +=
+                (double)delta->coefficient[i] * (double)k->score[label * k->n + example.row + row];
     }
     return block->scale * sum;
 }
@@ -77,8 +77,7 @@ static double delta_norm2(md_block *block, md_example example, const md_delta *d
             if (other < example.length && other != row &&
                 delta->part[j] % block->labels == delta->part[i] % block->labels)
                 sum += 2 * a * (double)delta->coefficient[j] *
-                       (double)md_gram_entry(k->gram, k->m, example.row + row,
-                                             example.row + other);
+                       (double)md_gram_entry(k->gram, k->m, example.row + row, example.row + other);
         }
     }
     return sum;

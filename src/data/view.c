@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Scaling learnt from training rows, and the scaled columns of any rows. */
 #include "data/view.h"
 
 #include "base/memory.h"
@@ -36,25 +37,28 @@ static const md_table *find_table(const medley_dataset *dataset, const char *nam
 
 /* ---- scaling ---- */
 
-/* Sum, sum of squares, least and greatest value of a column, zeros of sparse rows included. */
+/* What is seen of a column, zeros of sparse rows included. Sums are taken of differences from a
+ * reference, the first value (0 in sparse rows), so that a small spread around a large mean keeps
+ * its digits and a constant column has none at all. */
 struct column_range {
-    double sum, square, least, most;
+    double reference, sum, square, least, most;
 };
 
 static void see_value(struct column_range *range, float value)
 {
-    range->sum += (double)value;
-    range->square += (double)value * (double)value;
+    const double difference = (double)value - range->reference;
+    range->sum += difference;
+    range->square += difference * difference;
     range->least = fmin(range->least, (double)value);
     range->most = fmax(range->most, (double)value);
 }
 
 static void measure_columns(struct column_range *ranges, const md_matrix *matrix)
 {
-    for (size_t c = 0; c < matrix->columns; c++)
-        ranges[c] = md_matrix_is_sparse(matrix)
-                        ? (struct column_range){0}
-                        : (struct column_range){.least = INFINITY, .most = -INFINITY};
+    for (size_t c = 0; c < matrix->columns; c++) {
+        const double first = md_matrix_is_sparse(matrix) ? 0 : (double)matrix->dense[c];
+        ranges[c] = (struct column_range){.reference = first, .least = first, .most = first};
+    }
     for (size_t r = 0; r < matrix->rows; r++) {
         if (md_matrix_is_sparse(matrix))
             for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
@@ -71,7 +75,7 @@ static void set_column_scale(md_view *view, size_t c, md_scale scale,
 {
     double shift = 0;
     double width;
-    const double mean = range->sum / (double)rows;
+    const double mean = range->sum / (double)rows; /* from the reference */
     if (view->sparse) {
         width = scale == MD_SCALE_MINMAX ? fmax(fabs(range->least), fabs(range->most))
                                          : sqrt(range->square / (double)rows);
@@ -79,10 +83,8 @@ static void set_column_scale(md_view *view, size_t c, md_scale scale,
         shift = range->least;
         width = range->most - range->least;
     } else {
-        shift = mean;
+        shift = range->reference + mean;
         width = sqrt(fmax(0, range->square / (double)rows - mean * mean));
-        if (width < 1e-7 * fabs(mean)) /* rounding of a constant */
-            width = 0;
     }
     view->shift[c] = (float)shift;
     view->factor[c] = width > 0 ? (float)(1 / width) : 0;
@@ -98,11 +100,9 @@ medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_data
         return MEDLEY_OK;
     MEDLEY_TRY(md_view_extract(&matrix, view, dataset, error));
     ranges = md_calloc(view->column_count, sizeof *ranges);
-    float *shift = md_calloc(view->column_count, sizeof *shift);
-    float *factor = md_calloc(view->column_count, sizeof *factor);
-    view->shift = shift;
-    view->factor = factor;
-    if (ranges == NULL || shift == NULL || factor == NULL) {
+    view->shift = md_calloc(view->column_count, sizeof *view->shift);
+    view->factor = md_calloc(view->column_count, sizeof *view->factor);
+    if (ranges == NULL || view->shift == NULL || view->factor == NULL) {
         status = md_fail_memory(error, view->column_count * sizeof *ranges);
         goto done;
     }
@@ -154,6 +154,42 @@ static medley_status check_table(const md_table *table, const md_view *view,
                       columns, view->table_columns);
 }
 
+/* Columns that the view does not have are dropped. */
+static medley_status to_dense(md_matrix *dense, const md_matrix *sparse, size_t columns,
+                              medley_error *error)
+{
+    const medley_status status = md_matrix_init_dense(dense, sparse->rows, columns, error);
+    for (size_t r = 0; status == MEDLEY_OK && r < sparse->rows; r++) {
+        float *row = dense->dense + r * columns;
+        for (size_t e = sparse->start[r]; e < sparse->start[r + 1]; e++)
+            if ((size_t)sparse->index[e] < columns)
+                row[sparse->index[e]] = sparse->value[e];
+    }
+    return status;
+}
+
+static medley_status to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
+{
+    const size_t total = dense->rows * dense->columns;
+    size_t entries = 0;
+    for (size_t i = 0; i < total; i++)
+        entries += dense->dense[i] != 0;
+    const medley_status status =
+        md_matrix_init_sparse(sparse, dense->rows, dense->columns, entries, error);
+    entries = 0;
+    for (size_t r = 0; status == MEDLEY_OK && r < dense->rows; r++) {
+        const float *row = dense->dense + r * dense->columns;
+        for (size_t c = 0; c < dense->columns; c++) {
+            if (row[c] == 0)
+                continue;
+            sparse->index[entries] = (int32_t)c;
+            sparse->value[entries++] = row[c];
+        }
+        sparse->start[r + 1] = entries;
+    }
+    return status;
+}
+
 /* Dense rows for a view made from dense data, sparse ones for a view made from sparse data, so
  * that a model sees new data as it saw its training data. */
 static medley_status convert_storage(md_matrix *matrix, const md_view *view, medley_error *error)
@@ -161,30 +197,9 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
     if (md_matrix_is_sparse(matrix) == view->sparse)
         return MEDLEY_OK;
     md_matrix other = {0};
-    medley_status status;
-    if (!view->sparse) {
-        status = md_matrix_init_dense(&other, matrix->rows, view->column_count, error);
-        for (size_t r = 0; status == MEDLEY_OK && r < matrix->rows; r++)
-            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
-                if ((size_t)matrix->index[e] < view->column_count)
-                    other.dense[r * view->column_count + (size_t)matrix->index[e]] =
-                        matrix->value[e];
-    } else {
-        const size_t total = matrix->rows * matrix->columns;
-        size_t entries = 0;
-        for (size_t i = 0; i < total; i++)
-            entries += matrix->dense[i] != 0;
-        status = md_matrix_init_sparse(&other, matrix->rows, matrix->columns, entries, error);
-        entries = 0;
-        for (size_t i = 0; status == MEDLEY_OK && i < total; i++) {
-            if (matrix->dense[i] != 0) {
-                other.index[entries] = (int32_t)(i % matrix->columns);
-                other.value[entries++] = matrix->dense[i];
-            }
-            if ((i + 1) % matrix->columns == 0)
-                other.start[i / matrix->columns + 1] = entries;
-        }
-    }
+    const medley_status status = view->sparse
+                                     ? to_sparse(&other, matrix, error)
+                                     : to_dense(&other, matrix, view->column_count, error);
     if (status == MEDLEY_OK) {
         md_matrix_clear(matrix);
         *matrix = other;
@@ -216,9 +231,9 @@ medley_status md_view_extract(md_matrix *matrix, const md_view *view,
     }
     MEDLEY_TRY(md_matrix_gather(matrix, &table->features, rows, dataset->rows, columns, kept,
                                 error));
-    if (matrix->columns < view->column_count && md_matrix_is_sparse(matrix))
-        matrix->columns = view->column_count;
     MEDLEY_TRY(convert_storage(matrix, view, error));
+    if (view->sparse && matrix->columns < view->column_count)
+        matrix->columns = view->column_count;
     apply_scale(matrix, view);
 done:
     free(rows);

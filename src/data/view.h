@@ -23,8 +23,8 @@ typedef struct md_view {
 void md_view_clear(md_view *view);
 void md_views_free(md_view *views, size_t count);
 
-/* Makes the views that spec names ("all", "each", "grid:2x2", joined by '+') of DATA, and one view
- * of all columns for each further table (of every table, if there is no DATA). */
+/* Makes the views that spec names ("all", "each", "grid:2x2", joined by '+'; NULL: "all") of DATA,
+ * and one view of all columns for each further table. Without DATA the spec is for every table. */
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
                             const char *spec, medley_error *error);
 

@@ -138,7 +138,7 @@ medley_status md_views_make(md_view **views, size_t *count, const medley_dataset
             MEDLEY_TRY(make_all(&maker, table));
             continue;
         }
-        for (const char *p = spec; p != NULL;) {
+        for (const char *p = spec != NULL ? spec : "all"; p != NULL;) {
             const char *plus = strchr(p, '+');
             char part[64];
             snprintf(part, sizeof part, "%.*s", (int)(plus ? plus - p : (long)strlen(p)), p);

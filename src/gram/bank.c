@@ -11,6 +11,28 @@
 const char *const md_norm_names[] = {"none", "diag", "trace", "center", NULL};
 
 static const md_param no_params[] = {{0}};
+
+/* The options that every kernel has. */
+struct common {
+    int norm; /* md_norm */
+    bool explicit_weights;
+};
+
+static const md_param common_params[] = {{.name = "norm",
+                                          .type = MD_CHOICE,
+                                          .offset = offsetof(struct common, norm),
+                                          .fallback = "none",
+                                          .choices = md_norm_names,
+                                          .argument = "NORM",
+                                          .help = "how the values are normalised"},
+                                         {.name = "explicit",
+                                          .type = MD_FLAG,
+                                          .offset = offsetof(struct common, explicit_weights),
+                                          .fallback = "no",
+                                          .argument = "",
+                                          .help = "linear only: one weight per feature"},
+                                         {0}};
+
 static const char *const default_kernels[] = {"linear(norm=diag)", "poly(degree=2,norm=diag)",
                                               "rbf(auto)", NULL};
 
@@ -69,28 +91,17 @@ static medley_status fail_unknown_kernel(const char *name, medley_error *error)
     return status;
 }
 
-/* Reads the keys that every kernel has; *used tells whether key was one of them. */
-static medley_status set_common_key(md_kernel *kernel, const char *key, const char *value,
-                                    bool *used, medley_error *error)
+static medley_status check_explicit(const md_kernel *kernel, medley_error *error)
 {
-    *used = true;
-    if (strcmp(key, "norm") == 0) {
-        const int norm = md_text_index(value, md_norm_names);
-        if (norm < 0)
-            return md_fail(error, MEDLEY_USAGE,
-                           "kernel %s: norm='%s' is not one of none, diag, trace, center",
-                           kernel->class->name, value);
-        kernel->norm = (md_norm)norm;
+    if (!kernel->explicit_weights)
         return MEDLEY_OK;
-    }
-    if (strcmp(key, "explicit") == 0) {
-        if (strcmp(kernel->class->name, "linear") != 0)
-            return md_fail(error, MEDLEY_USAGE, "kernel %s cannot be explicit; only linear can",
-                           kernel->class->name);
-        kernel->explicit_weights = strcmp(value, "no") != 0;
-        return MEDLEY_OK;
-    }
-    *used = false;
+    if (strcmp(kernel->class->name, "linear") != 0)
+        return md_fail(error, MEDLEY_USAGE, "kernel %s cannot be explicit; only linear can",
+                       kernel->class->name);
+    if (kernel->norm == MD_NORM_DIAG || kernel->norm == MD_NORM_CENTER)
+        return md_fail(error, MEDLEY_USAGE,
+                       "kernel linear(explicit) cannot have norm=%s; use --scale instead",
+                       md_norm_names[kernel->norm]);
     return MEDLEY_OK;
 }
 
@@ -101,22 +112,18 @@ static medley_status init_from_spec(md_kernel *kernel, const md_spec *spec, md_n
     if (class == NULL)
         return fail_unknown_kernel(spec->name, error);
     medley_status status = md_kernel_init(kernel, class, error);
-    kernel->norm = normalize;
+    struct common common = {.norm = (int)normalize};
     char what[64];
     snprintf(what, sizeof what, "kernel %s", class->name);
     for (size_t i = 0; status == MEDLEY_OK && i < spec->count; i++) {
-        bool used;
-        status = set_common_key(kernel, spec->keys[i], spec->values[i], &used, error);
-        if (status == MEDLEY_OK && !used)
-            status = md_params_set(params_of(class), kernel->state, what, spec->keys[i],
-                                   spec->values[i], error);
+        const bool shared = md_params_find(common_params, spec->keys[i]) != NULL;
+        status = md_params_set(shared ? common_params : params_of(class),
+                               shared ? (void *)&common : kernel->state, what, spec->keys[i],
+                               spec->values[i], error);
     }
-    if (status == MEDLEY_OK && kernel->explicit_weights &&
-        (kernel->norm == MD_NORM_DIAG || kernel->norm == MD_NORM_CENTER))
-        status = md_fail(error, MEDLEY_USAGE,
-                         "kernel linear(explicit) cannot have norm=%s; use --scale instead",
-                         md_norm_names[kernel->norm]);
-    return status;
+    kernel->norm = (md_norm)common.norm;
+    kernel->explicit_weights = common.explicit_weights;
+    return status == MEDLEY_OK ? check_explicit(kernel, error) : status;
 }
 
 /* Rewrites the name from the parameters as they stand, so that it reads back the same. */
@@ -292,6 +299,8 @@ static size_t sums_number(const md_kernel_class *class)
 
 static medley_status order_kernels(md_bank *bank, medley_error *error)
 {
+    if (bank->count == 0)
+        return MEDLEY_OK; /* precomputed kernels only */
     struct order_key *keys = md_calloc(bank->count, sizeof *keys);
     md_kernel *sorted = md_calloc(bank->count, sizeof *sorted);
     if (keys == NULL || sorted == NULL) {

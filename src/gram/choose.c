@@ -11,21 +11,20 @@
 
 enum { MAX_PAIRS = 200000 }; /* of rows looked at: a quantile is then known to about 0.1 % */
 
-static float *column_means(const md_matrix *matrix)
+/* NULL for lack of memory. */
+static double *column_means(const md_matrix *matrix)
 {
-    double *sums = md_calloc(matrix->columns, sizeof *sums);
-    float *means = md_calloc(matrix->columns, sizeof *means);
-    if (sums == NULL || means == NULL) {
-        free(sums);
-        free(means);
-        return NULL;
+    double *means = md_calloc(matrix->columns, sizeof *means);
+    for (size_t r = 0; means != NULL && r < matrix->rows; r++) {
+        if (md_matrix_is_sparse(matrix))
+            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
+                means[matrix->index[e]] += (double)matrix->value[e];
+        else
+            for (size_t c = 0; c < matrix->columns; c++)
+                means[c] += (double)matrix->dense[r * matrix->columns + c];
     }
-    for (size_t r = 0; r < matrix->rows; r++)
-        for (size_t c = 0; c < matrix->columns; c++)
-            sums[c] += (double)matrix->dense[r * matrix->columns + c];
-    for (size_t c = 0; c < matrix->columns; c++)
-        means[c] = (float)(sums[c] / (double)matrix->rows);
-    free(sums);
+    for (size_t c = 0; means != NULL && c < matrix->columns; c++)
+        means[c] /= (double)matrix->rows;
     return means;
 }
 
@@ -92,17 +91,24 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Mean of ||x_i - x_j||^2 over i != j, exactly: 2 N/(N-1) (mean ||x||^2 - ||mean x||^2), with rows
- * measured from their mean so that nothing cancels. */
-static double mean_distance2(const md_matrix *matrix, const float *means)
+/* Mean of ||x_i - x_j||^2 over i != j, exactly: 2/(N-1) sum_i ||x_i - mean||^2. Dense rows are
+ * measured from their mean so that nothing cancels; of sparse rows sum ||x||^2 - N ||mean||^2. */
+static double mean_distance2(const md_matrix *matrix, const double *means)
 {
     double total = 0;
-    for (size_t r = 0; r < matrix->rows; r++)
-        for (size_t c = 0; c < matrix->columns; c++) {
-            const double d = (double)matrix->dense[r * matrix->columns + c] - (double)means[c];
-            total += d * d;
-        }
-    return matrix->rows > 1 ? 2 * total / (double)(matrix->rows - 1) : 0;
+    for (size_t r = 0; r < matrix->rows; r++) {
+        if (md_matrix_is_sparse(matrix))
+            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
+                total += (double)matrix->value[e] * (double)matrix->value[e];
+        else
+            for (size_t c = 0; c < matrix->columns; c++) {
+                const double d = (double)matrix->dense[r * matrix->columns + c] - means[c];
+                total += d * d;
+            }
+    }
+    for (size_t c = 0; md_matrix_is_sparse(matrix) && c < matrix->columns; c++)
+        total -= (double)matrix->rows * means[c] * means[c];
+    return matrix->rows > 1 ? 2 * fmax(0, total) / (double)(matrix->rows - 1) : 0;
 }
 
 /* A sample of q over pairs of different rows: all pairs if they are few. */
@@ -128,8 +134,9 @@ static size_t sample_pairs(float *sample, const md_kernel_class *class, const md
     return count;
 }
 
-static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix, const float *means,
-                                   uint64_t seed, medley_error *error)
+/* Statistics of q over pairs that are looked at one by one. */
+static medley_status choose_by_pairs(md_kernel *kernel, const md_matrix *matrix, double exact_mean,
+                                     uint64_t seed, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     float *sample = md_calloc(MAX_PAIRS, sizeof *sample);
@@ -145,11 +152,12 @@ static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix, c
     for (size_t i = 0; i < statistics.count; i++)
         sum += (double)sample[i];
     statistics.mean = statistics.count ? sum / (double)statistics.count : 0;
-    if (kernel->class->quantity == MD_DISTANCE2 && means != NULL)
-        statistics.mean = mean_distance2(matrix, means);
+    if (!isnan(exact_mean))
+        statistics.mean = exact_mean;
     if (statistics.count == 0)
         statistics.count = 1; /* a single row: the one sample value is 0 */
-    qsort(sample, statistics.count, sizeof *sample, compare_floats);
+    if (kernel->class->needs_quantiles)
+        qsort(sample, statistics.count, sizeof *sample, compare_floats);
     status = kernel->class->choose(kernel->state, &statistics, error);
 done:
     free(sample);
@@ -157,19 +165,54 @@ done:
     return status;
 }
 
-/* May the rows of view v be measured from their mean? Kernels of histograms and explicit weights
- * need the values themselves. */
-static bool may_shift(const md_bank *bank, size_t v)
+static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix, const double *means,
+                                   uint64_t seed, medley_error *error)
 {
-    if (bank->views[v].sparse)
-        return false;
+    double exact_mean = NAN;
+    if (kernel->class->quantity == MD_DISTANCE2)
+        exact_mean = mean_distance2(matrix, means);
+    if (isnan(exact_mean) || kernel->class->needs_quantiles)
+        return choose_by_pairs(kernel, matrix, exact_mean, seed, error);
+    const md_pair_statistics statistics = {.mean = exact_mean};
+    return kernel->class->choose(kernel->state, &statistics, error);
+}
+
+/* ---- origins ---- */
+
+/* Is a distance between rows small against their lengths, so that ||x||^2 + ||z||^2 - 2 <x,z>
+ * would lose digits? Two bits may go. */
+static bool is_far(const md_matrix *matrix, const double *means)
+{
+    double square = 0;
+    for (size_t c = 0; c < matrix->columns; c++)
+        square += means[c] * means[c];
+    return 2 * square > 3 * mean_distance2(matrix, means); /* twice the variance */
+}
+
+/* The point that the rows of view v are measured from. Sparse rows would become dense; kernels of
+ * histograms and explicit weights need the values themselves; products alone lose nothing. */
+static medley_status choose_origin(md_bank *bank, size_t v, const md_matrix *matrix,
+                                   const double *means, medley_error *error)
+{
+    bool has_distances = false;
+    if (md_matrix_is_sparse(matrix))
+        return MEDLEY_OK;
     for (size_t m = 0; m < bank->count; m++) {
         const md_kernel *kernel = &bank->kernels[m];
-        if (kernel->class != NULL && kernel->view == v &&
-            (kernel->class->nonnegative_data || kernel->explicit_weights))
-            return false;
+        if (kernel->class == NULL || kernel->view != v)
+            continue;
+        if (kernel->class->nonnegative_data || kernel->explicit_weights)
+            return MEDLEY_OK;
+        has_distances = has_distances || kernel->class->quantity == MD_DISTANCE2;
     }
-    return true;
+    if (!has_distances || !is_far(matrix, means))
+        return MEDLEY_OK;
+    bank->origin[v] = md_calloc(matrix->columns, sizeof *bank->origin[v]);
+    if (bank->origin[v] == NULL)
+        return md_fail_memory(error, matrix->columns * sizeof *bank->origin[v]);
+    for (size_t c = 0; c < matrix->columns; c++)
+        bank->origin[v][c] = (float)means[c];
+    return MEDLEY_OK;
 }
 
 /* Everything that one view's kernels need; extracts the view once. */
@@ -180,16 +223,15 @@ static medley_status choose_view(md_bank *bank, size_t v, const bool *needs_data
     medley_status status = md_view_extract(&matrix, &bank->views[v], dataset, error);
     if (status < 0)
         return status;
-    float *means = NULL;
-    if (!md_matrix_is_sparse(&matrix) && (means = column_means(&matrix)) == NULL)
-        status = md_fail_memory(error, matrix.columns * sizeof(float));
+    double *means = column_means(&matrix);
+    if (means == NULL)
+        status = md_fail_memory(error, matrix.columns * sizeof *means);
     for (size_t m = 0; m < bank->count && status == MEDLEY_OK; m++)
         if (needs_data[m] && bank->kernels[m].view == v)
             status = choose_kernel(&bank->kernels[m], &matrix, means, seed, error);
-    if (may_shift(bank, v))
-        bank->origin[v] = means;
-    else
-        free(means);
+    if (status == MEDLEY_OK)
+        status = choose_origin(bank, v, &matrix, means, error);
+    free(means);
     md_matrix_clear(&matrix);
     return status;
 }
@@ -199,8 +241,9 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
 {
     medley_status status = MEDLEY_OK;
     bool *needs_data = md_calloc(bank->count, sizeof *needs_data);
+    bool *looks = md_calloc(bank->view_count, sizeof *looks); /* at the data of a view */
     bank->origin = md_calloc(bank->view_count, sizeof *bank->origin);
-    if (needs_data == NULL || bank->origin == NULL) {
+    if (needs_data == NULL || looks == NULL || bank->origin == NULL) {
         status = md_fail_memory(error, bank->count);
         goto done;
     }
@@ -209,9 +252,17 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
         if (kernel->class != NULL && kernel->class->prepare != NULL)
             MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data[m], error));
     }
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        if (kernel->class != NULL)
+            looks[kernel->view] = looks[kernel->view] || needs_data[m] ||
+                                  kernel->class->quantity == MD_DISTANCE2;
+    }
     for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(choose_view(bank, v, needs_data, dataset, seed, error));
+        if (looks[v])
+            MEDLEY_TRY(choose_view(bank, v, needs_data, dataset, seed, error));
 done:
     free(needs_data);
+    free(looks);
     return status;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows as a bank sees them: extracted, shifted, measured, normalised, checked and gathered. */
 #include "gram/points.h"
 
 #include "base/memory.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +32,8 @@ void md_points_clear(md_points *points)
     *points = (md_points){0};
 }
 
-medley_status md_points_init(md_points *points, size_t rows, size_t view_count,
-                                 size_t kernel_count, medley_error *error)
+medley_status md_points_init(md_points *points, size_t rows, size_t view_count, size_t kernel_count,
+                             medley_error *error)
 {
     *points = (md_points){.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
     points->views = md_calloc(view_count, sizeof *points->views);
@@ -83,11 +85,24 @@ static medley_status shift_view(md_points *points, size_t v, const float *origin
     return MEDLEY_OK;
 }
 
-static medley_status make_view(md_points *points, const md_bank *bank, size_t v,
-                               const medley_dataset *dataset, medley_error *error)
+/* Squared distances up to four times the longest row's square must stay finite. */
+static medley_status check_size(const md_bank *bank, size_t v, const double *norms2, size_t rows,
+                                medley_error *error)
 {
-    medley_status status = md_view_extract(&points->views[v], &bank->views[v], dataset, error);
-    if (status == MEDLEY_OK && bank->origin != NULL && bank->origin[v] != NULL)
+    for (size_t r = 0; r < rows; r++)
+        if (!(norms2[r] <= (double)FLT_MAX / 4))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "view '%s': the values of row %zu are too large for kernels (their "
+                           "squares add up to %.3g); use --scale standard",
+                           bank->views[v].name, r + 1, norms2[r]);
+    return MEDLEY_OK;
+}
+
+static medley_status measure_view(md_points *points, const md_bank *bank, size_t v,
+                                  medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    if (bank->origin != NULL && bank->origin[v] != NULL)
         status = shift_view(points, v, bank->origin[v], error);
     if (status < 0)
         return status;
@@ -98,21 +113,38 @@ static medley_status make_view(md_points *points, const md_bank *bank, size_t v,
         return md_fail_memory(error, points->rows * sizeof *norms);
     }
     md_matrix_row_norms2(&points->views[v], norms);
+    if (points->used[v])
+        status = check_size(bank, v, norms, points->rows, error);
     for (size_t r = 0; r < points->rows; r++)
         points->norm2[v][r] = (float)norms[r];
     free(norms);
-    return MEDLEY_OK;
+    return status;
+}
+
+/* ||x||^2 of a row that was shifted by the origin. From norm2 and lift it would be a difference of
+ * large numbers, and no longer 0 for a row of zeros. */
+static double unshifted_norm2(const float *row, const float *origin, size_t columns)
+{
+    double sum = 0;
+    for (size_t c = 0; c < columns; c++) {
+        const double value = (double)row[c] + (double)origin[c];
+        sum += value * value;
+    }
+    return sum;
 }
 
 void md_points_self(const md_points *points, const md_bank *bank, size_t m, double *self)
 {
     const md_kernel *kernel = &bank->kernels[m];
     const md_matrix *matrix = &points->views[kernel->view];
+    const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
     for (size_t r = 0; r < points->rows; r++) {
         float q = 0; /* the distance of a row to itself */
-        if (kernel->class->quantity == MD_DOT) {
-            const float *lift = points->lift[kernel->view];
-            q = points->norm2[kernel->view][r] + (lift ? 2 * lift[r] : 0);
+        if (kernel->class->quantity == MD_DOT && origin != NULL) {
+            q = (float)unshifted_norm2(matrix->dense + r * matrix->columns, origin,
+                                       matrix->columns);
+        } else if (kernel->class->quantity == MD_DOT) {
+            q = points->norm2[kernel->view][r];
         } else if (kernel->class->quantity == MD_PAIRED) {
             const bool sparse = md_matrix_is_sparse(matrix);
             const float *row = sparse ? matrix->value + matrix->start[r]
@@ -147,18 +179,32 @@ static medley_status precomputed_self(double *self, const md_points *points, con
     return MEDLEY_OK;
 }
 
+/* |K(x,z)|^2 <= K(x,x) K(z,z): if these are finite, so is everything. */
+static medley_status check_self(const md_kernel *kernel, const double *self, size_t rows,
+                                medley_error *error)
+{
+    const bool divides = kernel->norm == MD_NORM_DIAG || kernel->norm == MD_NORM_TRACE;
+    for (size_t r = 0; r < rows; r++) {
+        if (!isfinite(self[r]))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "kernel '%s': K(x,x) is not finite in row %zu; the values are too large "
+                           "for it, use --scale standard or minmax",
+                           kernel->name, r + 1);
+        if (divides && self[r] < 0)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "kernel '%s': K(x,x) = %g in row %zu cannot be normalised; it must not "
+                           "be negative",
+                           kernel->name, self[r], r + 1);
+    }
+    return MEDLEY_OK;
+}
+
 static medley_status learn_norm(md_points *points, md_kernel *kernel, size_t m, const double *self,
                                 bool training, medley_error *error)
 {
     double trace = 0;
-    for (size_t r = 0; r < points->rows; r++) {
-        if (!(self[r] >= 0) || isinf(self[r]))
-            return md_fail(error, MEDLEY_BAD_INPUT,
-                           "kernel '%s': K(x,x) = %g in row %zu cannot be normalised; it must be "
-                           "finite and not negative",
-                           kernel->name ? kernel->name : kernel->class->name, self[r], r + 1);
+    for (size_t r = 0; r < points->rows; r++)
         trace += self[r];
-    }
     if (kernel->norm == MD_NORM_TRACE && training)
         kernel->factor = trace > 0 ? 1 / trace : 1;
     if (kernel->norm != MD_NORM_DIAG)
@@ -180,14 +226,14 @@ static medley_status normalise(md_points *points, md_bank *bank, const medley_da
         return md_fail_memory(error, points->rows * sizeof *self);
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
-        if (kernel->norm != MD_NORM_DIAG && kernel->norm != MD_NORM_TRACE)
-            continue;
-        if (kernel->norm == MD_NORM_TRACE && !training)
-            continue;
+        const bool needs_self = training || kernel->norm == MD_NORM_DIAG;
         if (kernel->class != NULL)
             md_points_self(points, bank, m, self);
-        else
+        else if (needs_self)
             MEDLEY_TRY(precomputed_self(self, points, kernel, dataset, training, error));
+        else
+            continue;
+        MEDLEY_TRY(check_self(kernel, self, points->rows, error));
         MEDLEY_TRY(learn_norm(points, kernel, m, self, training, error));
     }
 done:
@@ -197,21 +243,28 @@ done:
 
 /* ---- checks ---- */
 
-static medley_status check_nonnegative(const md_points *points, const md_bank *bank, size_t m,
-                                       const medley_dataset *dataset, medley_error *error)
+/* New rows that were scaled may fall below the least training value: they count as 0. Other
+ * negative values do not belong to such data. */
+static medley_status check_nonnegative(md_points *points, const md_bank *bank, size_t m,
+                                       const medley_dataset *dataset, bool training,
+                                       medley_error *error)
 {
     const md_kernel *kernel = &bank->kernels[m];
+    const bool clips = !training && bank->views[kernel->view].factor != NULL;
     const md_matrix *matrix = &points->views[kernel->view];
     const size_t count = md_matrix_is_sparse(matrix) ? matrix->start[matrix->rows]
                                                      : matrix->rows * matrix->columns;
-    const float *value = md_matrix_is_sparse(matrix) ? matrix->value : matrix->dense;
-    for (size_t i = 0; i < count; i++)
-        if (value[i] < 0)
+    float *value = md_matrix_is_sparse(matrix) ? matrix->value : matrix->dense;
+    for (size_t i = 0; i < count; i++) {
+        if (value[i] < 0 && clips)
+            value[i] = 0;
+        else if (value[i] < 0)
             return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                               "kernel %s needs values that are not negative, found %g in view "
                               "'%s'; use --scale minmax or another kernel",
                               kernel->class->name, (double)value[i],
                               bank->views[kernel->view].name);
+    }
     return MEDLEY_OK;
 }
 
@@ -277,13 +330,15 @@ medley_status md_points_make(md_points *points, md_bank *bank, const medley_data
         if (bank->kernels[m].class != NULL && !bank->kernels[m].explicit_weights)
             points->used[bank->kernels[m].view] = true;
     for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(make_view(points, bank, v, dataset, error));
+        MEDLEY_TRY(md_view_extract(&points->views[v], &bank->views[v], dataset, error));
     for (size_t m = 0; m < bank->count; m++) {
         if (bank->kernels[m].class == NULL)
             MEDLEY_TRY(attach_precomputed(points, bank, m, dataset, training, error));
         else if (bank->kernels[m].class->nonnegative_data)
-            MEDLEY_TRY(check_nonnegative(points, bank, m, dataset, error));
+            MEDLEY_TRY(check_nonnegative(points, bank, m, dataset, training, error));
     }
+    for (size_t v = 0; v < bank->view_count; v++)
+        MEDLEY_TRY(measure_view(points, bank, v, error));
     MEDLEY_TRY(normalise(points, bank, dataset, training, error));
     MEDLEY_TRY(md_points_index(points, error));
 done:
@@ -335,8 +390,11 @@ medley_status md_points_gather(md_points *subset, const md_points *points, const
         md_points_init(subset, count, points->view_count, points->kernel_count, error);
     for (size_t v = 0; status == MEDLEY_OK && v < points->view_count; v++)
         status = gather_view(subset, v, points, v, rows, error);
-    for (size_t m = 0; status == MEDLEY_OK && m < points->kernel_count; m++)
+    for (size_t m = 0; status == MEDLEY_OK && m < points->kernel_count; m++) {
         status = gather_kernel(subset, m, points, m, rows, error);
+        subset->precomputed[m] = points->precomputed[m];
+    }
+    subset->precomputed_row = rows;
     if (status < 0)
         md_points_clear(subset);
     return status;

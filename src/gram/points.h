@@ -14,7 +14,8 @@ typedef struct md_points {
     float **norm2;        /* [view_count][rows] squared norms of the (shifted) rows */
     float **lift;         /* [view_count][rows] <x,z> = product + lift(x) + lift(z); NULL: 0 */
     float **inverse_root; /* [kernel_count][rows] 1/sqrt(K(x,x)); NULL unless norm=diag */
-    const md_matrix **precomputed; /* [kernel_count] borrowed values [rows][training rows], or NULL */
+    const md_matrix **precomputed; /* [kernel_count] borrowed values [][training rows], or NULL */
+    const size_t *precomputed_row; /* [rows] where each row stands in them; borrowed; NULL: there */
     bool *used; /* [view_count] some kernel (not explicit weights only) needs products of it */
 } md_points;
 
@@ -33,8 +34,7 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
 medley_status md_points_make(md_points *points, md_bank *bank, const medley_dataset *dataset,
                              bool training, medley_error *error);
 
-/* The named rows only, self-contained but for precomputed values, which are dropped. Index it
- * before it stands on the right of a Gram matrix. */
+/* The named rows only, to stand on the left: borrows rows[] and the precomputed values. */
 medley_status md_points_gather(md_points *subset, const md_points *points, const size_t *rows,
                                size_t count, medley_error *error);
 

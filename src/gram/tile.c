@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A tile from its inputs: products or pair sums, then for each kernel the quantity it is a function
+ * of, its map and its normalisation, row by row while the row is in the nearest cache. */
 #include "gram/tile.h"
 
 #include "base/memory.h"
@@ -262,7 +264,9 @@ static void precomputed_tile(const md_tile_job *job, size_t m, md_tile_range ran
     const md_matrix *values = job->left->precomputed[m];
     const struct tile_target target = target_of(job, m, range, scratch);
     for (size_t r = 0; r < range.rows; r++) {
-        const float *from = values->dense + (range.row + r) * values->columns;
+        const size_t *row_of = job->left->precomputed_row;
+        const size_t row = row_of != NULL ? row_of[range.row + r] : range.row + r;
+        const float *from = values->dense + row * values->columns;
         float *to = target.values + r * target.stride;
         for (size_t j = 0; j < range.columns; j++)
             to[j] = from[job->columns_of ? job->columns_of[range.column + j] : range.column + j];
@@ -282,7 +286,8 @@ void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratc
     size_t held_view = SIZE_MAX;
     float (*held_pairs)(const float *, const float *, size_t) = NULL;
 
-    for (size_t m = 0; m < job->bank->count; m++) {
+    const size_t end = range.end_kernel ? range.end_kernel : job->bank->count;
+    for (size_t m = range.first_kernel; m < end; m++) {
         const md_kernel *kernel = &job->bank->kernels[m];
         if (!is_wanted(job, m))
             continue;

@@ -37,6 +37,7 @@ void md_tile_scratch_clear(md_tile_scratch *scratch);
 
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */
+    size_t first_kernel, end_kernel;   /* of the bank; end 0: all */
     bool symmetric;                    /* left and right are the same points */
 } md_tile_range;
 
@@ -52,5 +53,9 @@ typedef struct md_tile_job {
 } md_tile_job;
 
 void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
+
+/* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it: what
+ * is then stored is exactly symmetric. */
+void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
 
 #endif

@@ -71,7 +71,7 @@ static void hat(const float *q, float *out, size_t count, float inverse)
 static void map_bspline(const void *state, const float *q, float *out, size_t count)
 {
     const struct bspline *bspline = state;
-    hat(q, out, count, (float)bspline->inverse);
+    hat(q, out, count, md_float_factor(bspline->inverse));
 }
 
 extern const md_kernel_class md_kernel_bspline;
@@ -83,6 +83,7 @@ const md_kernel_class md_kernel_bspline = {
     .params = bspline_params,
     .state_size = sizeof(struct bspline),
     .often_zero = true,
+    .needs_quantiles = true,
     .map = map_bspline,
     .prepare = prepare_bspline,
     .choose = choose_bspline,

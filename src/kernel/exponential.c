@@ -37,7 +37,7 @@ static medley_status choose_exponential(void *state, const md_pair_statistics *s
 static void map_exponential(const void *state, const float *q, float *out, size_t count)
 {
     const struct exponential *kernel = state;
-    md_exp_scaled(q, out, count, (float)kernel->factor);
+    md_exp_scaled(q, out, count, kernel->factor);
 }
 
 MD_VECTOR

@@ -3,6 +3,7 @@
 #include "kernel/kernel.h"
 
 #include "base/vector.h"
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,9 +26,10 @@ const md_kernel_class *md_kernel_find(const char *name)
     return NULL;
 }
 
-/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. exp(r) by its Taylor polynomial of
- * degree 6 (error 1.2e-7 relative at the ends); 2^n by building the exponent's bits. ln 2 is
- * subtracted in two pieces so that r keeps its digits. Below -87 the result is 0. */
+/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. exp(r) = 1 + r + r^2 p(r) with the p of
+ * degree 4 that makes the largest relative error least (3e-9, far below rounding); 2^n by building
+ * the exponent's bits. ln 2 is subtracted in two pieces so that r keeps its digits. Below -87 the
+ * result is 0. */
 MD_VECTOR
 static void exp_scaled(const float *q, float *out, size_t count, float factor)
 {
@@ -41,11 +43,11 @@ static void exp_scaled(const float *q, float *out, size_t count, float factor)
         const float shifted = x * 1.44269504f + 12582912.0f;
         const float n = shifted - 12582912.0f;
         const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-        float p = 1.0f / 720.0f;
-        p = p * r + 1.0f / 120.0f;
-        p = p * r + 1.0f / 24.0f;
-        p = p * r + 1.0f / 6.0f;
-        p = p * r + 0.5f;
+        float p = 0.0013814222f;
+        p = p * r + 0.00836889866f;
+        p = p * r + 0.0416684057f;
+        p = p * r + 0.166665191f;
+        p = p * r + 0.499999933f;
         p = p * r + 1.0f;
         p = p * r + 1.0f;
         const int32_t bits = ((int32_t)n + 127) * (1 << 23);
@@ -55,9 +57,14 @@ static void exp_scaled(const float *q, float *out, size_t count, float factor)
     }
 }
 
-void md_exp_scaled(const float *q, float *out, size_t count, float factor)
+void md_exp_scaled(const float *q, float *out, size_t count, double factor)
 {
-    exp_scaled(q, out, count, factor);
+    exp_scaled(q, out, count, md_float_factor(factor));
+}
+
+float md_float_factor(double factor)
+{
+    return (float)fmin(fmax(factor, -(double)FLT_MAX), (double)FLT_MAX);
 }
 
 medley_status md_width_gamma(const md_width *width, const char *kernel, double *gamma,

@@ -18,8 +18,8 @@ typedef enum md_quantity {
 
 /* What a kernel may look at to choose its parameters: q over pairs of different training rows. */
 typedef struct md_pair_statistics {
-    double mean;
-    const float *sorted; /* [count] a sample of q, ascending */
+    double mean;         /* exact for squared distances, else over the sample */
+    const float *sorted; /* [count] a sample of q, ascending; NULL unless needs_quantiles */
     size_t count;
 } md_pair_statistics;
 
@@ -31,6 +31,7 @@ typedef struct md_kernel_class {
     bool positive_definite; /* K is PSD for every data set */
     bool nonnegative_data;  /* defined for values >= 0 only */
     bool often_zero;        /* most values may be exactly 0: worth sparse storage */
+    bool needs_quantiles;   /* choose looks at statistics->sorted, not only at the mean */
 
     /* out[j] = k(q[j]); out may be q. */
     void (*map)(const void *state, const float *q, float *out, size_t count);
@@ -50,8 +51,12 @@ typedef struct md_kernel_class {
 extern const md_kernel_class *const md_kernels[]; /* NULL-terminated */
 const md_kernel_class *md_kernel_find(const char *name);
 
-/* out[j] = exp(factor * q[j]), relative error below 2e-7, underflowing to 0; out may be q. */
-void md_exp_scaled(const float *q, float *out, size_t count, float factor);
+/* out[j] = exp(x), x = factor * q[j] rounded to float: relative error below 2e-7, 0 below exp(-87),
+ * never more than exp(88); out may be q. */
+void md_exp_scaled(const float *q, float *out, size_t count, double factor);
+
+/* The nearest finite float: an infinite factor would make 0 * factor undefined. */
+float md_float_factor(double factor);
 
 /* ---- the width parameter shared by kernels of a distance ---- */
 

@@ -36,33 +36,44 @@ static const md_param poly_params[] = {
      .help = "factor of the product"},
     {0}};
 
+enum { PIECE = 256 }; /* values at a time: their bases stay in registers or the nearest cache */
+
 MD_VECTOR
-static void power_of_affine(const float *q, float *out, size_t count, float scale, float offset,
-                            unsigned degree)
+static void square_of_affine(const float *q, float *out, size_t count, float scale, float offset)
 {
-    if (degree == 2) { /* the common case in one pass */
-#pragma omp simd
-        for (size_t j = 0; j < count; j++) {
-            const float base = scale * q[j] + offset;
-            out[j] = base * base;
-        }
-        return;
-    }
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {
         const float base = scale * q[j] + offset;
-        float power = base;
-        for (unsigned i = 1; i < degree; i++)
-            power *= base;
-        out[j] = power;
+        out[j] = base * base;
+    }
+}
+
+/* count <= PIECE */
+MD_VECTOR
+static void power_of_affine(const float *q, float *out, size_t count, const struct poly *poly)
+{
+    const float scale = (float)poly->scale;
+    const float offset = (float)poly->offset;
+    float base[PIECE];
+#pragma omp simd
+    for (size_t j = 0; j < count; j++)
+        out[j] = base[j] = scale * q[j] + offset;
+    for (long long i = 1; i < poly->degree; i++) {
+#pragma omp simd
+        for (size_t j = 0; j < count; j++)
+            out[j] *= base[j];
     }
 }
 
 static void map_poly(const void *state, const float *q, float *out, size_t count)
 {
     const struct poly *poly = state;
-    power_of_affine(q, out, count, (float)poly->scale, (float)poly->offset,
-                    (unsigned)poly->degree);
+    if (poly->degree == 2) { /* the common case in one pass */
+        square_of_affine(q, out, count, (float)poly->scale, (float)poly->offset);
+        return;
+    }
+    for (size_t j = 0; j < count; j += PIECE)
+        power_of_affine(q + j, out + j, count - j < PIECE ? count - j : PIECE, poly);
 }
 
 extern const md_kernel_class md_kernel_poly;

@@ -37,7 +37,7 @@ static medley_status choose_rbf(void *state, const md_pair_statistics *statistic
 static void map_rbf(const void *state, const float *q, float *out, size_t count)
 {
     const struct rbf *rbf = state;
-    md_exp_scaled(q, out, count, (float)rbf->factor);
+    md_exp_scaled(q, out, count, rbf->factor);
 }
 
 extern const md_kernel_class md_kernel_rbf;

@@ -15,8 +15,8 @@ struct builder {
     const md_trained *trained;
     medley_model *model;
     size_t labels;
-    float **body;    /* [block_count] exported, NULL if inactive */
-    size_t *kernels; /* [active_count] of the problem's bank, in order */
+    float **body;     /* [block_count] exported, NULL if inactive */
+    size_t *kernels;  /* [active_count] of the problem's bank, in order */
     size_t *block_of; /* [active_count] the block that each active kernel belongs to */
     size_t active_count;
     medley_error *error;
@@ -110,10 +110,10 @@ static medley_status copy_bodies(struct builder *b)
                        b->labels * sizeof(float));
             previous = i;
         }
-        model->terms[model->term_count++] = (md_term){
-            .kernel = a,
-            .body = model->body_count - 1,
-            .factor = b->trained->is_mixture ? 1 / (double)b->problem->bank.count : 1};
+        model->terms[model->term_count++] =
+            (md_term){.kernel = a,
+                      .body = model->body_count - 1,
+                      .factor = b->trained->is_mixture ? 1 / (double)b->problem->bank.count : 1};
     }
     return MEDLEY_OK;
 }
@@ -122,8 +122,8 @@ static medley_status copy_bodies(struct builder *b)
 static medley_status copy_points(struct builder *b)
 {
     medley_model *model = b->model;
-    medley_status status = md_bank_subset(&model->bank, &b->problem->bank, b->kernels,
-                                          b->active_count, b->error);
+    medley_status status =
+        md_bank_subset(&model->bank, &b->problem->bank, b->kernels, b->active_count, b->error);
     if (status < 0)
         return status;
     const md_points_choice choice = {.bank = &b->problem->bank,

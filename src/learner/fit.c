@@ -42,8 +42,8 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     }
     MEDLEY_TRY(find_method(&method, options->method, error));
     MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, error));
-    status = problem.stopped ? build_empty(model, &problem, error)
-                             : method->fit(model, &problem, error);
+    status =
+        problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
 done:
     md_problem_clear(&problem);
     medley_options_free(defaults);
@@ -103,8 +103,7 @@ medley_status medley_write_kernels(const medley_dataset *dataset, const medley_o
                                           .scale = options->scale,
                                           .normalize = (md_norm)options->normalize,
                                           .seed = (uint64_t)options->seed};
-    const size_t threads =
-        options->threads > 0 ? (size_t)options->threads : md_processor_count();
+    const size_t threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
     MEDLEY_TRY(md_bank_make(&bank, dataset, &bank_options, error));
     for (size_t m = 0; m < bank.count; m++)
         bank.kernels[m].explicit_weights = false; /* the matrix is the same */

@@ -157,8 +157,8 @@ static double projection(const md_online *online)
 static size_t update_threads(const md_online *online, md_example example)
 {
     const size_t rows = online->gram ? md_gram_rows(online->gram) : 0;
-    const double work = (double)online->inference.delta.count * (double)online->block_count *
-                        (double)rows;
+    const double work =
+        (double)online->inference.delta.count * (double)online->block_count * (double)rows;
     const bool announced = rows == 0 || example.length <= md_gram_window(online->gram);
     return work > PARALLEL_WORK && announced ? online->settings.threads : 1;
 }
@@ -301,8 +301,7 @@ medley_status md_online_objective(md_online *online, double *objective, double *
     const size_t threads = online->settings.threads;
     const size_t chunks = (online->visited + CHUNK - 1) / CHUNK;
     struct measure measure = {
-        .online = online,
-        .parts = online->structure->part_count(online->shape, online->longest)};
+        .online = online, .parts = online->structure->part_count(online->shape, online->longest)};
     measure.inference = md_calloc(threads, sizeof *measure.inference);
     measure.score = md_calloc(threads * measure.parts, sizeof *measure.score);
     measure.sum = md_calloc(chunks, sizeof *measure.sum);

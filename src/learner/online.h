@@ -41,7 +41,7 @@ typedef struct md_online {
     double *shrunk;  /* [block_count] after the prox */
     double *scratch; /* [3 * block_count] */
     size_t longest;
-    float *score;            /* [longest parts] */
+    float *score; /* [longest parts] */
     md_inference inference;
 } md_online;
 

@@ -14,7 +14,7 @@ struct medley_options {
     char *method, *loss, *penalty;
     double lambda, C, spicy_C; /* NaN: not given */
     long long epochs;
-    char *eta0;   /* a number or "auto" */
+    char *eta0; /* a number or "auto" */
     int schedule;
     bool average;
     char *radius; /* "auto", "none" or a number */
@@ -32,8 +32,7 @@ extern const md_param md_option_table[];
 
 /* All kernel specs: those given one by one and those in files. *specs is NULL if there are none;
  * the caller frees it with md_texts_free. */
-medley_status md_options_kernels(char ***specs, const medley_options *options,
-                                 medley_error *error);
+medley_status md_options_kernels(char ***specs, const medley_options *options, medley_error *error);
 
 /* "auto" gives NaN, "none" gives infinity (where allowed), a positive number itself. */
 medley_status md_options_number(double *value, const char *name, const char *text, bool allow_none,

@@ -151,8 +151,8 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     size_t memory = problem->options->memory;
     if (memory == 0)
         memory = md_memory_available() / 2;
-    medley_status status = md_points_make(&problem->points, &problem->bank, problem->train, true,
-                                          error);
+    medley_status status =
+        md_points_make(&problem->points, &problem->bank, problem->train, true, error);
     bool any = false;
     for (size_t m = 0; m < problem->bank.count; m++)
         any = any || !problem->bank.kernels[m].explicit_weights;
@@ -192,6 +192,8 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(check_labels(train, error));
     MEDLEY_TRY(check_task(problem, error));
     MEDLEY_TRY(make_examples(problem, error));
+    MEDLEY_TRY(md_options_number(&problem->eta0, "eta0", options->eta0, false, error));
+    MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
     MEDLEY_TRY(md_options_lambda(&problem->lambda, options, problem->example_count, error));
     MEDLEY_TRY(make_bank(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
@@ -203,8 +205,7 @@ done:
     return status;
 }
 
-medley_status md_problem_block(md_block **block, md_problem *problem, size_t m,
-                               medley_error *error)
+medley_status md_problem_block(md_block **block, md_problem *problem, size_t m, medley_error *error)
 {
     const md_kernel *kernel = &problem->bank.kernels[m];
     const size_t labels = problem->train->label_names.count;

@@ -20,6 +20,7 @@ typedef struct md_problem {
     const md_loss *loss;
     md_penalty *penalty;
     double lambda;
+    double eta0, radius; /* NaN: auto; radius infinite: none */
     md_example *examples;
     size_t example_count;
     size_t threads;
@@ -75,6 +76,12 @@ extern const md_method *const md_methods[]; /* NULL-terminated */
 /* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
 medley_status md_fail_unknown(const char *kind, const char *kinds, const char *name,
                               medley_error *error);
+
+/* The first learning rate for eta0 = auto. The blocks keep what the last trial has learnt. Positive
+ * status: stopped by the observer. */
+medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
+                             const md_online_settings *settings, double *rate,
+                             medley_error *error);
 
 /* The online run shared by methods: trains the given blocks, with early stopping and averaging as
  * the options say, and fills what md_trained tells about the run. Positive status: stopped by the

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kinds[] = {"kernels", "penalties", "losses",     "methods",
+static const char *const kinds[] = {"kernels", "penalties",  "losses",     "methods",
                                     "formats", "generators", "structures", NULL};
 
 const char *const *medley_list_kinds(void)
@@ -52,7 +52,7 @@ LISTER(list_generators, md_generators, )
 LISTER(list_structures, md_structures, )
 
 static bool (*const listers[])(medley_listing *, size_t) = {
-    list_kernels, list_penalties, list_losses, list_methods,
+    list_kernels, list_penalties,  list_losses,    list_methods,
     list_formats, list_generators, list_structures};
 
 bool medley_list(medley_listing *listing, const char *kind, size_t index)

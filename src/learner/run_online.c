@@ -6,11 +6,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-static const double RATES[] = {0.01, 0.1, 1, 10}; /* SPOM section 4: keep the best of these */
-enum { RATE_COUNT = 4, RATE_EPOCHS = 5 };
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
 
 struct run {
@@ -69,54 +66,6 @@ static medley_status restore_theta(md_trained *trained, float **copy, medley_err
             block->class->clear(block);
     }
     return status;
-}
-
-/* ---- the first rate ---- */
-
-/* A few epochs at one rate; *objective stays infinite if it diverges. */
-static medley_status try_rate(struct run *run, double rate, double *objective)
-{
-    char stage[32];
-    const size_t given = (size_t)run->problem->options->epochs;
-    const size_t epochs = given < RATE_EPOCHS ? given : RATE_EPOCHS;
-    snprintf(stage, sizeof stage, "rate %g", rate);
-    md_online_restart(&run->online, rate);
-    for (size_t e = 0; e < epochs; e++) {
-        const bool last = e + 1 == epochs;
-        medley_status status = md_online_epoch(&run->online, e, run->error);
-        if (status == MEDLEY_OK && last)
-            status = md_online_objective(&run->online, objective, NULL, run->error);
-        if (status < 0)
-            return status;
-        if (!md_problem_report(run->problem, stage, e + 1, epochs, last ? *objective : NAN, NAN))
-            return MEDLEY_STOPPED;
-    }
-    return MEDLEY_OK;
-}
-
-/* The paper's rule: the rate that lowers the objective most. If the observer stops the search, the
- * theta that is being tried stays. */
-static medley_status choose_rate(struct run *run)
-{
-    double best = INFINITY;
-    double *rate = &run->trained->eta0;
-    *rate = RATES[0];
-    for (size_t i = 0; i < RATE_COUNT; i++) {
-        double objective = INFINITY;
-        const medley_status status = try_rate(run, RATES[i], &objective);
-        if (status == MEDLEY_STOPPED) {
-            *rate = RATES[i];
-            if (run->online.diverged)
-                md_online_restart(&run->online, RATES[i]);
-        }
-        if (status != MEDLEY_OK)
-            return status;
-        if (objective < best) {
-            best = objective;
-            *rate = RATES[i];
-        }
-    }
-    return MEDLEY_OK;
 }
 
 /* ---- epochs ---- */
@@ -201,27 +150,17 @@ static medley_status run_epochs(struct run *run)
 
 /* ---- the run ---- */
 
-static medley_status read_settings(md_online_settings *settings, md_problem *problem,
-                                   size_t block_count, medley_error *error)
+/* Radius of the projection: as given, or of a ball that contains the optimum. */
+static double choose_radius(const md_problem *problem, size_t block_count)
 {
-    const medley_options *options = problem->options;
-    *settings = (md_online_settings){.lambda = problem->lambda,
-                                     .schedule = (md_schedule)options->schedule,
-                                     .average = options->average,
-                                     .seed = (uint64_t)options->seed,
-                                     .threads = problem->threads};
-    medley_status status = md_options_number(&settings->eta0, "eta0", options->eta0, false, error);
-    if (status == MEDLEY_OK)
-        status = md_options_number(&settings->radius, "radius", options->radius, true, error);
-    if (status < 0 || !isnan(settings->radius))
-        return status;
+    if (!isnan(problem->radius))
+        return problem->radius;
     const md_shape shape = {.labels = problem->train->label_names.count};
     double at_zero = 0;
     for (size_t e = 0; e < problem->example_count; e++)
         at_zero += problem->loss->at_zero(problem->structure, shape, problem->examples[e].length);
-    settings->radius = md_online_radius(problem->penalty, problem->lambda,
-                                        at_zero / (double)problem->example_count, block_count);
-    return MEDLEY_OK;
+    return md_online_radius(problem->penalty, problem->lambda,
+                            at_zero / (double)problem->example_count, block_count);
 }
 
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
@@ -254,7 +193,13 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                       .stage = stage,
                       .best_accuracy = -1,
                       .error = error};
-    md_online_settings settings;
+    const md_online_settings settings = {.lambda = problem->lambda,
+                                         .eta0 = problem->eta0,
+                                         .schedule = (md_schedule)problem->options->schedule,
+                                         .average = problem->options->average,
+                                         .radius = choose_radius(problem, trained->block_count),
+                                         .seed = (uint64_t)problem->options->seed,
+                                         .threads = problem->threads};
     const md_online_problem online_problem = {
         .blocks = trained->blocks,
         .block_count = trained->block_count,
@@ -268,12 +213,12 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
         .gold = problem->train->label,
         .visit = visit,
         .visit_count = visit_count};
-    MEDLEY_TRY(read_settings(&settings, problem, trained->block_count, error));
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = settings.eta0;
     medley_status stopped = MEDLEY_OK;
-    if (isnan(settings.eta0))
-        MEDLEY_TRY(stopped = choose_rate(&run));
+    if (isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
+        MEDLEY_TRY(stopped = md_choose_rate(problem, &online_problem, &settings, &trained->eta0,
+                                            error));
     if (stopped == MEDLEY_OK) {
         md_online_restart(&run.online, trained->eta0);
         MEDLEY_TRY(stopped = run_epochs(&run));

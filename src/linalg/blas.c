@@ -3,13 +3,45 @@
 #include "linalg/blas.h"
 
 #include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Present in OpenBLAS only; other libraries are set by their own environment variables. */
-/* NOLINTNEXTLINE(readability-redundant-declaration): only OpenBLAS's own cblas.h declares it */
+/* NOLINTBEGIN(readability-redundant-declaration): only OpenBLAS's own cblas.h declares them */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
+extern void gotoblas_dynamic_init(void) __attribute__((weak));
+extern void gotoblas_dynamic_quit(void) __attribute__((weak));
+/* NOLINTEND(readability-redundant-declaration) */
+
+/* OpenBLAS chooses its code by the processor's model number. On models younger than itself it
+ * falls back to that of 2004 ("Prescott"), several times slower; then it is made to choose again,
+ * by what the processor can do. A choice made in the environment stands. */
+static void leave_fallback_code(void)
+{
+#ifdef __x86_64__
+    static const char variable[] = "OPENBLAS_CORETYPE";
+    const char *core = NULL;
+    if (openblas_get_corename == NULL || gotoblas_dynamic_init == NULL ||
+        gotoblas_dynamic_quit == NULL || getenv(variable) != NULL ||
+        strcmp(openblas_get_corename(), "Prescott") != 0)
+        return;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+        core = "SkylakeX";
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        core = "Haswell";
+    if (core == NULL || setenv(variable, core, 1) != 0)
+        return;
+    gotoblas_dynamic_quit();
+    gotoblas_dynamic_init();
+    unsetenv(variable);
+#endif
+}
 
 void md_blas_single_thread(void)
 {
+    leave_fallback_code();
     if (openblas_set_num_threads != NULL)
         openblas_set_num_threads(1);
 }

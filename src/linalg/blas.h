@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* Call once before the first product from several threads. */
+/* Call before the first product, while no other thread uses BLAS. Also makes OpenBLAS use the
+ * processor's wide instructions where it does not know the model. Repeating it is harmless. */
 void md_blas_single_thread(void);
 
 /* C[m][n] = alpha * A[m][k] B[n][k]' + beta * C: products of rows with rows. */

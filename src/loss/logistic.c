@@ -12,8 +12,8 @@ static double evaluate(md_inference *inference, size_t length, const float *scor
 {
     const md_structure *structure = inference->structure;
     const md_shape shape = inference->shape;
-    double loss = structure->log_partition(shape, length, score, inference->marginal,
-                                           &inference->workspace);
+    double loss =
+        structure->log_partition(shape, length, score, inference->marginal, &inference->workspace);
     const size_t count = structure->parts_of(shape, length, gold, inference->parts);
     for (size_t i = 0; i < count; i++) {
         loss -= (double)score[inference->parts[i]];

@@ -34,8 +34,8 @@ medley_status md_inference_init(md_inference *inference, const md_structure *str
     inference->marginal = md_calloc(parts, sizeof *inference->marginal);
     inference->delta.part = md_calloc(parts, sizeof *inference->delta.part);
     inference->delta.coefficient = md_calloc(parts, sizeof *inference->delta.coefficient);
-    if (!inference->output || !inference->parts || !inference->marginal ||
-        !inference->delta.part || !inference->delta.coefficient ||
+    if (!inference->output || !inference->parts || !inference->marginal || !inference->delta.part ||
+        !inference->delta.coefficient ||
         md_workspace_reserve(&inference->workspace, structure->workspace_size(shape, longest))) {
         md_inference_clear(inference);
         return md_fail_memory(error, parts * sizeof(float));

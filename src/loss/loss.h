@@ -14,10 +14,10 @@ typedef struct md_inference {
     const md_structure *structure;
     md_shape shape;
     md_workspace workspace;
-    int32_t *output;    /* [length] */
-    uint32_t *parts;    /* [2 * parts_per_output] */
-    float *marginal;    /* [part_count] */
-    md_delta delta;     /* [part_count] */
+    int32_t *output; /* [length] */
+    uint32_t *parts; /* [2 * parts_per_output] */
+    float *marginal; /* [part_count] */
+    md_delta delta;  /* [part_count] */
 } md_inference;
 
 medley_status md_inference_init(md_inference *inference, const md_structure *structure,

@@ -29,35 +29,15 @@ static medley_status fail_damaged(const struct loader *loader, const char *what)
 
 /* ---- the container ---- */
 
-static medley_status read_container(struct loader *loader, const char *data, size_t length)
+static medley_status find_sections(struct loader *loader, md_unpack *header)
 {
-    if (length < 8 || memcmp(data, MD_FILE_MAGIC, 8) != 0)
-        return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
-                          "this is not a Medley model; give a file written by 'medley train'");
-    md_unpack header = {.data = data, .length = length, .position = 8};
-    const uint64_t version = md_unpack_u64(&header);
-    const uint64_t stated = md_unpack_u64(&header);
-    if (header.bad || length < MD_HEADER_BYTES)
-        return fail_damaged(loader, "it ends inside its header");
-    md_unpack sum = {
-        .data = data, .length = length, .position = MD_HEADER_BYTES - sizeof(uint64_t)};
-    if (md_unpack_u64(&sum) != md_crc32(data, MD_HEADER_BYTES - sizeof(uint64_t))) {
-        if (version > MD_FILE_VERSION && version < 1000)
-            return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
-                              "the model has format version %llu, this program reads version %d; "
-                              "use a newer medley",
-                              (unsigned long long)version, MD_FILE_VERSION);
-        return fail_damaged(loader, "its header's checksum does not match");
-    }
-    if (stated != length)
-        return fail_damaged(loader, length < stated ? "it is cut short" : "it is too long");
-    if (version != MD_FILE_VERSION || md_unpack_u64(&header) != MD_SECTION_COUNT)
-        return fail_damaged(loader, "unknown version");
+    const char *data = header->data;
+    const size_t length = header->length;
     for (size_t i = 0; i < MD_SECTION_COUNT; i++) {
-        header.position += 8; /* the name is for people */
-        const uint64_t offset = md_unpack_u64(&header);
-        const uint64_t size = md_unpack_u64(&header);
-        const uint64_t crc = md_unpack_u64(&header);
+        header->position += 8; /* the name is for people */
+        const uint64_t offset = md_unpack_u64(header);
+        const uint64_t size = md_unpack_u64(header);
+        const uint64_t crc = md_unpack_u64(header);
         if (offset > length || size > length - offset)
             return fail_damaged(loader, "a section lies outside the file");
         if (md_crc32(data + offset, size) != crc)
@@ -67,6 +47,33 @@ static medley_status read_container(struct loader *loader, const char *data, siz
     return MEDLEY_OK;
 }
 
+static medley_status read_container(struct loader *loader, const char *data, size_t length)
+{
+    if (length < 8 || memcmp(data, MD_FILE_MAGIC, 8) != 0)
+        return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
+                          "this is not a Medley model; give a file written by 'medley train'");
+    md_unpack header = {.data = data, .length = length, .position = 8};
+    const uint64_t version = md_unpack_u64(&header);
+    const uint64_t stated = md_unpack_u64(&header);
+    const uint64_t sections = md_unpack_u64(&header);
+    if (header.bad || sections > MD_SECTIONS_MOST || length < MD_HEADER_BYTES(sections))
+        return fail_damaged(loader, "it ends inside its header");
+    md_unpack sum = {
+        .data = data, .length = length, .position = MD_HEADER_BYTES(sections) - sizeof(uint64_t)};
+    if (md_unpack_u64(&sum) != md_crc32(data, MD_HEADER_BYTES(sections) - sizeof(uint64_t)))
+        return fail_damaged(loader, "its header's checksum does not match");
+    if (version > MD_FILE_VERSION)
+        return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
+                          "the model has format version %llu, this program reads version %d; use "
+                          "a newer medley",
+                          (unsigned long long)version, MD_FILE_VERSION);
+    if (stated != length)
+        return fail_damaged(loader, length < stated ? "it is cut short" : "it is too long");
+    if (version != MD_FILE_VERSION || sections != MD_SECTION_COUNT)
+        return fail_damaged(loader, "unknown version");
+    return find_sections(loader, &header);
+}
+
 /* ---- sections ---- */
 
 static medley_status read_labels(struct loader *loader, md_unpack *in)
@@ -74,8 +81,7 @@ static medley_status read_labels(struct loader *loader, md_unpack *in)
     const size_t count = md_unpack_count(in, 8);
     for (size_t l = 0; l < count; l++) {
         char *name = md_unpack_text(in);
-        const int32_t id =
-            name ? md_strings_add(&loader->model->labels, name, strlen(name)) : -1;
+        const int32_t id = name ? md_strings_add(&loader->model->labels, name, strlen(name)) : -1;
         free(name);
         if (id != (int32_t)l)
             return fail_damaged(loader, "labels");
@@ -110,6 +116,8 @@ static medley_status read_blocks(struct loader *loader, md_unpack *in)
         if (in->bad)
             return fail_damaged(loader, "blocks");
     }
+    if (!md_unpack_done(in) || model->summary.active_blocks > count)
+        return fail_damaged(loader, "blocks");
     return MEDLEY_OK;
 }
 
@@ -123,7 +131,8 @@ static medley_status read_story(struct loader *loader)
     model->method = md_unpack_text(in);
     model->loss = md_unpack_text(in);
     model->penalty = md_unpack_text(in);
-    double *numbers[] = {&s->lambda, &s->C, &s->spicy_C, &s->eta0, &s->objective, &s->dual, &s->gap};
+    double *numbers[] = {&s->lambda,    &s->C,    &s->spicy_C, &s->eta0,
+                         &s->objective, &s->dual, &s->gap};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = md_unpack_f64(in);
     s->examples = md_unpack_u64(in);
@@ -160,16 +169,11 @@ static medley_status read_view(struct loader *loader, md_unpack *in, size_t v)
     if (in->bad || view->column_count > view->table_columns || view->table_columns > INT32_MAX)
         return fail_damaged(loader, "views");
     if (md_unpack_u64(in) != 0) {
-        view->columns = view->column_count <= (in->length - in->position) / 8
-                            ? md_calloc(view->column_count, sizeof *view->columns)
-                            : NULL;
-        for (size_t c = 0; view->columns != NULL && c < view->column_count; c++) {
-            view->columns[c] = md_unpack_u64(in);
+        view->columns = md_unpack_sizes(in, view->column_count);
+        for (size_t c = 0; view->columns != NULL && c < view->column_count; c++)
             if (view->columns[c] >= view->table_columns ||
                 (c > 0 && view->columns[c] <= view->columns[c - 1]))
                 in->bad = true;
-        }
-        in->bad = in->bad || view->columns == NULL;
     } else if (view->column_count != view->table_columns) {
         in->bad = true;
     }
@@ -237,47 +241,45 @@ static medley_status read_kernels(struct loader *loader)
         return md_fail_memory(loader->error, count * sizeof *bank->kernels);
     for (size_t m = 0; m < count && status == MEDLEY_OK; m++)
         status = read_kernel(loader, in, m);
-    if (status == MEDLEY_OK && in->bad)
+    if (status == MEDLEY_OK && !md_unpack_done(in))
         status = fail_damaged(loader, "kernels");
     return status;
 }
 
-static bool read_sparse(md_matrix *matrix, md_unpack *in)
+/* Row starts that never fall and columns that rise within each row. */
+static bool is_well_formed(const md_matrix *matrix, size_t entries)
 {
-    const size_t entries = md_unpack_count(in, 12);
-    medley_error ignored = {0};
-    if (in->bad || (matrix->rows + 1) > (in->length - in->position) / 8 ||
-        md_matrix_init_sparse(matrix, matrix->rows, matrix->columns, entries, &ignored) < 0)
-        return false;
-    for (size_t r = 0; r <= matrix->rows; r++) {
-        matrix->start[r] = md_unpack_u64(in);
-        if (matrix->start[r] > entries || (r > 0 && matrix->start[r] < matrix->start[r - 1]))
-            return false;
-    }
     if (matrix->start[0] != 0 || matrix->start[matrix->rows] != entries)
         return false;
     for (size_t r = 0; r < matrix->rows; r++)
-        for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++) {
-            const uint64_t column = md_unpack_u64(in);
-            if (column >= matrix->columns ||
-                (e > matrix->start[r] && column <= (uint64_t)matrix->index[e - 1]))
+        if (matrix->start[r] > matrix->start[r + 1])
+            return false;
+    for (size_t r = 0; r < matrix->rows; r++)
+        for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
+            if (matrix->index[e] < 0 || (size_t)matrix->index[e] >= matrix->columns ||
+                (e > matrix->start[r] && matrix->index[e] <= matrix->index[e - 1]))
                 return false;
-            matrix->index[e] = (int32_t)column;
-        }
-    free(matrix->value);
+    return true;
+}
+
+static bool read_sparse(md_matrix *matrix, md_unpack *in)
+{
+    const size_t entries = md_unpack_count(in, 8);
+    matrix->start = md_unpack_sizes(in, matrix->rows + 1);
+    matrix->index = (int32_t *)md_unpack_u32s(in, entries);
     matrix->value = md_unpack_floats(in, entries);
-    return !in->bad;
+    return !in->bad && is_well_formed(matrix, entries);
 }
 
 static bool read_matrix(md_matrix *matrix, const md_view *view, size_t rows, md_unpack *in)
 {
     const uint64_t columns = md_unpack_u64(in);
     *matrix = (md_matrix){.rows = rows, .columns = columns};
-    if (in->bad || columns > INT32_MAX)
+    if (in->bad || columns != view->column_count)
         return false;
     if (view->sparse)
         return read_sparse(matrix, in);
-    if (columns != view->column_count || (columns > 0 && rows > SIZE_MAX / 4 / columns))
+    if (columns > 0 && rows > SIZE_MAX / 4 / columns)
         return false;
     matrix->dense = md_unpack_floats(in, rows * columns);
     return !in->bad;
@@ -289,14 +291,10 @@ static medley_status read_points(struct loader *loader)
     medley_model *model = loader->model;
     const md_bank *bank = &model->bank;
     model->support_count = md_unpack_count(in, 8);
-    model->support_row = md_calloc(model->support_count, sizeof *model->support_row);
-    if (model->support_row == NULL)
-        return md_fail_memory(loader->error, model->support_count * 8);
-    for (size_t r = 0; r < model->support_count; r++) {
-        model->support_row[r] = md_unpack_u64(in);
-        if (model->support_row[r] >= bank->training_rows)
+    model->support_row = md_unpack_sizes(in, model->support_count);
+    for (size_t r = 0; r < model->support_count; r++)
+        if (in->bad || model->support_row[r] >= bank->training_rows)
             return fail_damaged(loader, "support rows");
-    }
     medley_status status = md_points_init(&model->points, model->support_count, bank->view_count,
                                           bank->count, loader->error);
     if (status < 0)
@@ -323,7 +321,8 @@ static medley_status read_points(struct loader *loader)
             (kernel->norm == MD_NORM_CENTER && points->rows != bank->training_rows))
             return fail_damaged(loader, "points");
     }
-    return md_points_index(points, loader->error);
+    return md_unpack_done(in) ? md_points_index(points, loader->error)
+                              : fail_damaged(loader, "points");
 }
 
 static medley_status read_bodies(struct loader *loader)
@@ -361,7 +360,7 @@ static medley_status read_bodies(struct loader *loader)
         if (model->bodies[term->body].rows != expected)
             return fail_damaged(loader, "terms");
     }
-    return in->bad ? fail_damaged(loader, "terms") : MEDLEY_OK;
+    return md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "terms");
 }
 
 /* ---- the file ---- */

@@ -10,9 +10,9 @@
 
 /* One active block. */
 typedef struct md_term {
-    size_t kernel;   /* of the model's bank */
-    size_t body;     /* index into bodies: kernels of an average share one */
-    double factor;   /* multiplies the body */
+    size_t kernel; /* of the model's bank */
+    size_t body;   /* index into bodies: kernels of an average share one */
+    double factor; /* multiplies the body */
 } md_term;
 
 typedef struct md_body {

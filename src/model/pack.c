@@ -28,20 +28,38 @@ void md_pack_text(md_text *out, const char *text)
     md_text_add(out, zeros, (8 - length % 8) % 8); /* so that numbers stay aligned */
 }
 
-void md_pack_floats(md_text *out, const float *values, size_t count)
+void md_pack_sizes(md_text *out, const size_t *values, size_t count)
 {
-    static const char zeros[8];
+    for (size_t i = 0; i < count; i++)
+        md_pack_u64(out, values[i]);
+}
+
+/* Words of 4 bytes whose order is this machine's. */
+static void pack_words(md_text *out, const void *words, size_t count)
+{
+    static const char zeros[4];
 #if __BYTE_ORDER == __LITTLE_ENDIAN
-    md_text_add(out, (const char *)values, count * sizeof *values);
+    md_text_add(out, words, count * sizeof(uint32_t));
 #else
+    const char *bytes = words;
     for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        bits = htole32(bits);
-        md_text_add(out, (const char *)&bits, sizeof bits);
+        uint32_t word;
+        memcpy(&word, bytes + i * sizeof word, sizeof word);
+        word = htole32(word);
+        md_text_add(out, (const char *)&word, sizeof word);
     }
 #endif
-    md_text_add(out, zeros, count % 2 * 4);
+    md_text_add(out, zeros, count % 2 * sizeof zeros);
+}
+
+void md_pack_u32s(md_text *out, const uint32_t *values, size_t count)
+{
+    pack_words(out, values, count);
+}
+
+void md_pack_floats(md_text *out, const float *values, size_t count)
+{
+    pack_words(out, values, count);
 }
 
 static const char *take(md_unpack *in, size_t bytes)
@@ -95,24 +113,46 @@ char *md_unpack_text(md_unpack *in)
     return text;
 }
 
-float *md_unpack_floats(md_unpack *in, size_t count)
+size_t *md_unpack_sizes(md_unpack *in, size_t count)
 {
-    if (in->bad || count > (in->length - in->position) / sizeof(float)) {
-        in->bad = true;
-        return NULL;
-    }
-    const char *bytes = take(in, count * sizeof(float));
-    float *values = md_copy(bytes, count * sizeof(float));
-    if (count % 2 != 0)
-        take(in, 4);
-#if __BYTE_ORDER != __LITTLE_ENDIAN
+    const char *bytes = count <= SIZE_MAX / 8 ? take(in, count * 8) : NULL;
+    size_t *values = bytes ? md_calloc(count, sizeof *values) : NULL;
+    in->bad = in->bad || values == NULL;
     for (size_t i = 0; values != NULL && i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        bits = le32toh(bits);
-        memcpy(&values[i], &bits, sizeof bits);
+        uint64_t value;
+        memcpy(&value, bytes + i * sizeof value, sizeof value);
+        values[i] = (size_t)le64toh(value);
+    }
+    return values;
+}
+
+static void *unpack_words(md_unpack *in, size_t count)
+{
+    const char *bytes = count < SIZE_MAX / 4 ? take(in, (count + count % 2) * 4) : NULL;
+    char *words = bytes ? md_copy(bytes, count * 4) : NULL;
+    in->bad = in->bad || words == NULL;
+#if __BYTE_ORDER != __LITTLE_ENDIAN
+    for (size_t i = 0; words != NULL && i < count; i++) {
+        uint32_t word;
+        memcpy(&word, words + i * sizeof word, sizeof word);
+        word = le32toh(word);
+        memcpy(words + i * sizeof word, &word, sizeof word);
     }
 #endif
-    in->bad = in->bad || values == NULL;
-    return values;
+    return words;
+}
+
+uint32_t *md_unpack_u32s(md_unpack *in, size_t count)
+{
+    return unpack_words(in, count);
+}
+
+float *md_unpack_floats(md_unpack *in, size_t count)
+{
+    return unpack_words(in, count);
+}
+
+bool md_unpack_done(const md_unpack *in)
+{
+    return !in->bad && in->position == in->length;
 }

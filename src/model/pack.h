@@ -11,7 +11,10 @@
 void md_pack_u64(md_text *out, uint64_t value);
 void md_pack_f64(md_text *out, double value);
 void md_pack_text(md_text *out, const char *text);
-void md_pack_floats(md_text *out, const float *values, size_t count); /* aligned to 4 bytes */
+void md_pack_sizes(md_text *out, const size_t *values, size_t count); /* 8 bytes each */
+/* 4 bytes each, filled up to a multiple of 8 */
+void md_pack_u32s(md_text *out, const uint32_t *values, size_t count);
+void md_pack_floats(md_text *out, const float *values, size_t count);
 
 /* Reading: after the first thing that does not fit, everything reads as zero and `bad` is set. */
 typedef struct md_unpack {
@@ -24,7 +27,13 @@ uint64_t md_unpack_u64(md_unpack *in);
 double md_unpack_f64(md_unpack *in);
 /* A count of items of at least `bytes` bytes each: bad if so many cannot follow. */
 size_t md_unpack_count(md_unpack *in, size_t bytes);
-char *md_unpack_text(md_unpack *in);                     /* owned; NULL if bad */
-float *md_unpack_floats(md_unpack *in, size_t count);    /* owned; NULL if bad */
+/* These are owned by the caller, and NULL if bad. */
+char *md_unpack_text(md_unpack *in);
+size_t *md_unpack_sizes(md_unpack *in, size_t count);
+uint32_t *md_unpack_u32s(md_unpack *in, size_t count);
+float *md_unpack_floats(md_unpack *in, size_t count);
+
+/* Everything was read well and nothing is left. */
+bool md_unpack_done(const md_unpack *in);
 
 #endif

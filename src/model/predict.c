@@ -24,36 +24,42 @@ static void add_explicit(const md_matrix *features, const md_body *body, double 
             const size_t column = sparse ? (size_t)features->index[e] : e - first;
             if (column >= body->rows)
                 continue; /* a feature never seen in training */
-            const float value =
-                (float)factor * (sparse ? features->value[e] : features->dense[e]);
+            const float value = (float)factor * (sparse ? features->value[e] : features->dense[e]);
             for (size_t l = 0; l < labels; l++)
                 out[l] += value * body->values[column * labels + l];
         }
     }
 }
 
-/* One expansion per kernel term; bodies that several kernels share are scaled copies. */
+/* One expansion per kernel term; a body that several kernels share is scaled for each. */
 static medley_status make_expansions(const medley_model *model, md_expansion **expansions,
                                      float **scaled, size_t *count, medley_error *error)
 {
-    const size_t labels = model->labels.count;
-    const size_t size = model->support_count * labels;
+    const size_t size = model->support_count * model->labels.count;
+    size_t copied = 0;
+    for (size_t t = 0; t < model->term_count; t++)
+        copied += model->terms[t].factor != 1;
     md_expansion *list = md_calloc(model->term_count, sizeof *list);
-    float *copies = md_calloc(model->term_count * size, sizeof *copies);
+    float *copies = md_calloc(copied * size, sizeof *copies);
     if (list == NULL || copies == NULL) {
         free(list);
         free(copies);
-        return md_fail_memory(error, model->term_count * size * sizeof *copies);
+        return md_fail_memory(error, copied * size * sizeof *copies);
     }
     size_t used = 0;
+    float *copy = copies;
     for (size_t t = 0; t < model->term_count; t++) {
         const md_term *term = &model->terms[t];
+        const float *values = model->bodies[term->body].values;
         if (model->bank.kernels[term->kernel].explicit_weights)
             continue;
-        float *copy = copies + used * size;
-        for (size_t i = 0; i < size; i++)
-            copy[i] = (float)term->factor * model->bodies[term->body].values[i];
-        list[used++] = (md_expansion){.kernel = term->kernel, .coefficient = copy};
+        if (term->factor != 1) {
+            for (size_t i = 0; i < size; i++)
+                copy[i] = (float)term->factor * values[i];
+            values = copy;
+            copy += size;
+        }
+        list[used++] = (md_expansion){.kernel = term->kernel, .coefficient = values};
     }
     *expansions = list;
     *scaled = copies;
@@ -202,9 +208,8 @@ static void count_sequences(medley_evaluation *evaluation, const medley_dataset 
         exact += right;
     }
     evaluation->examples = dataset->sequence_count ? dataset->sequence_count : dataset->rows;
-    evaluation->exact_match = dataset->sequence_count
-                                  ? (double)exact / (double)dataset->sequence_count
-                                  : NAN;
+    evaluation->exact_match =
+        dataset->sequence_count ? (double)exact / (double)dataset->sequence_count : NAN;
 }
 
 medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,

@@ -19,8 +19,8 @@ static void pack_story(md_text *out, const medley_model *model)
     const double numbers[] = {s->lambda, s->C, s->spicy_C, s->eta0, s->objective, s->dual, s->gap};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         md_pack_f64(out, numbers[i]);
-    const uint64_t counts[] = {s->examples, s->parts, s->active_blocks, s->iterations, s->seed,
-                               s->converged};
+    const uint64_t counts[] = {s->examples,   s->parts, s->active_blocks,
+                               s->iterations, s->seed,  s->converged};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         md_pack_u64(out, counts[i]);
     md_pack_u64(out, model->labels.count);
@@ -50,8 +50,8 @@ static void pack_view(md_text *out, const md_view *view, const float *origin)
     md_pack_u64(out, view->sparse);
     md_pack_u64(out, view->column_count);
     md_pack_u64(out, view->columns != NULL);
-    for (size_t c = 0; view->columns != NULL && c < view->column_count; c++)
-        md_pack_u64(out, view->columns[c]);
+    if (view->columns != NULL)
+        md_pack_sizes(out, view->columns, view->column_count);
     md_pack_u64(out, view->factor != NULL);
     if (view->factor != NULL) {
         md_pack_floats(out, view->shift, view->column_count);
@@ -92,10 +92,8 @@ static void pack_matrix(md_text *out, const md_matrix *matrix)
     }
     const size_t entries = matrix->start[matrix->rows];
     md_pack_u64(out, entries);
-    for (size_t r = 0; r <= matrix->rows; r++)
-        md_pack_u64(out, matrix->start[r]);
-    for (size_t e = 0; e < entries; e++)
-        md_pack_u64(out, (uint64_t)matrix->index[e]);
+    md_pack_sizes(out, matrix->start, matrix->rows + 1);
+    md_pack_u32s(out, (const uint32_t *)matrix->index, entries); /* never negative */
     md_pack_floats(out, matrix->value, entries);
 }
 
@@ -103,8 +101,7 @@ static void pack_points(md_text *out, const medley_model *model)
 {
     const md_points *points = &model->points;
     md_pack_u64(out, model->support_count);
-    for (size_t r = 0; r < model->support_count; r++)
-        md_pack_u64(out, model->support_row[r]);
+    md_pack_sizes(out, model->support_row, model->support_count);
     for (size_t v = 0; v < model->bank.view_count; v++) {
         md_pack_u64(out, points->used[v]);
         if (!points->used[v])
@@ -127,8 +124,7 @@ static void pack_bodies(md_text *out, const medley_model *model)
     md_pack_u64(out, model->body_count);
     for (size_t b = 0; b < model->body_count; b++) {
         md_pack_u64(out, model->bodies[b].rows);
-        md_pack_floats(out, model->bodies[b].values,
-                       model->bodies[b].rows * model->labels.count);
+        md_pack_floats(out, model->bodies[b].values, model->bodies[b].rows * model->labels.count);
     }
     md_pack_u64(out, model->term_count);
     for (size_t t = 0; t < model->term_count; t++) {
@@ -145,7 +141,7 @@ static size_t aligned(size_t offset)
 
 static void pack_header(md_text *out, const md_text *sections)
 {
-    size_t offset = aligned(MD_HEADER_BYTES);
+    size_t offset = aligned(MD_HEADER_BYTES(MD_SECTION_COUNT));
     size_t length = offset;
     for (size_t i = 0; i < MD_SECTION_COUNT; i++)
         length = aligned(length) + sections[i].length;

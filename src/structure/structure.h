@@ -57,7 +57,7 @@ typedef struct md_structure {
                             md_workspace *workspace);
 
     double (*cost)(md_shape shape, size_t length, const int32_t *y, const int32_t *gold);
-    double (*most_cost)(md_shape shape, size_t length);  /* largest cost of any output */
+    double (*most_cost)(md_shape shape, size_t length);   /* largest cost of any output */
     double (*log_outputs)(md_shape shape, size_t length); /* log of the number of outputs */
 } md_structure;
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Passes over whole kernel matrices, by blocks of rows that belong to one thread each: mixing
+ * kernels, products with coefficients, packed triangles. Streamed rows are computed a window at a
+ * time, only those of the kernels that the pass needs. */
+#include "gram/gram_internal.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "linalg/blas.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pass {
+    md_gram *gram;
+    size_t kernel, kernels; /* that take part: of the bank */
+    size_t row, rows;       /* at hand now */
+    size_t blocks;          /* of MD_TILE rows among these */
+
+    const float *coefficient; /* product */
+    size_t labels;
+    float *out;
+    float *packed; /* packed triangles */
+};
+
+/* Calls body for every item of every block of rows, `items` per block. */
+static void run_pass(struct pass *pass, size_t items, md_parallel_body body)
+{
+    md_gram *gram = pass->gram;
+    const size_t window = md_gram_window(gram);
+    const size_t step = window < gram->n ? window : gram->n;
+    for (pass->row = 0; pass->row < gram->n; pass->row += step) {
+        pass->rows = gram->n - pass->row < step ? gram->n - pass->row : step;
+        pass->blocks = (pass->rows + MD_TILE - 1) / MD_TILE;
+        if (gram->streamed)
+            md_gram_window_load(gram, pass->kernel, pass->kernels, pass->row, pass->rows);
+        md_parallel_for(gram->threads, pass->blocks * items, body, pass);
+    }
+    if (gram->streamed)
+        md_gram_window_forget(gram);
+}
+
+static size_t block_rows(const struct pass *pass, size_t block)
+{
+    const size_t left = pass->rows - block * MD_TILE;
+    return left < MD_TILE ? left : MD_TILE;
+}
+
+/* The kernels behind kernel m as it is seen from outside: itself, or all of a mixture. */
+static struct pass pass_over(md_gram *gram, size_t m)
+{
+    if (gram->mix != NULL)
+        return (struct pass){.gram = gram, .kernels = gram->count};
+    return (struct pass){.gram = gram, .kernel = m, .kernels = 1};
+}
+
+static double weight_of(const md_gram *gram, size_t m)
+{
+    return gram->mix != NULL ? gram->mix[m] : 1;
+}
+
+/* ---- mixing ---- */
+
+struct mixing {
+    md_gram *gram;
+    const double *weight;
+    size_t first; /* kernel whose matrix takes up the sum */
+};
+
+static void mix_rows(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const struct mixing *mixing = context;
+    const md_gram *gram = mixing->gram;
+    const size_t start = item * MD_TILE * gram->n;
+    const size_t total = gram->n * gram->n;
+    const size_t count = total - start < MD_TILE * gram->n ? total - start : MD_TILE * gram->n;
+    float *sum = gram->stored[mixing->first].full + start;
+    const float own = (float)mixing->weight[mixing->first];
+    for (size_t i = 0; i < count; i++)
+        sum[i] *= own;
+    for (size_t m = mixing->first + 1; m < gram->count; m++)
+        if (gram->stored[m].full != NULL && mixing->weight[m] != 0)
+            md_add_multiple(sum, (float)mixing->weight[m], gram->stored[m].full + start, count);
+}
+
+/* Diagonals follow the matrices; what has been added, or has no weight, is released. */
+static void absorb(md_gram *gram, size_t first, size_t m, double weight)
+{
+    md_stored *stored = &gram->stored[m];
+    double *sum = gram->stored[first].diagonal;
+    for (size_t i = 0; weight != 0 && i < gram->n; i++)
+        sum[i] = m == first ? weight * sum[i] : sum[i] + weight * stored->diagonal[i];
+    gram->mix[m] = m == first ? 1 : 0;
+    if (m == first)
+        return;
+    free(stored->full);
+    stored->full = NULL;
+    gram->bytes -= gram->n * gram->n * sizeof(float);
+}
+
+/* Full matrices are summed into one, so that a row of the mixture costs what a row of one kernel
+ * costs; other kinds of storage are summed row by row when they are used. */
+medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *error)
+{
+    assert(gram->mix == NULL);
+    gram->mix = md_copy(weight, gram->count * sizeof *weight);
+    if (gram->mix == NULL)
+        return md_fail_memory(error, gram->count * sizeof *weight);
+    struct mixing mixing = {.gram = gram, .weight = weight};
+    while (mixing.first < gram->count &&
+           (gram->stored[mixing.first].full == NULL || weight[mixing.first] == 0))
+        mixing.first++;
+    if (mixing.first < gram->count)
+        md_parallel_for(gram->threads, (gram->n + MD_TILE - 1) / MD_TILE, mix_rows, &mixing);
+    for (size_t m = 0; m < gram->count; m++)
+        if (gram->stored[m].full != NULL)
+            absorb(gram, mixing.first, m, weight[m]);
+    return MEDLEY_OK;
+}
+
+/* ---- products ---- */
+
+/* out += factor K_m coefficient for some rows. */
+static void multiply_rows(const struct pass *pass, size_t m, size_t row, size_t count)
+{
+    md_gram *gram = pass->gram;
+    const float factor = (float)weight_of(gram, m);
+    const size_t labels = pass->labels;
+    const md_matrix *k = &gram->stored[m].sparse;
+    if (factor == 0)
+        return;
+    if (k->start == NULL) { /* rows of a full matrix or of a window follow one another */
+        md_gemm(count, labels, gram->n, factor, md_gram_row(gram, m, row), gram->n,
+                pass->coefficient, labels, 1, pass->out + row * labels, labels);
+        return;
+    }
+    for (size_t r = row; r < row + count; r++)
+        for (size_t e = k->start[r]; e < k->start[r + 1]; e++)
+            md_add_multiple(pass->out + r * labels, factor * k->value[e],
+                            pass->coefficient + (size_t)k->index[e] * labels, labels);
+}
+
+static void multiply_block(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const struct pass *pass = context;
+    for (size_t m = pass->kernel; m < pass->kernel + pass->kernels; m++)
+        multiply_rows(pass, m, pass->row + item * MD_TILE, block_rows(pass, item));
+}
+
+void md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels, float *out)
+{
+    struct pass pass = pass_over(gram, m);
+    pass.coefficient = coefficient;
+    pass.labels = labels;
+    pass.out = out;
+    run_pass(&pass, 1, multiply_block);
+}
+
+/* ---- packed triangles ---- */
+
+/* out[j - row] += factor K_m(row, j) for j >= row. */
+static void add_tail(md_gram *gram, size_t m, float factor, size_t row, float *out)
+{
+    const md_matrix *k = &gram->stored[m].sparse;
+    if (k->start == NULL) {
+        md_add_multiple(out, factor, md_gram_row(gram, m, row) + row, gram->n - row);
+        return;
+    }
+    for (size_t e = k->start[row]; e < k->start[row + 1]; e++)
+        if ((size_t)k->index[e] >= row)
+            out[(size_t)k->index[e] - row] += factor * k->value[e];
+}
+
+/* Items: every kernel as seen from outside, for every block of rows. */
+static void pack_block(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const struct pass *pass = context;
+    md_gram *gram = pass->gram;
+    const size_t n = gram->n;
+    const size_t seen = item / pass->blocks;
+    const size_t block = item % pass->blocks;
+    const struct pass behind = pass_over(gram, seen);
+    const size_t first = pass->row + block * MD_TILE;
+    for (size_t row = first; row < first + block_rows(pass, block); row++) {
+        /* before row i there are rows of n, n-1, ..., n-i+1 values */
+        float *out = pass->packed + seen * (n * (n + 1) / 2) + row * (2 * n - row + 1) / 2;
+        memset(out, 0, (n - row) * sizeof *out);
+        for (size_t m = behind.kernel; m < behind.kernel + behind.kernels; m++)
+            if (weight_of(gram, m) != 0)
+                add_tail(gram, m, (float)weight_of(gram, m), row, out);
+    }
+}
+
+void md_gram_pack(md_gram *gram, float *packed)
+{
+    struct pass pass = {.gram = gram, .kernels = gram->count, .packed = packed};
+    run_pass(&pass, md_gram_count(gram), pack_block);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* eta0 = auto: the first learning rate that lowers the objective most, found on a part of the data.
+ *
+ * What carries over from N' examples to N is the rate per epoch: an example's coefficient grows by
+ * eta0/sqrt(t) each time it is updated, and t is N/N' times larger in the same epoch. So the part is
+ * learnt for as many epochs with the same C (lambda N), and its best rate is multiplied by
+ * sqrt(N/N'). */
+#include "learner/problem.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RATE_EPOCHS = 20, RATE_EXAMPLES = 1000 };
+
+struct rate_search {
+    md_problem *problem;
+    md_online *online;
+    size_t epochs, tried;
+    double best_rate, best_objective;
+};
+
+/* Objective after a few epochs at this rate, kept if it is the lowest so far. */
+static medley_status try_rate(struct rate_search *search, double rate, bool *better,
+                              medley_error *error)
+{
+    double objective = INFINITY;
+    char stage[48];
+    snprintf(stage, sizeof stage, "trying eta0 %.3g", rate);
+    md_online_restart(search->online, rate);
+    medley_status status = MEDLEY_OK;
+    for (size_t e = 0; e < search->epochs && status == MEDLEY_OK; e++)
+        status = md_online_epoch(search->online, e, error);
+    if (status == MEDLEY_OK)
+        status = md_online_objective(search->online, &objective, NULL, error);
+    if (status < 0)
+        return status;
+    search->tried++; /* an objective that is no number is never the best */
+    *better = objective < search->best_objective;
+    if (*better) {
+        search->best_objective = objective;
+        search->best_rate = rate;
+    }
+    return md_problem_report(search->problem, stage, search->tried, search->tried, objective, NAN)
+               ? MEDLEY_OK
+               : MEDLEY_STOPPED;
+}
+
+/* Goes up from 1 by factors of ten as long as that helps, else down; then looks half a factor to
+ * both sides. This is the paper's rule (the best of 0.01 ... 10 after five epochs) without its
+ * bounds, which kernels of another scale (unit trace) would break. */
+static medley_status search_rate(struct rate_search *search, medley_error *error)
+{
+    bool better = true;
+    medley_status status = try_rate(search, 1, &better, error);
+    for (int direction = 0; direction < 2 && status == MEDLEY_OK; direction++) {
+        const double factor = direction == 0 ? 10 : 0.1;
+        const double start = search->best_rate;
+        better = true;
+        for (double rate = start * factor;
+             better && status == MEDLEY_OK && rate < 1e9 && rate > 1e-9; rate *= factor) {
+            status = try_rate(search, rate, &better, error);
+            better = better || (direction == 1 && isinf(search->best_objective)); /* diverged */
+        }
+        if (search->best_rate > 1)
+            break; /* up was right */
+    }
+    const double centre = search->best_rate;
+    for (int side = 0; side < 2 && status == MEDLEY_OK; side++) {
+        status = try_rate(search, centre * (side == 0 ? sqrt(10) : sqrt(0.1)), &better, error);
+        if (better)
+            break;
+    }
+    return status;
+}
+
+/* A schedule that does not fall with sqrt(t) keeps the rate as it is. */
+static double carry_over(const md_online_settings *settings, double ratio)
+{
+    return settings->schedule == MD_RATE_SQRT ? sqrt(ratio) : 1;
+}
+
+medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
+                             const md_online_settings *settings, double *rate,
+                             medley_error *error)
+{
+    md_online online = {0};
+    md_online_problem part = *whole;
+    size_t *visit = md_calloc(whole->example_count, sizeof *visit);
+    if (visit == NULL)
+        return md_fail_memory(error, whole->example_count * sizeof *visit);
+    part.visit_count = whole->visit ? whole->visit_count : whole->example_count;
+    for (size_t i = 0; i < part.visit_count; i++)
+        visit[i] = whole->visit ? whole->visit[i] : i;
+    md_random random;
+    md_random_seed(&random, settings->seed);
+    md_random_shuffle(&random, visit, part.visit_count);
+    const double all = (double)part.visit_count;
+    part.visit = visit;
+    part.visit_count = part.visit_count < RATE_EXAMPLES ? part.visit_count : RATE_EXAMPLES;
+    const double ratio = all / (double)part.visit_count;
+    md_online_settings part_settings = *settings;
+    part_settings.lambda *= ratio;
+    const size_t epochs = (size_t)problem->options->epochs;
+    medley_status status = md_online_init(&online, &part, &part_settings, error);
+    if (status == MEDLEY_OK) {
+        struct rate_search search = {.problem = problem,
+                                     .online = &online,
+                                     .epochs = epochs < RATE_EPOCHS ? epochs : RATE_EPOCHS,
+                                     .best_rate = 1,
+                                     .best_objective = INFINITY};
+        status = search_rate(&search, error);
+        *rate = search.best_rate * carry_over(settings, ratio);
+        if (online.diverged) /* a theta that is no number is worse than none */
+            md_online_restart(&online, *rate);
+        md_online_clear(&online);
+    }
+    free(visit);
+    return status;
+}
