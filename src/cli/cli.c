@@ -156,8 +156,6 @@ static int parse_option(cli_arguments *arguments, int count, char **words, int *
         value = words[1];
         *used = 2;
     }
-    if (!option.repeatable && cli_value(arguments, option.name) != NULL)
-        return cli_usage_error(arguments, "--%s is given twice", option.name);
     arguments->given[arguments->given_count].name = option.name;
     arguments->given[arguments->given_count++].value = value;
     return CLI_OK;

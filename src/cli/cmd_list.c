@@ -65,9 +65,11 @@ static const char *const examples[] = {"all kernels with their options", "medley
 extern const cli_command cli_command_list;
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[kernels|penalties|losses|methods|formats|generators|structures]",
+    .usage = "[KIND]",
     .summary = "list kernels, penalties, losses, methods, formats, generators",
-    .description = "Lists what can be chosen by name, with formulas, options and their defaults.",
+    .description = "Lists what can be chosen by name, with formulas, options and their defaults. KIND is "
+                   "kernels, penalties, losses, methods, formats, generators or structures; without "
+                   "it, everything is listed.",
     .groups = CLI_RUN,
     .examples = examples,
     .run = run_list,

@@ -139,12 +139,13 @@ static medley_status check_table(const md_table *table, const md_view *view,
                                  const medley_dataset *dataset, medley_error *error)
 {
     if (table == NULL && view->table[0] == '\0')
-        return md_fail(error, MEDLEY_USAGE, "the model needs the data file its view '%s' was "
-                       "made from; give DATA as well", view->name);
-    if (table == NULL)
         return md_fail(error, MEDLEY_USAGE,
-                       "the model needs the view '%s'; give --view %s=FILE", view->table,
-                       view->table);
+                       "the model needs the data file its view '%s' was "
+                       "made from; give DATA as well",
+                       view->name);
+    if (table == NULL)
+        return md_fail(error, MEDLEY_USAGE, "the model needs the view '%s'; give --view %s=FILE",
+                       view->table, view->table);
     const size_t columns = table->features.columns;
     if (md_matrix_is_sparse(&table->features) || view->sparse || columns == view->table_columns)
         return MEDLEY_OK;
@@ -197,9 +198,8 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
     if (md_matrix_is_sparse(matrix) == view->sparse)
         return MEDLEY_OK;
     md_matrix other = {0};
-    const medley_status status = view->sparse
-                                     ? to_sparse(&other, matrix, error)
-                                     : to_dense(&other, matrix, view->column_count, error);
+    const medley_status status = view->sparse ? to_sparse(&other, matrix, error)
+                                              : to_dense(&other, matrix, view->column_count, error);
     if (status == MEDLEY_OK) {
         md_matrix_clear(matrix);
         *matrix = other;
@@ -207,8 +207,8 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
     return status;
 }
 
-medley_status md_view_extract(md_matrix *matrix, const md_view *view,
-                              const medley_dataset *dataset, medley_error *error)
+medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medley_dataset *dataset,
+                              medley_error *error)
 {
     const md_table *table = find_table(dataset, view->table);
     medley_status status = check_table(table, view, dataset, error);
@@ -229,8 +229,8 @@ medley_status md_view_extract(md_matrix *matrix, const md_view *view,
             kept--;
         columns = view->columns;
     }
-    MEDLEY_TRY(md_matrix_gather(matrix, &table->features, rows, dataset->rows, columns, kept,
-                                error));
+    MEDLEY_TRY(
+        md_matrix_gather(matrix, &table->features, rows, dataset->rows, columns, kept, error));
     MEDLEY_TRY(convert_storage(matrix, view, error));
     if (view->sparse && matrix->columns < view->column_count)
         matrix->columns = view->column_count;

@@ -10,9 +10,9 @@ typedef enum md_scale { MD_SCALE_NONE, MD_SCALE_STANDARD, MD_SCALE_MINMAX } md_s
 extern const char *const md_scale_names[]; /* "none", "standard", "minmax", NULL */
 
 typedef struct md_view {
-    char *name;  /* "all", "V3", "fou", "tile1x2" */
-    char *group; /* "all", "each", "grid": @each names all views of the group */
-    char *table; /* name of its table, "" for DATA */
+    char *name;           /* "all", "V3", "fou", "tile1x2" */
+    char *group;          /* "all", "each", "grid": @each names all views of the group */
+    char *table;          /* name of its table, "" for DATA */
     size_t table_columns; /* of the table it was made from */
     size_t *columns;      /* [column_count] increasing; NULL: all */
     size_t column_count;
@@ -34,7 +34,7 @@ medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_data
                                 medley_error *error);
 
 /* The view's columns of every row, scaled. Errors if dataset lacks the table or its columns. */
-medley_status md_view_extract(md_matrix *matrix, const md_view *view,
-                              const medley_dataset *dataset, medley_error *error);
+medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medley_dataset *dataset,
+                              medley_error *error);
 
 #endif

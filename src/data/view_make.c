@@ -32,8 +32,7 @@ static md_view *new_view(struct maker *maker, const md_table *table, const char 
 
 static medley_status make_all(struct maker *maker, const md_table *table)
 {
-    md_view *view =
-        new_view(maker, table, "all", table->name[0] != '\0' ? table->name : "all");
+    md_view *view = new_view(maker, table, "all", table->name[0] != '\0' ? table->name : "all");
     if (view == NULL)
         return md_fail_memory(maker->error, sizeof *view);
     view->column_count = table->features.columns;

@@ -309,9 +309,8 @@ static medley_status order_kernels(md_bank *bank, medley_error *error)
         return md_fail_memory(error, bank->count * sizeof *sorted);
     }
     for (size_t m = 0; m < bank->count; m++)
-        keys[m] = (struct order_key){.view = bank->kernels[m].view,
-                                     .sums = sums_number(bank->kernels[m].class),
-                                     .place = m};
+        keys[m] = (struct order_key){
+            .view = bank->kernels[m].view, .sums = sums_number(bank->kernels[m].class), .place = m};
     qsort(keys, bank->count, sizeof *keys, compare_keys);
     for (size_t m = 0; m < bank->count; m++)
         sorted[m] = bank->kernels[keys[m].place];
@@ -359,8 +358,8 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
     MEDLEY_TRY(md_bank_choose(bank, dataset, options->seed, error));
     for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].class != NULL)
-            MEDLEY_TRY(name_kernel(&bank->kernels[m], bank->views[bank->kernels[m].view].name,
-                                   error));
+            MEDLEY_TRY(
+                name_kernel(&bank->kernels[m], bank->views[bank->kernels[m].view].name, error));
 done:
     if (status < 0)
         md_bank_clear(bank);
@@ -437,8 +436,8 @@ static medley_status take_view(md_bank *subset, const md_bank *bank, size_t v, s
             return status;
         if (bank->origin != NULL && bank->origin[v] != NULL) {
             bool failed = false;
-            subset->origin[next] = copy_array(
-                bank->origin[v], bank->views[v].column_count * sizeof(float), &failed);
+            subset->origin[next] =
+                copy_array(bank->origin[v], bank->views[v].column_count * sizeof(float), &failed);
             if (failed)
                 return md_fail_memory(error, bank->views[v].column_count * sizeof(float));
         }

@@ -20,7 +20,7 @@ typedef struct md_kernel {
     const md_kernel_class *class; /* NULL: precomputed values */
     void *state;                  /* of class */
     char *name;                   /* canonical spec with its view: "rbf(sigma2=5)@all" */
-    size_t view;                  /* index into the bank's views; of dataset->grams if precomputed */
+    size_t view; /* index into the bank's views; of dataset->grams if precomputed */
     md_norm norm;
     bool explicit_weights; /* linear only: a block of weights, not a kernel expansion */
 
@@ -40,11 +40,11 @@ typedef struct md_bank {
 } md_bank;
 
 typedef struct md_bank_options {
-    char *const *kernels;   /* specs, NULL-terminated; NULL: the default bank */
-    const char *views;      /* "all", "each", ... */
-    char *const *scale;     /* "standard", "VIEW=minmax", ...; NULL: none */
-    md_norm normalize;      /* for kernels that do not say norm= themselves */
-    uint64_t seed;          /* of the pairs looked at by auto */
+    char *const *kernels; /* specs, NULL-terminated; NULL: the default bank */
+    const char *views;    /* "all", "each", ... */
+    char *const *scale;   /* "standard", "VIEW=minmax", ...; NULL: none */
+    md_norm normalize;    /* for kernels that do not say norm= themselves */
+    uint64_t seed;        /* of the pairs looked at by auto */
 } md_bank_options;
 
 void md_bank_clear(md_bank *bank);

@@ -255,8 +255,8 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
     for (size_t m = 0; m < bank->count; m++) {
         const md_kernel *kernel = &bank->kernels[m];
         if (kernel->class != NULL)
-            looks[kernel->view] = looks[kernel->view] || needs_data[m] ||
-                                  kernel->class->quantity == MD_DISTANCE2;
+            looks[kernel->view] =
+                looks[kernel->view] || needs_data[m] || kernel->class->quantity == MD_DISTANCE2;
     }
     for (size_t v = 0; v < bank->view_count; v++)
         if (looks[v])

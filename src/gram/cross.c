@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernel values between new points and support points, used as they are computed: prediction. A
- * block of new rows belongs to one thread, which adds up its scores tile by tile in a fixed order. */
+ * block of new rows belongs to one thread, which adds up its scores tile by tile in a fixed order.
+ */
 #include "gram/gram_internal.h"
 
 #include "base/memory.h"
@@ -15,13 +16,13 @@ struct scoring {
     const md_cross *cross;
     const md_expansion *terms;
     size_t term_count, labels;
-    size_t *term_of;    /* [kernels] term + 1 of a kernel, 0: none */
-    bool *wanted;       /* [kernels] */
-    double *sums;       /* [terms][labels] of coefficients, centred kernels only */
-    double *means;      /* [terms][labels] of column_mean times coefficients */
-    double *row_sums;   /* [threads][kernels][MD_TILE] */
+    size_t *term_of;          /* [kernels] term + 1 of a kernel, 0: none */
+    bool *wanted;             /* [kernels] */
+    double *sums;             /* [terms][labels] of coefficients, centred kernels only */
+    double *means;            /* [terms][labels] of column_mean times coefficients */
+    double *row_sums;         /* [threads][kernels][MD_TILE] */
     md_tile_scratch *scratch; /* [threads] */
-    float *scores;      /* [rows][labels] */
+    float *scores;            /* [rows][labels] */
 };
 
 struct scoring_block {
@@ -42,8 +43,8 @@ static void add_scores(void *context, size_t m, const md_tile_values *tile)
     if (scoring->cross->bank->kernels[m].norm != MD_NORM_CENTER)
         return;
     for (size_t r = 0; r < tile->rows; r++)
-        for (size_t j = 0; j < tile->columns; j++)
-            block->row_sums[m * MD_TILE + r] += (double)tile->values[r * tile->stride + j];
+        block->row_sums[m * MD_TILE + r] +=
+            md_sum_row(tile->values + r * tile->stride, tile->columns);
 }
 
 /* sum_j (K_ij - mean_j - mean_i + grand) a_j = (K a)_i - mean.a - (mean_i - grand) sum a. The right
@@ -69,14 +70,24 @@ static void center_scores(const struct scoring_block *block, size_t rows)
     }
 }
 
+/* Rows of a block: few rows are cut finer, so that several threads find work. Depends on nothing
+ * else, so that any number of threads gives the same bits. */
+static size_t block_height(size_t rows)
+{
+    enum { BLOCKS = 16, LEAST = 16 };
+    const size_t height = (rows / BLOCKS + LEAST - 1) / LEAST * LEAST;
+    return height < LEAST ? LEAST : height < MD_TILE ? height : MD_TILE;
+}
+
 static void score_block(void *context, size_t item, size_t worker)
 {
     struct scoring *scoring = context;
     const md_cross *cross = scoring->cross;
     const size_t kernels = cross->bank->count;
+    const size_t height = block_height(cross->left->rows);
     struct scoring_block block = {.scoring = scoring,
                                   .row_sums = scoring->row_sums + worker * kernels * MD_TILE,
-                                  .row = item * MD_TILE};
+                                  .row = item * height};
     const md_tile_sink sink = {.context = &block, .take = add_scores};
     const md_tile_job job = {.bank = cross->bank,
                              .left = cross->left,
@@ -86,7 +97,7 @@ static void score_block(void *context, size_t item, size_t worker)
                              .sink = &sink};
     memset(block.row_sums, 0, kernels * MD_TILE * sizeof(double));
     md_tile_range range = {.row = block.row};
-    range.rows = cross->left->rows - range.row < MD_TILE ? cross->left->rows - range.row : MD_TILE;
+    range.rows = cross->left->rows - range.row < height ? cross->left->rows - range.row : height;
     for (range.column = 0; range.column < cross->right->rows; range.column += MD_TILE) {
         range.columns = cross->right->rows - range.column < MD_TILE
                             ? cross->right->rows - range.column
@@ -142,7 +153,8 @@ medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, 
     }
     sum_coefficients(&scoring);
     md_blas_single_thread();
-    md_parallel_for(threads, (cross->left->rows + MD_TILE - 1) / MD_TILE, score_block, &scoring);
+    const size_t height = block_height(cross->left->rows);
+    md_parallel_for(threads, (cross->left->rows + height - 1) / height, score_block, &scoring);
 done:
     for (size_t t = 0; scoring.scratch != NULL && t < threads; t++)
         md_tile_scratch_clear(&scoring.scratch[t]);
@@ -160,6 +172,8 @@ done:
 struct values_job {
     const md_cross *cross;
     md_tile_job tile;
+    size_t kernel, height;    /* of blocks of left rows */
+    bool symmetric;           /* tiles below the diagonal are copied from above */
     md_tile_scratch *scratch; /* [threads] */
     float *values;
 };
@@ -172,28 +186,53 @@ static float *place_in_values(void *context, size_t m, size_t row, size_t column
     return job->values + row * job->cross->right->rows + column;
 }
 
+static void mirror_values(void *context, size_t m, const md_tile_values *tile)
+{
+    const struct values_job *job = context;
+    (void)m;
+    md_tile_mirror(job->values, job->cross->right->rows, tile);
+}
+
 static void values_block(void *context, size_t item, size_t worker)
 {
     const struct values_job *job = context;
-    const md_cross *cross = job->cross;
-    const size_t columns = cross->right->rows;
-    md_tile_range range = {.row = item * MD_TILE};
-    range.rows = cross->left->rows - range.row < MD_TILE ? cross->left->rows - range.row : MD_TILE;
-    for (range.column = 0; range.column < columns; range.column += MD_TILE) {
+    const size_t rows = job->cross->left->rows;
+    const size_t columns = job->cross->right->rows;
+    md_tile_range range = {.row = item * job->height, .symmetric = job->symmetric};
+    range.rows = rows - range.row < job->height ? rows - range.row : job->height;
+    for (range.column = job->symmetric ? range.row : 0; range.column < columns;
+         range.column += MD_TILE) {
         range.columns = columns - range.column < MD_TILE ? columns - range.column : MD_TILE;
         md_tile_compute(&job->tile, range, &job->scratch[worker]);
     }
-    for (size_t m = 0; m < cross->bank->count; m++) {
-        const md_kernel *kernel = &cross->bank->kernels[m];
-        if (!job->tile.wanted[m] || kernel->norm != MD_NORM_CENTER)
-            continue;
-        for (size_t r = range.row; r < range.row + range.rows; r++) {
-            double sum = 0;
-            for (size_t j = 0; j < columns; j++)
-                sum += (double)job->values[r * columns + j];
-            md_center_row(kernel, job->values + r * columns, columns, sum / (double)columns);
-        }
-    }
+}
+
+static void center_values(void *context, size_t row, size_t worker)
+{
+    (void)worker;
+    const struct values_job *job = context;
+    const size_t columns = job->cross->right->rows;
+    float *values = job->values + row * columns;
+    md_center_row(&job->cross->bank->kernels[job->kernel], values, columns,
+                  md_sum_row(values, columns) / (double)columns);
+}
+
+static void compute_values(struct values_job *job, const bool *wanted, size_t threads)
+{
+    const md_cross *cross = job->cross;
+    const md_tile_sink sink = {
+        .context = job, .place = place_in_values, .take = job->symmetric ? mirror_values : NULL};
+    job->tile = (md_tile_job){.bank = cross->bank,
+                              .left = cross->left,
+                              .right = cross->right,
+                              .columns_of = cross->training_row,
+                              .wanted = wanted,
+                              .sink = &sink};
+    const size_t rows = cross->left->rows;
+    md_blas_single_thread();
+    md_parallel_for(threads, (rows + job->height - 1) / job->height, values_block, job);
+    if (cross->bank->kernels[job->kernel].norm == MD_NORM_CENTER)
+        md_parallel_for(threads, rows, center_values, job);
 }
 
 medley_status md_cross_values(const md_cross *cross, size_t kernel, float *values,
@@ -203,9 +242,11 @@ medley_status md_cross_values(const md_cross *cross, size_t kernel, float *value
     const size_t threads = cross->threads ? cross->threads : 1;
     bool *wanted = md_calloc(cross->bank->count, sizeof *wanted);
     struct values_job job = {.cross = cross,
+                             .kernel = kernel,
                              .values = values,
+                             .symmetric = cross->left == cross->right,
                              .scratch = md_calloc(threads, sizeof *job.scratch)};
-    const md_tile_sink sink = {.context = &job, .place = place_in_values};
+    job.height = job.symmetric ? MD_TILE : block_height(cross->left->rows);
     if (wanted == NULL || job.scratch == NULL) {
         status = md_fail_memory(error, cross->bank->count);
         goto done;
@@ -213,14 +254,7 @@ medley_status md_cross_values(const md_cross *cross, size_t kernel, float *value
     for (size_t t = 0; t < threads; t++)
         MEDLEY_TRY(md_tile_scratch_init(&job.scratch[t], cross->right, error));
     wanted[kernel] = true;
-    job.tile = (md_tile_job){.bank = cross->bank,
-                             .left = cross->left,
-                             .right = cross->right,
-                             .columns_of = cross->training_row,
-                             .wanted = wanted,
-                             .sink = &sink};
-    md_blas_single_thread();
-    md_parallel_for(threads, (cross->left->rows + MD_TILE - 1) / MD_TILE, values_block, &job);
+    compute_values(&job, wanted, threads);
 done:
     for (size_t t = 0; job.scratch != NULL && t < threads; t++)
         md_tile_scratch_clear(&job.scratch[t]);

@@ -12,9 +12,9 @@
 
 /* Work is cut the same way whatever the number of threads. */
 enum {
-    MANY_TILES = 64,   /* enough to keep every thread busy: kernels need not be divided as well */
+    MANY_TILES = 64,    /* enough to keep every thread busy: kernels need not be divided as well */
     GROUP_KERNELS = 16, /* of one view that share its products, otherwise */
-    REPORTS = 16       /* of progress */
+    REPORTS = 16        /* of progress */
 };
 
 struct build {
@@ -134,18 +134,19 @@ double md_sum_row(const float *values, size_t count)
     return sum_floats(values, count);
 }
 
+/* In this order of additions a symmetric matrix stays symmetric to the bit. */
 MD_VECTOR
-static void subtract_means(float *restrict values, const float *restrict means, size_t count,
-                           float shift)
+static void subtract_means(float *restrict values, float row_mean, const float *restrict means,
+                           float grand_mean, size_t count)
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++)
-        values[j] += shift - means[j];
+        values[j] += grand_mean - (row_mean + means[j]);
 }
 
 void md_center_row(const md_kernel *kernel, float *values, size_t count, double row_mean)
 {
-    subtract_means(values, kernel->column_mean, count, (float)(kernel->grand_mean - row_mean));
+    subtract_means(values, (float)row_mean, kernel->column_mean, (float)kernel->grand_mean, count);
 }
 
 medley_status md_gram_learn_means(md_kernel *kernel, const double *sums, size_t n,

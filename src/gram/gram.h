@@ -13,7 +13,7 @@ typedef struct md_gram md_gram;
 
 typedef struct md_gram_options {
     size_t threads;
-    size_t memory; /* budget in bytes for kernel values; 0: no limit */
+    size_t memory;                   /* budget in bytes for kernel values; 0: no limit */
     const medley_observer *observer; /* may be NULL */
 } md_gram_options;
 
@@ -36,20 +36,24 @@ size_t md_gram_window(const md_gram *gram);
 medley_status md_gram_prefetch(md_gram *gram, const size_t *rows, size_t count,
                                medley_error *error);
 
-/* y[j] += alpha * K_m(row, j) for all j. */
+/* Kernels with explicit weights have no values here: what follows is for the others.
+ *
+ * y[j] += alpha * K_m(row, j) for all j. */
 void md_gram_axpy(md_gram *gram, size_t m, size_t row, float alpha, float *y);
 float md_gram_entry(md_gram *gram, size_t m, size_t row, size_t column);
 double md_gram_diagonal(const md_gram *gram, size_t m, size_t row);
 
-/* Replaces all kernels by their weighted sum: afterwards there is one kernel, sum weight[m] K_m. */
+/* Replaces all kernels by their weighted sum: afterwards there is one kernel, sum weight[m] K_m.
+ * Once only. */
 medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *error);
 
-/* out[rows][labels] += scale * K_m coefficient, coefficient [rows][labels]. */
+/* out[rows][labels] += K_m coefficient, coefficient [rows][labels]. Announced rows are forgotten.
+ */
 medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels,
                                float *out, medley_error *error);
 
 /* The upper triangles of all kernels as rows of one matrix packed[count][n (n+1) / 2], row by row
- * of each triangle: what the batch solver works on. */
+ * of each triangle: what the batch solver works on. Announced rows are forgotten. */
 medley_status md_gram_pack(md_gram *gram, float *packed, medley_error *error);
 
 /* ---- values between two sets of points, without keeping them ---- */
@@ -67,12 +71,13 @@ typedef struct md_cross {
     size_t threads;
 } md_cross;
 
-/* scores[left rows][labels] += sum over terms. Terms of kernels that share coefficients and views
- * share products. */
+/* scores[left rows][labels] += sum over terms, at most one for each kernel. Kernels of one view
+ * that follow one another in the bank share products. */
 medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, size_t term_count,
                               size_t labels, float *scores, medley_error *error);
 
-/* values[left rows][right rows] of one kernel, all normalisation included. */
+/* values[left rows][right rows] of one kernel, all normalisation included. Exactly symmetric where
+ * left and right are the same points. */
 medley_status md_cross_values(const md_cross *cross, size_t kernel, float *values,
                               medley_error *error);
 

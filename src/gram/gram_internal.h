@@ -15,14 +15,14 @@ typedef struct md_stored {
 
 /* Rows computed ahead of their use. */
 typedef struct md_window {
-    size_t capacity;  /* rows */
-    size_t *row;      /* [capacity] which row each slot holds */
-    size_t *slot;     /* [n] slot + 1 of a row, 0: not here */
-    size_t used;      /* slots in use */
-    float *values;    /* [streamed kernels][capacity][n] */
-    size_t *place;    /* [count] position of a kernel among the streamed ones */
-    bool *wanted;     /* [count] is streamed */
-    size_t kernels;   /* streamed ones */
+    size_t capacity; /* rows */
+    size_t *row;   /* [capacity + 1] which row each slot holds, SIZE_MAX: none; the last is spare */
+    size_t *slot;  /* [n] slot + 1 of a row, 0: not here */
+    float *values; /* [streamed kernels][capacity + 1][n] */
+    size_t *place; /* [count] position of a kernel among the streamed ones */
+    bool *streamed; /* [count] */
+    bool *chosen;   /* [count] scratch: streamed kernels of one pass */
+    size_t kernels; /* streamed ones */
 } md_window;
 
 struct md_gram {
@@ -33,28 +33,41 @@ struct md_gram {
     double began;
     bool streamed;
     size_t bytes;
-    md_stored *stored;        /* [count] */
+    md_stored *stored; /* [count] */
     md_window window;
     md_tile_scratch *scratch; /* [threads] */
     double *mix;              /* [count] weights of the mixture, or NULL */
 };
 
+/* Row of a kernel that is not stored sparse, [n]. */
 const float *md_gram_row(md_gram *gram, size_t m, size_t row);
-void md_gram_multiply_rows(md_gram *gram, size_t m, float factor, const float *coefficient,
-                           size_t labels, size_t row, size_t count, float *out);
 
+/* y += alpha x */
+void md_add_multiple(float *y, float alpha, const float *x, size_t count);
+
+/* ---- full.c ---- */
+medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error *error);
+medley_status md_gram_center_full(md_gram *gram, medley_error *error);
+
+/* From the sums of the n rows of the matrix as it is without centring. */
 medley_status md_gram_learn_means(md_kernel *kernel, const double *sums, size_t n,
                                   medley_error *error);
+double md_sum_row(const float *values, size_t count);
 /* values[count] of one row against training rows 0..count-1. */
 void md_center_row(const md_kernel *kernel, float *values, size_t count, double row_mean);
 
-/* sparse.c: keeps the kernels that are mostly zero as sparse matrices. */
+/* ---- sparse.c: keeps the kernels that are mostly zero as sparse matrices ---- */
 medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *error);
 
-/* window.c */
+/* ---- window.c ---- */
 medley_status md_gram_window_init(md_gram *gram, const bool *streamed, size_t memory,
                                   medley_error *error);
 void md_gram_window_clear(md_gram *gram);
 const float *md_gram_window_row(md_gram *gram, size_t m, size_t row);
+
+/* Rows [row, row + rows) of the streamed ones among some kernels, for a pass over the matrices.
+ * Other kernels' rows are not there until the window is told to forget. */
+void md_gram_window_load(md_gram *gram, size_t kernel, size_t kernels, size_t row, size_t rows);
+void md_gram_window_forget(md_gram *gram);
 
 #endif

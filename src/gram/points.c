@@ -147,8 +147,8 @@ void md_points_self(const md_points *points, const md_bank *bank, size_t m, doub
             q = points->norm2[kernel->view][r];
         } else if (kernel->class->quantity == MD_PAIRED) {
             const bool sparse = md_matrix_is_sparse(matrix);
-            const float *row = sparse ? matrix->value + matrix->start[r]
-                                      : matrix->dense + r * matrix->columns;
+            const float *row =
+                sparse ? matrix->value + matrix->start[r] : matrix->dense + r * matrix->columns;
             q = kernel->class->pair_sum(
                 row, row, sparse ? matrix->start[r + 1] - matrix->start[r] : matrix->columns);
         }
@@ -160,9 +160,9 @@ void md_points_self(const md_points *points, const md_bank *bank, size_t m, doub
 
 /* ---- normalisation ---- */
 
-static medley_status precomputed_self(double *self, const md_points *points, const md_kernel *kernel,
-                                      const medley_dataset *dataset, bool training,
-                                      medley_error *error)
+static medley_status precomputed_self(double *self, const md_points *points,
+                                      const md_kernel *kernel, const medley_dataset *dataset,
+                                      bool training, medley_error *error)
 {
     const md_precomputed *gram = &dataset->grams[kernel->view];
     for (size_t r = 0; r < points->rows; r++) {
@@ -252,8 +252,8 @@ static medley_status check_nonnegative(md_points *points, const md_bank *bank, s
     const md_kernel *kernel = &bank->kernels[m];
     const bool clips = !training && bank->views[kernel->view].factor != NULL;
     const md_matrix *matrix = &points->views[kernel->view];
-    const size_t count = md_matrix_is_sparse(matrix) ? matrix->start[matrix->rows]
-                                                     : matrix->rows * matrix->columns;
+    const size_t count =
+        md_matrix_is_sparse(matrix) ? matrix->start[matrix->rows] : matrix->rows * matrix->columns;
     float *value = md_matrix_is_sparse(matrix) ? matrix->value : matrix->dense;
     for (size_t i = 0; i < count; i++) {
         if (value[i] < 0 && clips)
@@ -360,8 +360,8 @@ static medley_status gather_view(md_points *subset, size_t to, const md_points *
                                  const size_t *rows, medley_error *error)
 {
     const size_t count = subset->rows;
-    const medley_status status = md_matrix_gather(&subset->views[to], &points->views[from], rows,
-                                                  count, NULL, 0, error);
+    const medley_status status =
+        md_matrix_gather(&subset->views[to], &points->views[from], rows, count, NULL, 0, error);
     if (status < 0)
         return status;
     subset->used[to] = points->used[from];

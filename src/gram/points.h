@@ -9,11 +9,11 @@
 typedef struct md_points {
     size_t rows;
     size_t view_count, kernel_count;
-    md_matrix *views;     /* [view_count]; dense views are shifted by the bank's origin */
+    md_matrix *views;      /* [view_count]; dense views are shifted by the bank's origin */
     md_matrix *transposed; /* [view_count] of sparse views, empty otherwise */
-    float **norm2;        /* [view_count][rows] squared norms of the (shifted) rows */
-    float **lift;         /* [view_count][rows] <x,z> = product + lift(x) + lift(z); NULL: 0 */
-    float **inverse_root; /* [kernel_count][rows] 1/sqrt(K(x,x)); NULL unless norm=diag */
+    float **norm2;         /* [view_count][rows] squared norms of the (shifted) rows */
+    float **lift;          /* [view_count][rows] <x,z> = product + lift(x) + lift(z); NULL: 0 */
+    float **inverse_root;  /* [kernel_count][rows] 1/sqrt(K(x,x)); NULL unless norm=diag */
     const md_matrix **precomputed; /* [kernel_count] borrowed values [][training rows], or NULL */
     const size_t *precomputed_row; /* [rows] where each row stands in them; borrowed; NULL: there */
     bool *used; /* [view_count] some kernel (not explicit weights only) needs products of it */

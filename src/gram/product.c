@@ -149,13 +149,16 @@ static void multiply_block(void *context, size_t item, size_t worker)
         multiply_rows(pass, m, pass->row + item * MD_TILE, block_rows(pass, item));
 }
 
-void md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels, float *out)
+medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels,
+                               float *out, medley_error *error)
 {
+    (void)error;
     struct pass pass = pass_over(gram, m);
     pass.coefficient = coefficient;
     pass.labels = labels;
     pass.out = out;
     run_pass(&pass, 1, multiply_block);
+    return MEDLEY_OK;
 }
 
 /* ---- packed triangles ---- */
@@ -194,8 +197,10 @@ static void pack_block(void *context, size_t item, size_t worker)
     }
 }
 
-void md_gram_pack(md_gram *gram, float *packed)
+medley_status md_gram_pack(md_gram *gram, float *packed, medley_error *error)
 {
+    (void)error;
     struct pass pass = {.gram = gram, .kernels = gram->count, .packed = packed};
     run_pass(&pass, md_gram_count(gram), pack_block);
+    return MEDLEY_OK;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double WORTH_IT = 0.75; /* share of zeros: index and value cost twice a plain value */
-enum { SAMPLE_ROWS = 32 };
+enum { SAMPLE_ROWS = 32, ENTRY_BYTES = sizeof(float) + sizeof(int32_t) };
 
 /* May this kernel have zeros at all? */
 static bool is_candidate(const md_gram *gram, size_t m)
@@ -46,10 +46,8 @@ static void strip_tile(void *context, size_t item, size_t worker)
 {
     const struct strip *strip = context;
     const size_t n = strip->gram->n;
-    md_tile_range range = {.row = strip->row,
-                           .rows = strip->rows,
-                           .column = item * MD_TILE,
-                           .symmetric = true};
+    md_tile_range range = {
+        .row = strip->row, .rows = strip->rows, .column = item * MD_TILE, .symmetric = true};
     range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
     md_tile_compute(&strip->job, range, &strip->gram->scratch[worker]);
 }
@@ -88,7 +86,7 @@ static medley_status append_strip(md_matrix *sparse, size_t *capacity, const str
         size_t room = *capacity;
         if (md_reserve((void **)&sparse->index, &room, used + n, sizeof *sparse->index) != 0 ||
             md_reserve((void **)&sparse->value, capacity, used + n, sizeof *sparse->value) != 0)
-            return md_fail_memory(error, (used + n) * 8);
+            return md_fail_memory(error, (used + n) * ENTRY_BYTES);
         for (size_t j = 0; j < n; j++) {
             if (values[j] == 0)
                 continue;
@@ -100,6 +98,16 @@ static medley_status append_strip(md_matrix *sparse, size_t *capacity, const str
     return MEDLEY_OK;
 }
 
+/* Gives back the room for entries that did not come. */
+static void shrink(md_matrix *sparse)
+{
+    const size_t entries = sparse->start[sparse->rows] + 1; /* realloc to 0 would free */
+    int32_t *index = realloc(sparse->index, entries * sizeof *index);
+    sparse->index = index ? index : sparse->index;
+    float *value = realloc(sparse->value, entries * sizeof *value);
+    sparse->value = value ? value : sparse->value;
+}
+
 static medley_status build(md_gram *gram, size_t m, struct strip *strip, size_t memory,
                            medley_error *error)
 {
@@ -109,13 +117,16 @@ static medley_status build(md_gram *gram, size_t m, struct strip *strip, size_t 
     for (size_t i = 0; i < gram->n && status == MEDLEY_OK; i += MD_TILE) {
         compute_strip(strip, i, gram->n - i < MD_TILE ? gram->n - i : MD_TILE);
         status = append_strip(sparse, &capacity, strip, error);
-        if (memory > 0 && gram->bytes + capacity * 8 > memory) {
+        if (memory > 0 && gram->bytes + capacity * ENTRY_BYTES > memory) {
             md_matrix_clear(sparse); /* denser than it looked: to be streamed */
             return status;
         }
     }
-    gram->bytes += capacity * 8;
-    return status;
+    if (status < 0)
+        return status;
+    shrink(sparse);
+    gram->bytes += sparse->start[gram->n] * ENTRY_BYTES;
+    return MEDLEY_OK;
 }
 
 medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *error)

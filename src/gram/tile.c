@@ -238,8 +238,8 @@ static struct tile_target target_of(const md_tile_job *job, size_t m, md_tile_ra
 {
     struct tile_target target = {0};
     if (job->sink->place != NULL)
-        target.values = job->sink->place(job->sink->context, m, range.row, range.column,
-                                         &target.stride);
+        target.values =
+            job->sink->place(job->sink->context, m, range.row, range.column, &target.stride);
     if (target.values == NULL)
         target = (struct tile_target){.values = scratch->values, .stride = MD_TILE};
     return target;

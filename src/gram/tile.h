@@ -54,8 +54,8 @@ typedef struct md_tile_job {
 
 void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
 
-/* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it: what
- * is then stored is exactly symmetric. */
+/* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it:
+ * what is then stored is exactly symmetric. */
 void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
 
 #endif

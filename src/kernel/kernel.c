@@ -36,8 +36,8 @@ static void exp_scaled(const float *q, float *out, size_t count, float factor)
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {
         float x = factor * q[j];
-        const float inside = x < -87.0f ? 0.0f : 1.0f;
-        x = x < -87.0f ? -87.0f : x;
+        const float inside = x >= -87.0f ? 1.0f : 0.0f; /* 0 too where x is no number */
+        x = x >= -87.0f ? x : -87.0f;
         x = x > 88.0f ? 88.0f : x;
         /* adding and taking away 1.5 * 2^23 rounds to the nearest whole number */
         const float shifted = x * 1.44269504f + 12582912.0f;

@@ -44,8 +44,7 @@ typedef struct md_kernel_class {
     medley_status (*prepare)(void *state, bool *needs_data, medley_error *error);
 
     /* Sets the parameters that were left to the data; then map is ready. NULL: never needed. */
-    medley_status (*choose)(void *state, const md_pair_statistics *statistics,
-                            medley_error *error);
+    medley_status (*choose)(void *state, const md_pair_statistics *statistics, medley_error *error);
 } md_kernel_class;
 
 extern const md_kernel_class *const md_kernels[]; /* NULL-terminated */

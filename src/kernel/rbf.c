@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gaussian kernel exp(-||x-z||^2 / (2 sigma2)). auto: sigma2 = the mean squared distance between
- * different training rows. */
+/* Gaussian kernel exp(-||x-z||^2 / (2 sigma2)). auto: 2 sigma2 = the mean squared distance between
+ * different training rows, so that the exponent is -1 for two rows as far apart as rows are. */
 #include "kernel/kernel.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static medley_status choose_rbf(void *state, const md_pair_statistics *statistic
     (void)error;
     struct rbf *rbf = state;
     /* identical rows only: any width gives the same kernel */
-    rbf->width.sigma2 = statistics->mean > 0 ? statistics->mean : 1;
+    rbf->width.sigma2 = statistics->mean > 0 ? statistics->mean / 2 : 1;
     rbf->width.automatic = false;
     rbf->factor = -1 / (2 * rbf->width.sigma2);
     return MEDLEY_OK;

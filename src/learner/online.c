@@ -331,6 +331,8 @@ done:
 
 /* ---- the ball ---- */
 
+static const double LARGEST_RADIUS = 1e100; /* as good as none, and its square is finite */
+
 /* Omega(r u), u the direction with equal entries on the first k blocks. */
 static double value_along(const md_penalty *penalty, double r, size_t k, double *b, size_t count)
 {
@@ -343,7 +345,7 @@ static double value_along(const md_penalty *penalty, double r, size_t k, double 
 static double reach(const md_penalty *penalty, double limit, size_t k, double *b, size_t count)
 {
     double high = 1;
-    while (high < 1e150 && value_along(penalty, high, k, b, count) <= limit)
+    while (high < LARGEST_RADIUS && value_along(penalty, high, k, b, count) <= limit)
         high *= 2;
     double low = 0;
     for (int i = 0; i < 60; i++) {
@@ -356,6 +358,10 @@ static double reach(const md_penalty *penalty, double limit, size_t k, double *b
     return high;
 }
 
+/* Omega is convex, symmetric in the blocks and does not fall as they grow. For the single terms
+ * there are, it is least along a sphere either on one block or on all alike. A sum of terms may
+ * prefer some number of blocks in between; then what holds is b_m <= one and, by averaging over
+ * permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. */
 double md_online_radius(const md_penalty *penalty, double lambda, double loss_at_zero,
                         size_t block_count)
 {
@@ -366,12 +372,12 @@ double md_online_radius(const md_penalty *penalty, double lambda, double loss_at
         b[m] = 1;
     double radius = INFINITY;
     if (md_penalty_value(penalty, b, block_count) > 0) {
-        /* Omega is convex and symmetric in the blocks: along a sphere it is least either on one
-         * block or on all of them alike */
-        const double one = reach(penalty, loss_at_zero / lambda, 1, b, block_count);
-        const double all = reach(penalty, loss_at_zero / lambda, block_count, b, block_count);
-        radius = fmax(one, all);
+        const double limit = loss_at_zero / lambda;
+        const double one = reach(penalty, limit, 1, b, block_count);
+        const double all = reach(penalty, limit, block_count, b, block_count);
+        const bool composite = strchr(md_penalty_text(penalty), '+') != NULL;
+        radius = composite ? sqrt(one * sqrt((double)block_count) * all) : fmax(one, all);
     }
     free(b);
-    return radius > 1e149 ? INFINITY : radius;
+    return radius > LARGEST_RADIUS ? INFINITY : radius;
 }

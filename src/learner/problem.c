@@ -172,7 +172,12 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
     problem->dev_gold = md_dataset_map_labels(problem->dev, &problem->train->label_names);
     if (problem->dev_gold == NULL)
         return md_fail_memory(error, problem->dev->rows * sizeof *problem->dev_gold);
-    return MEDLEY_OK;
+    /* data that do not fit are found out now, not after the first epoch */
+    md_points points = {0};
+    const medley_status status =
+        md_points_make(&points, &problem->bank, problem->dev, false, error);
+    md_points_clear(&points);
+    return status;
 }
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,

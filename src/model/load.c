@@ -23,6 +23,9 @@ struct loader {
 
 static medley_status fail_damaged(const struct loader *loader, const char *what)
 {
+    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+        if (loader->sections[i].no_memory)
+            return md_fail_memory(loader->error, loader->sections[i].length);
     return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
                       "the model file is damaged (%s); train again or restore a copy", what);
 }
@@ -83,6 +86,8 @@ static medley_status read_labels(struct loader *loader, md_unpack *in)
         char *name = md_unpack_text(in);
         const int32_t id = name ? md_strings_add(&loader->model->labels, name, strlen(name)) : -1;
         free(name);
+        if (id < 0 && !in->bad)
+            return md_fail_memory(loader->error, in->length);
         if (id != (int32_t)l)
             return fail_damaged(loader, "labels");
     }
@@ -204,8 +209,9 @@ static medley_status read_kernel(struct loader *loader, md_unpack *in, size_t m)
         const medley_status status = md_kernel_from_name(kernel, name, &inner);
         free(name);
         if (status < 0)
-            return md_fail_at(loader->error, MEDLEY_NOT_SUPPORTED, loader->path, 0,
-                              "the model's kernel cannot be used: %s", inner.message);
+            return md_fail_at(loader->error,
+                              status == MEDLEY_FAILED ? status : MEDLEY_NOT_SUPPORTED, loader->path,
+                              0, "the model's kernel cannot be used: %s", inner.message);
     }
     kernel->view = md_unpack_u64(in);
     const uint64_t norm = md_unpack_u64(in);

@@ -73,6 +73,13 @@ static const char *take(md_unpack *in, size_t bytes)
     return start;
 }
 
+static void *check_memory(md_unpack *in, void *memory)
+{
+    if (memory == NULL)
+        in->bad = in->no_memory = true;
+    return memory;
+}
+
 uint64_t md_unpack_u64(md_unpack *in)
 {
     uint64_t value = 0;
@@ -108,16 +115,13 @@ char *md_unpack_text(md_unpack *in)
         in->bad = true;
         return NULL;
     }
-    char *text = md_copy_text(bytes, length);
-    in->bad = in->bad || text == NULL;
-    return text;
+    return check_memory(in, md_copy_text(bytes, length));
 }
 
 size_t *md_unpack_sizes(md_unpack *in, size_t count)
 {
-    const char *bytes = count <= SIZE_MAX / 8 ? take(in, count * 8) : NULL;
-    size_t *values = bytes ? md_calloc(count, sizeof *values) : NULL;
-    in->bad = in->bad || values == NULL;
+    const char *bytes = take(in, count <= SIZE_MAX / 8 ? count * 8 : SIZE_MAX);
+    size_t *values = bytes ? check_memory(in, md_calloc(count, sizeof *values)) : NULL;
     for (size_t i = 0; values != NULL && i < count; i++) {
         uint64_t value;
         memcpy(&value, bytes + i * sizeof value, sizeof value);
@@ -128,9 +132,8 @@ size_t *md_unpack_sizes(md_unpack *in, size_t count)
 
 static void *unpack_words(md_unpack *in, size_t count)
 {
-    const char *bytes = count < SIZE_MAX / 4 ? take(in, (count + count % 2) * 4) : NULL;
-    char *words = bytes ? md_copy(bytes, count * 4) : NULL;
-    in->bad = in->bad || words == NULL;
+    const char *bytes = take(in, count < SIZE_MAX / 4 ? (count + count % 2) * 4 : SIZE_MAX);
+    char *words = bytes ? check_memory(in, md_copy(bytes, count * 4)) : NULL;
 #if __BYTE_ORDER != __LITTLE_ENDIAN
     for (size_t i = 0; words != NULL && i < count; i++) {
         uint32_t word;

@@ -16,11 +16,12 @@ void md_pack_sizes(md_text *out, const size_t *values, size_t count); /* 8 bytes
 void md_pack_u32s(md_text *out, const uint32_t *values, size_t count);
 void md_pack_floats(md_text *out, const float *values, size_t count);
 
-/* Reading: after the first thing that does not fit, everything reads as zero and `bad` is set. */
+/* Reading: after the first thing that does not fit, everything reads as zero and `bad` is set;
+ * no_memory tells that it was not the data's fault. */
 typedef struct md_unpack {
     const char *data;
     size_t length, position;
-    bool bad;
+    bool bad, no_memory;
 } md_unpack;
 
 uint64_t md_unpack_u64(md_unpack *in);

@@ -142,7 +142,9 @@ medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error
     if (*p == '@') {
         spec->view = trimmed_copy(p + 1, p + strlen(p));
         if (spec->view == NULL || spec->view[0] == '\0') {
-            status = md_fail(error, MEDLEY_USAGE, "'%s': a view's name must follow the '@'", text);
+            status = spec->view == NULL ? md_fail_memory(error, strlen(p))
+                                        : md_fail(error, MEDLEY_USAGE,
+                                                  "'%s': a view's name must follow the '@'", text);
             goto done;
         }
         p += strlen(p);

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Wrong use and bad input: one sentence with the remedy, the right exit code, nothing half-written.
+source "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+"$MEDLEY" generate twonorm --rows 60 --output good.csv
+"$MEDLEY" train --model good.medley --eta0 1 --epochs 2 --quiet good.csv >/dev/null
+
+# refuse CODE PATTERN NAME ARGUMENTS...: medley train refuses; no model appears
+refuse() {
+    local code=$1 pattern=$2 name=$3
+    shift 3
+    expect_exit "$code" "$name" "$MEDLEY" train --model bad.medley --eta0 1 --epochs 2 --quiet "$@"
+    expect_text "$name: says what and how to mend it" "$pattern" "$err"
+    check "$name: one line" test "$(wc -l <"$err")" -eq 1
+    check "$name: no model" test ! -e bad.medley
+}
+
+# ---- options ----
+refuse 2 'did you mean --epochs' "unknown option" --epoch 3 good.csv
+refuse 2 'needs a value' "missing value" good.csv --kernel
+refuse 2 'not a whole number' "bad number" --epochs=many good.csv
+refuse 2 'out of range' "number out of range" --threads -2 good.csv
+refuse 2 "did you mean 'rbf'" "unknown kernel" --kernel rbff good.csv
+refuse 2 "did you mean 'sigma'" "unknown kernel key" --kernel 'rbf(sgma=2)' good.csv
+refuse 2 'never closed' "unclosed kernel" --kernel 'rbf(sigma=2' good.csv
+refuse 2 'not several' "two widths" --kernel 'rbf(sigma=2,gamma=1)' good.csv
+refuse 2 "no view 'left'" "unknown view" --kernel rbf@left good.csv
+refuse 2 'did you mean' "unknown penalty" --penalty mlk good.csv
+refuse 2 'did you mean' "unknown loss" --loss hing good.csv
+refuse 2 'did you mean' "unknown method" --method spon good.csv
+refuse 2 'say the same thing' "C and lambda" --C 1 --lambda 1 good.csv
+refuse 2 'linear\(explicit\)' "l1 on kernels" --penalty l1 good.csv
+refuse 2 'name a file' "no data at all"
+refuse 2 'one file too many' "two data files" good.csv good.csv
+refuse 2 'share between 0 and 1' "bad holdout" --holdout 2 good.csv
+refuse 2 'no fold' "folds without a fold column" --folds 0 good.csv
+refuse 2 'format' "unknown format" --format xml good.csv
+refuse 2 'column' "unknown label column" --label colour good.csv
+refuse 2 'NAME=FILE' "malformed view" --view good.csv
+refuse 2 'too small' "a hopeless memory budget" --memory 100 good.csv
+expect_exit 2 "no model named" "$MEDLEY" train good.csv
+expect_exit 2 "unknown command" "$MEDLEY" trian
+expect_text "unknown command: nearest" "did you mean 'train'" "$err"
+expect_exit 2 "no command" "$MEDLEY"
+
+# ---- data ----
+printf 'a,b,label\n1,2,x\n3,oops,y\n' >word.csv
+refuse 3 '^medley train: word.csv:3: ' "a word among numbers" word.csv
+printf 'a,b,label\n1,2,x\n3,nan,y\n' >nan.csv
+refuse 3 'nan.csv:3: ' "NaN in the data" nan.csv
+printf 'a,b,label\n1,2,x\n3,1e999,y\n' >inf.csv
+refuse 3 'inf.csv:3: ' "infinity in the data" inf.csv
+printf 'a,b,label\n1,2,x\n3,y\n' >short.csv
+refuse 3 'short.csv:3: ' "a short line" short.csv
+: >empty.csv
+refuse 3 'empty' "an empty file" empty.csv
+printf 'a,b,label\n1,2,x\n3,4,x\n' >single.csv
+refuse 3 'at least two' "one class only" single.csv
+printf '1 1:0.5 3:x\n' >bad.svm
+refuse 3 'bad.svm:1: ' "a malformed svmlight line" bad.svm
+head -c 100 <(gzip -c good.csv) >cut.csv.gz
+refuse 3 'cut.csv.gz' "a truncated gzip file" cut.csv.gz
+refuse 1 'nowhere.csv' "a file that is not there" nowhere.csv
+head -30 good.csv >half.csv
+refuse 3 'rows' "views of different length" --view a=good.csv --view b=half.csv
+printf '%s\n' x y x >three.lst
+refuse 3 '3 labels|60' "labels of different length" --labels three.lst good.csv
+
+# ---- precomputed kernels ----
+npy() { # npy SHAPE BYTES: a float64 array of the shape from hexadecimal bytes
+    local header="{'descr': '<f8', 'fortran_order': False, 'shape': ($1), }"
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
+    printf "$2"
+}
+zero='\x00\x00\x00\x00\x00\x00\x00\x00' one='\x00\x00\x00\x00\x00\x00\xf0\x3f'
+printf 'x\ny\n' >two.lst
+npy '2, 3' "$one$zero$zero$zero$one$zero" >wide.npy
+refuse 3 'not square' "a kernel that is not square" --gram wide.npy --labels two.lst
+npy '2, 2' "$one$one$zero$one" >skew.npy
+refuse 3 'not symmetric' "a kernel that is not symmetric" --gram skew.npy --labels two.lst
+npy '2, 2' "$one$zero" >cut.npy
+refuse 3 'cut.npy' "a truncated npy file" --gram cut.npy --labels two.lst
+npy '2, 2' "$one$zero$zero$one" >fine.npy
+refuse 2 'labels' "a kernel without labels" --gram fine.npy
+
+# ---- targets ----
+expect_exit 1 "an unwritable target" "$MEDLEY" train --model no/such/folder/m.medley --quiet good.csv
+expect_text "an unwritable target: says where" 'no/such/folder' "$err"
+expect_exit 1 "a directory as target" "$MEDLEY" train --model . --quiet good.csv
+if [ -e /dev/full ]; then
+    expect_exit 1 "a full disk while saving the model" "$MEDLEY" train --model /dev/full --epochs 1 \
+        --eta0 1 --quiet good.csv
+    expect_text "a full disk: says so" 'space' "$err"
+    expect_exit 1 "a full disk while printing" bash -c '"$MEDLEY" predict --model good.medley good.csv >/dev/full'
+else
+    skip "a full disk" "/dev/full is not there"
+fi
+
+# ---- models and predictions ----
+head -c 1000 good.medley >cut.medley
+expect_exit 3 "a truncated model" "$MEDLEY" predict --model cut.medley good.csv
+expect_text "a truncated model: says so" 'damaged|cut short' "$err"
+expect_exit 3 "a file that is no model" "$MEDLEY" predict --model good.csv good.csv
+expect_text "a file that is no model: says so" 'not a Medley model' "$err"
+expect_exit 1 "a model that is not there" "$MEDLEY" inspect nowhere.medley
+cut -d, -f1-7 good.csv >narrow.csv
+expect_exit 3 "too few columns for the model" "$MEDLEY" predict --model good.medley narrow.csv
+expect_text "too few columns: both numbers" '(6|7).*20' "$err"
+sed '2,$s/,-\?1$/,7/' good.csv >strange.csv
+expect_exit 0 "labels never seen count as wrong" "$MEDLEY" eval --model good.medley --json strange.csv
+expect_text "and are counted" '"unknown_labels":60' "$out"
+expect_exit 2 "eval without labels" "$MEDLEY" eval --model good.medley --label none \
+    <(cut -d, -f1-20 good.csv) --format csv
+
+# ---- errors as JSON ----
+expect_exit 3 "--json turns errors into JSON" "$MEDLEY" train --model bad.medley --json word.csv
+expect_text "with code, message, file and line" \
+    '^\{"error":\{"code":3,"message":".*","file":"word.csv","line":3\}\}$' "$out"
+expect_exit 2 "usage errors too" "$MEDLEY" train --model bad.medley --json --kernel nope good.csv
+expect_text "with a null file" '"file":null,"line":null' "$out"
+check "nothing half-written is left" bash -c '! ls | grep -E "^bad\.medley|\.part$|\.csv\..{6}$"'

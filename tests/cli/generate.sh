@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Generating, converting, the demo.
+source "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+for name in ringnorm twonorm waveform handwriting; do
+    "$MEDLEY" generate $name --rows 20 >one
+    "$MEDLEY" generate $name --rows 20 >two
+    "$MEDLEY" generate $name --rows 20 --seed 2 >three
+    check "$name: one seed gives one data set" cmp one two
+    check "$name: another seed another" bash -c '! cmp -s one three'
+done
+expect_exit 2 "an unknown generator" "$MEDLEY" generate ringnrm
+expect_text "with the nearest" "did you mean 'ringnorm'" "$err"
+expect_exit 2 "views need a file each" "$MEDLEY" generate blobs
+
+"$MEDLEY" generate waveform --rows 50 --output w.csv
+"$MEDLEY" convert --to svmlight --output w.svm w.csv
+"$MEDLEY" convert --to csv --output back.csv w.svm
+"$MEDLEY" convert --to svmlight --output again.svm back.csv
+check "CSV to svmlight and back loses nothing" cmp w.svm again.svm
+"$MEDLEY" convert --to svmlight --output w.svm.gz w.csv
+check "and compresses" bash -c 'zcat w.svm.gz | cmp - w.svm'
+expect_exit 2 "convert wants to know to what" "$MEDLEY" convert w.csv
+expect_exit 2 "npy has no labels to convert to" "$MEDLEY" convert --to conllu w.csv
+
+expect_exit 0 "the demo runs" "$MEDLEY" demo
+accuracy() { sed -nE "s/^$1 +([0-9.]+) %.*/\1/p" "$out"; }
+check "a linear kernel does clearly worse than the mixture" awk -v l="$(accuracy linear)" \
+    -v m="$(accuracy 'all seven, learnt together')" 'BEGIN { exit !(m - l > 6) }'
+check "no single kernel does as well as the mixture" awk -v m="$(accuracy 'all seven, learnt together')" \
+    '/^(linear|quadratic|Gaussian)/ && match($0, /[0-9.]+ %/) && substr($0, RSTART) + 0 >= m { exit 1 }' "$out"

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Help, lists, the manual and completion: all from the same tables.
+source "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+expect_exit 0 "medley --help" "$MEDLEY" --help
+commands=$(awk '/^  [a-z]/ { print $1 }' "$out")
+check "it lists the commands" test "$(echo "$commands" | wc -l)" -ge 9
+expect_exit 0 "medley --version" "$MEDLEY" --version
+expect_text "it has a number" '^medley [0-9]+\.[0-9]+' "$out"
+for command in $commands; do
+    expect_exit 0 "medley $command --help" "$MEDLEY" "$command" --help
+    expect_text "$command has a usage line" "^usage: medley $command" "$out"
+    expect_text "$command has examples" '^examples:' "$out"
+    refute_text "$command's help fits 80 columns, examples apart" '^([^ ]|  --|      ).{80}' "$out"
+    check "$command has a manual page" test -s "$MEDLEY_BUILD/man/medley-$command.1"
+    expect_exit 0 "medley help $command" "$MEDLEY" help "$command"
+    "$MEDLEY" "$command" --help | grep -o '^  --[a-zA-Z0-9-]*' | tr -d ' ' | sort >options
+    for option in $(cat options); do
+        grep -q -- "$(echo "$option" | sed 's/-/\\\\-/g')" "$MEDLEY_BUILD/man/medley-$command.1" ||
+            echo "$option"
+    done >missing
+    check "$command's manual has every option" test ! -s missing
+done
+for kind in kernels penalties losses methods formats generators; do
+    expect_exit 0 "medley list $kind" "$MEDLEY" list $kind
+    check "$kind are listed" test "$(wc -l <"$out")" -ge 3
+done
+expect_exit 0 "medley list --json" "$MEDLEY" list --json
+expect_text "kernels in JSON" '"name":"rbf"' "$out"
+expect_exit 2 "an unknown list" "$MEDLEY" list kernel
+expect_text "with the nearest" "did you mean 'kernels'" "$err"
+check "completion is valid bash" bash -n "$MEDLEY_BUILD/man/medley.bash"
+complete_words() { # complete_words WORD...: what bash would offer for the last word
+    bash -c 'source "$MEDLEY_BUILD/man/medley.bash"; COMP_WORDS=(medley "$@"); COMP_CWORD=$#
+        _medley; printf "%s\n" "${COMPREPLY[@]}"' - "$@"
+}
+complete_words tr >offered
+expect_text "completion knows commands" '^train$' offered
+complete_words train --pen >offered
+expect_text "completion knows options" '^--penalty$' offered
+if command -v man >/dev/null 2>&1; then
+    check "man reads the pages" bash -c 'man -l "$MEDLEY_BUILD/man/medley-train.1" | grep -q SYNOPSIS'
+else
+    skip "man reads the pages" "there is no man here"
+fi

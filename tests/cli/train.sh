@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Training and predicting from the command line: every way data come in, what comes out, one seed
+# one model, interruption.
+source "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+# key NAME FILE: the value of a top-level number or word in a JSON object
+key() { sed -E "s/.*\"$1\":(\"([^\"]*)\"|([^,}]*)).*/\2\3/" "$2"; }
+above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
+train() { "$MEDLEY" train --model m.medley --eta0 1 --epochs 10 --quiet "$@"; }
+
+"$MEDLEY" generate ringnorm --rows 300 --output ring.csv
+"$MEDLEY" generate ringnorm --rows 200 --seed 2 --output new.csv
+"$MEDLEY" generate handwriting --rows 60 --output words.data --to letter
+
+# ---- the plain way ----
+expect_exit 0 "train learns from a CSV file" "$MEDLEY" train --model m.medley ring.csv
+expect_text "the summary names the blocks" 'rbf\(.*@all' "$out"
+expect_exit 0 "eval measures it" "$MEDLEY" eval --model m.medley --json new.csv
+check "ringnorm is learnt" above "$(key accuracy "$out")" 0.9
+expect_exit 0 "predict prints one label a row" "$MEDLEY" predict --model m.medley new.csv
+check "as many labels as rows" test "$(wc -l <"$out")" -eq 200
+expect_text "labels come back as they were written" '^-1$' "$out"
+cp "$out" labels.txt
+
+# ---- the same data in other clothes ----
+"$MEDLEY" convert --to svmlight --output new.svm new.csv
+gzip -k new.svm
+cut -d, -f1-20 new.csv >bare.csv
+same() { "$MEDLEY" predict --model m.medley "$@" | cmp -s - labels.txt; }
+check "svmlight gives the same labels" same new.svm
+check "gzip gives the same labels" same new.svm.gz
+check "standard input gives the same labels" bash -c \
+    '"$MEDLEY" predict --model m.medley --format svmlight - <new.svm | cmp -s - labels.txt'
+check "a file without the label column gives the same labels" same bare.csv
+"$MEDLEY" predict --model m.medley --output written.txt new.csv
+check "--output writes the same labels" cmp -s written.txt labels.txt
+
+# ---- probabilities and JSON ----
+expect_exit 0 "predict --proba runs" "$MEDLEY" predict --model m.medley --proba new.csv
+check "probabilities sum to one" awk 'NR > 1 && ($2 + $3 < 0.999 || $2 + $3 > 1.001) { exit 1 }' "$out"
+expect_exit 0 "train --json runs" train --json ring.csv
+for name in task method loss penalty lambda C spicy_C examples parts blocks active_blocks objective \
+    dual gap iterations epochs seconds peak_rss_mb model_bytes seed threads converged; do
+    expect_text "train --json has $name" "\"$name\":" "$out"
+done
+check "train --json is one line" test "$(wc -l <"$out")" -eq 1
+check "C, lambda and spicy_C agree" awk -v c="$(key C "$out")" -v s="$(key spicy_C "$out")" \
+    'BEGIN { d = c * s - 1; exit !(d < 1e-6 && d > -1e-6) }'
+expect_exit 0 "eval --json runs" "$MEDLEY" eval --model m.medley --json new.csv
+for name in task examples parts accuracy confusion seconds per_second; do
+    expect_text "eval --json has $name" "\"$name\":" "$out"
+done
+expect_exit 0 "inspect shows the blocks" "$MEDLEY" inspect --top 2 m.medley
+expect_text "inspect --top leaves out the others" 'and 1 more' "$out"
+expect_exit 0 "inspect --json runs" "$MEDLEY" inspect --json m.medley
+expect_text "inspect --json has weights" '"weight":' "$out"
+
+# ---- one seed, one model ----
+for method in spom average best; do
+    "$MEDLEY" train --model one.medley --method $method --epochs 3 --threads 1 --quiet words.data >/dev/null
+    "$MEDLEY" train --model two.medley --method $method --epochs 3 --threads 2 --quiet words.data >/dev/null
+    check "$method: 1 and 2 threads give the same bytes" cmp one.medley two.medley
+done
+"$MEDLEY" train --model two.medley --method best --epochs 3 --seed 2 --quiet words.data >/dev/null
+check "another seed gives another model" bash -c '! cmp -s one.medley two.medley'
+
+# ---- a small memory budget ----
+train --kernel 'rbf(sigma2=5)' words.data >/dev/null
+"$MEDLEY" predict --model m.medley words.data >full.txt
+expect_exit 0 "kernels are computed on the fly under --memory" \
+    train --kernel 'rbf(sigma2=5)' --memory 100K words.data
+"$MEDLEY" predict --model m.medley words.data >streamed.txt
+check "and give the same predictions" bash -c \
+    'test "$(diff full.txt streamed.txt | grep -c "^<")" -le 1'
+
+# ---- views, folds, scaling, banks ----
+"$MEDLEY" generate blobs --rows 200 --output blobs.csv
+views=(--view a=blobs-view1.csv --view b=blobs-view2.csv --view noise=blobs-view3.csv)
+expect_exit 0 "views without DATA" train "${views[@]}" --kernel 'rbf(auto)' --holdout 0.25 --json
+check "views together do well" above "$(key holdout_accuracy "$out")" 0.8
+expect_text "every view has its kernel" '@noise' "$out"
+expect_exit 0 "eval takes the same views" "$MEDLEY" eval --model m.medley "${views[@]}" --json
+expect_exit 2 "a view that is missing is named" "$MEDLEY" eval --model m.medley "${views[@]:0:2}"
+expect_text "with the remedy" '--view (b|noise)=FILE' "$err"
+expect_exit 0 "columns of a view" train --view a=blobs-view1.csv:1-3 --kernel linear --json
+expect_exit 0 "scaling of one view" train "${views[@]}" --scale standard --scale b=minmax
+expect_exit 0 "--folds by the file's column" train --folds 0-4 words.data
+expect_exit 0 "--folds by a fixed division" train --folds 1-4/5 --json ring.csv
+check "four fifths of the rows" test "$(key examples "$out")" -eq 240
+expect_exit 0 "the other fifth" "$MEDLEY" eval --model m.medley --folds 0/5 --json ring.csv
+check "one fifth of the rows" test "$(key parts "$out")" -eq 60
+expect_exit 0 "--sample draws rows" train --sample 50 --json ring.csv
+check "so many" test "$(key examples "$out")" -eq 50
+expect_exit 0 "lists and ranges expand over views" train --views all+each --epochs 1 \
+    --kernel 'rbf(sigma={0.5,2..3})' --kernel 'poly(degree=1..2)@all' --json ring.csv
+check "to 3 x 21 + 2 kernels" test "$(grep -o '"name":' "$out" | wc -l)" -eq 65
+printf '# a bank\nlinear\nrbf(gamma=0.1)  # narrow\n' >bank.txt
+expect_exit 0 "--kernels reads a file" train --kernels bank.txt --json ring.csv
+check "of two kernels" test "$(grep -o '"name":' "$out" | wc -l)" -eq 2
+expect_exit 0 "image tiles" train --views grid:2x2 --epochs 1 words.data
+expect_text "are named" '@tile2x2' "$out"
+expect_exit 0 "explicit weights and an l1 penalty" train --kernel 'linear(explicit)' --penalty l1 \
+    --C 0.1 --scale standard ring.csv
+expect_exit 0 "logistic loss, composite penalty, averaging" train --loss logistic \
+    --penalty 'l2+group-lasso' --average ring.csv
+
+# ---- precomputed kernels ----
+expect_exit 0 "kernel writes Gram matrices" "$MEDLEY" kernel --kernel 'rbf(sigma={2,4})' \
+    --output K.npy --quiet ring.csv
+tail -n +2 ring.csv | sed 's/.*,//' >labels.lst
+expect_exit 0 "--gram and --labels need no DATA" train --gram K.npy --labels labels.lst --json
+check "a stack of two" test "$(grep -o '"name":' "$out" | wc -l)" -eq 2
+expect_exit 0 "eval takes new rows by training rows" "$MEDLEY" eval --model m.medley --gram K.npy \
+    --labels labels.lst --json
+check "precomputed kernels predict" above "$(key accuracy "$out")" 0.9
+
+# ---- held-out data and interruption ----
+expect_exit 0 "--dev stops early" train --epochs 200 --patience 2 --dev new.csv --json ring.csv
+expect_text "and says so" '"converged":true' "$out"
+rm -f m.medley
+"$MEDLEY" train --model m.medley --epochs 100000 --eta0 1 --quiet ring.csv >"$out" 2>"$err" &
+sleep 1
+kill -INT $!
+wait $!
+check "Ctrl-C ends with 130" test $? -eq 130
+expect_exit 0 "and leaves a usable model" "$MEDLEY" eval --model m.medley new.csv
+check "no temporary files are left" bash -c '! ls | grep -E "medley\.|\.part$"'

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Full, sparse and streamed Gram matrices against the formulas, for every kernel and normalisation;
+ * what must hold exactly (symmetry, unit diagonals, bits for any number of threads) does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gram_case.h"
+
+/* One tile holds 256 rows. */
+static const size_t sizes[] = {1, 2, 7, 300, 600};
+enum { SIZES = 5 };
+static const char *const one_of_each_quantity[] = {"poly", "rbf", "laplace", NULL};
+
+/* Values that chi2 and intersection accept; few rows of zeros among them. */
+static data_kind kind_of(size_t rows, bool sparse)
+{
+    return (data_kind){.rows = rows,
+                       .columns = sparse ? 9 : 5,
+                       .center = 1,
+                       .spread = 1,
+                       .zeros = sparse ? 0.7 : 0.05,
+                       .sparse = sparse};
+}
+
+static void check_values(const gram_case *c, md_gram *gram)
+{
+    float *row = md_calloc(c->n, sizeof *row);
+    double scale[CASE_KERNELS];
+    assert_non_null(row);
+    for (size_t m = 0; m < c->bank.count; m++)
+        scale[m] = case_scale(c, m);
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t m = 0; m < c->bank.count; m++) {
+            const size_t other = (i * 7 + 1) % c->n;
+            read_row(gram, m, i, row);
+            for (size_t j = 0; j < c->n; j++)
+                check_near(c, m, i, j, (double)row[j], scale[m]);
+            check_near(c, m, i, i, md_gram_diagonal(gram, m, i), scale[m]);
+            assert_true(md_gram_entry(gram, m, i, other) == row[other]);
+        }
+    free(row);
+}
+
+/* Symmetry and unit diagonals to the bit; traces and sums of centred rows to rounding. */
+static void check_exact(const gram_case *c, md_gram *gram)
+{
+    for (size_t m = 0; m < c->bank.count; m++) {
+        const md_norm norm = c->bank.kernels[m].norm;
+        const double scale = case_scale(c, m);
+        double trace = 0;
+        for (size_t i = 0; i < c->n; i++) {
+            double sum = 0;
+            for (size_t j = 0; j < c->n; j++) {
+                if (md_gram_entry(gram, m, i, j) != md_gram_entry(gram, m, j, i))
+                    fail_msg("%s is not symmetric at %zu, %zu", c->bank.kernels[m].name, i, j);
+                sum += (double)md_gram_entry(gram, m, i, j);
+            }
+            trace += (double)md_gram_entry(gram, m, i, i);
+            if (norm == MD_NORM_CENTER)
+                assert_true(fabs(sum) <= 1e-6 * scale * (double)c->n);
+            const float *x = c->values + i * c->d;
+            if (norm == MD_NORM_DIAG && naive_value(&c->kernels[m], x, x, c->d) > 0)
+                assert_true(md_gram_entry(gram, m, i, i) == 1 && md_gram_diagonal(gram, m, i) == 1);
+        }
+        if (norm == MD_NORM_TRACE)
+            assert_true(fabs(trace - 1) < 1e-5);
+    }
+}
+
+static void full_matrices_equal_the_formulas(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < 2 * SIZES; s++) {
+        const case_choice choice = {.kind = kind_of(sizes[s / 2], s % 2),
+                                    .kernels = s / 2 == SIZES - 1 ? one_of_each_quantity : NULL,
+                                    .seed = s + 1};
+        gram_case c;
+        open_case(&c, &choice);
+        md_gram *gram = open_gram(&c, 1, 0);
+        assert_int_equal(md_gram_count(gram), c.bank.count);
+        assert_int_equal(md_gram_rows(gram), c.n);
+        assert_false(md_gram_is_streamed(gram));
+        assert_true(md_gram_window(gram) == SIZE_MAX);
+        check_values(&c, gram);
+        check_exact(&c, gram);
+        md_gram_free(gram);
+        close_case(&c);
+    }
+}
+
+/* Room for so many rows of every kernel that is streamed. */
+static size_t room_for(const gram_case *c, size_t rows)
+{
+    return (rows + 1) * c->bank.count * c->n * sizeof(float);
+}
+
+static void streamed_rows_equal_the_formulas(void **state)
+{
+    (void)state;
+    for (size_t s = 2; s < 2 * SIZES - 2; s++) {
+        const size_t rows = sizes[s / 2];
+        const case_choice choice = {.kind = kind_of(rows, s % 2), .seed = s + 1};
+        gram_case c;
+        open_case(&c, &choice);
+        md_gram *gram = open_gram(&c, 2, room_for(&c, rows > 2 ? rows / 3 : 1));
+        if (rows > 2) {
+            assert_true(md_gram_is_streamed(gram));
+            assert_true(md_gram_window(gram) < rows);
+            assert_true(md_gram_bytes(gram) <= room_for(&c, rows / 3));
+        }
+        check_values(&c, gram); /* one row at a time, never announced */
+        md_gram_free(gram);
+        close_case(&c);
+    }
+}
+
+/* Announced in windows or not, in order or not, twice in one window: the rows are the same. */
+static void visiting_order_does_not_matter(void **state)
+{
+    (void)state;
+    for (size_t sparse = 0; sparse < 2; sparse++) {
+        const case_choice choice = {
+            .kind = kind_of(300, sparse), .kernels = one_of_each_quantity, .seed = 5 + sparse};
+        gram_case c;
+        open_case(&c, &choice);
+        md_gram *gram = open_gram(&c, 2, room_for(&c, 40));
+        assert_true(md_gram_is_streamed(gram));
+        size_t visits[300];
+        float row[300];
+        double scale[CASE_KERNELS];
+        md_random random;
+        md_random_seed(&random, 9);
+        for (size_t i = 0; i < 300; i++)
+            visits[i] = i;
+        md_random_shuffle(&random, visits, 300);
+        visits[4] = visits[2];
+        for (size_t m = 0; m < c.bank.count; m++)
+            scale[m] = case_scale(&c, m);
+        for (size_t i = 0; i < 300; i++) {
+            const size_t window = md_gram_window(gram);
+            if (i % window == 0) {
+                const size_t count = 300 - i < window ? 300 - i : window;
+                assert_int_equal(md_gram_prefetch(gram, visits + i, count, NULL), MEDLEY_OK);
+            }
+            /* every fifth row is one that was not announced */
+            const size_t at = i % 5 == 4 ? (visits[i] + 150) % 300 : visits[i];
+            const size_t m = i % c.bank.count;
+            read_row(gram, m, at, row);
+            for (size_t j = 0; j < 300; j++)
+                check_near(&c, m, at, j, (double)row[j], scale[m]);
+            const size_t other = (at * 11 + 3) % 300;
+            check_near(&c, m, at, other, (double)md_gram_entry(gram, m, at, other), scale[m]);
+        }
+        md_gram_free(gram);
+        close_case(&c);
+    }
+}
+
+static void mostly_zero_kernels_are_kept_sparse(void **state)
+{
+    (void)state;
+    static const char *const hats[] = {"bspline", NULL};
+    static const char *const products[] = {"linear", "intersection", NULL};
+    static const char *const norms[] = {"none", "diag", "trace", NULL};
+    const case_choice choices[] = {
+        {.kind = {.rows = 600, .columns = 5, .spread = 9}, .kernels = hats, .norms = norms},
+        {.kind =
+             {.rows = 600, .columns = 60, .center = 1, .spread = 1, .zeros = 0.97, .sparse = true},
+         .kernels = products,
+         .norms = norms}};
+    for (size_t i = 0; i < 2; i++) {
+        gram_case c;
+        open_case(&c, &choices[i]);
+        md_gram *gram = open_gram(&c, 2, 0);
+        size_t entries = 0;
+        for (size_t m = 0; m < c.bank.count; m++)
+            for (size_t e = 0; e < c.n * c.n; e++)
+                entries += c.expected[m][e] != 0;
+        assert_true(entries < c.bank.count * c.n * c.n / 4);
+        /* an index and a value for each; rounding may add a few next to zero */
+        assert_true(md_gram_bytes(gram) < 9 * entries);
+        check_values(&c, gram);
+        md_gram_free(gram);
+        close_case(&c);
+    }
+}
+
+static void sparse_and_streamed_kernels_live_together(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"rbf", "bspline", NULL};
+    static const char *const norms[] = {"none", "trace", NULL};
+    const case_choice choice = {
+        .kind = {.rows = 300, .columns = 5, .spread = 9}, .kernels = names, .norms = norms};
+    gram_case c;
+    open_case(&c, &choice);
+    md_gram *gram = open_gram(&c, 2, 300 * 300 * sizeof(float)); /* one full matrix, or less */
+    assert_true(md_gram_is_streamed(gram));
+    check_values(&c, gram);
+    md_gram_free(gram);
+    close_case(&c);
+}
+
+static float *all_rows(gram_case *c, size_t threads, size_t memory)
+{
+    md_gram *gram = open_gram(c, threads, memory);
+    float *rows = md_calloc(c->bank.count * c->n * c->n, sizeof *rows);
+    assert_non_null(rows);
+    for (size_t m = 0; m < c->bank.count; m++)
+        for (size_t i = 0; i < c->n; i++)
+            read_row(gram, m, i, rows + (m * c->n + i) * c->n);
+    md_gram_free(gram);
+    return rows;
+}
+
+static void threads_do_not_change_a_bit(void **state)
+{
+    (void)state;
+    static const char *const norms[] = {"diag", "center", NULL};
+    for (size_t s = 0; s < 4; s++) {
+        const bool streamed = s / 2;
+        const case_choice choice = {.kind = kind_of(streamed ? 270 : 400, s % 2),
+                                    .kernels = one_of_each_quantity,
+                                    .norms = norms,
+                                    .seed = s + 1};
+        gram_case c;
+        open_case(&c, &choice);
+        const size_t memory = streamed ? room_for(&c, 100) : 0;
+        float *one = all_rows(&c, 1, memory);
+        for (size_t threads = 2; threads <= 5; threads += 3) {
+            float *many = all_rows(&c, threads, memory);
+            assert_memory_equal(many, one, c.bank.count * c.n * c.n * sizeof *one);
+            free(many);
+        }
+        free(one);
+        close_case(&c);
+    }
+}
+
+/* Many views of few rows are computed in groups of kernels. */
+static void kernels_of_many_views_are_each_their_own(void **state)
+{
+    (void)state;
+    const data_kind kind = {.rows = 20, .columns = 30, .spread = 1};
+    medley_dataset *data = make_data(&kind, 1);
+    const float *values = data->tables[0].features.dense;
+    char spec[] = "rbf(gamma={1..40})";
+    char *const specs[] = {spec, NULL};
+    const md_bank_options options = {.kernels = specs, .views = "each"};
+    md_bank bank;
+    md_points points;
+    md_gram *gram = NULL;
+    const md_gram_options gram_options = {.threads = 2};
+    assert_int_equal(md_bank_make(&bank, data, &options, NULL), MEDLEY_OK);
+    assert_int_equal(bank.count, 1200);
+    assert_int_equal(md_points_make(&points, &bank, data, true, NULL), MEDLEY_OK);
+    assert_int_equal(md_gram_create(&gram, &bank, &points, &gram_options, NULL), MEDLEY_OK);
+    for (size_t m = 0; m < bank.count; m++)
+        for (size_t i = 0; i < 20; i++) {
+            const double difference =
+                (double)values[i * 30 + m / 40] - (double)values[3 * 30 + m / 40];
+            const double expected = exp(-(double)(m % 40 + 1) * difference * difference);
+            assert_true(fabs((double)md_gram_entry(gram, m, 3, i) - expected) < GRAM_TOLERANCE);
+        }
+    md_gram_free(gram);
+    md_points_clear(&points);
+    md_bank_clear(&bank);
+    medley_dataset_free(data);
+}
+
+/* Values of 2000 +- 1: squares of 4e6 per column, of which distances are a millionth. */
+static void far_data_keep_their_distances(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"rbf", "bspline", "linear", NULL};
+    static const char *const norms[] = {"none", "diag", NULL};
+    const case_choice choice = {.kind = {.rows = 300, .columns = 20, .center = 2000, .spread = 1},
+                                .kernels = names,
+                                .norms = norms,
+                                .seed = 3};
+    gram_case c;
+    open_case(&c, &choice);
+    for (size_t memory = 0; memory < 2; memory++) {
+        md_gram *gram = open_gram(&c, 1, memory ? room_for(&c, 90) : 0);
+        for (size_t m = 0; m < c.bank.count; m++)
+            for (size_t i = 0; i < c.n * c.n; i++) {
+                const double value = (double)md_gram_entry(gram, m, i / c.n, i % c.n);
+                const double scale = fmax(1, fabs(c.expected[m][i]));
+                assert_true(fabs(value - c.expected[m][i]) < 1e-4 * scale);
+            }
+        md_gram_free(gram);
+    }
+    close_case(&c);
+}
+
+/* A row of zeros far from the others' mean has K(x,x) = 0, not what rounding leaves of it. */
+static void rows_of_zeros_stay_zero(void **state)
+{
+    (void)state;
+    const data_kind kind = {.rows = 9, .columns = 4, .center = 3, .spread = 0.5};
+    medley_dataset *data = make_data(&kind, 1);
+    memset(data->tables[0].features.dense + 4 * 4, 0, 4 * sizeof(float));
+    char linear[] = "linear(norm=diag)";
+    char gaussian[] = "rbf(gamma=1)"; /* asks for an origin */
+    char *const specs[] = {linear, gaussian, NULL};
+    const md_bank_options options = {.kernels = specs, .views = "all"};
+    md_bank bank;
+    md_points points;
+    md_gram *gram = NULL;
+    const md_gram_options gram_options = {.threads = 1};
+    assert_int_equal(md_bank_make(&bank, data, &options, NULL), MEDLEY_OK);
+    assert_non_null(bank.origin[0]);
+    assert_int_equal(md_points_make(&points, &bank, data, true, NULL), MEDLEY_OK);
+    assert_int_equal(md_gram_create(&gram, &bank, &points, &gram_options, NULL), MEDLEY_OK);
+    for (size_t j = 0; j < 9; j++)
+        assert_true(md_gram_entry(gram, 0, 4, j) == 0);
+    assert_true(md_gram_diagonal(gram, 0, 4) == 0 && md_gram_diagonal(gram, 0, 3) == 1);
+    md_gram_free(gram);
+    md_points_clear(&points);
+    md_bank_clear(&bank);
+    medley_dataset_free(data);
+}
+
+static bool stop_at_once(void *context, const medley_progress *progress)
+{
+    (*(size_t *)context)++;
+    assert_string_equal(progress->stage, "kernels");
+    assert_true(progress->done <= progress->total);
+    return false;
+}
+
+static void budgets_and_observers_are_obeyed(void **state)
+{
+    (void)state;
+    const case_choice choice = {.kind = kind_of(300, false), .seed = 1};
+    gram_case c;
+    open_case(&c, &choice);
+    md_gram *gram = NULL;
+    medley_error error = {0};
+    md_gram_options options = {.threads = 1, .memory = room_for(&c, 0)};
+    assert_int_equal(md_gram_create(&gram, &c.bank, &c.points, &options, &error), MEDLEY_USAGE);
+    assert_non_null(strstr(error.message, "--memory is too small"));
+    size_t calls = 0;
+    const medley_observer observer = {.context = &calls, .progress = stop_at_once};
+    options = (md_gram_options){.threads = 1, .observer = &observer};
+    error = (medley_error){0};
+    assert_int_equal(md_gram_create(&gram, &c.bank, &c.points, &options, &error), MEDLEY_FAILED);
+    assert_non_null(strstr(error.message, "stopped"));
+    assert_int_equal(calls, 1);
+    assert_null(gram);
+    close_case(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(full_matrices_equal_the_formulas),
+        cmocka_unit_test(streamed_rows_equal_the_formulas),
+        cmocka_unit_test(visiting_order_does_not_matter),
+        cmocka_unit_test(mostly_zero_kernels_are_kept_sparse),
+        cmocka_unit_test(sparse_and_streamed_kernels_live_together),
+        cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(kernels_of_many_views_are_each_their_own),
+        cmocka_unit_test(far_data_keep_their_distances),
+        cmocka_unit_test(rows_of_zeros_stay_zero),
+        cmocka_unit_test(budgets_and_observers_are_obeyed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

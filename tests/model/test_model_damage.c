@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Damaged and forged model files. Every beginning of a file and every changed byte is refused, or
+ * makes no difference; contents changed at random under correct checksums may give any answer, but
+ * never reach outside their arrays (run this under AddressSanitizer). */
+#include "model/model_cases.h"
+
+#include "model/file.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { TRAINING = 7, NEW = 5, FORGERIES = 1500 };
+
+/* A model file in memory, new data for it and what it scores them. */
+struct sample {
+    char path[PATH_SIZE];
+    int descriptor;
+    char *bytes;
+    size_t length;
+    medley_dataset *fresh;
+    medley_prediction *right;
+};
+
+static void sample_make(struct sample *sample, const struct model_case *given)
+{
+    medley_model *model = case_model(given, TRAINING);
+    temporary_path(sample->path);
+    sample->descriptor = open(sample->path, O_RDWR);
+    assert_true(sample->descriptor >= 0);
+    sample->fresh = case_dataset(given->kind, TRAINING, NEW, TRAINING);
+    sample->bytes = model_bytes(model, &sample->length);
+    sample->right = predict(model, sample->fresh);
+    medley_model_free(model);
+}
+
+static void sample_clear(struct sample *sample)
+{
+    close(sample->descriptor);
+    unlink(sample->path);
+    free(sample->bytes);
+    medley_dataset_free(sample->fresh);
+    medley_prediction_free(sample->right);
+}
+
+/* In place: thousands of new files would take long. */
+static void set_file(const struct sample *sample, const char *bytes, size_t length)
+{
+    struct stat info;
+    assert_int_equal(pwrite(sample->descriptor, bytes, length, 0), length);
+    assert_int_equal(fstat(sample->descriptor, &info), 0);
+    if ((size_t)info.st_size != length)
+        assert_int_equal(ftruncate(sample->descriptor, (off_t)length), 0);
+}
+
+typedef enum outcome { REFUSED, SAME, DIFFERENT } outcome;
+
+/* Loads these bytes and predicts with whatever comes out. */
+static outcome try_bytes(const struct sample *sample, const char *bytes, size_t length)
+{
+    medley_model *model = NULL;
+    medley_error error = {0};
+    set_file(sample, bytes, length);
+    const medley_status status = medley_model_load(&model, sample->path, &error);
+    if (status < 0) {
+        assert_null(model);
+        assert_true(error.code == status && error.message[0] != '\0');
+        return REFUSED;
+    }
+    medley_prediction *prediction = NULL;
+    outcome result = REFUSED;
+    if (medley_predict(&prediction, model, sample->fresh, 1, &error) == MEDLEY_OK) {
+        const medley_prediction *right = sample->right;
+        result = prediction->labels == right->labels &&
+                         memcmp(prediction->score, right->score,
+                                right->rows * right->labels * sizeof *right->score) == 0
+                     ? SAME
+                     : DIFFERENT;
+        medley_prediction_free(prediction);
+    }
+    const medley_summary *summary = medley_model_summary(model);
+    for (size_t m = 0; m < summary->block_count; m++)
+        assert_non_null(summary->blocks[m].name);
+    for (size_t l = 0; l < medley_model_label_count(model); l++)
+        assert_non_null(medley_model_label_name(model, l));
+    medley_model_free(model);
+    return result;
+}
+
+typedef void sample_check(const struct sample *sample, md_random *random);
+
+static void for_every_case(sample_check *check, size_t step)
+{
+    for (size_t i = 0; i < MODEL_CASES; i += step) {
+        struct sample sample;
+        md_random random;
+        md_random_seed(&random, i);
+        sample_make(&sample, &model_cases[i]);
+        assert_int_equal(try_bytes(&sample, sample.bytes, sample.length), SAME);
+        check(&sample, &random);
+        sample_clear(&sample);
+    }
+}
+
+/* ---- damage ---- */
+
+static void cut_everywhere(const struct sample *sample, md_random *random)
+{
+    (void)random;
+    for (size_t length = 0; length < sample->length; length++)
+        assert_int_equal(try_bytes(sample, sample->bytes, length), REFUSED);
+    char *longer = calloc(sample->length + 64, 1);
+    assert_non_null(longer);
+    memcpy(longer, sample->bytes, sample->length);
+    assert_int_equal(try_bytes(sample, longer, sample->length + 1), REFUSED);
+    assert_int_equal(try_bytes(sample, longer, sample->length + 64), REFUSED);
+    free(longer);
+}
+
+static void every_truncated_file_is_refused(void **state)
+{
+    (void)state;
+    for_every_case(cut_everywhere, 5);
+}
+
+static void flip_everywhere(const struct sample *sample, md_random *random)
+{
+    size_t harmless = 0;
+    for (size_t at = 0; at < sample->length; at++)
+        for (int all = 0; all < 2; all++) {
+            const int mask = all ? 0xFF : 1 << md_random_below(random, 8);
+            const char old = sample->bytes[at];
+            sample->bytes[at] = (char)(old ^ mask);
+            const outcome result = try_bytes(sample, sample->bytes, sample->length);
+            sample->bytes[at] = old;
+            assert_int_not_equal(result, DIFFERENT);
+            harmless += result == SAME;
+        }
+    /* only the padding between header and sections is not under a checksum */
+    assert_true(harmless <= 2 * (MD_SECTION_COUNT + 1) * MD_SECTION_ALIGN);
+}
+
+static void every_flipped_byte_is_refused_or_makes_no_difference(void **state)
+{
+    (void)state;
+    for_every_case(flip_everywhere, 6);
+}
+
+/* ---- forgery ---- */
+
+static uint64_t get(const char *bytes, size_t at)
+{
+    uint64_t value;
+    memcpy(&value, bytes + at, sizeof value);
+    return value; /* tests run on the machines that write the files */
+}
+
+static void put(char *bytes, size_t at, uint64_t value)
+{
+    memcpy(bytes + at, &value, sizeof value);
+}
+
+static void renew_checksums(char *bytes)
+{
+    for (size_t i = 0; i < MD_SECTION_COUNT; i++) {
+        const size_t entry = 32 + 32 * i;
+        put(bytes, entry + 24, md_crc32(bytes + get(bytes, entry + 8), get(bytes, entry + 16)));
+    }
+    const size_t end = MD_HEADER_BYTES(MD_SECTION_COUNT) - 8;
+    put(bytes, end, md_crc32(bytes, end));
+}
+
+/* Bytes, whole numbers or fields copied from elsewhere, in one section or in all. */
+static void change_something(char *bytes, md_random *random)
+{
+    static const uint64_t tempting[] = {0,
+                                        1,
+                                        2,
+                                        3,
+                                        7,
+                                        8,
+                                        1000,
+                                        INT32_MAX,
+                                        (uint64_t)UINT32_MAX + 1,
+                                        INT64_MAX,
+                                        UINT64_MAX,
+                                        UINT64_MAX / 4,
+                                        UINT64_MAX / 8 + 2};
+    const size_t section = md_random_below(random, MD_SECTION_COUNT);
+    const size_t start = get(bytes, 32 + 32 * section + 8);
+    const size_t length = get(bytes, 32 + 32 * section + 16);
+    const size_t word = start + md_random_below(random, length / 8) * 8;
+    switch (md_random_below(random, 4)) {
+    case 0:
+        bytes[start + md_random_below(random, length)] = (char)md_random_bits(random);
+        break;
+    case 1:
+        put(bytes, word, tempting[md_random_below(random, sizeof tempting / sizeof *tempting)]);
+        break;
+    case 2:
+        put(bytes, word, get(bytes, word) + md_random_below(random, 5) - 2);
+        break;
+    default:
+        put(bytes, word, get(bytes, start + md_random_below(random, length / 8) * 8));
+        break;
+    }
+}
+
+static void forge(const struct sample *sample, md_random *random)
+{
+    char *bytes = malloc(sample->length);
+    size_t counts[3] = {0};
+    assert_non_null(bytes);
+    for (size_t trial = 0; trial < FORGERIES; trial++) {
+        memcpy(bytes, sample->bytes, sample->length);
+        for (size_t changes = 1 + md_random_below(random, 3); changes > 0; changes--)
+            change_something(bytes, random);
+        renew_checksums(bytes);
+        counts[try_bytes(sample, bytes, sample->length)]++;
+    }
+    assert_true(counts[REFUSED] > 0 && counts[SAME] + counts[DIFFERENT] > 0);
+    free(bytes);
+}
+
+static void forged_contents_never_reach_outside_their_arrays(void **state)
+{
+    (void)state;
+    for_every_case(forge, 1);
+}
+
+/* A section that claims another place or length, or the place of another section. */
+static void forge_table(const struct sample *sample, md_random *random)
+{
+    char *bytes = malloc(sample->length);
+    assert_non_null(bytes);
+    for (size_t trial = 0; trial < FORGERIES; trial++) {
+        memcpy(bytes, sample->bytes, sample->length);
+        const size_t entry = 32 + 32 * md_random_below(random, MD_SECTION_COUNT);
+        const size_t field = entry + 8 + 8 * md_random_below(random, 2);
+        put(bytes, field,
+            trial % 4 == 0 ? md_random_bits(random) : md_random_below(random, sample->length + 8));
+        const uint64_t offset = get(bytes, entry + 8);
+        const uint64_t length = get(bytes, entry + 16);
+        if (offset <= sample->length && length <= sample->length - offset)
+            put(bytes, entry + 24, md_crc32(bytes + offset, length));
+        const size_t end = MD_HEADER_BYTES(MD_SECTION_COUNT) - 8;
+        put(bytes, end, md_crc32(bytes, end));
+        try_bytes(sample, bytes, sample->length);
+    }
+    free(bytes);
+}
+
+static void forged_section_tables_never_reach_outside_the_file(void **state)
+{
+    (void)state;
+    for_every_case(forge_table, 9);
+}
+
+/* ---- versions ---- */
+
+static void refuse(const struct sample *sample, const char *bytes, const char *phrase)
+{
+    medley_model *model = NULL;
+    medley_error error = {0};
+    set_file(sample, bytes, sample->length);
+    assert_int_equal(medley_model_load(&model, sample->path, &error), MEDLEY_BAD_INPUT);
+    if (strstr(error.message, phrase) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, phrase);
+}
+
+static void change_version(const struct sample *sample, md_random *random)
+{
+    (void)random;
+    char *bytes = malloc(sample->length);
+    assert_non_null(bytes);
+    memcpy(bytes, sample->bytes, sample->length);
+    put(bytes, 8, MD_FILE_VERSION + 1);
+    refuse(sample, bytes, "the model file is damaged (its header's checksum does not match)");
+    renew_checksums(bytes);
+    refuse(sample, bytes,
+           "the model has format version 2, this program reads version 1; use a newer medley");
+    /* a later version with more sections is recognised by the header alone */
+    put(bytes, 24, MD_SECTION_COUNT + 1);
+    const size_t end = MD_HEADER_BYTES(MD_SECTION_COUNT + 1) - 8;
+    put(bytes, end, md_crc32(bytes, end));
+    refuse(sample, bytes, "use a newer medley");
+    put(bytes, 8, 0);
+    put(bytes, end, md_crc32(bytes, end));
+    refuse(sample, bytes, "unknown version");
+    free(bytes);
+}
+
+static void newer_versions_are_told_from_damage(void **state)
+{
+    (void)state;
+    for_every_case(change_version, MODEL_CASES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_truncated_file_is_refused),
+        cmocka_unit_test(every_flipped_byte_is_refused_or_makes_no_difference),
+        cmocka_unit_test(forged_contents_never_reach_outside_their_arrays),
+        cmocka_unit_test(forged_section_tables_never_reach_outside_the_file),
+        cmocka_unit_test(newer_versions_are_told_from_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
