@@ -285,7 +285,7 @@ medley_status md_explicit_block_create(md_block **result, const md_matrix *featu
         x->aside = md_calloc(x->columns * labels, sizeof *x->aside);
     if (x->weight == NULL || (averaging && x->aside == NULL)) {
         free_block(&x->base);
-        return md_fail_memory(error, x->columns * labels * sizeof *x->weight);
+        return md_fail_memory(error, features->columns * labels * sizeof(float));
     }
     *result = &x->base;
     return MEDLEY_OK;

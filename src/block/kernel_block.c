@@ -279,7 +279,7 @@ medley_status md_kernel_block_create(md_block **result, md_gram *gram, size_t m,
     if (k->coefficient == NULL || k->score == NULL || k->touched == NULL ||
         (averaging && k->aside == NULL)) {
         free_block(&k->base);
-        return md_fail_memory(error, 2 * k->n * labels * sizeof(float));
+        return md_fail_memory(error, 2 * md_gram_rows(gram) * labels * sizeof(float));
     }
     *result = &k->base;
     return MEDLEY_OK;

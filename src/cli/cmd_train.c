@@ -191,6 +191,11 @@ static int run_train(cli_arguments *arguments)
         cli_progress_end(&progress);
         run.interrupted = status == MEDLEY_STOPPED;
     }
+    if (run.interrupted && medley_model_summary(run.model)->epoch_count == 0) {
+        status = error.code = MEDLEY_FAILED;
+        snprintf(error.message, sizeof error.message,
+                 "interrupted before the first epoch was complete; no model was written");
+    }
     if (status >= 0)
         status = medley_model_save(run.model, path, &error);
     if (status >= 0 && run.held_out != NULL)
@@ -198,8 +203,8 @@ static int run_train(cli_arguments *arguments)
                                  &error);
     int code = CLI_OK;
     if (status < 0) {
-        code = cli_interrupted() && run.model == NULL ? (cli_fail(arguments, &error), CLI_INTERRUPTED)
-                                                      : cli_fail(arguments, &error);
+        code = cli_fail(arguments, &error);
+        code = run.interrupted ? CLI_INTERRUPTED : code;
     } else {
         struct stat info;
         run.model_bytes = stat(path, &info) == 0 ? (size_t)info.st_size : 0;
@@ -222,7 +227,7 @@ static const cli_option options[] = {
     {0}};
 
 static const char *const examples[] = {
-    "linear, quadratic and Gaussian kernels on all columns, learnt together",
+    "linear, quadratic and Gaussian kernels and a bias, learnt together",
     "medley train --model sonar.medley --scale standard sonar.csv.gz",
     "one Gaussian per view of the same objects, accuracy on a held-out fifth",
     "medley train --model digits.medley --view fou=fou.csv --view kar=kar.csv --kernel 'rbf(auto)' "

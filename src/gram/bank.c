@@ -34,7 +34,7 @@ static const md_param common_params[] = {{.name = "norm",
                                          {0}};
 
 static const char *const default_kernels[] = {"linear(norm=diag)", "poly(degree=2,norm=diag)",
-                                              "rbf(auto)", NULL};
+                                              "rbf(auto)", "bias", NULL};
 
 static const md_param *params_of(const md_kernel_class *class)
 {
@@ -51,7 +51,7 @@ void md_kernel_clear(md_kernel *kernel)
 
 void md_bank_clear(md_bank *bank)
 {
-    for (size_t m = 0; m < bank->count; m++)
+    for (size_t m = 0; bank->kernels != NULL && m < bank->count; m++)
         md_kernel_clear(&bank->kernels[m]);
     free(bank->kernels);
     for (size_t v = 0; bank->origin != NULL && v < bank->view_count; v++)
@@ -143,7 +143,8 @@ static medley_status name_kernel(md_kernel *kernel, const char *view, medley_err
         text.data[--text.length] = '\0';
     else
         md_text_addf(&text, ")");
-    md_text_addf(&text, "@%s", view);
+    if (!kernel->class->constant)
+        md_text_addf(&text, "@%s", view);
     if (text.failed) {
         md_text_clear(&text);
         return md_fail_memory(error, 256);
@@ -166,7 +167,8 @@ static md_kernel *new_kernel(struct builder *builder)
 {
     md_bank *bank = builder->bank;
     if (md_reserve((void **)&bank->kernels, &builder->capacity, bank->count + 1,
-                   sizeof *bank->kernels) != 0)
+                   sizeof *bank->kernels) != 0 ||
+        bank->kernels == NULL)
         return NULL;
     md_kernel *kernel = &bank->kernels[bank->count++];
     *kernel = (md_kernel){.factor = 1};
@@ -199,7 +201,9 @@ static medley_status add_kernel(struct builder *builder, const char *text)
     if (status < 0)
         return status;
     size_t matched = 0;
-    for (size_t v = 0; v < bank->view_count; v++) {
+    const md_kernel_class *class = md_kernel_find(spec.name);
+    const size_t most = class != NULL && class->constant ? 1 : bank->view_count;
+    for (size_t v = 0; v < bank->view_count && matched < most; v++) {
         if (!view_matches(&bank->views[v], spec.view))
             continue;
         matched++;

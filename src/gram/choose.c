@@ -227,7 +227,7 @@ static medley_status choose_view(md_bank *bank, size_t v, const bool *needs_data
     if (means == NULL)
         status = md_fail_memory(error, matrix.columns * sizeof *means);
     for (size_t m = 0; m < bank->count && status == MEDLEY_OK; m++)
-        if (needs_data[m] && bank->kernels[m].view == v)
+        if (needs_data[m] && bank->kernels[m].class != NULL && bank->kernels[m].view == v)
             status = choose_kernel(&bank->kernels[m], &matrix, means, seed, error);
     if (status == MEDLEY_OK)
         status = choose_origin(bank, v, &matrix, means, error);

@@ -15,6 +15,7 @@ void md_gram_free(md_gram *gram)
     for (size_t m = 0; gram->stored != NULL && m < gram->count; m++) {
         free(gram->stored[m].full);
         md_matrix_clear(&gram->stored[m].sparse);
+        free(gram->stored[m].same);
         free(gram->stored[m].diagonal);
     }
     free(gram->stored);
@@ -96,6 +97,39 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* The means of a constant kernel are the constant. */
+static medley_status center_constant(md_kernel *kernel, size_t n, medley_error *error)
+{
+    double *sums = md_calloc(n, sizeof *sums);
+    if (sums == NULL)
+        return md_fail_memory(error, n * sizeof *sums);
+    for (size_t i = 0; i < n; i++)
+        sums[i] = (double)n;
+    const medley_status status = md_gram_learn_means(kernel, sums, n, error);
+    free(sums);
+    return status;
+}
+
+/* Centred, a constant is 0; otherwise it is 1, or 1/N with unit trace. */
+static medley_status build_constant(md_gram *gram, size_t m, medley_error *error)
+{
+    const md_kernel *kernel = &gram->bank->kernels[m];
+    float *row = md_calloc(gram->n, sizeof *row);
+    gram->stored[m].same = row;
+    if (row == NULL)
+        return md_fail_memory(error, gram->n * sizeof *row);
+    if (kernel->norm == MD_NORM_CENTER)
+        return center_constant(&gram->bank->kernels[m], gram->n, error);
+    for (size_t j = 0; j < gram->n; j++)
+        row[j] = (float)kernel->factor;
+    return MEDLEY_OK;
+}
+
+static bool is_constant(const md_kernel *kernel)
+{
+    return kernel->class != NULL && kernel->class->constant;
+}
+
 /* Kernels that are mostly zero go to sparse storage first; the others are kept in full if all of
  * them fit what is left of the budget, else their rows are computed as they are needed. */
 static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, medley_error *error)
@@ -106,7 +140,13 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
         return status;
     double wanted = 0;
     for (size_t m = 0; m < gram->count; m++) {
-        full[m] = needs_values(&gram->bank->kernels[m]) && gram->stored[m].sparse.start == NULL;
+        const md_kernel *kernel = &gram->bank->kernels[m];
+        if (is_constant(kernel))
+            status = build_constant(gram, m, error);
+        if (status < 0)
+            return status;
+        full[m] = needs_values(kernel) && !is_constant(kernel) &&
+                  gram->stored[m].sparse.start == NULL;
         wanted += full[m] ? each : 0;
     }
     gram->streamed = memory > 0 && wanted + (double)gram->bytes > (double)memory;
@@ -162,6 +202,12 @@ done:
 
 /* ---- use ---- */
 
+size_t md_gram_threads(const md_gram *gram, size_t rows, size_t work_per_row)
+{
+    static const double little = 1e6; /* a fraction of a millisecond */
+    return (double)rows * (double)work_per_row < little ? 1 : gram->threads;
+}
+
 MD_VECTOR
 static void add_multiple(float *restrict y, float alpha, const float *restrict x, size_t count)
 {
@@ -177,8 +223,10 @@ void md_add_multiple(float *y, float alpha, const float *x, size_t count)
 
 const float *md_gram_row(md_gram *gram, size_t m, size_t row)
 {
-    return gram->stored[m].full ? gram->stored[m].full + row * gram->n
-                                : md_gram_window_row(gram, m, row);
+    const md_stored *stored = &gram->stored[m];
+    if (stored->same != NULL)
+        return stored->same;
+    return stored->full ? stored->full + row * gram->n : md_gram_window_row(gram, m, row);
 }
 
 static void axpy_stored(md_gram *gram, size_t m, size_t row, float alpha, float *y)
@@ -222,6 +270,8 @@ static float stored_entry(md_gram *gram, size_t m, size_t row, size_t column)
     const md_stored *stored = &gram->stored[m];
     if (stored->sparse.start != NULL)
         return sparse_entry(&stored->sparse, row, column);
+    if (stored->same != NULL)
+        return stored->same[column];
     if (stored->full == NULL && gram->window.slot[row] == 0 && gram->window.slot[column] != 0)
         return md_gram_row(gram, m, column)[row]; /* this row is at hand, the other one is not */
     return md_gram_row(gram, m, row)[column];

@@ -6,10 +6,12 @@
 #include "gram/gram.h"
 #include "gram/tile.h"
 
-/* How one kernel's values are kept: one of full, sparse, or neither (rows through the window). */
+/* How one kernel's values are kept: one of full, sparse, a single row that serves as every row
+ * (constant kernels), or none of these (rows through the window). */
 typedef struct md_stored {
     float *full;      /* [n][n] */
     md_matrix sparse; /* start != NULL if used */
+    float *same;      /* [n] every row of a constant kernel */
     double *diagonal; /* [n] */
 } md_stored;
 
@@ -41,6 +43,11 @@ struct md_gram {
 
 /* Row of a kernel that is not stored sparse, [n]. */
 const float *md_gram_row(md_gram *gram, size_t m, size_t row);
+
+enum { MD_TERMS = 64 }; /* of a kernel value, roughly: columns and what its map takes */
+
+/* Threads for so many multiplications: one if waking the others would take longer. */
+size_t md_gram_threads(const md_gram *gram, size_t rows, size_t work_per_row);
 
 /* y += alpha x */
 void md_add_multiple(float *y, float alpha, const float *x, size_t count);

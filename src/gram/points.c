@@ -41,6 +41,7 @@ medley_status md_points_init(md_points *points, size_t rows, size_t view_count, 
     points->norm2 = md_calloc(view_count, sizeof *points->norm2);
     points->lift = md_calloc(view_count, sizeof *points->lift);
     points->inverse_root = md_calloc(kernel_count, sizeof *points->inverse_root);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers is wanted */
     points->precomputed = md_calloc(kernel_count, sizeof *points->precomputed);
     points->used = md_calloc(view_count, sizeof *points->used);
     if (!points->views || !points->transposed || !points->norm2 || !points->lift ||

@@ -34,7 +34,8 @@ static void run_pass(struct pass *pass, size_t items, md_parallel_body body)
         pass->blocks = (pass->rows + MD_TILE - 1) / MD_TILE;
         if (gram->streamed)
             md_gram_window_load(gram, pass->kernel, pass->kernels, pass->row, pass->rows);
-        md_parallel_for(gram->threads, pass->blocks * items, body, pass);
+        const size_t work = gram->n * pass->kernels * (pass->labels + 1);
+        md_parallel_for(md_gram_threads(gram, pass->rows, work), pass->blocks * items, body, pass);
     }
     if (gram->streamed)
         md_gram_window_forget(gram);
@@ -84,16 +85,18 @@ static void mix_rows(void *context, size_t item, size_t worker)
             md_add_multiple(sum, (float)mixing->weight[m], gram->stored[m].full + start, count);
 }
 
-/* Diagonals follow the matrices; what has been added, or has no weight, is released. */
+/* Diagonals follow the matrices; what has been added, or has no weight, is released. first: the
+ * kernel that takes up the sum, or none. */
 static void absorb(md_gram *gram, size_t first, size_t m, double weight)
 {
     md_stored *stored = &gram->stored[m];
-    double *sum = gram->stored[first].diagonal;
-    for (size_t i = 0; weight != 0 && i < gram->n; i++)
-        sum[i] = m == first ? weight * sum[i] : sum[i] + weight * stored->diagonal[i];
     gram->mix[m] = m == first ? 1 : 0;
+    for (size_t i = 0; m == first && i < gram->n; i++)
+        stored->diagonal[i] *= weight;
     if (m == first)
         return;
+    for (size_t i = 0; weight != 0 && i < gram->n; i++)
+        gram->stored[first].diagonal[i] += weight * stored->diagonal[i];
     free(stored->full);
     stored->full = NULL;
     gram->bytes -= gram->n * gram->n * sizeof(float);
@@ -121,6 +124,19 @@ medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *err
 
 /* ---- products ---- */
 
+/* The same for a kernel whose rows are all alike: one sum serves them all. */
+static void multiply_constant(const struct pass *pass, const float *same, float factor, size_t row,
+                              size_t count)
+{
+    for (size_t l = 0; l < pass->labels; l++) {
+        double sum = 0;
+        for (size_t j = 0; j < pass->gram->n; j++)
+            sum += (double)same[j] * (double)pass->coefficient[j * pass->labels + l];
+        for (size_t r = row; r < row + count; r++)
+            pass->out[r * pass->labels + l] += factor * (float)sum;
+    }
+}
+
 /* out += factor K_m coefficient for some rows. */
 static void multiply_rows(const struct pass *pass, size_t m, size_t row, size_t count)
 {
@@ -130,6 +146,10 @@ static void multiply_rows(const struct pass *pass, size_t m, size_t row, size_t 
     const md_matrix *k = &gram->stored[m].sparse;
     if (factor == 0)
         return;
+    if (gram->stored[m].same != NULL) {
+        multiply_constant(pass, gram->stored[m].same, factor, row, count);
+        return;
+    }
     if (k->start == NULL) { /* rows of a full matrix or of a window follow one another */
         md_gemm(count, labels, gram->n, factor, md_gram_row(gram, m, row), gram->n,
                 pass->coefficient, labels, 1, pass->out + row * labels, labels);

@@ -56,8 +56,9 @@ static void compute_strip(struct strip *strip, size_t row, size_t rows)
 {
     strip->row = row;
     strip->rows = rows;
-    md_parallel_for(strip->gram->threads, (strip->gram->n + MD_TILE - 1) / MD_TILE, strip_tile,
-                    strip);
+    const md_gram *gram = strip->gram;
+    md_parallel_for(md_gram_threads(gram, rows, MD_TERMS * gram->n),
+                    (gram->n + MD_TILE - 1) / MD_TILE, strip_tile, strip);
 }
 
 static double share_of_zeros(struct strip *strip)

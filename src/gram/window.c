@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WINDOW_MOST = 512, /* rows; more would not make the products faster */
-    LONG_ROW = 32      /* tiles */
-};
+enum { WINDOW_MOST = 512 }; /* rows; more would not make the products faster */
 
 void md_gram_window_clear(md_gram *gram)
 {
@@ -79,9 +76,8 @@ static void fill_slots(struct fill *fill)
     fill->job.sink = &sink;
     fill->across = (gram->n + MD_TILE - 1) / MD_TILE;
     const size_t down = (fill->rows + MD_TILE - 1) / MD_TILE;
-    /* a single row is little work unless it is long: waking threads would take longer */
-    const bool alone = fill->rows == 1 && fill->across < LONG_ROW;
-    md_parallel_for(alone ? 1 : gram->threads, down * fill->across, fill_tile, fill);
+    const size_t work = MD_TERMS * gram->n * gram->window.kernels;
+    md_parallel_for(md_gram_threads(gram, fill->rows, work), down * fill->across, fill_tile, fill);
 }
 
 static size_t row_of_slot(const struct fill *fill, size_t r)
@@ -110,9 +106,11 @@ static void finish_slot(void *context, size_t r, size_t worker)
 /* Computes the slots as they are used, and notes what they hold. */
 static void load_slots(struct fill *fill)
 {
+    const md_gram *gram = fill->gram;
     md_window *window = &fill->gram->window;
     fill_slots(fill);
-    md_parallel_for(fill->gram->threads, fill->rows, finish_slot, fill);
+    md_parallel_for(md_gram_threads(gram, fill->rows, gram->n * gram->window.kernels), fill->rows,
+                    finish_slot, fill);
     for (size_t r = 0; r < fill->rows; r++) {
         window->row[fill->first + r] = row_of_slot(fill, r);
         window->slot[row_of_slot(fill, r)] = fill->first + r + 1;

@@ -31,6 +31,7 @@ typedef struct md_kernel_class {
     bool positive_definite; /* K is PSD for every data set */
     bool nonnegative_data;  /* defined for values >= 0 only */
     bool often_zero;        /* most values may be exactly 0: worth sparse storage */
+    bool constant;          /* one value for every pair of rows, whatever the view */
     bool needs_quantiles;   /* choose looks at statistics->sorted, not only at the mean */
 
     /* out[j] = k(q[j]); out may be q. */

@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static medley_status find_method(const md_method **method, const char *name, medley_error *error)
+static const md_method *find_method(const char *name)
 {
     for (size_t i = 0; md_methods[i] != NULL; i++)
-        if (strcmp(md_methods[i]->name, name) == 0) {
-            *method = md_methods[i];
-            return MEDLEY_OK;
-        }
-    return md_fail_unknown("method", "methods", name, error);
+        if (strcmp(md_methods[i]->name, name) == 0)
+            return md_methods[i];
+    return NULL;
 }
 
 /* Stopped before anything was learnt: a model without blocks, which scores nothing. */
@@ -35,12 +33,15 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     medley_status status = MEDLEY_OK;
     medley_options *defaults = NULL;
     md_problem problem = {0};
-    const md_method *method = NULL;
     if (options == NULL) {
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
     }
-    MEDLEY_TRY(find_method(&method, options->method, error));
+    const md_method *method = find_method(options->method);
+    if (method == NULL) {
+        status = md_fail_unknown("method", "methods", options->method, error);
+        goto done;
+    }
     MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, error));
     status =
         problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);

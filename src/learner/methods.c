@@ -19,9 +19,9 @@ static void free_blocks(md_trained *trained)
 
 static medley_status new_blocks(md_trained *trained, size_t count, medley_error *error)
 {
-    *trained = (md_trained){.blocks = md_calloc(count, sizeof *trained->blocks)};
+    *trained = (md_trained){.blocks = md_calloc(count, sizeof(md_block *))};
     if (trained->blocks == NULL)
-        return md_fail_memory(error, count * sizeof *trained->blocks);
+        return md_fail_memory(error, count * sizeof(md_block *));
     trained->block_count = count;
     return MEDLEY_OK;
 }

@@ -115,7 +115,7 @@ const md_param md_option_table[] = {
      .fallback = "",
      .argument = "SPEC",
      .help = "NAME(key=value,...)[@VIEW]; {a,b} and a..b expand (medley list kernels); default "
-             "linear, quadratic and Gaussian on every view"},
+             "linear, quadratic and Gaussian on every view, and a bias"},
     {.name = "kernels",
      .type = MD_LIST,
      .offset = FIELD(kernel_files),

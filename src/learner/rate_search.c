@@ -2,8 +2,8 @@
 /* eta0 = auto: the first learning rate that lowers the objective most, found on a part of the data.
  *
  * What carries over from N' examples to N is the rate per epoch: an example's coefficient grows by
- * eta0/sqrt(t) each time it is updated, and t is N/N' times larger in the same epoch. So the part is
- * learnt for as many epochs with the same C (lambda N), and its best rate is multiplied by
+ * eta0/sqrt(t) each time it is updated, and t is N/N' times larger in the same epoch. So the part
+ * is learnt for as many epochs with the same C (lambda N), and its best rate is multiplied by
  * sqrt(N/N'). */
 #include "learner/problem.h"
 
@@ -83,8 +83,7 @@ static double carry_over(const md_online_settings *settings, double ratio)
 }
 
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
-                             const md_online_settings *settings, double *rate,
-                             medley_error *error)
+                             const md_online_settings *settings, double *rate, medley_error *error)
 {
     md_online online = {0};
     md_online_problem part = *whole;

@@ -217,8 +217,8 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
     trained->eta0 = settings.eta0;
     medley_status stopped = MEDLEY_OK;
     if (isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
-        MEDLEY_TRY(stopped = md_choose_rate(problem, &online_problem, &settings, &trained->eta0,
-                                            error));
+        MEDLEY_TRY(stopped =
+                       md_choose_rate(problem, &online_problem, &settings, &trained->eta0, error));
     if (stopped == MEDLEY_OK) {
         md_online_restart(&run.online, trained->eta0);
         MEDLEY_TRY(stopped = run_epochs(&run));

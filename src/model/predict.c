@@ -76,13 +76,13 @@ medley_status md_model_scores(const medley_model *model, const medley_dataset *d
     md_expansion *expansions = NULL;
     float *scaled = NULL;
     size_t count = 0;
-    md_bank *bank = (md_bank *)(uintptr_t)&model->bank; /* making points of new rows only reads */
+    md_bank bank = model->bank; /* borrows all of it: making points of new rows only reads */
     memset(scores, 0, dataset->rows * labels * sizeof *scores);
     if (model->term_count == 0)
         return MEDLEY_OK; /* the empty model scores nothing */
-    MEDLEY_TRY(md_points_make(&left, bank, dataset, false, error));
+    MEDLEY_TRY(md_points_make(&left, &bank, dataset, false, error));
     MEDLEY_TRY(make_expansions(model, &expansions, &scaled, &count, error));
-    const md_cross cross = {.bank = bank,
+    const md_cross cross = {.bank = &bank,
                             .left = &left,
                             .right = &model->points,
                             .training_row = model->support_row,

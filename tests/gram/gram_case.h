@@ -7,7 +7,7 @@
 #include "gram/gram.h"
 #include "naive.h"
 
-enum { CASE_KERNELS = 28 };
+enum { CASE_KERNELS = 32 };
 
 typedef struct gram_case {
     medley_dataset *data;

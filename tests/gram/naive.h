@@ -15,9 +15,9 @@
 
 /* ---- formulas ---- */
 
-enum { LINEAR, POLY, RBF, LAPLACE, CHI2, INTERSECTION, BSPLINE };
-static const char *const naive_names[] = {"linear", "poly",         "rbf",     "laplace",
-                                          "chi2",   "intersection", "bspline", NULL};
+enum { LINEAR, POLY, RBF, LAPLACE, CHI2, INTERSECTION, BSPLINE, BIAS };
+static const char *const naive_names[] = {"linear",       "poly",    "rbf",  "laplace", "chi2",
+                                          "intersection", "bspline", "bias", NULL};
 
 typedef struct naive {
     int kind; /* of naive_names, -1: not written down here */
@@ -92,6 +92,8 @@ static inline double naive_value(const naive *k, const float *x, const float *z,
         return naive_minima(x, z, d);
     case BSPLINE:
         return fmax(0, 1 - sqrt(naive_distance2(x, z, d)) / k->h);
+    case BIAS:
+        return 1;
     default:
         return NAN;
     }
@@ -254,7 +256,7 @@ static inline double *naive_matrix(const naive *k, md_norm norm, const float *le
                 *value = square > 0 ? *value / sqrt(square) : 0;
             else if (norm == MD_NORM_TRACE)
                 *value /= trace > 0 ? trace : 1;
-            else if (norm == MD_NORM_CENTER)
+            else if (mean != NULL)
                 *value += grand - own_mean - mean[j];
         }
     }

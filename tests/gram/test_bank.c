@@ -59,15 +59,16 @@ static medley_status make(md_bank *bank, const medley_dataset *data, struct requ
 static void check_names(const medley_dataset *data, struct request request,
                         const char *const *expected)
 {
-    md_bank bank;
+    md_bank bank = {0};
     medley_error error = {0};
     if (make(&bank, data, request, &error) < 0)
         fail_msg("%s", error.message);
-    for (size_t m = 0; m < bank.count; m++) {
-        assert_non_null(expected[m]);
-        assert_string_equal(bank.kernels[m].name, expected[m]);
+    size_t seen = 0;
+    for (; expected[seen] != NULL; seen++) {
+        assert_true(seen < bank.count);
+        assert_string_equal(bank.kernels[seen].name, expected[seen]);
     }
-    assert_null(expected[bank.count]);
+    assert_int_equal(seen, bank.count);
     md_bank_clear(&bank);
 }
 
@@ -102,6 +103,8 @@ static void specs_expand_over_values_and_views(void **state)
                 LIST("linear@all", "rbf(gamma=2)@x1", "rbf(gamma=2)@x2", "poly(offset=0)@x2"));
     check_names(data, ask(LIST("linear"), NULL, "each+all"),
                 LIST("linear@x1", "linear@x2", "linear@all"));
+    check_names(data, ask(LIST("linear@each", "bias"), NULL, "each"), /* one constant is enough */
+                LIST("linear@x1", "bias", "linear@x2"));
     medley_dataset_free(data);
 }
 
@@ -122,16 +125,17 @@ static void kernels_that_share_products_stand_together(void **state)
     medley_dataset_free(data);
 }
 
-static void the_default_bank_has_three_kernels(void **state)
+static void the_default_bank_has_four_kernels(void **state)
 {
     (void)state;
     medley_dataset *data = add_data(NULL, "", &two_columns, 1);
     md_bank bank;
     assert_int_equal(make(&bank, data, (struct request){.views = "all"}, NULL), MEDLEY_OK);
-    assert_int_equal(bank.count, 3);
+    assert_int_equal(bank.count, 4);
     assert_string_equal(bank.kernels[0].name, "linear(norm=diag)@all");
     assert_string_equal(bank.kernels[1].name, "poly(norm=diag)@all");
     assert_memory_equal(bank.kernels[2].name, "rbf(sigma2=", 11);
+    assert_string_equal(bank.kernels[3].name, "bias");
     assert_int_equal(bank.training_rows, 10);
     md_bank_clear(&bank);
     medley_dataset_free(data);
@@ -223,10 +227,10 @@ static void precomputed_kernels_come_last(void **state)
     md_bank bank;
     const struct request request = {.views = "all", .normalize = MD_NORM_TRACE};
     assert_int_equal(make(&bank, data, request, NULL), MEDLEY_OK);
-    assert_int_equal(bank.count, 5);
-    assert_null(bank.kernels[4].class);
-    assert_int_equal(bank.kernels[4].view, 1);
-    assert_int_equal(bank.kernels[4].norm, MD_NORM_TRACE);
+    assert_int_equal(bank.count, 6);
+    assert_null(bank.kernels[5].class);
+    assert_int_equal(bank.kernels[5].view, 1);
+    assert_int_equal(bank.kernels[5].norm, MD_NORM_TRACE);
     md_bank_clear(&bank);
     medley_dataset_free(data);
     assert_int_equal(medley_dataset_create(&data, NULL), MEDLEY_OK); /* kernels without data */
@@ -319,7 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specs_expand_over_values_and_views),
         cmocka_unit_test(kernels_that_share_products_stand_together),
-        cmocka_unit_test(the_default_bank_has_three_kernels),
+        cmocka_unit_test(the_default_bank_has_four_kernels),
         cmocka_unit_test(normalisation_comes_from_the_spec_or_the_option),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(scaling_is_for_all_views_or_those_named),

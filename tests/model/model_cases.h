@@ -8,7 +8,7 @@
 #include "io/reading.h"
 #include "learner/fitting.h"
 
-enum { CASE_COLUMNS = 4 };
+enum { CASE_COLUMNS = 4, CASE_ROWS_MOST = 64 };
 
 typedef enum case_data { DENSE, SPARSE, GRAMS, CASE_KINDS } case_data;
 
@@ -30,19 +30,16 @@ static inline medley_dataset *case_dense(size_t first, size_t rows)
 {
     medley_dataset *dataset = NULL;
     medley_error error = {0};
-    double *x = calloc(rows * CASE_COLUMNS, sizeof *x);
-    char(*names)[2] = calloc(rows, sizeof *names);
-    const char **labels = calloc(rows, sizeof *labels);
-    assert_true(x != NULL && names != NULL && labels != NULL);
+    double x[CASE_ROWS_MOST * CASE_COLUMNS];
+    char names[CASE_ROWS_MOST][2];
+    const char *labels[CASE_ROWS_MOST];
+    assert_true(rows <= CASE_ROWS_MOST);
     for (size_t r = 0; r < rows; r++) {
         case_row(first + r, x + r * CASE_COLUMNS, names[r]);
         labels[r] = names[r];
     }
     assert_int_equal(medley_dataset_from_dense(&dataset, x, rows, CASE_COLUMNS, labels, &error),
                      MEDLEY_OK);
-    free(x);
-    free(names);
-    free(labels);
     return dataset;
 }
 

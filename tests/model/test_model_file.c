@@ -18,7 +18,10 @@ static medley_model *load(const char *path)
 
 static bool same_double(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    uint64_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    return bits[0] == bits[1]; /* NaN too */
 }
 
 static void assert_same_story(const medley_model *a, const medley_model *b)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The constant kernel 1: a block of one number per label, an intercept that is penalised like any
+ * other block. Without it a mixture of kernels that vanish far from the data must vote 0 there. */
+#include "kernel/kernel.h"
+
+static void map_one(const void *state, const float *q, float *out, size_t count)
+{
+    (void)state;
+    (void)q;
+    for (size_t j = 0; j < count; j++)
+        out[j] = 1;
+}
+
+extern const md_kernel_class md_kernel_bias;
+const md_kernel_class md_kernel_bias = {
+    .name = "bias",
+    .summary = "constant: an intercept for each label",
+    .formula = "1",
+    .quantity = MD_DOT,
+    .positive_definite = true,
+    .constant = true,
+    .map = map_one,
+};
