@@ -38,9 +38,11 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_read(medley_dataset **dat
                                                             medley_error *error);
 
 /* A dataset over a copy of values[rows][columns]. labels: rows texts, or NULL. */
-MEDLEY_API MEDLEY_CHECKED medley_status
-medley_dataset_from_dense(medley_dataset **dataset, const double *values, size_t rows,
-                          size_t columns, const char *const *labels, medley_error *error);
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_from_dense(medley_dataset **dataset,
+                                                                  const double *values, size_t rows,
+                                                                  size_t columns,
+                                                                  const char *const *labels,
+                                                                  medley_error *error);
 
 /* Reads another file with the same rows as one more table called name. On an empty dataset
  * (medley_dataset_create) it becomes the first and brings the labels. */
@@ -84,10 +86,11 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_sample(medley_dataset **s
                                                               medley_error *error);
 
 /* Divides at random, stratified by label: about `fraction` of the rows go to held_out. */
-MEDLEY_API MEDLEY_CHECKED medley_status
-medley_dataset_split(medley_dataset **kept, medley_dataset **held_out,
-                     const medley_dataset *dataset, double fraction, uint64_t seed,
-                     medley_error *error);
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_split(medley_dataset **kept,
+                                                             medley_dataset **held_out,
+                                                             const medley_dataset *dataset,
+                                                             double fraction, uint64_t seed,
+                                                             medley_error *error);
 
 /* Writes in the named format ("svmlight", "csv" ...; NULL: by extension). */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write(const medley_dataset *dataset,
@@ -103,7 +106,7 @@ MEDLEY_API size_t medley_dataset_table_count(const medley_dataset *dataset);
 MEDLEY_API const char *medley_dataset_table_name(const medley_dataset *dataset, size_t index);
 
 MEDLEY_API size_t medley_dataset_rows(const medley_dataset *dataset);
-MEDLEY_API size_t medley_dataset_columns(const medley_dataset *dataset); /* of the first table */
+MEDLEY_API size_t medley_dataset_columns(const medley_dataset *dataset);   /* of the first table */
 MEDLEY_API size_t medley_dataset_sequences(const medley_dataset *dataset); /* 0: rows stand alone */
 MEDLEY_API size_t medley_dataset_label_count(const medley_dataset *dataset);
 MEDLEY_API const char *medley_dataset_label_name(const medley_dataset *dataset, size_t label);

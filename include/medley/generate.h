@@ -11,7 +11,7 @@ extern "C" {
 
 typedef struct medley_generate_options {
     size_t struct_size;
-    size_t rows;      /* rows, or for handwriting words; 0: the generator's default */
+    size_t rows; /* rows, or for handwriting words; 0: the generator's default */
     uint64_t seed;
     size_t dimension; /* features per view where that is free; 0: the generator's default */
     size_t views;     /* multi-view data only; 0: default */

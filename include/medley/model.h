@@ -16,12 +16,9 @@ typedef struct medley_model medley_model;
 /* Learns a model from labelled data. dev (may be NULL): held-out data for early stopping. options
  * and observer may be NULL. The data are borrowed for the call. Returns MEDLEY_STOPPED if the
  * observer stopped it: the model is valid. */
-MEDLEY_API MEDLEY_CHECKED medley_status medley_fit(medley_model **model,
-                                                   const medley_dataset *train,
-                                                   const medley_dataset *dev,
-                                                   const medley_options *options,
-                                                   const medley_observer *observer,
-                                                   medley_error *error);
+MEDLEY_API MEDLEY_CHECKED medley_status
+medley_fit(medley_model **model, const medley_dataset *train, const medley_dataset *dev,
+           const medley_options *options, const medley_observer *observer, medley_error *error);
 MEDLEY_API void medley_model_free(medley_model *model);
 
 /* The file is written whole or not at all. */
@@ -41,8 +38,8 @@ MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *na
 
 typedef struct medley_block_info {
     const char *name;
-    double weight; /* beta_m, summing to 1 */
-    double norm;   /* ||theta_m|| */
+    double weight;   /* beta_m, summing to 1 */
+    double norm;     /* ||theta_m|| */
     size_t features; /* support vectors of a kernel, nonzero weights of explicit features */
 } medley_block_info;
 

@@ -150,7 +150,8 @@ const char *md_format_double(char buffer[32], double value)
     locale_t before = uselocale(plain);
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         double back;
-        if (snprintf(buffer, 32, "%.*g", digits, value) < 32 && md_parse_double(buffer, &back) && back == value)
+        if (snprintf(buffer, 32, "%.*g", digits, value) < 32 && md_parse_double(buffer, &back) &&
+            back == value)
             break;
     }
     uselocale(before);

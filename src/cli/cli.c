@@ -100,8 +100,9 @@ int cli_finish(const cli_arguments *arguments, int code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     medley_error error = {.code = MEDLEY_FAILED};
-    snprintf(error.message, sizeof error.message, "the result could not be written to standard "
-                                                  "output; is the disk full?");
+    snprintf(error.message, sizeof error.message,
+             "the result could not be written to standard "
+             "output; is the disk full?");
     fprintf(stderr, "medley %s: %s\n", arguments->command->name, error.message);
     return CLI_FAILED;
 }
@@ -175,8 +176,10 @@ static int parse(cli_arguments *arguments, int count, char **words)
                 return code;
             i += used;
         } else if (!options_end && words[i][0] == '-' && words[i][1] != '\0') {
-            return cli_usage_error(arguments, "'%s' is not an option; options are written in full, "
-                                              "as in --help", words[i]);
+            return cli_usage_error(arguments,
+                                   "'%s' is not an option; options are written in full, "
+                                   "as in --help",
+                                   words[i]);
         } else {
             arguments->words[arguments->word_count++] = words[i++];
         }

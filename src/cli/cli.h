@@ -24,10 +24,10 @@ typedef struct cli_arguments cli_arguments;
 
 typedef struct cli_command {
     const char *name, *usage, *summary;
-    const char *description;      /* paragraphs for --help and the manual */
-    const cli_option *options;    /* its own, ends with a NULL name; may be NULL */
+    const char *description;   /* paragraphs for --help and the manual */
+    const cli_option *options; /* its own, ends with a NULL name; may be NULL */
     unsigned groups;
-    const char *const *examples;  /* "what it does", "command line", ..., NULL */
+    const char *const *examples; /* "what it does", "command line", ..., NULL */
     int (*run)(cli_arguments *arguments);
 } cli_command;
 
@@ -45,7 +45,7 @@ struct cli_arguments {
     const cli_command *command;
     struct cli_given {
         const char *name, *value;
-    } *given;
+    } * given;
     size_t given_count;
     const char **words; /* positional */
     size_t word_count;

@@ -3,8 +3,7 @@
 #include "cli.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdint.h>
 
 static void print_json(const medley_model *model, const medley_evaluation *e)
 {
@@ -42,26 +41,27 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
 static void print_confusions(const medley_model *model, const medley_evaluation *e)
 {
     enum { SHOWN = 5 };
-    size_t *rest = malloc(e->labels * e->labels * sizeof *rest);
-    if (rest == NULL)
-        return;
-    memcpy(rest, e->confusion, e->labels * e->labels * sizeof *rest);
-    for (size_t l = 0; l < e->labels; l++)
-        rest[l * e->labels + l] = 0;
-    for (int i = 0; i < SHOWN; i++) {
-        size_t worst = 0;
-        for (size_t j = 0; j < e->labels * e->labels; j++)
-            if (rest[j] > rest[worst])
-                worst = j;
-        if (rest[worst] == 0)
-            break;
-        if (i == 0)
+    size_t below = SIZE_MAX; /* counts already shown are at least this */
+    for (int shown = 0; shown < SHOWN;) {
+        size_t most = 0;
+        for (size_t l = 0; l < e->labels; l++)
+            for (size_t k = 0; k < e->labels; k++)
+                if (k != l && e->confusion[l * e->labels + k] < below &&
+                    e->confusion[l * e->labels + k] > most)
+                    most = e->confusion[l * e->labels + k];
+        if (most == 0)
+            return;
+        if (shown == 0)
             printf("commonest confusions:\n");
-        printf("  %s taken for %s: %zu times\n", medley_model_label_name(model, worst / e->labels),
-               medley_model_label_name(model, worst % e->labels), rest[worst]);
-        rest[worst] = 0;
+        for (size_t l = 0; l < e->labels; l++)
+            for (size_t k = 0; k < e->labels && shown < SHOWN; k++)
+                if (k != l && e->confusion[l * e->labels + k] == most) {
+                    printf("  %s taken for %s: %zu times\n", medley_model_label_name(model, l),
+                           medley_model_label_name(model, k), most);
+                    shown++;
+                }
+        below = most;
     }
-    free(rest);
 }
 
 static void print_text(const medley_model *model, const medley_evaluation *e)

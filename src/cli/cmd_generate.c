@@ -46,8 +46,9 @@ static medley_status write_tables(const medley_dataset *dataset, const char *out
     for (size_t t = 0; t < count && status >= 0; t++) {
         char path[4096];
         medley_dataset *table = NULL;
-        snprintf(path, sizeof path, "%.*s-%s%s", (int)(dot ? (size_t)(dot - output) : strlen(output)),
-                 output, medley_dataset_table_name(dataset, t), dot ? dot : "");
+        snprintf(path, sizeof path, "%.*s-%s%s",
+                 (int)(dot ? (size_t)(dot - output) : strlen(output)), output,
+                 medley_dataset_table_name(dataset, t), dot ? dot : "");
         status = medley_dataset_keep_table(&table, dataset, t, error);
         if (status >= 0)
             status = medley_dataset_write(table, path, format, error);
@@ -64,7 +65,8 @@ static int run_generate(cli_arguments *arguments)
     if (!read_options(arguments, &options))
         return CLI_USAGE;
     if (arguments->word_count != 1)
-        return cli_usage_error(arguments, "give the name of one generator (medley list generators)");
+        return cli_usage_error(arguments,
+                               "give the name of one generator (medley list generators)");
     const char *name = arguments->words[0];
     const char *output = cli_value(arguments, "output");
     const char *format = cli_value(arguments, "to");
@@ -100,8 +102,9 @@ const cli_command cli_command_generate = {
     .name = "generate",
     .usage = "NAME [options]",
     .summary = "make synthetic data: handwriting, ringnorm, twonorm, waveform, blobs",
-    .description = "Makes seeded synthetic data: handwritten words, Breiman's ringnorm, twonorm and "
-                   "waveform, and blobs seen through several views.",
+    .description =
+        "Makes seeded synthetic data: handwritten words, Breiman's ringnorm, twonorm and "
+        "waveform, and blobs seen through several views.",
     .options = options,
     .groups = CLI_RUN,
     .examples = examples,

@@ -67,9 +67,10 @@ const cli_command cli_command_list = {
     .name = "list",
     .usage = "[KIND]",
     .summary = "list kernels, penalties, losses, methods, formats, generators",
-    .description = "Lists what can be chosen by name, with formulas, options and their defaults. KIND is "
-                   "kernels, penalties, losses, methods, formats, generators or structures; without "
-                   "it, everything is listed.",
+    .description =
+        "Lists what can be chosen by name, with formulas, options and their defaults. KIND is "
+        "kernels, penalties, losses, methods, formats, generators or structures; without "
+        "it, everything is listed.",
     .groups = CLI_RUN,
     .examples = examples,
     .run = run_list,

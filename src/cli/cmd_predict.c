@@ -19,8 +19,7 @@ static bool open_target(struct target *target, const char *path)
     if (path == NULL || strcmp(path, "-") == 0)
         return true;
     target->path = path;
-    const int length =
-        snprintf(target->temporary, sizeof target->temporary, "%s.part", path);
+    const int length = snprintf(target->temporary, sizeof target->temporary, "%s.part", path);
     target->file = length < (int)sizeof target->temporary ? fopen(target->temporary, "w") : NULL;
     return target->file != NULL;
 }

@@ -42,17 +42,17 @@ static bool can_write(const char *path, medley_error *error)
         slash[slash == folder] = '\0';
     struct stat info;
     const bool exists = stat(path, &info) == 0;
-    if (exists && S_ISDIR(info.st_mode))
-        snprintf(error->message, sizeof error->message, "cannot write the model: it is a "
-                                                        "directory; name a file");
-    else if (exists && !S_ISREG(info.st_mode))
-        return true; /* a device or pipe */
-    else if (access(folder, W_OK | X_OK) != 0)
+    const bool special = exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    const bool folder_fine = access(folder, W_OK | X_OK) == 0;
+    if (special || (folder_fine && !(exists && S_ISDIR(info.st_mode))))
+        return true;
+    if (folder_fine)
+        snprintf(error->message, sizeof error->message,
+                 "cannot write the model: it is a directory; name a file");
+    else
         snprintf(error->message, sizeof error->message,
                  "cannot write the model: the folder '%s' does not exist or may not be written to",
                  folder);
-    else
-        return true;
     error->code = MEDLEY_FAILED;
     snprintf(error->file, sizeof error->file, "%s", path);
     return false;
@@ -168,8 +168,7 @@ static void print_text(const struct run *run, const char *path)
            run->seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);
     printf("model with %zu support rows written to %s (%.1f MB)%s\n", s->support_rows, path,
-           (double)run->model_bytes / 1e6,
-           run->interrupted ? "; training was interrupted" : "");
+           (double)run->model_bytes / 1e6, run->interrupted ? "; training was interrupted" : "");
 }
 
 static int run_train(cli_arguments *arguments)
@@ -230,8 +229,8 @@ static const char *const examples[] = {
     "linear, quadratic and Gaussian kernels and a bias, learnt together",
     "medley train --model sonar.medley --scale standard sonar.csv.gz",
     "one Gaussian per view of the same objects, accuracy on a held-out fifth",
-    "medley train --model digits.medley --view fou=fou.csv --view kar=kar.csv --kernel 'rbf(auto)' "
-    "--holdout 0.2",
+    "medley train --model m.medley --view a=a.csv --view b=b.csv --kernel 'rbf(auto)' --holdout "
+    "0.2",
     "a bank of kernels on every variable, sparse mixing",
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
     "precomputed kernels, no data file",

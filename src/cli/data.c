@@ -53,7 +53,8 @@ static medley_status read_options(const cli_arguments *arguments, const medley_m
     for (int i = 0; i < 3; i++)
         if (strcmp(header, answers[i]) == 0) {
             options->header = i == 2 ? -1 : i;
-            options->ignore_labels = model != NULL && strcmp(arguments->command->name, "predict") == 0;
+            options->ignore_labels =
+                model != NULL && strcmp(arguments->command->name, "predict") == 0;
             return MEDLEY_OK;
         }
     return fail(error, "--header='%s' is not yes, no or auto", header);
@@ -141,7 +142,8 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     } else if (cli_nth(arguments, "view", 0) != NULL || cli_nth(arguments, "gram", 0) != NULL) {
         status = medley_dataset_create(dataset, error);
     } else {
-        return fail(error, "no data given: name a file, - for standard input, %s", "--view or "
+        return fail(error, "no data given: name a file, - for standard input, %s",
+                    "--view or "
                     "--gram");
     }
     const char *text;

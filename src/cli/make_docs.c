@@ -45,7 +45,9 @@ static void print_options(FILE *file, const cli_command *command)
         fprintf(file, "\n");
         print_roff(file, option.help);
         fprintf(file, ".%s%s%s\n", option.fallback[0] ? " Default: " : "", option.fallback,
-                option.fallback[0] ? "." : option.repeatable ? " May be repeated." : "");
+                option.fallback[0]  ? "."
+                : option.repeatable ? " May be repeated."
+                                    : "");
     }
 }
 

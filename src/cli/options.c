@@ -5,13 +5,14 @@
 #include <string.h>
 
 static const cli_option data_options[] = {
-    {"format", "NAME", "", "format of DATA (medley list formats); default: by extension and content",
-     false},
+    {"format", "NAME", "",
+     "format of DATA (medley list formats); default: by extension and content", false},
     {"label", "COLUMN", "", "label column by name, number from 1, last, or none", false},
     {"labels", "FILE", "", "labels from a file of their own (npy, idx or one a line)", false},
     {"header", "yes|no|auto", "auto", "does the CSV file start with a line of names?", false},
     {"view", "NAME=FILE[:COLUMNS]", "",
-     "another file with the same rows, or some of its columns; with views DATA may be absent", true},
+     "another file with the same rows, or some of its columns; with views DATA may be absent",
+     true},
     {"gram", "[NAME=]FILE", "",
      "precomputed kernel values, npy (N,N) or (M,N,N); for new data (M, new rows, training rows)",
      true},
@@ -22,7 +23,8 @@ static const cli_option data_options[] = {
 static const cli_option rows_options[] = {
     {"folds", "LIST[/K]", "",
      "use only these folds: 0, 1-9, 0,3 of the file's fold column; 1-4/5: parts of a fixed "
-     "division into 5", false},
+     "division into 5",
+     false},
     {"sample", "N", "", "use only N rows (sequences), drawn at random", false},
     {0}};
 
@@ -32,8 +34,8 @@ static const cli_option run_options[] = {
     {0}};
 
 /* Of the training options, those that describe kernels. */
-static const char *const kernel_options[] = {"kernel", "kernels", "views",   "scale",
-                                             "normalize", "seed",  "threads", NULL};
+static const char *const kernel_options[] = {"kernel",    "kernels", "views",   "scale",
+                                             "normalize", "seed",    "threads", NULL};
 
 static bool is_kernel_option(const char *name)
 {
@@ -63,8 +65,8 @@ static bool take_training(bool kernels_only, size_t *index, cli_option *option)
         if (kernels_only && !is_kernel_option(info.name))
             continue;
         if (*index == 0) {
-            *option = (cli_option){info.name, info.argument, info.fallback, info.help,
-                                   info.repeatable};
+            *option =
+                (cli_option){info.name, info.argument, info.fallback, info.help, info.repeatable};
             return true;
         }
         --*index;
@@ -105,8 +107,8 @@ static void print_wrapped(FILE *file, const char *text, int column, int indent)
 static void print_option(FILE *file, const cli_option *option)
 {
     enum { INDENT = 30 };
-    int column = fprintf(file, "  --%s%s%s", option->name, option->argument[0] ? " " : "",
-                         option->argument);
+    int column =
+        fprintf(file, "  --%s%s%s", option->name, option->argument[0] ? " " : "", option->argument);
     if (column >= INDENT - 1) {
         fputc('\n', file);
         column = 0;
@@ -121,9 +123,10 @@ static void print_option(FILE *file, const cli_option *option)
 
 static void print_overview(FILE *file)
 {
-    fprintf(file, "Medley %s: multiple kernel learning. Brings many kernels or views of the data,\n"
-                  "learns the predictor and which of them matter.\n\nusage: medley COMMAND "
-                  "[options]\n\n",
+    fprintf(file,
+            "Medley %s: multiple kernel learning. Brings many kernels or views of the data,\n"
+            "learns the predictor and which of them matter.\n\nusage: medley COMMAND "
+            "[options]\n\n",
             medley_version());
     for (size_t i = 0; cli_commands[i] != NULL; i++)
         fprintf(file, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);

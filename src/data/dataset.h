@@ -9,7 +9,7 @@
 
 /* The numeric columns of one file. */
 typedef struct md_table {
-    char *name; /* "" for DATA itself, else the view's name */
+    char *name;   /* "" for DATA itself, else the view's name */
     char *source; /* the file, for messages */
     md_matrix features;
     size_t height, width;    /* of the image each row is; 0 if it is none */
@@ -64,7 +64,7 @@ md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);
 typedef struct md_label_builder {
     md_strings names; /* in order of arrival */
     int32_t *label;
-    double *number;       /* [distinct] value of each name, NaN if it is no number */
+    double *number; /* [distinct] value of each name, NaN if it is no number */
     size_t count, capacity, number_capacity;
 } md_label_builder;
 
@@ -80,8 +80,7 @@ void md_labels_clear(md_label_builder *builder);
  * be complete sequences in order). Precomputed kernels keep all their columns unless
  * square is true, which keeps the same rows and columns. */
 medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
-                                const size_t *rows, size_t count, bool square,
-                                medley_error *error);
+                                const size_t *rows, size_t count, bool square, medley_error *error);
 
 /* Translates the labels of dataset into the numbering of names; unknown ones become -1.
  * The caller frees the result; NULL for lack of memory. */

@@ -8,17 +8,21 @@
 #include "linalg/blas.h"
 #include <stdlib.h>
 
+enum { SMALL_MATRIX = 4 << 20 }; /* bytes */
+
 void md_gram_free(md_gram *gram)
 {
     if (gram == NULL)
         return;
     for (size_t m = 0; gram->stored != NULL && m < gram->count; m++) {
-        free(gram->stored[m].full);
+        if (gram->small == NULL)
+            free(gram->stored[m].full);
         md_matrix_clear(&gram->stored[m].sparse);
         free(gram->stored[m].same);
         free(gram->stored[m].diagonal);
     }
     free(gram->stored);
+    free(gram->small);
     md_gram_window_clear(gram);
     for (size_t t = 0; gram->scratch != NULL && t < gram->threads; t++)
         md_tile_scratch_clear(&gram->scratch[t]);
@@ -130,6 +134,31 @@ static bool is_constant(const md_kernel *kernel)
     return kernel->class != NULL && kernel->class->constant;
 }
 
+/* Room for the matrices of the kernels with full[m]: small ones side by side in one array, since
+ * large arrays get large pages. False for lack of memory. */
+static bool allocate_full(md_gram *gram, const bool *full)
+{
+    const size_t size = gram->n * gram->n;
+    size_t count = 0;
+    for (size_t m = 0; m < gram->count; m++)
+        count += full[m];
+    if (size * sizeof(float) < SMALL_MATRIX && count > 1) {
+        gram->small = md_alloc_aligned(count * size, sizeof(float));
+        if (gram->small == NULL)
+            return false;
+    }
+    count = 0;
+    for (size_t m = 0; m < gram->count; m++) {
+        if (!full[m])
+            continue;
+        gram->stored[m].full = gram->small != NULL ? gram->small + count++ * size
+                                                   : md_alloc_aligned(size, sizeof(float));
+        if (gram->stored[m].full == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* Kernels that are mostly zero go to sparse storage first; the others are kept in full if all of
  * them fit what is left of the budget, else their rows are computed as they are needed. */
 static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, medley_error *error)
@@ -145,23 +174,18 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
             status = build_constant(gram, m, error);
         if (status < 0)
             return status;
-        full[m] = needs_values(kernel) && !is_constant(kernel) &&
-                  gram->stored[m].sparse.start == NULL;
+        full[m] =
+            needs_values(kernel) && !is_constant(kernel) && gram->stored[m].sparse.start == NULL;
         wanted += full[m] ? each : 0;
     }
     gram->streamed = memory > 0 && wanted + (double)gram->bytes > (double)memory;
     if (gram->streamed)
         return md_gram_window_init(gram, full, memory - gram->bytes, error);
-    for (size_t m = 0; m < gram->count; m++) {
-        if (!full[m])
-            continue;
-        gram->stored[m].full = md_alloc_aligned(gram->n * gram->n, sizeof(float));
-        if (gram->stored[m].full == NULL)
-            return md_fail(error, MEDLEY_FAILED,
-                           "the kernels need %.1f GB; set --memory to a smaller budget so that "
-                           "they are computed on the fly",
-                           wanted / 1e9);
-    }
+    if (!allocate_full(gram, full))
+        return md_fail(error, MEDLEY_FAILED,
+                       "the kernels need %.1f GB; set --memory to a smaller budget so that they "
+                       "are computed on the fly",
+                       wanted / 1e9);
     gram->bytes += (size_t)wanted;
     return MEDLEY_OK;
 }

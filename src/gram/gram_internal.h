@@ -36,6 +36,7 @@ struct md_gram {
     bool streamed;
     size_t bytes;
     md_stored *stored; /* [count] */
+    float *small;      /* the full matrices, where they share one array */
     md_window window;
     md_tile_scratch *scratch; /* [threads] */
     double *mix;              /* [count] weights of the mixture, or NULL */

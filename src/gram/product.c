@@ -97,9 +97,11 @@ static void absorb(md_gram *gram, size_t first, size_t m, double weight)
         return;
     for (size_t i = 0; weight != 0 && i < gram->n; i++)
         gram->stored[first].diagonal[i] += weight * stored->diagonal[i];
-    free(stored->full);
+    if (gram->small == NULL) {
+        free(stored->full);
+        gram->bytes -= gram->n * gram->n * sizeof(float);
+    }
     stored->full = NULL;
-    gram->bytes -= gram->n * gram->n * sizeof(float);
 }
 
 /* Full matrices are summed into one, so that a row of the mixture costs what a row of one kernel

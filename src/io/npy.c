@@ -318,6 +318,5 @@ medley_status md_npy_write(md_output *output, const float *values, const size_t 
     for (size_t i = 0; i < dimensions; i++)
         count *= shape[i];
     const medley_status status = md_npy_write_header(output, shape, dimensions, error);
-    return status < 0 ? status
-                      : md_output_write(output, values, count * sizeof *values, error);
+    return status < 0 ? status : md_output_write(output, values, count * sizeof *values, error);
 }

@@ -80,8 +80,7 @@ medley_status md_fail_unknown(const char *kind, const char *kinds, const char *n
 /* The first learning rate for eta0 = auto. The blocks keep what the last trial has learnt. Positive
  * status: stopped by the observer. */
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
-                             const md_online_settings *settings, double *rate,
-                             medley_error *error);
+                             const md_online_settings *settings, double *rate, medley_error *error);
 
 /* The online run shared by methods: trains the given blocks, with early stopping and averaging as
  * the options say, and fills what md_trained tells about the run. Positive status: stopped by the
