@@ -229,8 +229,7 @@ static const char *const examples[] = {
     "linear, quadratic and Gaussian kernels and a bias, learnt together",
     "medley train --model sonar.medley --scale standard sonar.csv.gz",
     "one Gaussian per view of the same objects, accuracy on a held-out fifth",
-    "medley train --model m.medley --view a=a.csv --view b=b.csv --kernel 'rbf(auto)' --holdout "
-    "0.2",
+    "medley train --model m.medley --view a=a.csv --view b=b.csv --kernel rbf --holdout 0.2",
     "a bank of kernels on every variable, sparse mixing",
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
     "precomputed kernels, no data file",
