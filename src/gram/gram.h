@@ -36,6 +36,9 @@ size_t md_gram_window(const md_gram *gram);
 medley_status md_gram_prefetch(md_gram *gram, const size_t *rows, size_t count,
                                medley_error *error);
 
+/* Is this row of every kernel at hand, so that several threads may ask for it at once? */
+bool md_gram_has_row(const md_gram *gram, size_t row);
+
 /* Kernels with explicit weights have no values here: what follows is for the others.
  *
  * y[j] += alpha * K_m(row, j) for all j. */

@@ -145,10 +145,13 @@ static float sparse_pair(const md_kernel_class *class, const md_matrix *z, size_
     return sum > 0 ? sum : 0;
 }
 
+/* Row r of the tile. */
 static void sparse_pairs_row(const md_tile_job *job, const md_kernel_class *class, size_t v,
-                             size_t row, md_tile_range range, md_tile_scratch *scratch, float *q)
+                             size_t r, md_tile_range range, md_tile_scratch *scratch)
 {
     const md_matrix *left = &job->left->views[v];
+    const size_t row = range.row + r;
+    float *q = scratch->products + r * MD_TILE;
     const size_t columns = scratch->pairs_length;
     float *x = scratch->pairs;
     float *compact = scratch->pairs + 2 * columns;
@@ -177,11 +180,11 @@ static void paired_quantities(const md_tile_job *job, const md_kernel_class *cla
     const md_matrix *left = &job->left->views[v];
     const md_matrix *right = &job->right->views[v];
     for (size_t r = 0; r < range.rows; r++) {
-        float *q = scratch->products + r * MD_TILE;
         if (md_matrix_is_sparse(right)) {
-            sparse_pairs_row(job, class, v, range.row + r, range, scratch, q);
+            sparse_pairs_row(job, class, v, r, range, scratch);
             continue;
         }
+        float *q = scratch->products + r * MD_TILE;
         const float *x = left->dense + (range.row + r) * right->columns;
         const float *z = right->dense + range.column * right->columns;
         for (size_t j = 0; j < range.columns; j++)

@@ -29,6 +29,11 @@ size_t md_gram_window(const md_gram *gram)
     return gram->streamed ? gram->window.capacity : SIZE_MAX;
 }
 
+bool md_gram_has_row(const md_gram *gram, size_t row)
+{
+    return !gram->streamed || gram->window.slot[row] != 0;
+}
+
 static float *slot_values(const md_gram *gram, size_t m, size_t slot)
 {
     const md_window *window = &gram->window;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOKAHEAD = 4 };                     /* windows of examples */
 enum { CHUNK = 256 };                       /* examples per piece of the objective's sum */
 static const double PARALLEL_WORK = 262144; /* values touched by an update worth two threads */
 static const double VANISHED = 1e-30;       /* no length that single precision could show */
@@ -159,23 +160,31 @@ static size_t update_threads(const md_online *online, md_example example)
     const size_t rows = online->gram ? md_gram_rows(online->gram) : 0;
     const double work =
         (double)online->inference.delta.count * (double)online->block_count * (double)rows;
-    const bool announced = rows == 0 || example.length <= md_gram_window(online->gram);
+    bool announced = true;
+    for (size_t i = 0; rows > 0 && i < example.length; i++)
+        announced = announced && md_gram_has_row(online->gram, example.row + i);
     return work > PARALLEL_WORK && announced ? online->settings.threads : 1;
+}
+
+/* Alg. 3, lines 5 and 6: scores of the example and the gradient of its loss, in inference.delta. */
+static void find_gradient(md_online *online, md_example example)
+{
+    const size_t parts = online->structure->part_count(online->shape, example.length);
+    memset(online->score, 0, parts * sizeof *online->score);
+    for (size_t m = 0; m < online->block_count; m++)
+        online->blocks[m]->class->score(online->blocks[m], example, online->score);
+    online->loss->evaluate(&online->inference, example.length, online->score,
+                           online->gold + example.row, true);
 }
 
 static void round_of_spom(md_online *online, md_example example)
 {
     online->round++;
     struct step step = {.online = online, .example = example, .eta = rate(online)};
-    const size_t parts = online->structure->part_count(online->shape, example.length);
     const size_t m_count = online->block_count;
     md_delta *delta = &online->inference.delta;
 
-    memset(online->score, 0, parts * sizeof *online->score);
-    for (size_t m = 0; m < m_count; m++) /* Alg. 3, line 5 */
-        online->blocks[m]->class->score(online->blocks[m], example, online->score);
-    online->loss->evaluate(&online->inference, example.length, online->score,
-                           online->gold + example.row, true); /* line 6 */
+    find_gradient(online, example);
 
     const double tau = fmin(step.eta * online->settings.lambda, MOST_SHRINK);
     const double threshold = tau * md_penalty_inner_threshold(online->penalty);
@@ -202,8 +211,9 @@ static void round_of_spom(md_online *online, md_example example)
 
 /* ---- an epoch ---- */
 
-/* Tells the Gram source the rows of as many of the next examples as fit its window; returns how
- * many examples that is. */
+/* Tells the Gram source the rows of the next examples that look as if they will need a step, as
+ * many as fit its window; returns how many examples were looked at. Late in training few need one,
+ * so most rows are never computed; a wrong guess costs a row computed alone. */
 static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
 {
     const size_t window = online->gram ? md_gram_window(online->gram) : SIZE_MAX;
@@ -212,11 +222,13 @@ static medley_status announce(md_online *online, size_t from, size_t *count, med
         return MEDLEY_OK;
     size_t rows = 0;
     size_t taken = 0;
-    while (from + taken < online->visited) {
+    while (from + taken < online->visited && taken < LOOKAHEAD * window) {
         const md_example *example = &online->examples[online->order[from + taken]];
         if (rows + example->length > window && taken > 0)
             break;
-        for (size_t i = 0; i < example->length; i++)
+        find_gradient(online, *example);
+        const bool needed = online->inference.delta.count > 0;
+        for (size_t i = 0; needed && i < example->length; i++)
             online->rows[rows++] = example->row + i;
         taken++;
     }

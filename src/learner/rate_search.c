@@ -10,17 +10,45 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { RATE_EPOCHS = 20, RATE_EXAMPLES = 1000 };
+static const double FARTHEST = 1e9; /* of the search from where it starts */
+
+/* Share of the loss at theta = 0 below which rates count as equal, and the smallest is kept: where
+ * the data can be separated any rate gets there, and large ones do so with the smallest margin. */
+static const double ENOUGH = 0.02;
 
 struct rate_search {
     md_problem *problem;
     md_online *online;
     size_t epochs, tried;
-    double best_rate, best_objective;
+    double start, best_rate, best_objective;
+    double enough; /* an objective that needs no larger rate */
 };
+
+/* The rate at which one step changes a score by about 1: the inverse of the largest kernel's mean
+ * K(x,x), to a power of ten. Kernels may be of any size (raw pixels cubed, unit trace). */
+static double natural_rate(const md_online *online)
+{
+    enum { LOOKED_AT = 100 };
+    double most = 0;
+    for (size_t m = 0; m < online->block_count; m++) {
+        md_block *block = online->blocks[m];
+        double sum = 0;
+        for (size_t i = 0; i < online->visited && i < LOOKED_AT; i++) {
+            const md_example example = online->examples[online->order[i]];
+            const uint32_t part = (uint32_t)online->gold[example.row];
+            const md_delta delta = {
+                .part = (uint32_t[]){part}, .coefficient = (float[]){1}, .count = 1};
+            sum += block->class->delta_norm2(block, example, &delta);
+        }
+        most = fmax(most, sum / fmin((double)online->visited, LOOKED_AT));
+    }
+    return most > 0 && isfinite(most) ? pow(10, round(-log10(most))) : 1;
+}
 
 /* Objective after a few epochs at this rate, kept if it is the lowest so far. */
 static medley_status try_rate(struct rate_search *search, double rate, bool *better,
@@ -38,7 +66,8 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
     if (status < 0)
         return status;
     search->tried++; /* an objective that is no number is never the best */
-    *better = objective < search->best_objective;
+    *better = objective < search->best_objective &&
+              (search->best_objective > search->enough || rate < search->best_rate);
     if (*better) {
         search->best_objective = objective;
         search->best_rate = rate;
@@ -48,23 +77,34 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
                : MEDLEY_STOPPED;
 }
 
-/* Goes up from 1 by factors of ten as long as that helps, else down; then looks half a factor to
- * both sides. This is the paper's rule (the best of 0.01 ... 10 after five epochs) without its
- * bounds, which kernels of another scale (unit trace) would break. */
+static double loss_at_zero(const md_online *online)
+{
+    double sum = 0;
+    for (size_t i = 0; i < online->visited; i++)
+        sum += online->loss->at_zero(online->structure, online->shape,
+                                     online->examples[online->order[i]].length);
+    return sum / (double)online->visited;
+}
+
+/* Goes up from the natural rate by factors of ten as long as that helps, else down; then looks half
+ * a factor to both sides. This is the paper's rule (the best of 0.01 ... 10 after five epochs)
+ * without its bounds, which kernels of another scale (unit trace) would break. */
 static medley_status search_rate(struct rate_search *search, medley_error *error)
 {
     bool better = true;
-    medley_status status = try_rate(search, 1, &better, error);
+    medley_status status = try_rate(search, search->start, &better, error);
     for (int direction = 0; direction < 2 && status == MEDLEY_OK; direction++) {
         const double factor = direction == 0 ? 10 : 0.1;
         const double start = search->best_rate;
         better = true;
         for (double rate = start * factor;
-             better && status == MEDLEY_OK && rate < 1e9 && rate > 1e-9; rate *= factor) {
+             better && status == MEDLEY_OK && rate < FARTHEST * search->start &&
+             rate * FARTHEST > search->start;
+             rate *= factor) {
             status = try_rate(search, rate, &better, error);
             better = better || (direction == 1 && isinf(search->best_objective)); /* diverged */
         }
-        if (search->best_rate > 1)
+        if (search->best_rate > search->start)
             break; /* up was right */
     }
     const double centre = search->best_rate;
@@ -108,8 +148,10 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
         struct rate_search search = {.problem = problem,
                                      .online = &online,
                                      .epochs = epochs < RATE_EPOCHS ? epochs : RATE_EPOCHS,
-                                     .best_rate = 1,
+                                     .start = natural_rate(&online),
+                                     .enough = ENOUGH * loss_at_zero(&online),
                                      .best_objective = INFINITY};
+        search.best_rate = search.start;
         status = search_rate(&search, error);
         *rate = search.best_rate * carry_over(settings, ratio);
         if (online.diverged) /* a theta that is no number is worse than none */

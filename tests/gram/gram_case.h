@@ -77,8 +77,8 @@ static inline void open_case(gram_case *c, const case_choice *choice)
     assert_int_equal(c->bank.count, count);
     for (size_t m = 0; m < count; m++) {
         c->kernels[m] = *find_drawn(drawn, count, &c->bank.kernels[m]);
-        c->expected[m] = naive_matrix(&c->kernels[m], c->bank.kernels[m].norm, c->values, c->n,
-                                      c->values, c->n, c->d);
+        const naive_points points = {c->values, c->n, c->d};
+        c->expected[m] = naive_matrix(&c->kernels[m], c->bank.kernels[m].norm, points, points);
     }
 }
 

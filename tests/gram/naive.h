@@ -204,54 +204,66 @@ static inline float *dense_values(const md_matrix *matrix)
 
 /* ---- normalised kernel matrices ---- */
 
-/* K(x,x) of every row; the caller frees it. */
-static inline double *naive_self(const naive *k, const float *points, size_t rows, size_t d)
+typedef struct naive_points {
+    const float *values; /* [rows][columns] */
+    size_t rows, columns;
+} naive_points;
+
+static inline double naive_pair(const naive *k, naive_points left, size_t i, naive_points right,
+                                size_t j)
 {
-    double *self = md_calloc(rows, sizeof *self);
+    return naive_value(k, left.values + i * left.columns, right.values + j * right.columns,
+                       left.columns);
+}
+
+/* K(x,x) of every row; the caller frees it. */
+static inline double *naive_self(const naive *k, naive_points points)
+{
+    double *self = md_calloc(points.rows, sizeof *self);
     if (self == NULL)
         abort();
-    for (size_t i = 0; i < rows; i++)
-        self[i] = naive_value(k, points + i * d, points + i * d, d);
+    for (size_t i = 0; i < points.rows; i++)
+        self[i] = naive_pair(k, points, i, points, i);
     return self;
 }
 
-/* Mean over training rows of each column of their matrix. */
-static inline double *naive_means(const naive *k, const float *training, size_t rows, size_t d)
+/* Mean of each column of the training rows' matrix. */
+static inline double *naive_means(const naive *k, naive_points training)
 {
-    double *mean = md_calloc(rows, sizeof *mean);
+    double *mean = md_calloc(training.rows, sizeof *mean);
     if (mean == NULL)
         abort();
-    for (size_t j = 0; j < rows; j++)
-        for (size_t i = 0; i < rows; i++)
-            mean[j] += naive_value(k, training + i * d, training + j * d, d) / (double)rows;
+    for (size_t j = 0; j < training.rows; j++)
+        for (size_t i = 0; i < training.rows; i++)
+            mean[j] += naive_pair(k, training, i, training, j) / (double)training.rows;
     return mean;
 }
 
-/* values[left][right] of k between rows of d numbers, normalised as SPEC asks: by each point's own
- * K(x,x), by the trace over the training rows, or centred by their means. The right rows are the
- * training rows. */
-static inline double *naive_matrix(const naive *k, md_norm norm, const float *left, size_t rows,
-                                   const float *right, size_t columns, size_t d)
+/* values[left rows][training rows] of k, normalised by each point's own K(x,x), by the trace over
+ * the training rows, or centred by their means; the caller frees them. */
+static inline double *naive_matrix(const naive *k, md_norm norm, naive_points left,
+                                   naive_points training)
 {
-    double *values = md_calloc(rows * columns, sizeof *values);
-    double *left_self = naive_self(k, left, rows, d);
-    double *right_self = naive_self(k, right, columns, d);
-    double *mean = norm == MD_NORM_CENTER ? naive_means(k, right, columns, d) : NULL;
+    const size_t columns = training.rows;
+    double *values = md_calloc(left.rows * columns, sizeof *values);
+    double *left_self = naive_self(k, left);
+    double *self = naive_self(k, training);
+    double *mean = norm == MD_NORM_CENTER ? naive_means(k, training) : NULL;
     double trace = 0;
     double grand = 0;
     for (size_t j = 0; j < columns; j++) {
-        trace += right_self[j];
+        trace += self[j];
         grand += mean != NULL ? mean[j] / (double)columns : 0;
     }
-    for (size_t i = 0; values != NULL && i < rows; i++) {
+    for (size_t i = 0; values != NULL && i < left.rows; i++) {
         double own_mean = 0;
         for (size_t j = 0; j < columns; j++) {
-            values[i * columns + j] = naive_value(k, left + i * d, right + j * d, d);
+            values[i * columns + j] = naive_pair(k, left, i, training, j);
             own_mean += values[i * columns + j] / (double)columns;
         }
         for (size_t j = 0; j < columns; j++) {
             double *value = &values[i * columns + j];
-            const double square = left_self[i] * right_self[j];
+            const double square = left_self[i] * self[j];
             if (norm == MD_NORM_DIAG)
                 *value = square > 0 ? *value / sqrt(square) : 0;
             else if (norm == MD_NORM_TRACE)
@@ -261,7 +273,7 @@ static inline double *naive_matrix(const naive *k, md_norm norm, const float *le
         }
     }
     free(left_self);
-    free(right_self);
+    free(self);
     free(mean);
     return values;
 }

@@ -37,8 +37,9 @@ static void open_fresh(struct fresh *f, gram_case *c, const data_kind *kind)
     f->values = dense_values(&f->data->tables[0].features);
     check_ok(md_points_make(&f->points, &c->bank, f->data, false, &error), &error);
     for (size_t m = 0; m < c->bank.count; m++)
-        f->expected[m] = naive_matrix(&c->kernels[m], c->bank.kernels[m].norm, f->values,
-                                      f->points.rows, c->values, c->n, c->d);
+        f->expected[m] = naive_matrix(&c->kernels[m], c->bank.kernels[m].norm,
+                                      (naive_points){f->values, f->points.rows, c->d},
+                                      (naive_points){c->values, c->n, c->d});
 }
 
 static void close_fresh(struct fresh *f)
@@ -210,23 +211,27 @@ static void support_points_stand_for_the_training_rows(void **state)
 static void unseen_columns_of_sparse_rows_count_for_distances(void **state)
 {
     (void)state;
+    enum { WIDE = 60 };
     static const char *const none[] = {"none", NULL};
     const case_choice choice = {.kind = kind_of(40, true), .norms = none, .seed = 3};
     data_kind wide = kind_of(30, true);
-    wide.columns = 14;
+    wide.columns = WIDE;
     gram_case c;
     struct fresh f = {.data = make_data(&wide, 5)};
     open_case(&c, &choice);
     assert_int_equal(md_points_make(&f.points, &c.bank, f.data, false, NULL), MEDLEY_OK);
     f.values = dense_values(&f.data->tables[0].features);
-    float *longer = md_calloc((size_t)40 * 14, sizeof *longer); /* training rows with zeros added */
+    float *longer =
+        md_calloc((size_t)40 * WIDE, sizeof *longer); /* training rows with zeros added */
     assert_non_null(longer);
     for (size_t i = 0; i < 40 * 9; i++)
-        longer[i / 9 * 14 + i % 9] = c.values[i];
+        longer[i / 9 * WIDE + i % 9] = c.values[i];
     const md_cross cross = {.bank = &c.bank, .left = &f.points, .right = &c.points, .threads = 1};
     for (size_t m = 0; m < c.bank.count; m++) {
         float values[30 * 40];
-        f.expected[m] = naive_matrix(&c.kernels[m], MD_NORM_NONE, f.values, 30, longer, 40, 14);
+        f.expected[m] =
+            naive_matrix(&c.kernels[m], MD_NORM_NONE, (naive_points){f.values, 30, WIDE},
+                         (naive_points){longer, 40, WIDE});
         const double scale = largest_of(f.expected[m], 30 * 40);
         assert_int_equal(md_cross_values(&cross, m, values, NULL), MEDLEY_OK);
         for (size_t i = 0; i < 30 * 40; i++)
