@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKAHEAD = 4 };                     /* windows of examples */
-enum { CHUNK = 256 };                       /* examples per piece of the objective's sum */
-static const double PARALLEL_WORK = 262144; /* values touched by an update worth two threads */
-static const double VANISHED = 1e-30;       /* no length that single precision could show */
-static const double MOST_SHRINK = 1e300;    /* of tau = eta lambda, which must stay finite */
+enum { LOOKAHEAD = 4 };                      /* windows of examples */
+enum { CHUNK = 256 };                        /* examples per piece of the objective's sum */
+static const double PARALLEL_WORK = 1 << 20; /* values touched by an update worth two threads */
+enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
+static const double VANISHED = 1e-30;    /* no length that single precision could show */
+static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
 
 static void fill_order(md_online *online)
 {
@@ -101,14 +102,13 @@ struct step {
     md_example example;
     double eta;
     double shrink_all; /* by the projection */
+    size_t share;      /* blocks that one thread takes at a time */
 };
 
 /* Gradient step, prox and projection of one block, in one go: norm[m] is ||theta~_m||, shrunk[m]
  * its length after the prox. A block that ends at zero needs no kernel row. */
-static void finish_block(void *context, size_t m, size_t worker)
+static void finish_block(const struct step *step, size_t m)
 {
-    (void)worker;
-    const struct step *step = context;
     md_online *online = step->online;
     md_block *block = online->blocks[m];
     const double length = online->shrunk[m] * step->shrink_all;
@@ -121,6 +121,25 @@ static void finish_block(void *context, size_t m, size_t worker)
         block->class->update(block, step->example, &online->inference.delta, step->eta);
     block->norm = online->norm[m];
     md_block_rescale(block, length / online->norm[m]);
+}
+
+static void finish_share(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const struct step *step = context;
+    const size_t count = step->online->block_count;
+    const size_t first = item * step->share;
+    const size_t last = count - first < step->share ? count : first + step->share;
+    for (size_t m = first; m < last; m++)
+        finish_block(step, m);
+}
+
+/* Lines 7 and 10: every block by itself. */
+static void finish_blocks(struct step *step, size_t threads)
+{
+    const size_t count = step->online->block_count;
+    step->share = count / (threads * SHARES) + 1;
+    md_parallel_for(threads, (count + step->share - 1) / step->share, finish_share, step);
 }
 
 /* The same where coordinates are soft-thresholded first: then the norms are those behind it. */
@@ -203,7 +222,7 @@ static void round_of_spom(md_online *online, md_example example)
     md_penalty_prox(online->penalty, tau, online->shrunk, m_count, online->scratch); /* 8-9 */
     step.shrink_all = projection(online);                                            /* 11 */
 
-    md_parallel_for(update_threads(online, example), m_count, finish_block, &step); /* 7 and 10 */
+    finish_blocks(&step, update_threads(online, example)); /* 7 and 10 */
     if (online->settings.average)
         for (size_t m = 0; m < m_count; m++)
             md_block_count_iterate(online->blocks[m]);
@@ -272,6 +291,8 @@ struct measure {
     md_inference *inference; /* [threads] */
     float *score;            /* [threads][parts] */
     size_t parts;
+    const size_t *which; /* [count] examples */
+    size_t count;
     double *sum; /* [chunks], added up in order: the same for any number of threads */
 };
 
@@ -281,10 +302,10 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
     md_online *online = measure->online;
     float *score = measure->score + worker * measure->parts;
     const size_t first = chunk * CHUNK;
-    const size_t last = first + CHUNK < online->visited ? first + CHUNK : online->visited;
+    const size_t last = first + CHUNK < measure->count ? first + CHUNK : measure->count;
     double sum = 0;
     for (size_t i = first; i < last; i++) {
-        const md_example example = online->examples[online->order[i]];
+        const md_example example = online->examples[measure->which[i]];
         memset(score, 0, measure->parts * sizeof *score);
         for (size_t m = 0; m < online->block_count; m++)
             online->blocks[m]->class->score(online->blocks[m], example, score);
@@ -306,14 +327,17 @@ static double penalty_now(md_online *online)
     return value;
 }
 
-medley_status md_online_objective(md_online *online, double *objective, double *mean_loss,
-                                  medley_error *error)
+medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
+                                  double *mean_loss, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const size_t threads = online->settings.threads;
-    const size_t chunks = (online->visited + CHUNK - 1) / CHUNK;
-    struct measure measure = {
-        .online = online, .parts = online->structure->part_count(online->shape, online->longest)};
+    const size_t chunks = (count + CHUNK - 1) / CHUNK;
+    struct measure measure = {.online = online,
+                              .parts =
+                                  online->structure->part_count(online->shape, online->longest),
+                              .which = which,
+                              .count = count};
     measure.inference = md_calloc(threads, sizeof *measure.inference);
     measure.score = md_calloc(threads * measure.parts, sizeof *measure.score);
     measure.sum = md_calloc(chunks, sizeof *measure.sum);
@@ -328,16 +352,27 @@ medley_status md_online_objective(md_online *online, double *objective, double *
     double sum = 0;
     for (size_t c = 0; c < chunks; c++)
         sum += measure.sum[c];
-    const double loss = online->diverged ? INFINITY : sum / (double)online->visited;
-    *objective = loss + online->settings.lambda * penalty_now(online);
-    if (mean_loss != NULL)
-        *mean_loss = loss;
+    *mean_loss = online->diverged ? INFINITY : sum / (double)count;
 done:
     for (size_t t = 0; measure.inference != NULL && t < threads; t++)
         md_inference_clear(&measure.inference[t]);
     free(measure.inference);
     free(measure.score);
     free(measure.sum);
+    return status;
+}
+
+medley_status md_online_objective(md_online *online, double *objective, double *mean_loss,
+                                  medley_error *error)
+{
+    double loss;
+    const medley_status status =
+        md_online_mean_loss(online, online->order, online->visited, &loss, error);
+    if (status < 0)
+        return status;
+    *objective = loss + online->settings.lambda * penalty_now(online);
+    if (mean_loss != NULL)
+        *mean_loss = loss;
     return status;
 }
 

@@ -78,6 +78,10 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
 medley_status md_online_objective(md_online *online, double *objective, double *loss,
                                   medley_error *error);
 
+/* Mean loss over any examples, trained on or not: the score caches cover them all. */
+medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
+                                  double *mean_loss, medley_error *error);
+
 /* theta becomes the average of the iterates, which stay counted. */
 medley_status md_online_take_average(md_online *online, medley_error *error);
 

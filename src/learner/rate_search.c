@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* eta0 = auto: the first learning rate that lowers the objective most, found on a part of the data.
+/* eta0 = auto: the first learning rate that does best after some epochs on a part of the data. Best
+ * is the lowest objective (the paper's rule) where the part is all there is; where enough examples
+ * are left over, its loss is taken on those: data that can be separated reach a small objective at
+ * any rate, but large ones with a small margin.
  *
  * What carries over from N' examples to N is the rate per epoch: an example's coefficient grows by
  * eta0/sqrt(t) each time it is updated, and t is N/N' times larger in the same epoch. So the part
@@ -14,19 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RATE_EPOCHS = 20, RATE_EXAMPLES = 1000 };
+enum { RATE_EPOCHS = 20, RATE_EXAMPLES = 1000, FEWEST_OTHERS = 500, MOST_OTHERS = 5000 };
 static const double FARTHEST = 1e9; /* of the search from where it starts */
-
-/* Share of the loss at theta = 0 below which rates count as equal, and the smallest is kept: where
- * the data can be separated any rate gets there, and large ones do so with the smallest margin. */
-static const double ENOUGH = 0.02;
 
 struct rate_search {
     md_problem *problem;
     md_online *online;
     size_t epochs, tried;
-    double start, best_rate, best_objective;
-    double enough; /* an objective that needs no larger rate */
+    const size_t *others; /* [other_count] examples to judge by; none: the objective judges */
+    size_t other_count;
+    double start, best_rate, best_value;
 };
 
 /* The rate at which one step changes a score by about 1: the inverse of the largest kernel's mean
@@ -50,40 +50,37 @@ static double natural_rate(const md_online *online)
     return most > 0 && isfinite(most) ? pow(10, round(-log10(most))) : 1;
 }
 
-/* Objective after a few epochs at this rate, kept if it is the lowest so far. */
+/* The value after some epochs at this rate, kept if it is the lowest so far. */
 static medley_status try_rate(struct rate_search *search, double rate, bool *better,
                               medley_error *error)
 {
-    double objective = INFINITY;
+    double value = INFINITY;
     char stage[48];
     snprintf(stage, sizeof stage, "trying eta0 %.3g", rate);
     md_online_restart(search->online, rate);
     medley_status status = MEDLEY_OK;
     for (size_t e = 0; e < search->epochs && status == MEDLEY_OK; e++)
         status = md_online_epoch(search->online, e, error);
+    double loss = 0;
+    double other_loss = 0;
     if (status == MEDLEY_OK)
-        status = md_online_objective(search->online, &objective, NULL, error);
+        status = md_online_objective(search->online, &value, &loss, error);
+    if (status == MEDLEY_OK && search->other_count > 0) {
+        status = md_online_mean_loss(search->online, search->others, search->other_count,
+                                     &other_loss, error);
+        value += other_loss - loss;
+    }
     if (status < 0)
         return status;
-    search->tried++; /* an objective that is no number is never the best */
-    *better = objective < search->best_objective &&
-              (search->best_objective > search->enough || rate < search->best_rate);
+    search->tried++;
+    *better = value < search->best_value; /* never, if it is no number */
     if (*better) {
-        search->best_objective = objective;
+        search->best_value = value;
         search->best_rate = rate;
     }
-    return md_problem_report(search->problem, stage, search->tried, search->tried, objective, NAN)
+    return md_problem_report(search->problem, stage, search->tried, search->tried, value, NAN)
                ? MEDLEY_OK
                : MEDLEY_STOPPED;
-}
-
-static double loss_at_zero(const md_online *online)
-{
-    double sum = 0;
-    for (size_t i = 0; i < online->visited; i++)
-        sum += online->loss->at_zero(online->structure, online->shape,
-                                     online->examples[online->order[i]].length);
-    return sum / (double)online->visited;
 }
 
 /* Goes up from the natural rate by factors of ten as long as that helps, else down; then looks half
@@ -102,7 +99,7 @@ static medley_status search_rate(struct rate_search *search, medley_error *error
              rate * FARTHEST > search->start;
              rate *= factor) {
             status = try_rate(search, rate, &better, error);
-            better = better || (direction == 1 && isinf(search->best_objective)); /* diverged */
+            better = better || (direction == 1 && isinf(search->best_value)); /* diverged */
         }
         if (search->best_rate > search->start)
             break; /* up was right */
@@ -140,6 +137,8 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     part.visit = visit;
     part.visit_count = part.visit_count < RATE_EXAMPLES ? part.visit_count : RATE_EXAMPLES;
     const double ratio = all / (double)part.visit_count;
+    size_t others = (size_t)all - part.visit_count;
+    others = others < MOST_OTHERS ? others : MOST_OTHERS;
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
     const size_t epochs = (size_t)problem->options->epochs;
@@ -149,8 +148,9 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
                                      .online = &online,
                                      .epochs = epochs < RATE_EPOCHS ? epochs : RATE_EPOCHS,
                                      .start = natural_rate(&online),
-                                     .enough = ENOUGH * loss_at_zero(&online),
-                                     .best_objective = INFINITY};
+                                     .others = visit + part.visit_count,
+                                     .other_count = others >= FEWEST_OTHERS ? others : 0,
+                                     .best_value = INFINITY};
         search.best_rate = search.start;
         status = search_rate(&search, error);
         *rate = search.best_rate * carry_over(settings, ratio);
