@@ -44,12 +44,13 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     const size_t m = problem->block_count;
     online->order = md_calloc(online->visited, sizeof *online->order);
     online->rows = md_calloc(online->visited * online->longest, sizeof *online->rows);
+    online->stepped = md_calloc(problem->example_count, sizeof *online->stepped);
     online->norm = md_calloc(m, sizeof *online->norm);
     online->shrunk = md_calloc(m, sizeof *online->shrunk);
     online->scratch = md_calloc(3 * m, sizeof *online->scratch);
     online->score = md_calloc(parts, sizeof *online->score);
-    if (!online->order || !online->rows || !online->norm || !online->shrunk || !online->scratch ||
-        !online->score) {
+    if (!online->order || !online->rows || !online->stepped || !online->norm || !online->shrunk ||
+        !online->scratch || !online->score) {
         md_online_clear(online);
         return md_fail_memory(error, (online->visited * online->longest + 5 * m) * 8);
     }
@@ -65,6 +66,7 @@ void md_online_clear(md_online *online)
 {
     free(online->order);
     free(online->rows);
+    free(online->stepped);
     free(online->norm);
     free(online->shrunk);
     free(online->scratch);
@@ -80,6 +82,7 @@ void md_online_restart(md_online *online, double eta0)
     online->settings.eta0 = eta0;
     for (size_t m = 0; m < online->block_count; m++)
         online->blocks[m]->class->restart(online->blocks[m]);
+    memset(online->stepped, 0, online->example_count * sizeof *online->stepped);
 }
 
 /* inverse: 1/(sigma t) with sigma the strong convexity of lambda Omega; eta0/t if it has none. */
@@ -196,7 +199,8 @@ static void find_gradient(md_online *online, md_example example)
                            online->gold + example.row, true);
 }
 
-static void round_of_spom(md_online *online, md_example example)
+/* Returns whether the example had a loss to step against. */
+static bool round_of_spom(md_online *online, md_example example)
 {
     online->round++;
     struct step step = {.online = online, .example = example, .eta = rate(online)};
@@ -204,6 +208,7 @@ static void round_of_spom(md_online *online, md_example example)
     md_delta *delta = &online->inference.delta;
 
     find_gradient(online, example);
+    const bool stepped = delta->count > 0;
 
     const double tau = fmin(step.eta * online->settings.lambda, MOST_SHRINK);
     const double threshold = tau * md_penalty_inner_threshold(online->penalty);
@@ -216,7 +221,7 @@ static void round_of_spom(md_online *online, md_example example)
     }
     if (!norms_are_finite(online)) {
         online->diverged = true;
-        return;
+        return stepped;
     }
     memcpy(online->shrunk, online->norm, m_count * sizeof *online->norm);
     md_penalty_prox(online->penalty, tau, online->shrunk, m_count, online->scratch); /* 8-9 */
@@ -226,6 +231,7 @@ static void round_of_spom(md_online *online, md_example example)
     if (online->settings.average)
         for (size_t m = 0; m < m_count; m++)
             md_block_count_iterate(online->blocks[m]);
+    return stepped;
 }
 
 /* ---- an epoch ---- */
@@ -246,7 +252,8 @@ static medley_status announce(md_online *online, size_t from, size_t *count, med
         if (rows + example->length > window && taken > 0)
             break;
         find_gradient(online, *example);
-        const bool needed = online->inference.delta.count > 0;
+        const bool needed =
+            online->inference.delta.count > 0 || online->stepped[online->order[from + taken]];
         for (size_t i = 0; needed && i < example->length; i++)
             online->rows[rows++] = example->row + i;
         taken++;
@@ -267,7 +274,8 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
         if (status < 0)
             return status;
         for (size_t last = i + count; i < last && !online->diverged; i++)
-            round_of_spom(online, online->examples[online->order[i]]);
+            online->stepped[online->order[i]] =
+                round_of_spom(online, online->examples[online->order[i]]);
         if (online->diverged)
             return MEDLEY_OK;
     }

@@ -37,6 +37,7 @@ typedef struct md_online {
     bool diverged;   /* a norm is not finite: theta is worthless and rounds are no longer run */
     size_t *order;   /* [visited] visiting order of the epoch */
     size_t *rows;    /* of announced examples */
+    bool *stepped;   /* [example_count] needed a step when it was last visited */
     double *norm;    /* [block_count] after the gradient step */
     double *shrunk;  /* [block_count] after the prox */
     double *scratch; /* [3 * block_count] */
