@@ -218,7 +218,7 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
         rows[r] = r;
     medley_dataset *copy = NULL;
     const medley_status status =
-        md_dataset_select(&copy, dataset, rows, dataset->rows, false, error);
+        md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error);
     free(rows);
     if (status < 0)
         return status;

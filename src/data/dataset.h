@@ -76,11 +76,18 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
                                medley_error *error);
 void md_labels_clear(md_label_builder *builder);
 
+/* The rows of a dataset whose columns a square precomputed kernel keeps. */
+typedef struct md_columns {
+    const size_t *rows;
+    size_t count;
+} md_columns;
+
 /* A new dataset with the named rows (whole sequences if there are sequences: then the rows must
- * be complete sequences in order). Precomputed kernels keep all their columns unless
- * square is true, which keeps the same rows and columns. */
+ * be complete sequences in order). columns: those that square precomputed kernels keep, NULL for
+ * all of them. */
 medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
-                                const size_t *rows, size_t count, bool square, medley_error *error);
+                                const size_t *rows, size_t count, const md_columns *columns,
+                                medley_error *error);
 
 /* Translates the labels of dataset into the numbering of names; unknown ones become -1.
  * The caller frees the result; NULL for lack of memory. */

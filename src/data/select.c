@@ -12,7 +12,7 @@ typedef struct selection {
     medley_dataset *target;
     const size_t *rows;
     size_t count;
-    bool square;
+    const md_columns *columns;
 } selection;
 
 static medley_status copy_strings(md_strings *target, const md_strings *source, medley_error *error)
@@ -59,10 +59,12 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
         md_precomputed *to = md_dataset_new_gram(chosen->target, from->name);
         if (to == NULL)
             return md_fail_memory(error, sizeof *to);
-        const bool both = chosen->square && from->values.columns == chosen->source->rows;
+        const bool cut =
+            chosen->columns != NULL && from->values.columns == chosen->source->rows;
         const medley_status status =
             md_matrix_gather(&to->values, &from->values, chosen->rows, chosen->count,
-                             both ? chosen->rows : NULL, both ? chosen->count : 0, error);
+                             cut ? chosen->columns->rows : NULL, cut ? chosen->columns->count : 0,
+                             error);
         if (status < 0)
             return status;
         if (from->diagonal == NULL)
@@ -209,12 +211,13 @@ static medley_status select_sequences(const selection *chosen, medley_error *err
 }
 
 medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
-                                const size_t *rows, size_t count, bool square, medley_error *error)
+                                const size_t *rows, size_t count, const md_columns *columns,
+                                medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     medley_dataset *target = NULL;
     MEDLEY_TRY(medley_dataset_create(&target, error));
-    const selection chosen = {dataset, target, rows, count, square};
+    const selection chosen = {dataset, target, rows, count, columns};
     target->rows = count;
     if (dataset->source != NULL &&
         (target->source = md_copy_text(dataset->source, strlen(dataset->source))) == NULL) {

@@ -24,20 +24,35 @@ static size_t first_row(const medley_dataset *dataset, size_t unit)
     return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
 }
 
-/* The dataset of the units with taken[unit] == wanted, in their order. */
-static medley_status select_units(medley_dataset **selected, const medley_dataset *dataset,
-                                  const bool *taken, bool wanted, medley_error *error)
+/* The rows of the units with taken[unit] == wanted, in their order; returns how many there are. */
+static size_t rows_of(size_t *rows, const medley_dataset *dataset, const bool *taken, bool wanted)
 {
-    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
-    if (rows == NULL)
-        return md_fail_memory(error, dataset->rows * sizeof *rows);
     size_t count = 0;
     for (size_t unit = 0; unit < count_units(dataset); unit++)
         for (size_t row = first_row(dataset, unit);
              taken[unit] == wanted && row < first_row(dataset, unit + 1); row++)
             rows[count++] = row;
-    const medley_status status = md_dataset_select(selected, dataset, rows, count, true, error);
+    return count;
+}
+
+/* The dataset of the units with taken[unit] == wanted, in their order. Square precomputed kernels
+ * keep the columns of the units with taken[unit] == learnt: those that are learnt from. */
+static medley_status select_units(medley_dataset **selected, const medley_dataset *dataset,
+                                  const bool *taken, bool wanted, bool learnt, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
+    size_t *column_rows = md_calloc(dataset->rows, sizeof *column_rows);
+    if (rows == NULL || column_rows == NULL) {
+        status = md_fail_memory(error, dataset->rows * sizeof *rows);
+        goto done;
+    }
+    const size_t count = rows_of(rows, dataset, taken, wanted);
+    const md_columns columns = {column_rows, rows_of(column_rows, dataset, taken, learnt)};
+    status = md_dataset_select(selected, dataset, rows, count, &columns, error);
+done:
     free(rows);
+    free(column_rows);
     return status;
 }
 
@@ -213,7 +228,7 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
     MEDLEY_TRY(check_present(&list, part, units, error));
     for (size_t unit = 0; unit < units; unit++)
         taken[unit] = is_listed(&list, part[unit]);
-    MEDLEY_TRY(select_units(selected, dataset, taken, true, error));
+    MEDLEY_TRY(select_units(selected, dataset, taken, true, true, error));
 done:
     free(list.ranges);
     free(part);
@@ -241,7 +256,7 @@ medley_status medley_dataset_sample(medley_dataset **selected, const medley_data
     md_random_shuffle(&random, order, units);
     for (size_t i = 0; i < units && i < count; i++)
         taken[order[i]] = true;
-    status = select_units(selected, dataset, taken, true, error);
+    status = select_units(selected, dataset, taken, true, true, error);
 done:
     free(order);
     free(taken);
@@ -278,8 +293,8 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
     MEDLEY_TRY(stratified_order(&order, dataset, seed, error));
     for (size_t i = 0; i < units; i++)
         taken[order[i]] = held_out_before(i + 1, fraction) > held_out_before(i, fraction);
-    MEDLEY_TRY(select_units(&first, dataset, taken, false, error));
-    MEDLEY_TRY(select_units(held_out, dataset, taken, true, error));
+    MEDLEY_TRY(select_units(&first, dataset, taken, false, false, error));
+    MEDLEY_TRY(select_units(held_out, dataset, taken, true, false, error));
     *kept = first;
     first = NULL;
 done:

@@ -191,7 +191,7 @@ void medley_options_free(medley_options *options)
 medley_status medley_options_set(medley_options *options, const char *name, const char *value,
                                  medley_error *error)
 {
-    return md_params_set(md_option_table, options, "train", name, value, error);
+    return md_params_set(md_option_table, options, NULL, name, value, error);
 }
 
 size_t medley_option_count(void)
@@ -226,7 +226,7 @@ medley_status md_options_number(double *value, const char *name, const char *tex
     }
     if (md_parse_double(text, value) && isfinite(*value) && *value > 0)
         return MEDLEY_OK;
-    return md_fail(error, MEDLEY_USAGE, "%s='%s' is neither %sauto nor a positive number", name,
+    return md_fail(error, MEDLEY_USAGE, "--%s='%s' is neither %sauto nor a positive number", name,
                    text, allow_none ? "none nor " : "");
 }
 
@@ -249,6 +249,46 @@ medley_status md_options_lambda(double *lambda, const medley_options *options, s
     return MEDLEY_OK;
 }
 
+/* What a line says, without comment and blanks around it. */
+static char *trim(char *line)
+{
+    line[strcspn(line, "#\r\n")] = '\0';
+    while (isspace((unsigned char)*line))
+        line++;
+    size_t length = strlen(line);
+    while (length > 0 && isspace((unsigned char)line[length - 1]))
+        line[--length] = '\0';
+    return line;
+}
+
+/* Is it a spec of a kernel that exists? Here the line is known; options are checked later. */
+static medley_status check_spec(const char *text, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    char **expanded = NULL;
+    md_spec spec = {0};
+    MEDLEY_TRY(md_spec_expand(&expanded, text, error));
+    MEDLEY_TRY(md_spec_parse(&spec, expanded[0], error));
+    if (md_kernel_find(spec.name) == NULL)
+        status = md_fail_unknown("kernel", "kernels", spec.name, error);
+done:
+    md_spec_clear(&spec);
+    md_texts_free(expanded);
+    return status;
+}
+
+static medley_status add_spec(char ***specs, const char *text, const char *path, size_t line,
+                              medley_error *error)
+{
+    medley_error inner = {0};
+    const medley_status status = check_spec(text, &inner);
+    if (status == MEDLEY_USAGE)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, line, "%s", inner.message);
+    if (status < 0)
+        return md_fail_at(error, status, path, line, "%s", inner.message);
+    return md_texts_add(specs, text, error);
+}
+
 static medley_status read_spec_file(char ***specs, const char *path, medley_error *error)
 {
     FILE *file = fopen(path, "r");
@@ -256,19 +296,18 @@ static medley_status read_spec_file(char ***specs, const char *path, medley_erro
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "cannot be read; --kernels takes a file with one kernel a line");
     medley_status status = MEDLEY_OK;
+    const size_t before = md_texts_count(*specs);
     char *line = NULL;
     size_t capacity = 0;
-    while (status == MEDLEY_OK && getline(&line, &capacity, file) >= 0) {
-        line[strcspn(line, "#\r\n")] = '\0';
-        char *start = line;
-        while (isspace((unsigned char)*start))
-            start++;
-        size_t length = strlen(start);
-        while (length > 0 && isspace((unsigned char)start[length - 1]))
-            start[--length] = '\0';
-        if (length > 0)
-            status = md_texts_add(specs, start, error);
+    for (size_t number = 1; status == MEDLEY_OK && getline(&line, &capacity, file) >= 0; number++) {
+        const char *text = trim(line);
+        if (text[0] != '\0')
+            status = add_spec(specs, text, path, number, error);
     }
+    if (status == MEDLEY_OK && md_texts_count(*specs) == before)
+        status = md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                            "there are no kernels in this file; write one a line, such as "
+                            "rbf(sigma=2)");
     free(line);
     fclose(file);
     return status;

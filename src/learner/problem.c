@@ -72,10 +72,11 @@ static medley_status check_task(md_problem *problem, medley_error *error)
                           "%zu different labels found, --task binary expects two; use --task "
                           "multiclass, or --label if this is not the label column",
                           labels);
-    if (labels > problem->train->rows / 2 && labels > 50 && problem->train->target != NULL)
+    if (task == MD_TASK_AUTO && labels > problem->train->rows / 2 && labels > 50 &&
+        problem->train->target != NULL)
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                           "%zu different numeric labels in %zu rows look like numbers to be "
-                          "predicted, not classes; check --label",
+                          "predicted, not classes; check --label, or say --task multiclass",
                           labels, problem->train->rows);
     problem->task = task == MD_TASK_BINARY ? "binary" : "multiclass";
     problem->structure = md_structure_find("multiclass");

@@ -27,10 +27,20 @@ const md_param *md_params_find(const md_param *table, const char *name)
     return NULL;
 }
 
+enum { TITLE_SIZE = 160 };
+
+/* How a message calls an option: "kernel rbf: sigma", or "--epochs" where there is no owner. */
+static const char *title(char text[TITLE_SIZE], const char *what, const md_param *param)
+{
+    snprintf(text, TITLE_SIZE, "%s%s%s", what ? what : "", what ? ": " : "--", param->name);
+    return text;
+}
+
 static medley_status fail_value(const md_param *param, const char *what, const char *value,
                                 const char *expected, medley_error *error)
 {
-    return md_fail(error, MEDLEY_USAGE, "%s: %s='%s' is not %s", what, param->name, value,
+    char name[TITLE_SIZE];
+    return md_fail(error, MEDLEY_USAGE, "%s='%s' is not %s", title(name, what, param), value,
                    expected);
 }
 
@@ -51,20 +61,20 @@ static medley_status check_range(const md_param *param, const char *what, const 
 {
     char low[32];
     char high[32];
+    char name[TITLE_SIZE];
     if (param->least == param->most || (number >= param->least && number <= param->most))
         return MEDLEY_OK;
+    title(name, what, param);
     if (param->most == INFINITY && param->least > 0 && param->least <= DBL_MIN)
-        return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give more than 0", what,
-                       param->name, value);
+        return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give more than 0", name, value);
     if (param->most == INFINITY)
-        return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s or more", what,
-                       param->name, value, md_format_double(low, param->least));
+        return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give %s or more", name, value,
+                       md_format_double(low, param->least));
     if (param->least == -INFINITY)
-        return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s or less", what,
-                       param->name, value, md_format_double(high, param->most));
-    return md_fail(error, MEDLEY_USAGE, "%s: %s=%s is out of range; give %s to %s", what,
-                   param->name, value, md_format_double(low, param->least),
-                   md_format_double(high, param->most));
+        return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give %s or less", name, value,
+                       md_format_double(high, param->most));
+    return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give %s to %s", name, value,
+                   md_format_double(low, param->least), md_format_double(high, param->most));
 }
 
 static medley_status set_double(const md_param *param, double *target, const char *what,
@@ -128,6 +138,8 @@ static medley_status fail_unknown(const md_param *table, const char *what, const
     names[count] = NULL;
     const char *nearest = md_text_nearest(name, names);
     medley_status status;
+    if (what == NULL)
+        what = "the training";
     if (count == 0)
         status = md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; it takes none", what, name);
     else if (nearest != NULL)

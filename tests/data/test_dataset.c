@@ -206,8 +206,10 @@ static void selecting_rows_carries_everything(void **state)
                 rows[count++] = row;
         }
         const bool square = seed % 3 == 0;
-        assert_int_equal(md_dataset_select(&selected, dataset, rows, count, square, NULL),
-                         MEDLEY_OK);
+        const md_columns columns = {rows, count};
+        assert_int_equal(
+            md_dataset_select(&selected, dataset, rows, count, square ? &columns : NULL, NULL),
+            MEDLEY_OK);
         assert_int_equal(selected->rows, count);
         for (size_t i = 0; i < count; i++)
             assert_int_equal(original(selected, i), rows[i]);
