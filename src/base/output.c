@@ -22,11 +22,11 @@ static medley_status fail_writing(const md_output *output, medley_error *error)
 }
 
 /* Devices, pipes and the like cannot be renamed into place and are written directly; so is all of
- * /dev, where /dev/stdout may well be a link to a regular file. */
+ * /dev, where /dev/stdout may well be a link to a regular file; not so the files in /dev/shm. */
 static bool is_special(const char *path)
 {
     struct stat info;
-    return strncmp(path, "/dev/", 5) == 0 ||
+    return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) ||
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 

@@ -2,6 +2,7 @@
 /* Finds the command, parses its options against its tables, runs it. */
 #include "cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -48,11 +49,12 @@ bool cli_count(const cli_arguments *arguments, const char *name, size_t fallback
     if (text == NULL)
         return true;
     char *end;
-    const unsigned long long number = strtoull(text, &end, 10);
-    *value = (size_t)number;
-    if (end != text && *end == '\0' && text[0] != '-')
+    errno = 0;
+    *value = (size_t)strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0)
         return true;
-    cli_usage_error(arguments, "--%s='%s' is not a whole number", name, text);
+    cli_usage_error(arguments, "--%s='%s' is not a whole number%s", name, text,
+                    errno == ERANGE ? " of a possible size" : "");
     return false;
 }
 

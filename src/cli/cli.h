@@ -73,8 +73,15 @@ int cli_finish(const cli_arguments *arguments, int code);
 /* Reads DATA, views, grams, labels; applies --folds and --sample. model: NULL when training. */
 medley_status cli_load_data(const cli_arguments *arguments, const medley_model *model,
                             medley_dataset **dataset, medley_error *error);
+/* The file of --dev, read as DATA is. */
+medley_status cli_load_dev(const cli_arguments *arguments, const char *path,
+                           medley_dataset **dataset, medley_error *error);
 medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
                                    medley_error *error);
+/* For commands that write data: with --json, tells what went into the file (not if that is stdout,
+ * where the data are). */
+void cli_print_written(const cli_arguments *arguments, const medley_dataset *dataset,
+                       const char *output);
 size_t cli_threads(const cli_arguments *arguments);
 double cli_clock(void);
 
@@ -99,6 +106,11 @@ void json_string(FILE *file, const char *key, const char *value);
 void json_number(FILE *file, const char *key, double value);
 void json_count(FILE *file, const char *key, size_t value);
 void json_bool(FILE *file, const char *key, bool value);
+
+/* ---- models in JSON (summary.c) ---- */
+
+void cli_json_settings(const medley_summary *summary); /* task ... spicy_C */
+void cli_json_block(const medley_block_info *block);
 
 /* ---- drawing (bars.c) ---- */
 

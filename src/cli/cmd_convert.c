@@ -20,6 +20,8 @@ static int run_convert(cli_arguments *arguments)
     if (status >= 0)
         status = medley_dataset_write(dataset, output ? output : "-", to, &error);
     const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
+    if (status >= 0)
+        cli_print_written(arguments, dataset, output);
     medley_dataset_free(dataset);
     return code;
 }
@@ -40,7 +42,8 @@ const cli_command cli_command_convert = {
     .name = "convert",
     .usage = "[--from FORMAT] --to FORMAT [--output OUT] IN",
     .summary = "turn one file format into another",
-    .description = "Reads IN (- is standard input) and writes it in another format.",
+    .description = "Reads IN (- is standard input) and writes it in another format. npy holds "
+                   "numbers only: labels are left out.",
     .options = options,
     .groups = CLI_RUN,
     .examples = examples,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 static void print_json(const medley_model *model, const medley_evaluation *e)
 {
@@ -76,6 +77,35 @@ static void print_text(const medley_model *model, const medley_evaluation *e)
     printf("%.0f rows a second\n", (double)e->parts / fmax(e->seconds_total, 1e-9));
 }
 
+static bool is_known(const medley_model *model, const char *name)
+{
+    for (size_t l = 0; l < medley_model_label_count(model); l++)
+        if (strcmp(medley_model_label_name(model, l), name) == 0)
+            return true;
+    return false;
+}
+
+/* Most often the wrong column or the wrong file: an accuracy would hide it. */
+static medley_status refuse_unseen(const medley_model *model, const medley_dataset *dataset,
+                                   const medley_evaluation *e, medley_error *error)
+{
+    size_t row = 0;
+    int32_t label = -1;
+    for (; row < medley_dataset_rows(dataset); row++) {
+        label = medley_dataset_label(dataset, row);
+        if (label < 0 || !is_known(model, medley_dataset_label_name(dataset, (size_t)label)))
+            break;
+    }
+    error->code = MEDLEY_BAD_INPUT;
+    snprintf(
+        error->message, sizeof error->message,
+        "row %zu has the label '%.100s', which the model has never seen (%zu such rows); check "
+        "--label, or count them as wrong with --allow-unseen",
+        row + 1, label < 0 ? "" : medley_dataset_label_name(dataset, (size_t)label),
+        e->unknown_labels);
+    return error->code;
+}
+
 static int run_eval(cli_arguments *arguments)
 {
     medley_error error = {0};
@@ -90,6 +120,8 @@ static int run_eval(cli_arguments *arguments)
         status = cli_load_data(arguments, model, &dataset, &error);
     if (status >= 0)
         status = medley_evaluate(&evaluation, model, dataset, cli_threads(arguments), &error);
+    if (status >= 0 && evaluation.unknown_labels > 0 && !cli_flag(arguments, "allow-unseen"))
+        status = refuse_unseen(model, dataset, &evaluation, &error);
     int code = CLI_OK;
     if (status < 0)
         code = cli_fail(arguments, &error);
@@ -104,6 +136,10 @@ static int run_eval(cli_arguments *arguments)
 }
 
 static const cli_option options[] = {{"model", "FILE", "", "the model to measure", false},
+                                     {"allow-unseen", "", "",
+                                      "count labels that the model has never seen as wrong instead "
+                                      "of refusing them",
+                                      false},
                                      {"threads", "N", "0", "0: all processors", false},
                                      {0}};
 
@@ -117,8 +153,7 @@ const cli_command cli_command_eval = {
     .name = "eval",
     .usage = "--model FILE [options] [DATA]",
     .summary = "score a model on labelled data",
-    .description = "Predicts labelled data and compares: accuracy, confusions, speed. Labels the "
-                   "model has never seen count as wrong.",
+    .description = "Predicts labelled data and compares: accuracy, confusions, speed.",
     .options = options,
     .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

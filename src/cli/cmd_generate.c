@@ -76,6 +76,8 @@ static int run_generate(cli_arguments *arguments)
     if (status >= 0)
         status = write_tables(dataset, output ? output : "-", format, &error);
     const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
+    if (status >= 0)
+        cli_print_written(arguments, dataset, output);
     medley_dataset_free(dataset);
     return code;
 }
@@ -88,7 +90,10 @@ static const cli_option options[] = {
     {"classes", "N", "", "classes of multi-view data", false},
     {"noise", "X", "1", "amount of noise, 1 is the generator's own", false},
     {"output", "FILE", "-", "where to write; .gz compresses", false},
-    {"to", "FORMAT", "", "format; default: by extension, else csv (letter for handwriting)", false},
+    {"to", "FORMAT", "",
+     "format; default: by the extension of FILE; csv (letter for handwriting) on "
+     "standard output",
+     false},
     {0}};
 
 static const char *const examples[] = {

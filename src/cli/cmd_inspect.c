@@ -9,13 +9,7 @@ static void print_json(const medley_model *model)
     const medley_summary *s = medley_model_summary(model);
     size_t *order = cli_blocks_by_weight(s);
     json_open(stdout, NULL, '{');
-    json_string(stdout, "task", s->task);
-    json_string(stdout, "method", s->method);
-    json_string(stdout, "loss", s->loss);
-    json_string(stdout, "penalty", s->penalty);
-    json_number(stdout, "lambda", s->lambda);
-    json_number(stdout, "C", s->C);
-    json_number(stdout, "spicy_C", s->spicy_C);
+    cli_json_settings(s);
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "support_rows", s->support_rows);
     json_number(stdout, "objective", s->objective);
@@ -26,15 +20,8 @@ static void print_json(const medley_model *model)
         json_string(stdout, NULL, medley_model_label_name(model, l));
     json_close(stdout, ']');
     json_open(stdout, "blocks", '[');
-    for (size_t i = 0; order != NULL && i < s->block_count; i++) {
-        const medley_block_info *block = &s->blocks[order[i]];
-        json_open(stdout, NULL, '{');
-        json_string(stdout, "name", block->name);
-        json_number(stdout, "weight", block->weight);
-        json_number(stdout, "norm", block->norm);
-        json_count(stdout, "features", block->features);
-        json_close(stdout, '}');
-    }
+    for (size_t i = 0; order != NULL && i < s->block_count; i++)
+        cli_json_block(&s->blocks[order[i]]);
     json_close(stdout, ']');
     json_close(stdout, '}');
     printf("\n");

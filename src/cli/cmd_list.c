@@ -40,10 +40,10 @@ static int run_list(cli_arguments *arguments)
     if (!found || arguments->word_count > 1) {
         const char *nearest = wanted ? medley_nearest_name(wanted, kinds) : NULL;
         return cli_usage_error(arguments,
-                               "'%s' cannot be listed; %s%s%s known: kernels, penalties, losses, "
+                               "'%s' cannot be listed; %s%s%sknown: kernels, penalties, losses, "
                                "methods, formats, generators, structures",
                                wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
-                               nearest ? "'?" : "");
+                               nearest ? "'? " : "");
     }
     if (arguments->json)
         json_open(stdout, NULL, '{');

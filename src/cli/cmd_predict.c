@@ -2,34 +2,56 @@
 /* medley predict: label new data. */
 #include "cli.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The output file appears under its own name only once it is complete. */
 struct target {
     FILE *file;
-    const char *path; /* NULL: standard output */
-    char temporary[4096];
+    char path[PATH_MAX];           /* "": standard output */
+    char temporary[PATH_MAX + 32]; /* "": written directly */
 };
+
+/* Devices and pipes cannot be renamed into place; neither should what /dev/stdout leads to. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return strncmp(path, "/dev/", 5) == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+}
 
 static bool open_target(struct target *target, const char *path)
 {
     *target = (struct target){.file = stdout};
     if (path == NULL || strcmp(path, "-") == 0)
         return true;
-    target->path = path;
-    const int length = snprintf(target->temporary, sizeof target->temporary, "%s.part", path);
-    target->file = length < (int)sizeof target->temporary ? fopen(target->temporary, "w") : NULL;
+    /* behind a link is the file itself, so that the link stays */
+    if (strlen(path) >= sizeof target->path ||
+        (realpath(path, target->path) == NULL && errno != ENOENT))
+        return false;
+    if (is_special(path)) {
+        target->file = fopen(path, "w");
+        return target->file != NULL;
+    }
+    if (access(path, F_OK) != 0)
+        snprintf(target->path, sizeof target->path, "%s", path);
+    snprintf(target->temporary, sizeof target->temporary, "%s.%ld.tmp", target->path,
+             (long)getpid());
+    target->file = fopen(target->temporary, "wx");
     return target->file != NULL;
 }
 
 static bool close_target(struct target *target)
 {
-    if (target->path == NULL)
+    if (target->path[0] == '\0')
         return fflush(stdout) == 0 && !ferror(stdout);
     bool fine = fflush(target->file) == 0 && !ferror(target->file);
     fine = fclose(target->file) == 0 && fine;
+    if (target->temporary[0] == '\0')
+        return fine;
     fine = fine && rename(target->temporary, target->path) == 0;
     if (!fine)
         unlink(target->temporary);

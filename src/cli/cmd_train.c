@@ -65,12 +65,8 @@ static medley_status load(const cli_arguments *arguments, struct run *run, medle
     if (status >= 0)
         status = cli_load_data(arguments, NULL, &run->train, error);
     const char *dev = cli_value(arguments, "dev");
-    if (status >= 0 && dev != NULL) {
-        medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
-        options.format = cli_value(arguments, "format");
-        options.label = cli_value(arguments, "label");
-        status = medley_dataset_read(&run->dev, dev, &options, error);
-    }
+    if (status >= 0 && dev != NULL)
+        status = cli_load_dev(arguments, dev, &run->dev, error);
     const char *text = cli_value(arguments, "holdout");
     if (status >= 0 && text != NULL) {
         char *end;
@@ -98,25 +94,13 @@ static void print_json(const struct run *run)
 {
     const medley_summary *s = medley_model_summary(run->model);
     json_open(stdout, NULL, '{');
-    json_string(stdout, "task", s->task);
-    json_string(stdout, "method", s->method);
-    json_string(stdout, "loss", s->loss);
-    json_string(stdout, "penalty", s->penalty);
-    json_number(stdout, "lambda", s->lambda);
-    json_number(stdout, "C", s->C);
-    json_number(stdout, "spicy_C", s->spicy_C);
+    cli_json_settings(s);
     json_number(stdout, "eta0", s->eta0);
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "parts", s->parts);
     json_open(stdout, "blocks", '[');
-    for (size_t m = 0; m < s->block_count; m++) {
-        json_open(stdout, NULL, '{');
-        json_string(stdout, "name", s->blocks[m].name);
-        json_number(stdout, "weight", s->blocks[m].weight);
-        json_number(stdout, "norm", s->blocks[m].norm);
-        json_count(stdout, "features", s->blocks[m].features);
-        json_close(stdout, '}');
-    }
+    for (size_t m = 0; m < s->block_count; m++)
+        cli_json_block(&s->blocks[m]);
     json_close(stdout, ']');
     json_count(stdout, "active_blocks", s->active_blocks);
     json_number(stdout, "objective", s->objective);

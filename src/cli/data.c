@@ -14,17 +14,31 @@ double cli_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-size_t cli_threads(const cli_arguments *arguments)
-{
-    const char *text = cli_value(arguments, "threads");
-    return text ? (size_t)strtoull(text, NULL, 10) : 0;
-}
-
 static medley_status fail(medley_error *error, const char *message, const char *text)
 {
     error->code = MEDLEY_USAGE;
     snprintf(error->message, sizeof error->message, message, text);
     return MEDLEY_USAGE;
+}
+
+/* Of predict and eval: train checks its own options. */
+static medley_status check_threads(const cli_arguments *arguments, medley_error *error)
+{
+    enum { MOST_THREADS = 4096 };
+    const char *text = cli_value(arguments, "threads");
+    if (text == NULL)
+        return MEDLEY_OK;
+    char *end;
+    const unsigned long long count = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && count <= MOST_THREADS)
+        return MEDLEY_OK;
+    return fail(error, "--threads='%s' is not a whole number from 0 to 4096", text);
+}
+
+size_t cli_threads(const cli_arguments *arguments)
+{
+    const char *text = cli_value(arguments, "threads");
+    return text ? (size_t)strtoull(text, NULL, 10) : 0;
 }
 
 medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
@@ -168,10 +182,39 @@ medley_status cli_load_data(const cli_arguments *arguments, const medley_model *
     if (arguments->word_count > 1)
         return fail(error, "'%s' is one file too many; give one DATA file and others by --view",
                     arguments->words[1]);
-    const medley_status status = read_all(arguments, model, dataset, error);
+    medley_status status = check_threads(arguments, error);
+    if (status >= 0)
+        status = read_all(arguments, model, dataset, error);
     if (status < 0) {
         medley_dataset_free(*dataset);
         *dataset = NULL;
     }
     return status;
+}
+
+medley_status cli_load_dev(const cli_arguments *arguments, const char *path,
+                           medley_dataset **dataset, medley_error *error)
+{
+    medley_read_options options;
+    if (cli_nth(arguments, "view", 0) != NULL || cli_nth(arguments, "gram", 0) != NULL)
+        return fail(error,
+                    "--dev %s is one file and cannot stand for --view or --gram; leave --dev out",
+                    path);
+    const medley_status status = read_options(arguments, NULL, &options, error);
+    return status < 0 ? status : medley_dataset_read(dataset, path, &options, error);
+}
+
+void cli_print_written(const cli_arguments *arguments, const medley_dataset *dataset,
+                       const char *output)
+{
+    if (!arguments->json || output == NULL || strcmp(output, "-") == 0)
+        return;
+    json_open(stdout, NULL, '{');
+    json_string(stdout, "output", output);
+    json_count(stdout, "examples", medley_dataset_rows(dataset));
+    json_count(stdout, "sequences", medley_dataset_sequences(dataset));
+    json_count(stdout, "columns", medley_dataset_columns(dataset));
+    json_count(stdout, "labels", medley_dataset_label_count(dataset));
+    json_close(stdout, '}');
+    printf("\n");
 }

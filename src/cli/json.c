@@ -7,16 +7,35 @@
 
 static bool comma_due; /* a member has been printed since the last opening bracket */
 
+/* Bytes of the UTF-8 character at p; 0 if there is none. Overlong forms, surrogates and what lies
+ * beyond U+10FFFF are none. */
+static size_t character_length(const unsigned char *p)
+{
+    const size_t length = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (p[0] > 0xF4 || (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
+        (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* Bytes that are no UTF-8 (labels of files in other encodings) become U+FFFD. */
 static void print_text(FILE *file, const char *text)
 {
     fputc('"', file);
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        if (*p == '"' || *p == '\\')
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        const size_t length = character_length(p);
+        if (length == 0)
+            fputs("\\ufffd", file);
+        else if (*p == '"' || *p == '\\')
             fprintf(file, "\\%c", *p);
         else if (*p < 0x20)
             fprintf(file, "\\u%04x", *p);
         else
-            fputc(*p, file);
+            fwrite(p, 1, length, file);
+        p += length > 0 ? length : 1;
     }
     fputc('"', file);
 }

@@ -5,6 +5,7 @@
 #include "data/generate.h"
 
 #include "base/memory.h"
+#include "param/param.h"
 #include <math.h>
 #include <string.h>
 
@@ -35,16 +36,7 @@ static medley_status find(const md_generator **generator, const char *name, medl
         *generator = md_generators[found];
         return MEDLEY_OK;
     }
-    md_text text = {0};
-    for (size_t i = 0; i < GENERATOR_COUNT; i++)
-        md_text_addf(&text, "%s%s", i > 0 ? ", " : "", names[i]);
-    const char *nearest = md_text_nearest(name, names);
-    const medley_status status =
-        md_fail(error, MEDLEY_USAGE, "there is no generator '%s'%s%s%s; choose one of %s", name,
-                nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-                text.data ? text.data : "those listed by 'medley list generators'");
-    md_text_clear(&text);
-    return status;
+    return md_fail_unknown("generator", name, names, error);
 }
 
 static medley_status check(const medley_generate_options *options, medley_error *error)

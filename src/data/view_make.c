@@ -52,6 +52,12 @@ static void column_name(char *text, size_t size, const md_table *table, size_t c
 
 static medley_status make_each(struct maker *maker, const md_table *table)
 {
+    enum { MOST_VIEWS = 50000 }; /* more is a mistake that would take hours to show */
+    if (table->features.columns > MOST_VIEWS)
+        return md_fail(maker->error, MEDLEY_USAGE,
+                       "views 'each': the data have %zu columns and at most %d may have a view of "
+                       "their own; choose some with --view NAME=FILE:COLUMNS",
+                       table->features.columns, MOST_VIEWS);
     for (size_t c = 0; c < table->features.columns; c++) {
         char name[256];
         column_name(name, sizeof name, table, c);

@@ -74,21 +74,10 @@ medley_status md_kernel_init(md_kernel *kernel, const md_kernel_class *class, me
 
 static medley_status fail_unknown_kernel(const char *name, medley_error *error)
 {
-    const char *names[64];
-    size_t count = 0;
-    md_text known = {0};
-    for (; md_kernels[count] != NULL && count < 63; count++) {
-        names[count] = md_kernels[count]->name;
-        md_text_addf(&known, "%s%s", count ? ", " : "", names[count]);
-    }
-    names[count] = NULL;
-    const char *nearest = md_text_nearest(name, names);
-    const medley_status status =
-        md_fail(error, MEDLEY_USAGE, "there is no kernel '%s'; %s%s%s known: %s", name,
-                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-                known.data ? known.data : "");
-    md_text_clear(&known);
-    return status;
+    const char *names[64] = {NULL};
+    for (size_t i = 0; md_kernels[i] != NULL && i < 63; i++)
+        names[i] = md_kernels[i]->name;
+    return md_fail_unknown("kernel", name, names, error);
 }
 
 static medley_status check_explicit(const md_kernel *kernel, medley_error *error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns between blanks, as CRF++ and CoNLL-2000 have them: one token a line with its label last,
  * a blank line behind each sequence. A file without blank lines between its rows whose fields are
- * all numbers (but for the label) is a plain table of numbers instead. */
+ * all numbers (but for the label) is a plain table of numbers instead; if only some of its rows
+ * are not, it is a table with mistakes in it. */
 #include "io/float_text.h"
 #include "io/tokens.h"
 
@@ -105,20 +106,47 @@ static medley_status keep_label(columns_reader *reader, md_field label, medley_e
     return md_labels_add(&reader->labels, label.text, label.length, error);
 }
 
-static bool is_numeric(columns_reader *reader)
+/* The first of the row's fields that is no number; reader->columns if all are. */
+static size_t first_word(const columns_reader *reader)
+{
+    size_t c = 0;
+    for (; c < reader->columns; c++) {
+        const char *cursor = reader->field[c].text;
+        const char *end = cursor + reader->field[c].length;
+        float value;
+        if (!md_read_float(&cursor, end, &value) || cursor != end)
+            break;
+    }
+    return c;
+}
+
+/* Is this a table of numbers? A file that starts as one and is one in at least half of its rows is
+ * meant to be: then the first word in it is an error. */
+static medley_status find_numbers(columns_reader *reader, bool *has_numbers, medley_error *error)
 {
     md_field label;
+    md_field word = {0};
     bool ended;
+    size_t numeric = 0;
+    size_t line = 0; /* of the first word */
+    *has_numbers = false;
     while (next_row(reader, &label, &ended)) {
-        for (size_t c = 0; c < reader->columns; c++) {
-            const char *cursor = reader->field[c].text;
-            const char *end = cursor + reader->field[c].length;
-            float value;
-            if (!md_read_float(&cursor, end, &value) || cursor != end)
-                return false;
-        }
+        const size_t c = first_word(reader);
+        numeric += c == reader->columns;
+        if (c == reader->columns || line > 0)
+            continue;
+        if (numeric == 0)
+            return MEDLEY_OK; /* words from the start */
+        line = reader->lines.number;
+        word = reader->field[c];
     }
-    return true;
+    *has_numbers = line == 0;
+    if (line == 0 || 2 * numeric < reader->rows)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, line,
+                      "found '%.*s', expected a number as in the rows before; correct it or leave "
+                      "the row out",
+                      (int)(word.length < 60 ? word.length : 60), word.text);
 }
 
 static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
@@ -184,7 +212,9 @@ static medley_status read_columns(medley_dataset *dataset, const md_input *input
         goto done;
     }
     MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
-    const bool has_numbers = reader.sequences == 1 && is_numeric(&reader);
+    bool has_numbers = false;
+    if (reader.sequences == 1)
+        MEDLEY_TRY(find_numbers(&reader, &has_numbers, error));
     MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
     MEDLEY_TRY(has_numbers ? read_table(&reader, dataset, error)
                            : read_tokens(&reader, dataset, error));

@@ -39,7 +39,7 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     }
     const md_method *method = find_method(options->method);
     if (method == NULL) {
-        status = md_fail_unknown("method", "methods", options->method, error);
+        status = md_fail_unlisted("method", "methods", options->method, error);
         goto done;
     }
     MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, error));

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "gram/bank.h"
+#include "learner/problem.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -270,7 +271,7 @@ static medley_status check_spec(const char *text, medley_error *error)
     MEDLEY_TRY(md_spec_expand(&expanded, text, error));
     MEDLEY_TRY(md_spec_parse(&spec, expanded[0], error));
     if (md_kernel_find(spec.name) == NULL)
-        status = md_fail_unknown("kernel", "kernels", spec.name, error);
+        status = md_fail_unlisted("kernel", "kernels", spec.name, error);
 done:
     md_spec_clear(&spec);
     md_texts_free(expanded);

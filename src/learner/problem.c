@@ -89,7 +89,7 @@ static medley_status find_loss(md_problem *problem, medley_error *error)
     problem->loss = md_loss_find(name);
     if (problem->loss != NULL)
         return MEDLEY_OK;
-    return md_fail_unknown("loss", "losses", name, error);
+    return md_fail_unlisted("loss", "losses", name, error);
 }
 
 /* ---- assembly ---- */

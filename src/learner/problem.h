@@ -74,8 +74,8 @@ typedef struct md_method {
 extern const md_method *const md_methods[]; /* NULL-terminated */
 
 /* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
-medley_status md_fail_unknown(const char *kind, const char *kinds, const char *name,
-                              medley_error *error);
+medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *name,
+                               medley_error *error);
 
 /* The first learning rate for eta0 = auto. The blocks keep what the last trial has learnt. Positive
  * status: stopped by the observer. */

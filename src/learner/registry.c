@@ -67,18 +67,15 @@ const char *medley_nearest_name(const char *text, const char *const *names)
     return md_text_nearest(text, names);
 }
 
-medley_status md_fail_unknown(const char *kind, const char *in, const char *name,
-                              medley_error *error)
+medley_status md_fail_unlisted(const char *kind, const char *in, const char *name,
+                               medley_error *error)
 {
     enum { MOST = 64 };
     const char *names[MOST + 1] = {NULL};
     medley_listing listing;
     for (size_t i = 0; i < MOST && medley_list(&listing, in, i); i++)
         names[i] = listing.name;
-    const char *nearest = md_text_nearest(name, names);
-    return md_fail(error, MEDLEY_USAGE, "there is no %s '%s'; %s%s%ssee 'medley list %s'", kind,
-                   name, nearest ? "did you mean '" : "", nearest ? nearest : "",
-                   nearest ? "'? " : "", in);
+    return md_fail_unknown(kind, name, names, error);
 }
 
 const char *medley_version(void)

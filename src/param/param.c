@@ -125,6 +125,21 @@ static medley_status set_string(char **target, const char *value, medley_error *
     return MEDLEY_OK;
 }
 
+medley_status md_fail_unknown(const char *kind, const char *name, const char *const *names,
+                              medley_error *error)
+{
+    md_text known = {0};
+    for (size_t i = 0; names[i] != NULL; i++)
+        md_text_addf(&known, "%s%s", i ? ", " : "", names[i]);
+    const char *nearest = md_text_nearest(name, names);
+    const medley_status status =
+        md_fail(error, MEDLEY_USAGE, "there is no %s '%s'; %s%s%sknown: %s", kind, name,
+                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "",
+                known.data ? known.data : "");
+    md_text_clear(&known);
+    return status;
+}
+
 static medley_status fail_unknown(const md_param *table, const char *what, const char *name,
                                   medley_error *error)
 {

@@ -46,6 +46,10 @@ medley_status md_params_set(const md_param *table, void *state, const char *what
  * they have no form inside a spec. */
 void md_params_print(const md_param *table, const void *state, md_text *text);
 
+/* "there is no KIND 'x'; did you mean 'y'? known: a, b, c", from a NULL-terminated list. */
+medley_status md_fail_unknown(const char *kind, const char *name, const char *const *names,
+                              medley_error *error);
+
 /* ---- specs ---- */
 typedef struct md_spec {
     char *name;

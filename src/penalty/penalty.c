@@ -52,18 +52,9 @@ const md_penalty_class *md_penalty_find(const char *name)
 static medley_status fail_unknown(const char *name, medley_error *error)
 {
     const char *names[PENALTY_COUNT + 1] = {NULL};
-    md_text known = {0};
-    for (size_t i = 0; i < PENALTY_COUNT; i++) {
+    for (size_t i = 0; i < PENALTY_COUNT; i++)
         names[i] = md_penalties[i]->name;
-        md_text_addf(&known, "%s%s", i ? ", " : "", names[i]);
-    }
-    const char *nearest = md_text_nearest(name, names);
-    const medley_status status =
-        md_fail(error, MEDLEY_USAGE, "there is no penalty '%s'%s%s%s; known: %s", name,
-                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-                known.data ? known.data : "");
-    md_text_clear(&known);
-    return status;
+    return md_fail_unknown("penalty", name, names, error);
 }
 
 /* ---- reading ---- */

@@ -38,6 +38,8 @@ refuse 2 'no fold' "folds without a fold column" --folds 0 good.csv
 refuse 2 'format' "unknown format" --format xml good.csv
 refuse 2 'column' "unknown label column" --label colour good.csv
 refuse 2 'NAME=FILE' "malformed view" --view good.csv
+printf 'a 1:1\nb 60000:1\n' >wide.svm
+refuse 2 '60000 columns' "a view for each of too many columns" --views each wide.svm
 refuse 2 'too small' "a hopeless memory budget" --memory 100 good.csv
 expect_exit 2 "no model named" "$MEDLEY" train good.csv
 expect_exit 2 "unknown command" "$MEDLEY" trian
@@ -108,8 +110,24 @@ cut -d, -f1-7 good.csv >narrow.csv
 expect_exit 3 "too few columns for the model" "$MEDLEY" predict --model good.medley narrow.csv
 expect_text "too few columns: both numbers" '(6|7).*20' "$err"
 sed '2,$s/,-\?1$/,7/' good.csv >strange.csv
-expect_exit 0 "labels never seen count as wrong" "$MEDLEY" eval --model good.medley --json strange.csv
+expect_exit 3 "labels never seen are refused" "$MEDLEY" eval --model good.medley strange.csv
+expect_text "labels never seen: which, and what to do" "row 1 .*'7'.*--allow-unseen" "$err"
+expect_exit 0 "or count as wrong" "$MEDLEY" eval --model good.medley --allow-unseen --json strange.csv
 expect_text "and are counted" '"unknown_labels":60' "$out"
+expect_exit 2 "eval with threads that are no number" "$MEDLEY" eval --model good.medley --threads -2 good.csv
+expect_exit 2 "--dev cannot stand for views" "$MEDLEY" train --model bad.medley --view a=good.csv --dev good.csv
+mkfifo pipe.lst
+cat pipe.lst >piped.lst &
+expect_exit 0 "predictions into a pipe" "$MEDLEY" predict --model good.medley --output pipe.lst good.csv
+wait
+check "the pipe is still one" test -p pipe.lst
+check "and has carried every row" test "$(wc -l <piped.lst)" -eq 60
+printf 'rbf(sigma=2)\n\nrbff # no such kernel\n' >wrong.kernels
+refuse 3 "^medley train: wrong.kernels:3: .*did you mean 'rbf'" "a wrong line among kernels" --kernels wrong.kernels good.csv
+printf '# nothing\n' >no.kernels
+refuse 3 'no kernels in this file' "a file without kernels" --kernels no.kernels good.csv
+printf '1 2 x\n3 oops y\n' >word.columns
+refuse 3 '^medley train: word.columns:2: ' "a word in a table of numbers" word.columns
 expect_exit 2 "eval without labels" "$MEDLEY" eval --model good.medley --label none \
     <(cut -d, -f1-20 good.csv) --format csv
 

@@ -52,7 +52,12 @@ for name in task examples parts accuracy confusion seconds per_second; do
     expect_text "eval --json has $name" "\"$name\":" "$out"
 done
 expect_exit 0 "inspect shows the blocks" "$MEDLEY" inspect --top 2 m.medley
-expect_text "inspect --top leaves out the others" 'and 1 more' "$out"
+expect_text "inspect --top leaves out the others" 'and [12] more' "$out"
+printf '1,2,caf\351\n3,4,"say ""hi"""\n' >latin.csv
+expect_exit 0 "labels in another encoding" "$MEDLEY" train --model latin.medley --eta0 1 --epochs 1 \
+    --quiet latin.csv
+expect_exit 0 "labels in another encoding as JSON" "$MEDLEY" inspect --json latin.medley
+expect_text "JSON is valid UTF-8" '"caf\\ufffd","say \\"hi\\""' "$out"
 expect_exit 0 "inspect --json runs" "$MEDLEY" inspect --json m.medley
 expect_text "inspect --json has weights" '"weight":' "$out"
 

@@ -146,15 +146,17 @@ static void check_lines(const medley_dataset *selected)
     assert_int_equal(selected->verbatim_count, lines);
 }
 
-/* Every part of every row agrees with the row it came from. */
-static void check_selected(const medley_dataset *selected, const medley_dataset *from, bool square)
+/* Every part of every row agrees with the row it came from. learnt: whose rows are the columns of
+ * the square kernel; NULL: it has kept all. */
+static void check_selected(const medley_dataset *selected, const medley_dataset *from,
+                           const medley_dataset *learnt)
 {
     assert_int_equal(selected->table_count, from->table_count);
     assert_int_equal(selected->label_names.count, from->label_names.count);
     assert_string_equal(selected->source, "file");
     assert_string_equal(selected->tables[1].name, "sparse");
     assert_string_equal(selected->tables[0].column_names.items[2], "c");
-    assert_int_equal(selected->grams[0].values.columns, square ? selected->rows : from->rows);
+    assert_int_equal(selected->grams[0].values.columns, learnt ? learnt->rows : from->rows);
     assert_int_equal(selected->grams[1].values.columns, from->rows + 2);
     for (size_t row = 0; row < selected->rows; row++) {
         const size_t old = original(selected, row);
@@ -168,7 +170,7 @@ static void check_selected(const medley_dataset *selected, const medley_dataset 
         for (size_t g = 0; g < 2; g++) {
             const md_matrix *gram = &selected->grams[g].values;
             for (size_t c = 0; c < gram->columns; c++) {
-                const size_t column = g == 0 && square ? original(selected, c) : c;
+                const size_t column = g == 0 && learnt ? original(learnt, c) : c;
                 assert_true(gram->dense[row * gram->columns + c] == (float)(1000 * old + column));
             }
             assert_true(selected->grams[g].diagonal[row] == (double)old);
@@ -213,7 +215,7 @@ static void selecting_rows_carries_everything(void **state)
         assert_int_equal(selected->rows, count);
         for (size_t i = 0; i < count; i++)
             assert_int_equal(original(selected, i), rows[i]);
-        check_selected(selected, dataset, square);
+        check_selected(selected, dataset, square ? selected : NULL);
         medley_dataset_free(selected);
         medley_dataset_free(dataset);
     }
@@ -228,7 +230,7 @@ static void folds_follow_the_fold_column(void **state)
         medley_dataset *dataset = everything(40, sequences, 3);
         medley_dataset *selected = NULL;
         assert_int_equal(medley_dataset_folds(&selected, dataset, "0,2-3", NULL), MEDLEY_OK);
-        check_selected(selected, dataset, true);
+        check_selected(selected, dataset, selected);
         size_t expected = 0;
         for (size_t row = 0; row < 40; row++) {
             if (dataset->fold[row] == 1)
@@ -254,7 +256,7 @@ static void parts_of_a_division_are_stratified_and_always_the_same(void **state)
         snprintf(folds, sizeof folds, "%d/5", part);
         assert_int_equal(medley_dataset_folds(&first, dataset, folds, NULL), MEDLEY_OK);
         assert_int_equal(medley_dataset_folds(&second, dataset, folds, NULL), MEDLEY_OK);
-        check_selected(first, dataset, true);
+        check_selected(first, dataset, first);
         assert_int_equal(first->rows, 20);
         size_t counts[3] = {0};
         for (size_t row = 0; row < first->rows; row++) {
@@ -286,8 +288,8 @@ static void parts_of_a_division_keep_sequences_whole(void **state)
     assert_int_equal(medley_dataset_folds(&others, dataset, "1-2/3", NULL), MEDLEY_OK);
     assert_int_equal(some->sequence_count + others->sequence_count, dataset->sequence_count);
     assert_int_equal(some->rows + others->rows, 100);
-    check_selected(some, dataset, true); /* the lines kept show whole sequences */
-    check_selected(others, dataset, true);
+    check_selected(some, dataset, some); /* the lines kept show whole sequences */
+    check_selected(others, dataset, others);
     medley_dataset_free(some);
     medley_dataset_free(others);
     medley_dataset_free(dataset);
@@ -343,7 +345,7 @@ static void samples_keep_the_order_and_depend_on_the_seed(void **state)
             assert_int_equal(medley_dataset_sample(&samples[i], dataset, 8, i / 2, NULL),
                              MEDLEY_OK);
             assert_int_equal(sequences ? samples[i]->sequence_count : samples[i]->rows, 8);
-            check_selected(samples[i], dataset, true);
+            check_selected(samples[i], dataset, samples[i]);
             for (size_t row = 1; row < samples[i]->rows; row++)
                 assert_true(original(samples[i], row) > original(samples[i], row - 1));
         }
@@ -375,8 +377,8 @@ static void splits_are_stratified_and_lose_nothing(void **state)
         medley_dataset *held_out = NULL;
         assert_int_equal(medley_dataset_split(&kept, &held_out, dataset, 0.3, seed, NULL),
                          MEDLEY_OK);
-        check_selected(kept, dataset, true);
-        check_selected(held_out, dataset, true);
+        check_selected(kept, dataset, kept);
+        check_selected(held_out, dataset, kept);
         size_t seen[90] = {0};
         for (size_t row = 0; row < kept->rows; row++)
             seen[original(kept, row)]++;

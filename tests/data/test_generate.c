@@ -362,7 +362,7 @@ static void bad_options_are_usage_errors(void **state)
     }
     assert_usage("ringnrom", &good, "did you mean 'ringnorm'");
     assert_usage("zzzzzz", &good, "ringnorm, twonorm, waveform, blobs, handwriting");
-    assert_usage("", &good, "choose one of");
+    assert_usage("", &good, "known: ");
     bad = good;
     bad.views = 2;
     assert_usage("twonorm", &bad, "views");

@@ -28,10 +28,10 @@ static void options_that_do_not_exist_or_fit_are_refused(void **state)
         medley_status code;
         const char *phrase;
     } cases[] = {
-        {"method=spon", MEDLEY_USAGE, "there is no method 'spon'; did you mean 'spom'? see"},
-        {"method=zzzzzzz", MEDLEY_USAGE, "there is no method 'zzzzzzz'; see 'medley list methods'"},
+        {"method=spon", MEDLEY_USAGE, "there is no method 'spon'; did you mean 'spom'? known: spom"},
+        {"method=zzzzzzz", MEDLEY_USAGE, "there is no method 'zzzzzzz'; known: spom"},
         {"loss=hinje", MEDLEY_USAGE, "there is no loss 'hinje'; did you mean 'hinge'?"},
-        {"loss=zzzzzzz", MEDLEY_USAGE, "there is no loss 'zzzzzzz'; see 'medley list losses'"},
+        {"loss=zzzzzzz", MEDLEY_USAGE, "there is no loss 'zzzzzzz'; known: hinge"},
         {"penalty=grup-lasso", MEDLEY_USAGE, "group-lasso"},
         {"penalty=mkl+", MEDLEY_USAGE, "empty term"},
         {"kernel=rbg", MEDLEY_USAGE, "there is no kernel 'rbg'"},
