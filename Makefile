@@ -1,6 +1,7 @@
 # The two commands and their friends. Everything is built by CMake; this file only forwards.
 PREFIX ?= /usr/local
 DESTDIR ?=
+MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: all demo test bench lint format install deps clean debug asan
@@ -15,7 +16,7 @@ deps:
 demo: all
 	@build/medley demo
 
-asan:
+asan: deps
 	@cmake --preset asan >/dev/null
 	@cmake --build build-asan -j $(JOBS)
 
@@ -26,7 +27,7 @@ debug: deps
 test:
 	@scripts/deps build test
 	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
-	@$(MAKE) --no-print-directory asan
+	@$(MAKE) asan
 	@scripts/run-tests build build-asan
 
 bench: all

@@ -12,7 +12,9 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}
 install(FILES ${PROJECT_BINARY_DIR}/man/medley.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME medley)
 
-set(MEDLEY_PRIVATE_LIBS "-lm -lz ${CBLAS_LIBRARY} ${OpenMP_C_FLAGS}")
+get_filename_component(CBLAS_NAME ${CBLAS_LIBRARY} NAME_WE)
+string(REGEX REPLACE "^lib" "-l" CBLAS_NAME ${CBLAS_NAME})
+set(MEDLEY_PRIVATE_LIBS "-lm -lz ${CBLAS_NAME} ${OpenMP_C_FLAGS}")
 configure_file(cmake/medley.pc.in ${PROJECT_BINARY_DIR}/medley.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/medley.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 configure_package_config_file(cmake/medley-config.cmake.in ${PROJECT_BINARY_DIR}/medley-config.cmake

@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct medley_progress {
     const char *stage;   /* "reading", "kernels", "rate 0.1", "training" */
-    size_t done, total;  /* units of work in this stage */
+    size_t done, total;  /* units of work in this stage; total 0: not known beforehand */
     double objective;    /* NaN where it is not known */
     double dev_accuracy; /* accuracy on held-out data, NaN where there is none */
     double seconds;      /* since the work began */

@@ -148,7 +148,10 @@ static int run_predict(cli_arguments *arguments)
 static const cli_option options[] = {
     {"model", "FILE", "", "the model to predict with", false},
     {"output", "FILE", "-", "where the predictions go", false},
-    {"proba", "", "", "print probabilities of all labels too (softmax of the scores)", false},
+    {"proba", "", "",
+     "print probabilities of all labels too: softmax of the scores, which is calibrated only after "
+     "training with --loss logistic",
+     false},
     {"scores", "", "", "print the scores of all labels too", false},
     {"threads", "N", "0", "0: all processors", false},
     {0}};
@@ -167,8 +170,9 @@ const cli_command cli_command_predict = {
     .name = "predict",
     .usage = "--model FILE [options] [DATA]",
     .summary = "label new data",
-    .description = "Prints the predicted label of every row, as it was written in the training "
-                   "data. A label column in DATA is recognised by the number of columns and not "
+    .description = "Prints the predicted label of every row, as in the training "
+                   "data (numbers in plain form: +1 and 1.0 are 1). A label column in DATA is "
+                   "recognised by the number of columns and not "
                    "looked at.",
     .options = options,
     .groups = CLI_DATA | CLI_ROWS | CLI_RUN,

@@ -142,8 +142,8 @@ static void print_text(const struct run *run, const char *path)
     printf("%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
     printf("lambda %.4g (C %.4g, spicy_C %.4g), eta0 %g, %zu epochs, seed %llu\n", s->lambda, s->C,
            s->spicy_C, s->eta0, s->epoch_count, s->seed);
-    printf("%zu examples, %zu of %zu blocks active, objective %.6g\n\n", s->examples,
-           s->active_blocks, s->block_count, s->objective);
+    printf("%zu examples, %zu labels, %zu of %zu blocks active, objective %.6g\n\n", s->examples,
+           medley_model_label_count(run->model), s->active_blocks, s->block_count, s->objective);
     cli_print_blocks(stdout, s, 20);
     if (run->held_out != NULL)
         printf("\naccuracy on the %zu held-out rows: %.2f %%\n", run->evaluation.parts,
@@ -151,8 +151,10 @@ static void print_text(const struct run *run, const char *path)
     printf("\nread %.2f s, kernels %.2f s, training %.2f s, total %.2f s; peak memory %.0f MB\n",
            run->seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);
-    printf("model with %zu support rows written to %s (%.1f MB)%s\n", s->support_rows, path,
-           (double)run->model_bytes / 1e6, run->interrupted ? "; training was interrupted" : "");
+    const double kilobytes = (double)run->model_bytes / 1e3;
+    printf("model with %zu support rows written to %s (%.4g %s)%s\n", s->support_rows, path,
+           kilobytes < 1000 ? kilobytes : kilobytes / 1000, kilobytes < 1000 ? "kB" : "MB",
+           run->interrupted ? "; training was interrupted" : "");
 }
 
 static int run_train(cli_arguments *arguments)

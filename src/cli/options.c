@@ -7,7 +7,10 @@
 static const cli_option data_options[] = {
     {"format", "NAME", "",
      "format of DATA (medley list formats); default: by extension and content", false},
-    {"label", "COLUMN", "", "label column by name, number from 1, last, or none", false},
+    {"label", "COLUMN", "",
+     "label column by name, number from 1, last, or none; default: a column called label, class, "
+     "target or y, else the last",
+     false},
     {"labels", "FILE", "", "labels from a file of their own (npy, idx or one a line)", false},
     {"header", "yes|no|auto", "auto", "does the CSV file start with a line of names?", false},
     {"view", "NAME=FILE[:COLUMNS]", "",
@@ -124,8 +127,8 @@ static void print_option(FILE *file, const cli_option *option)
 static void print_overview(FILE *file)
 {
     fprintf(file,
-            "Medley %s: multiple kernel learning. Brings many kernels or views of the data,\n"
-            "learns the predictor and which of them matter.\n\nusage: medley COMMAND "
+            "Medley %s: multiple kernel learning. Bring many kernels or views of your data;\n"
+            "it learns the predictor and which of them matter.\n\nusage: medley COMMAND "
             "[options]\n\n",
             medley_version());
     for (size_t i = 0; cli_commands[i] != NULL; i++)

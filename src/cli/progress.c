@@ -28,7 +28,8 @@ bool cli_interrupted(void)
 
 static void describe(char *text, size_t size, const medley_progress *p)
 {
-    int used = snprintf(text, size, "%s %zu/%zu", p->stage, p->done, p->total);
+    int used = p->total > 0 ? snprintf(text, size, "%s %zu/%zu", p->stage, p->done, p->total)
+                            : snprintf(text, size, "%s", p->stage);
     if (!isnan(p->objective))
         used += snprintf(text + used, size - (size_t)used, "  objective %.6g", p->objective);
     if (!isnan(p->dev_accuracy))
@@ -52,7 +53,7 @@ static bool on_progress(void *context, const medley_progress *p)
 {
     cli_progress *progress = context;
     const double now = cli_clock();
-    const bool last = p->done >= p->total;
+    const bool last = p->total > 0 && p->done >= p->total;
     const bool fresh_stage = strcmp(progress->stage, p->stage) != 0;
     if (!progress->quiet && progress->terminal && (last || now - progress->last > 0.1)) {
         show_bar(p);

@@ -14,7 +14,8 @@
 /* Mostly filled rows are faster and smaller when dense. */
 enum { DENSE_BELOW_COLUMNS = 10000, SHOWN = 40 };
 
-static const uint64_t LARGEST_INDEX = INT32_MAX - 1;
+/* Tables are kept per column: beyond this, features want hashing to fewer numbers. */
+static const uint64_t LARGEST_INDEX = 100000000;
 
 typedef struct svmlight_reader {
     const md_input *input;
@@ -70,7 +71,7 @@ static medley_status explain(const svmlight_reader *reader, const char *p, int64
     if (*p != ':')
         return fail_item(reader, item, "index:value with a ':' behind the index");
     if (p - item > 10 || index > LARGEST_INDEX)
-        return fail_item(reader, item, "an index of at most 2147483646");
+        return fail_item(reader, item, "an index of at most 100000000 (renumber the features)");
     if ((int64_t)index <= last)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path,
                           md_input_line(reader->input, item),

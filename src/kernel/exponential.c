@@ -28,7 +28,7 @@ static medley_status choose_exponential(void *state, const md_pair_statistics *s
 {
     (void)error;
     struct exponential *kernel = state;
-    kernel->width.gamma = statistics->mean > 0 ? 1 / statistics->mean : 1;
+    kernel->width.gamma = statistics->mean > 0 ? md_round_choice(1 / statistics->mean) : 1;
     kernel->width.automatic = false;
     kernel->factor = -kernel->width.gamma;
     return MEDLEY_OK;

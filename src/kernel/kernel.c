@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MD_KERNEL(name) extern const md_kernel_class md_kernel_##name;
@@ -65,6 +66,14 @@ void md_exp_scaled(const float *q, float *out, size_t count, double factor)
 float md_float_factor(double factor)
 {
     return (float)fmin(fmax(factor, -(double)FLT_MAX), (double)FLT_MAX);
+}
+
+double md_round_choice(double value)
+{
+    char text[32];
+    double rounded;
+    snprintf(text, sizeof text, "%.6g", value);
+    return md_parse_double(text, &rounded) ? rounded : value;
 }
 
 medley_status md_width_gamma(const md_width *width, const char *kernel, double *gamma,

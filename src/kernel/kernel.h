@@ -66,6 +66,9 @@ typedef struct md_width {
     bool automatic;
 } md_width;
 
+/* A number chosen from the data, to six digits: it is an estimate, and names stay readable. */
+double md_round_choice(double value);
+
 /* Exactly one may be given. Returns gamma, or NaN for auto; error on contradiction. */
 medley_status md_width_gamma(const md_width *width, const char *kernel, double *gamma,
                              medley_error *error);

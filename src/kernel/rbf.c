@@ -28,7 +28,7 @@ static medley_status choose_rbf(void *state, const md_pair_statistics *statistic
     (void)error;
     struct rbf *rbf = state;
     /* identical rows only: any width gives the same kernel */
-    rbf->width.sigma2 = statistics->mean > 0 ? statistics->mean / 2 : 1;
+    rbf->width.sigma2 = statistics->mean > 0 ? md_round_choice(statistics->mean / 2) : 1;
     rbf->width.automatic = false;
     rbf->factor = -1 / (2 * rbf->width.sigma2);
     return MEDLEY_OK;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKAHEAD = 4 };                      /* windows of examples */
-enum { CHUNK = 256 };                        /* examples per piece of the objective's sum */
-static const double PARALLEL_WORK = 1 << 20; /* values touched by an update worth two threads */
+enum { LOOKAHEAD = 4 };                  /* windows of examples */
+enum { CHUNK = 256 };                    /* examples per piece of the objective's sum */
+static const double PARALLEL_WORK = 2e6; /* values touched by an update worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 static const double VANISHED = 1e-30;    /* no length that single precision could show */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */

@@ -63,6 +63,17 @@ static medley_status check_labels(const medley_dataset *train, medley_error *err
                       train->rows, train->label_names.items[train->label[0]]);
 }
 
+/* Fractions among the labels, or nearly as many numbers as rows: no classes. */
+static bool look_like_numbers(const medley_dataset *train)
+{
+    if (train->target == NULL)
+        return false;
+    for (size_t r = 0; r < train->rows; r++)
+        if (train->target[r] != floor(train->target[r]))
+            return true;
+    return train->label_names.count > train->rows / 2 && train->label_names.count > 50;
+}
+
 static medley_status check_task(md_problem *problem, medley_error *error)
 {
     const size_t labels = problem->train->label_names.count;
@@ -72,8 +83,7 @@ static medley_status check_task(md_problem *problem, medley_error *error)
                           "%zu different labels found, --task binary expects two; use --task "
                           "multiclass, or --label if this is not the label column",
                           labels);
-    if (task == MD_TASK_AUTO && labels > problem->train->rows / 2 && labels > 50 &&
-        problem->train->target != NULL)
+    if (task == MD_TASK_AUTO && look_like_numbers(problem->train))
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                           "%zu different numeric labels in %zu rows look like numbers to be "
                           "predicted, not classes; check --label, or say --task multiclass",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* eta0 = auto: the first learning rate that does best after some epochs on a part of the data. Best
- * is the lowest objective (the paper's rule) where the part is all there is; where enough examples
- * are left over, its loss is taken on those: data that can be separated reach a small objective at
- * any rate, but large ones with a small margin.
+ * is the lowest objective (the paper's rule); where enough examples are left over, a share of
+ * their excess loss is added: data that can be separated reach a small objective at any rate, but
+ * large ones with a small margin.
  *
  * What carries over from N' examples to N is the rate per epoch: an example's coefficient grows by
  * eta0/sqrt(t) each time it is updated, and t is N/N' times larger in the same epoch. So the part
@@ -17,8 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RATE_EPOCHS = 20, RATE_EXAMPLES = 1000, FEWEST_OTHERS = 500, MOST_OTHERS = 5000 };
+enum { RATE_EPOCHS = 20, FEWEST_OTHERS = 500, MOST_OTHERS = 5000 };
+
+/* Examples of the part: fewer where there are many blocks, so that the search stays cheap. */
+enum { MOST_EXAMPLES = 1000, FEWEST_EXAMPLES = 250, EXAMPLES_TIMES_BLOCKS = 100000 };
 static const double FARTHEST = 1e9; /* of the search from where it starts */
+
+/* Weight of the excess loss on left-over examples. All of it would favour rates that hardly learn
+ * the part, none of it rates that fit the part with a small margin. */
+static const double CAUTION = 0.5;
 
 struct rate_search {
     md_problem *problem;
@@ -68,7 +75,7 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
     if (status == MEDLEY_OK && search->other_count > 0) {
         status = md_online_mean_loss(search->online, search->others, search->other_count,
                                      &other_loss, error);
-        value += other_loss - loss;
+        value += CAUTION * (other_loss - loss);
     }
     if (status < 0)
         return status;
@@ -78,9 +85,8 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
         search->best_value = value;
         search->best_rate = rate;
     }
-    return md_problem_report(search->problem, stage, search->tried, search->tried, value, NAN)
-               ? MEDLEY_OK
-               : MEDLEY_STOPPED;
+    return md_problem_report(search->problem, stage, search->tried, 0, value, NAN) ? MEDLEY_OK
+                                                                                   : MEDLEY_STOPPED;
 }
 
 /* Goes up from the natural rate by factors of ten as long as that helps, else down; then looks half
@@ -113,6 +119,14 @@ static medley_status search_rate(struct rate_search *search, medley_error *error
     return status;
 }
 
+static size_t examples_of_part(size_t blocks)
+{
+    const size_t count = EXAMPLES_TIMES_BLOCKS / blocks;
+    return count > MOST_EXAMPLES     ? MOST_EXAMPLES
+           : count < FEWEST_EXAMPLES ? FEWEST_EXAMPLES
+                                     : count;
+}
+
 /* A schedule that does not fall with sqrt(t) keeps the rate as it is. */
 static double carry_over(const md_online_settings *settings, double ratio)
 {
@@ -135,7 +149,8 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     md_random_shuffle(&random, visit, part.visit_count);
     const double all = (double)part.visit_count;
     part.visit = visit;
-    part.visit_count = part.visit_count < RATE_EXAMPLES ? part.visit_count : RATE_EXAMPLES;
+    const size_t enough = examples_of_part(whole->block_count);
+    part.visit_count = part.visit_count < enough ? part.visit_count : enough;
     const double ratio = all / (double)part.visit_count;
     size_t others = (size_t)all - part.visit_count;
     others = others < MOST_OTHERS ? others : MOST_OTHERS;

@@ -28,7 +28,8 @@ static void options_that_do_not_exist_or_fit_are_refused(void **state)
         medley_status code;
         const char *phrase;
     } cases[] = {
-        {"method=spon", MEDLEY_USAGE, "there is no method 'spon'; did you mean 'spom'? known: spom"},
+        {"method=spon", MEDLEY_USAGE,
+         "there is no method 'spon'; did you mean 'spom'? known: spom"},
         {"method=zzzzzzz", MEDLEY_USAGE, "there is no method 'zzzzzzz'; known: spom"},
         {"loss=hinje", MEDLEY_USAGE, "there is no loss 'hinje'; did you mean 'hinge'?"},
         {"loss=zzzzzzz", MEDLEY_USAGE, "there is no loss 'zzzzzzz'; known: hinge"},
