@@ -282,6 +282,12 @@ static medley_status check_square(const md_precomputed *gram, size_t rows, medle
     for (size_t i = 0; i < rows * rows; i++)
         largest = fmax(largest, fabs((double)k->dense[i]));
     for (size_t i = 0; i < rows; i++)
+        if (k->dense[i * rows + i] < 0)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "kernel '%s' is not positive semi-definite: K[%zu][%zu] = %g; a kernel "
+                           "of a point with itself cannot be negative",
+                           gram->name, i, i, (double)k->dense[i * rows + i]);
+    for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < i; j++) {
             const double difference =
                 fabs((double)k->dense[i * rows + j] - (double)k->dense[j * rows + i]);

@@ -91,6 +91,15 @@ static medley_status add_pair(md_spec *spec, const char *start, const char *end,
         return md_fail(error, MEDLEY_USAGE,
                        "'%s': an option is empty; write name(key=value,key=value)", whole);
     }
+    for (size_t i = 0; key != NULL && i < spec->count; i++) {
+        if (strcmp(spec->keys[i], key) != 0)
+            continue;
+        const medley_status twice =
+            md_fail(error, MEDLEY_USAGE, "'%s': '%s' is given twice", whole, key);
+        free(key);
+        free(value);
+        return twice;
+    }
     medley_status status = take_text(&spec->keys, spec->count, key, error);
     if (status < 0) {
         free(value);

@@ -25,6 +25,7 @@ refuse 2 "did you mean 'rbf'" "unknown kernel" --kernel rbff good.csv
 refuse 2 "did you mean 'sigma'" "unknown kernel key" --kernel 'rbf(sgma=2)' good.csv
 refuse 2 'never closed' "unclosed kernel" --kernel 'rbf(sigma=2' good.csv
 refuse 2 'not several' "two widths" --kernel 'rbf(sigma=2,gamma=1)' good.csv
+refuse 2 'given twice' "a key given twice" --kernel 'rbf(sigma=1,sigma=2)' good.csv
 refuse 2 "no view 'left'" "unknown view" --kernel rbf@left good.csv
 refuse 2 'did you mean' "unknown penalty" --penalty mlk good.csv
 refuse 2 'did you mean' "unknown loss" --loss hing good.csv
@@ -81,6 +82,8 @@ npy '2, 3' "$one$zero$zero$zero$one$zero" >wide.npy
 refuse 3 'not square' "a kernel that is not square" --gram wide.npy --labels two.lst
 npy '2, 2' "$one$one$zero$one" >skew.npy
 refuse 3 'not symmetric' "a kernel that is not symmetric" --gram skew.npy --labels two.lst
+npy '2, 2' "$one$zero$zero\x00\x00\x00\x00\x00\x00\xf0\xbf" >negative.npy
+refuse 3 'not positive' "a kernel with a negative diagonal" --gram negative.npy --labels two.lst
 npy '2, 2' "$one$zero" >cut.npy
 refuse 3 'cut.npy' "a truncated npy file" --gram cut.npy --labels two.lst
 npy '2, 2' "$one$zero$zero$one" >fine.npy
