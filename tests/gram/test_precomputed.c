@@ -274,7 +274,7 @@ static void training_matrices_must_be_square_and_symmetric(void **state)
     check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT, "is not finite in row 6");
     *value = -1;
     check_refused(s.train, MD_NORM_DIAG, MEDLEY_BAD_INPUT, "K[5][5] = -1");
-    check_refused(s.train, MD_NORM_TRACE, MEDLEY_BAD_INPUT, "must not be negative");
+    check_refused(s.train, MD_NORM_TRACE, MEDLEY_BAD_INPUT, "cannot be negative");
     close_source(&s);
 }
 
