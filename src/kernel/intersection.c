@@ -3,7 +3,6 @@
 #include "kernel/kernel.h"
 
 #include "base/vector.h"
-#include <string.h>
 
 MD_VECTOR
 static float sum_of_minima(const float *x, const float *z, size_t columns)
@@ -15,13 +14,6 @@ static float sum_of_minima(const float *x, const float *z, size_t columns)
     return sum;
 }
 
-static void map_intersection(const void *state, const float *q, float *out, size_t count)
-{
-    (void)state;
-    if (out != q)
-        memcpy(out, q, count * sizeof *out);
-}
-
 extern const md_kernel_class md_kernel_intersection;
 const md_kernel_class md_kernel_intersection = {
     .name = "intersection",
@@ -30,6 +22,6 @@ const md_kernel_class md_kernel_intersection = {
     .quantity = MD_PAIRED,
     .positive_definite = true,
     .nonnegative_data = true,
-    .map = map_intersection,
+    .map = md_map_identity,
     .pair_sum = sum_of_minima,
 };

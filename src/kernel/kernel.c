@@ -68,6 +68,13 @@ float md_float_factor(double factor)
     return (float)fmin(fmax(factor, -(double)FLT_MAX), (double)FLT_MAX);
 }
 
+void md_map_identity(const void *state, const float *q, float *out, size_t count)
+{
+    (void)state;
+    if (out != q)
+        memcpy(out, q, count * sizeof *out);
+}
+
 double md_round_choice(double value)
 {
     char text[32];

@@ -58,6 +58,9 @@ void md_exp_scaled(const float *q, float *out, size_t count, double factor);
 /* The nearest finite float: an infinite factor would make 0 * factor undefined. */
 float md_float_factor(double factor);
 
+/* The map of kernels that are their quantity. */
+void md_map_identity(const void *state, const float *q, float *out, size_t count);
+
 /* ---- the width parameter shared by kernels of a distance ---- */
 
 /* One of sigma, sigma2, gamma or auto; the default is auto. */
