@@ -124,8 +124,11 @@ check "precomputed kernels predict" above "$(key accuracy "$out")" 0.9
 expect_exit 0 "--dev stops early" train --epochs 200 --patience 2 --dev new.csv --json ring.csv
 expect_text "and says so" '"converged":true' "$out"
 rm -f m.medley
-"$MEDLEY" train --model m.medley --epochs 100000 --eta0 1 --quiet ring.csv >"$out" 2>"$err" &
-sleep 1
+"$MEDLEY" train --model m.medley --epochs 100000 --eta0 1 ring.csv >"$out" 2>"$err" &
+for _ in $(seq 300); do # until an epoch is done
+    grep -q '^training' "$err" && break
+    sleep 0.1
+done
 kill -INT $!
 wait $!
 check "Ctrl-C ends with 130" test $? -eq 130
