@@ -71,6 +71,29 @@ char *md_copy_text(const char *text, size_t length)
     return copy;
 }
 
+/* The number in a one-line file of the kernel; 0 if there is none ("max", no such file). */
+static size_t read_count(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    unsigned long long count = 0;
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%llu", &count) != 1)
+        count = 0;
+    fclose(file);
+    return (size_t)count;
+}
+
+/* What a container may still take; SIZE_MAX if it has no limit of its own. */
+static size_t container_memory(void)
+{
+    const size_t limit = read_count("/sys/fs/cgroup/memory.max");
+    const size_t used = read_count("/sys/fs/cgroup/memory.current");
+    if (limit == 0)
+        return SIZE_MAX;
+    return limit > used ? limit - used : 1;
+}
+
 size_t md_memory_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "r");
@@ -82,5 +105,7 @@ size_t md_memory_available(void)
         if (strncmp(line, "MemAvailable:", 13) == 0)
             kilobytes = strtoull(line + 13, NULL, 10);
     fclose(file);
-    return (size_t)kilobytes * 1024;
+    const size_t container = container_memory();
+    const size_t available = (size_t)kilobytes * 1024;
+    return available < container ? available : container;
 }
