@@ -10,7 +10,7 @@
 
 enum { LOOKAHEAD = 4 };                  /* windows of examples */
 enum { CHUNK = 256 };                    /* examples per piece of the objective's sum */
-static const double PARALLEL_WORK = 2e6; /* values touched by an update worth two threads */
+static const double PARALLEL_WORK = 1e6; /* values touched by an update worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 static const double VANISHED = 1e-30;    /* no length that single precision could show */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
