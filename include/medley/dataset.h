@@ -22,12 +22,14 @@ typedef struct medley_read_options {
     int header;           /* CSV: 1 yes, 0 no, -1 guess */
     size_t feature_count; /* columns a model expects, so that a file without labels is recognised;
                              0: unknown */
-    bool ignore_labels;   /* do not look at labels: they may be missing or anything */
+    bool ignore_labels;   /* do not look at labels: they may be missing or anything; tagged text
+                             keeps those it has, so that they come back beside predictions */
+    bool text_columns;    /* format columns: tokens are expected, even if all look like numbers */
 } medley_read_options;
 
 #define MEDLEY_READ_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false                                \
+        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false, false                         \
     }
 
 /* Reads a file ("-": standard input; gzip is recognised). Codes: MEDLEY_BAD_INPUT with file and
@@ -97,6 +99,14 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write(const medley_datase
                                                              const char *path, const char *format,
                                                              medley_error *error);
 
+/* Writes predictions in the format that DATA was read in: tagged text comes back with labels[rows]
+ * beside or in place of its own; other formats have one label a line. path NULL or "-": standard
+ * output. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write_labels(const medley_dataset *dataset,
+                                                                    const char *const *labels,
+                                                                    const char *path,
+                                                                    medley_error *error);
+
 /* A new dataset with one of the tables (index 0 .. table_count-1) and everything else. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_keep_table(medley_dataset **selected,
                                                                   const medley_dataset *dataset,
@@ -108,6 +118,8 @@ MEDLEY_API const char *medley_dataset_table_name(const medley_dataset *dataset, 
 MEDLEY_API size_t medley_dataset_rows(const medley_dataset *dataset);
 MEDLEY_API size_t medley_dataset_columns(const medley_dataset *dataset);   /* of the first table */
 MEDLEY_API size_t medley_dataset_sequences(const medley_dataset *dataset); /* 0: rows stand alone */
+/* First row of a sequence; of the number of sequences: the number of rows. */
+MEDLEY_API size_t medley_dataset_sequence_row(const medley_dataset *dataset, size_t sequence);
 MEDLEY_API size_t medley_dataset_label_count(const medley_dataset *dataset);
 MEDLEY_API const char *medley_dataset_label_name(const medley_dataset *dataset, size_t label);
 

@@ -34,6 +34,10 @@ MEDLEY_API const char *medley_model_label_name(const medley_model *model, size_t
  * Pass it to medley_read_options so that files without labels are recognised. */
 MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *name);
 
+/* Does the model look at tagged words (templates)? Then columns of numbers are words as well: set
+ * text_columns of medley_read_options. */
+MEDLEY_API bool medley_model_reads_words(const medley_model *model);
+
 /* ---- what was learnt ---- */
 
 typedef struct medley_block_info {
@@ -44,7 +48,7 @@ typedef struct medley_block_info {
 } medley_block_info;
 
 typedef struct medley_epoch {
-    double objective, loss; /* mean loss */
+    double objective, loss; /* mean loss of the examples, each when it was met in this epoch */
     double dev_accuracy;    /* NaN without held-out data */
     double seconds;         /* since training began; 0 in a loaded model */
 } medley_epoch;
@@ -70,24 +74,60 @@ typedef struct medley_summary {
 /* Borrowed from the model. */
 MEDLEY_API const medley_summary *medley_model_summary(const medley_model *model);
 
+/* A weight of a template's feature, or of neighbouring labels. */
+typedef struct medley_feature {
+    char *text;   /* "U02:the -> B-NP", "B-NP I-NP" */
+    double value; /* what it adds to the score */
+} medley_feature;
+
+/* The `most` weights of largest magnitude of one of the summary's blocks, largest first; *count says
+ * how many there are (0 for kernels, which have support rows instead). Free with
+ * medley_features_free. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_model_features(const medley_model *model,
+                                                              size_t block, size_t most,
+                                                              medley_feature **features,
+                                                              size_t *count, medley_error *error);
+MEDLEY_API void medley_features_free(medley_feature *features, size_t count);
+
 /* ---- prediction ---- */
 
 typedef struct medley_prediction {
     size_t rows, labels;
-    int32_t *label; /* [rows] index into the model's labels */
-    float *score;   /* [rows][labels] */
+    int32_t *label;    /* [rows] index into the model's labels */
+    float *score;      /* [rows][labels], or probabilities if they were asked for */
+    size_t sequences;  /* or rows, if they stand alone */
+    size_t best;       /* outputs of each sequence that were asked for, beyond label */
+    int32_t *best_label; /* [best][rows], -1 where a sequence has fewer outputs */
+    double *best_score;  /* [sequences][best], falling; NaN where a sequence has fewer outputs */
     double seconds_score, seconds_decode;
 } medley_prediction;
 
-/* threads 0: all processors. Free with medley_prediction_free. */
+typedef struct medley_predict_options {
+    size_t struct_size;
+    size_t threads;     /* 0: all processors */
+    bool probabilities; /* of each row's labels (marginals of a sequence) in place of scores */
+    bool keep_labels;   /* labels in the data that the model knows are given: find the best rest */
+    size_t best;        /* also the so many best outputs of each sequence, at most 20 */
+} medley_predict_options;
+
+#define MEDLEY_PREDICT_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(medley_predict_options), 0, false, false, 0                                         \
+    }
+
+/* options NULL: defaults. Free with medley_prediction_free. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_predict_with(medley_prediction **prediction,
+                                                            const medley_model *model,
+                                                            const medley_dataset *dataset,
+                                                            const medley_predict_options *options,
+                                                            medley_error *error);
+
+/* The same with defaults; threads 0: all processors. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_predict(medley_prediction **prediction,
                                                        const medley_model *model,
                                                        const medley_dataset *dataset,
                                                        size_t threads, medley_error *error);
 MEDLEY_API void medley_prediction_free(medley_prediction *prediction);
-
-/* Turns scores into probabilities by softmax, in place. */
-MEDLEY_API void medley_prediction_probabilities(medley_prediction *prediction);
 
 typedef struct medley_evaluation {
     size_t examples, parts, labels, correct;
@@ -95,6 +135,8 @@ typedef struct medley_evaluation {
     double exact_match;    /* share of sequences without an error; NaN if rows stand alone */
     size_t *confusion;     /* [labels][labels] rows: right label, columns: predicted */
     size_t unknown_labels; /* rows whose label the model has never seen: counted as wrong */
+    bool has_chunks;       /* the labels are those of chunks: B-NP, I-NP, O */
+    double chunk_precision, chunk_recall, chunk_f1;
     double seconds_score, seconds_decode, seconds_total;
 } medley_evaluation;
 

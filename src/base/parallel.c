@@ -1,27 +1,173 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Items are handed out one by one (OpenMP's dynamic schedule), so that uneven ones balance. Without
- * OpenMP everything runs on the calling thread, as worker 0. */
+/* Items are handed out one by one, so that uneven ones balance. The calling thread never waits for
+ * help: it takes items itself until none is left, and then waits only for those that a helper has
+ * begun. On a busy machine, where helpers do not get to run, it simply does everything; a barrier
+ * that all threads must reach would cost a time slice each time instead (OpenMP's made training with
+ * small batches ten times slower there).
+ *
+ * The helpers are the library's only state of its own: they belong to the process and sleep between
+ * jobs. One job runs at a time; a call from inside a job, or from another thread while one is
+ * running, is done by its caller alone. A fork leaves helpers behind; the child starts its own. */
 #include "base/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
-#ifdef _OPENMP
-#include <omp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MOST_HELPERS = 255 };
+enum { SPINS = 2000 }; /* looks for the next job, some ten microseconds, before falling asleep */
+
+static struct {
+    pthread_mutex_t owner;   /* held by the caller whose job is running */
+    atomic_uint_fast64_t turn; /* odd while a job is open */
+    atomic_size_t inside;      /* helpers that may be looking at the job */
+
+    md_parallel_body body;
+    void *context;
+    size_t count, threads;
+    atomic_size_t next;
+
+    pthread_mutex_t bed;
+    pthread_cond_t wake;
+    atomic_size_t sleepers;
+    size_t helpers; /* started so far */
+} pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
+          .bed = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER};
+
+static void pause_shortly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    atomic_signal_fence(memory_order_seq_cst);
 #endif
+}
+
+static void take_items(size_t worker)
+{
+    for (;;) {
+        const size_t item = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
+        if (item >= pool.count)
+            return;
+        pool.body(pool.context, item, worker);
+    }
+}
+
+static bool is_open(uint_fast64_t turn)
+{
+    return turn % 2 == 1;
+}
+
+/* The next open job after `seen`: awake for a while, then asleep. */
+static uint_fast64_t await_job(uint_fast64_t seen)
+{
+    uint_fast64_t turn;
+    for (int i = 0; i < SPINS; i++) {
+        turn = atomic_load(&pool.turn);
+        if (is_open(turn) && turn != seen)
+            return turn;
+        pause_shortly();
+    }
+    pthread_mutex_lock(&pool.bed);
+    atomic_fetch_add(&pool.sleepers, 1);
+    while (turn = atomic_load(&pool.turn), !is_open(turn) || turn == seen)
+        pthread_cond_wait(&pool.wake, &pool.bed);
+    atomic_fetch_sub(&pool.sleepers, 1);
+    pthread_mutex_unlock(&pool.bed);
+    return turn;
+}
+
+static void *help(void *number)
+{
+    const size_t worker = (size_t)(uintptr_t)number;
+    for (uint_fast64_t turn = 0;;) {
+        turn = await_job(turn);
+        /* who is counted first and then finds the job still open may look at it: its owner closes it
+         * first and then waits until nobody is counted */
+        atomic_fetch_add(&pool.inside, 1);
+        if (atomic_load(&pool.turn) == turn && worker < pool.threads)
+            take_items(worker);
+        atomic_fetch_sub(&pool.inside, 1);
+    }
+    return NULL;
+}
+
+/* In the child of a fork there is one thread and no job. */
+static void forget_helpers(void)
+{
+    pthread_mutex_init(&pool.owner, NULL);
+    pthread_mutex_init(&pool.bed, NULL);
+    pthread_cond_init(&pool.wake, NULL);
+    atomic_store(&pool.turn, 0);
+    atomic_store(&pool.inside, 0);
+    atomic_store(&pool.sleepers, 0);
+    pool.helpers = 0;
+}
+
+static void mind_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_helpers);
+}
+
+static void start_helpers(size_t wanted)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_attr_t detached;
+    pthread_once(&once, mind_forks);
+    if (pool.helpers >= wanted || pthread_attr_init(&detached) != 0)
+        return;
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    while (pool.helpers < wanted) {
+        pthread_t thread;
+        if (pthread_create(&thread, &detached, help, (void *)(uintptr_t)(pool.helpers + 1)) != 0)
+            break; /* then there is less help */
+        pool.helpers++;
+    }
+    pthread_attr_destroy(&detached);
+}
+
+static void open_job(void)
+{
+    atomic_store(&pool.next, 0);
+    atomic_fetch_add(&pool.turn, 1);
+    if (atomic_load(&pool.sleepers) == 0)
+        return;
+    pthread_mutex_lock(&pool.bed);
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.bed);
+}
+
+static void close_job(void)
+{
+    atomic_fetch_add(&pool.turn, 1);
+    for (int i = 0; atomic_load(&pool.inside) > 0; i++) {
+        if (i < SPINS)
+            pause_shortly();
+        else
+            sched_yield(); /* let a helper that was pushed aside come back */
+    }
+}
 
 void md_parallel_for(size_t threads, size_t count, md_parallel_body body, void *context)
 {
-#ifdef _OPENMP
-    if (threads > 1 && count > 1) {
-#pragma omp parallel for num_threads((int)threads) schedule(dynamic, 1)
+    const size_t most = threads < count ? threads : count;
+    if (most <= 1 || pthread_mutex_trylock(&pool.owner) != 0) {
         for (size_t item = 0; item < count; item++)
-            body(context, item, (size_t)omp_get_thread_num());
+            body(context, item, 0);
         return;
     }
-#else
-    (void)threads;
-#endif
-    for (size_t item = 0; item < count; item++)
-        body(context, item, 0);
+    start_helpers(most - 1 < MOST_HELPERS ? most - 1 : MOST_HELPERS);
+    pool.body = body;
+    pool.context = context;
+    pool.count = count;
+    pool.threads = threads;
+    open_job();
+    take_items(0);
+    close_job();
+    pthread_mutex_unlock(&pool.owner);
 }
 
 size_t md_processor_count(void)

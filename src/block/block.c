@@ -9,18 +9,6 @@ void md_block_free(md_block *block)
         block->class->free(block);
 }
 
-/* ||theta - step d||^2 = b^2 - 2 step <theta, d> + step^2 ||d||^2. Rounding may leave a tiny
- * negative number where theta is about to vanish. */
-double md_block_norm_after(md_block *block, md_example example, const md_delta *delta, double step)
-{
-    if (delta->count == 0)
-        return block->norm;
-    const double slope = block->norm > 0 ? block->class->slope(block, example, delta) : 0;
-    const double change = block->class->delta_norm2(block, example, delta);
-    const double square = block->norm * block->norm - 2 * step * slope + step * step * change;
-    return square <= 0 ? 0 : sqrt(square); /* what is not a number stays so and is noticed */
-}
-
 void md_block_rescale(md_block *block, double factor)
 {
     block->scale *= factor;
@@ -30,8 +18,17 @@ void md_block_rescale(md_block *block, double factor)
 void md_block_refresh_norm(md_block *block)
 {
     const double square = block->class->norm2(block);
-    if (square <= 0)
+    if (square <= 0 && isfinite(square)) /* what is not a number is noticed by its norm */
         block->class->clear(block);
     else
         block->norm = sqrt(square);
+}
+
+void md_block_visit(md_block *block, md_state_visitor visit, void *context)
+{
+    visit(context, &block->scale, sizeof block->scale);
+    visit(context, &block->norm, sizeof block->norm);
+    visit(context, &block->weight_sum, sizeof block->weight_sum);
+    visit(context, &block->iterates, sizeof block->iterates);
+    block->class->visit_state(block, visit, context);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A block is one kernel or one group of explicit features: theta_m = scale * body, so that
- * shrinking costs O(1). It can score the parts of an example, tell what an update would do to its
- * norm, take the update, be cleared, be averaged. Whatever it is made of, learners treat it alike.
+ * shrinking costs O(1). It can score the parts of an example, take a step and tell its norm, be
+ * cleared, be averaged. Whatever it is made of, learners treat it alike.
  *
- * Notation: an update is theta -= step * d, d = sum_p delta_p phi(p) over the parts of one example.
+ * Notation: a step is theta -= eta * d, d = sum_p delta_p phi(p) over the parts of some examples.
  */
 #ifndef MD_BLOCK_H
 #define MD_BLOCK_H
@@ -16,26 +16,50 @@ typedef struct md_example {
     size_t row, length;
 } md_example;
 
+/* The gradient of one example's loss. */
+typedef struct md_gradient {
+    md_example example;
+    const md_delta *delta;
+} md_gradient;
+
+typedef struct md_step {
+    const md_gradient *gradients;
+    size_t count;
+    double eta;
+} md_step;
+
 typedef struct md_block md_block;
+
+/* Called for every piece of a block's state. */
+typedef void (*md_state_visitor)(void *context, void *data, size_t bytes);
 
 typedef struct md_block_class {
     const char *name;
 
-    /* score[part] += theta's score of the (row, label) parts of an example. */
+    /* score[part] += theta's score of the parts of an example. */
     void (*score)(const md_block *block, md_example example, float *score);
 
-    /* <theta, d> and ||d||^2. */
-    double (*slope)(const md_block *block, md_example example, const md_delta *delta);
-    double (*delta_norm2)(md_block *block, md_example example, const md_delta *delta);
+    /* An example that will be scored soon; NULL: there is nothing to gain. */
+    void (*prefetch)(const md_block *block, md_example example);
 
-    void (*update)(md_block *block, md_example example, const md_delta *delta, double step);
+    /* Takes a step and returns ||theta|| behind it. What is costly and may turn out to be of no use,
+     * since the block is about to be shrunk to nothing, is left to finish, which is called with the
+     * same step and before anything else unless the block is cleared. */
+    double (*step)(md_block *block, const md_step *step);
+    void (*finish)(md_block *block, const md_step *step);
+
+    /* ||phi||^2 of a (row, label) part. */
+    double (*self)(const md_block *block, size_t row);
+
     void (*clear)(md_block *block);   /* theta = 0; counted iterates stay counted */
     void (*restart)(md_block *block); /* theta = 0 and no iterates counted, as after creation */
-    double (*norm2)(const md_block *block); /* ||theta||^2 from scratch */
+    double (*norm2)(md_block *block); /* ||theta||^2 from scratch */
 
-    /* Soft-thresholds every coordinate by tau and returns sum |theta|; NULL: the block has no
-     * coordinates (kernel expansions). */
-    double (*soft_threshold)(md_block *block, double tau);
+    /* Soft-thresholds every coordinate by tau; NULL: the block has no coordinates (kernel
+     * expansions). It may be put off until a coordinate is looked at; norm2 and sum_abs look at
+     * all of them. */
+    void (*soft_threshold)(md_block *block, double tau);
+    double (*sum_abs)(md_block *block);
 
     /* theta becomes the average of the iterates counted by md_block_count_iterate (at least one),
      * which stay counted: another theta may be imported and counting go on. */
@@ -43,8 +67,12 @@ typedef struct md_block_class {
 
     /* Copies of theta: size in floats, out and in again. */
     size_t (*body_size)(const md_block *block);
-    void (*export_body)(const md_block *block, float *body); /* theta itself, scale applied */
+    void (*export_body)(md_block *block, float *body); /* theta itself, scale applied */
     medley_status (*import_body)(md_block *block, const float *body, medley_error *error);
+
+    /* Visits all that changes in training, always in the same order and sizes: who copies it out
+     * and in again goes on as if nothing had happened. md_block_visit adds the fields below. */
+    void (*visit_state)(md_block *block, md_state_visitor visit, void *context);
 
     void (*free)(md_block *block);
 } md_block_class;
@@ -63,16 +91,31 @@ struct md_block {
 medley_status md_kernel_block_create(md_block **block, md_gram *gram, size_t m, const char *name,
                                      size_t labels, bool averaging, medley_error *error);
 
-/* One weight for each column of features and label; gain multiplies the features. The matrix must
+/* Features of the rows of the training data: the columns of a matrix, or one feature of value 1 a
+ * row (id -1: none), or, if neither is given, the same single feature everywhere. */
+typedef struct md_row_features {
+    const md_matrix *matrix;
+    const int32_t *id; /* of row i: id[i * id_step] */
+    size_t id_step;
+    size_t count; /* of features: columns of the matrix, ids, or 1 */
+} md_row_features;
+
+/* One weight for each feature and each part of one kind, times gain. All that is pointed to must
  * outlive the block. */
-medley_status md_explicit_block_create(md_block **block, const md_matrix *features, double gain,
-                                       const char *name, size_t labels, bool averaging,
+typedef struct md_explicit {
+    const char *name;
+    md_row_features features;
+    double gain;
+    md_space space;
+    md_part_kind kind;
+    bool averaging;  /* iterates will be averaged */
+    bool thresholds; /* soft_threshold will be called */
+} md_explicit;
+
+medley_status md_explicit_block_create(md_block **block, const md_explicit *what,
                                        medley_error *error);
 
 void md_block_free(md_block *block);
-
-/* ||theta - step d||, from the recurrence (SPEC section 3). */
-double md_block_norm_after(md_block *block, md_example example, const md_delta *delta, double step);
 
 /* theta *= factor, in O(1). */
 void md_block_rescale(md_block *block, double factor);
@@ -80,6 +123,8 @@ void md_block_rescale(md_block *block, double factor);
 /* Recomputes the norm exactly: the recurrence drifts. A block without length is cleared, so that
  * norm 0 always means a body of zeros. */
 void md_block_refresh_norm(md_block *block);
+
+void md_block_visit(md_block *block, md_state_visitor visit, void *context);
 
 /* One more iterate for the average (call after every round). */
 static inline void md_block_count_iterate(md_block *block)

@@ -1,36 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An explicit block: theta = scale * W with one weight per feature and label, [columns][labels] so
- * that the labels of a feature are read together. Features are the columns of a view, dense or
- * sparse, times a constant gain. */
+/* An explicit block: theta = scale * W with one weight per feature and part, [features][width] so
+ * that the parts of a feature (the labels of a row, pairs of labels) are read together. Features
+ * are the columns of a view, ids of a template, or one constant, times a gain.
+ *
+ * Bytes per feature of a row: 4 width read to score, read and written to step; flops 2 width and
+ * about 5 width, since the norm is kept along the way. Soft thresholds are put off: two in a row are
+ * one with their sum, so a feature remembers how much it has had and gets the rest when it is next
+ * looked at. */
 #include "block/block.h"
 
 #include "base/memory.h"
+#include "block/weights.h"
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
+enum { LOG_SHARE = 8 }; /* a log of more than this part of the features is no faster than none */
 
 typedef struct explicit_block {
     md_block base;
-    const md_matrix *features;
-    double gain;
-    size_t columns;
-    float *weight; /* [columns][labels] W */
-    float *aside;  /* [columns][labels] the sum of iterates is weight_sum * W + aside; or NULL */
+    md_explicit what;
+    size_t features, width;
+    float *weight; /* W of feature f at f * stride; behind it, if there is an average, what to add to
+                    * weight_sum * W for the sum of iterates: they are needed together */
+    size_t stride;
+    double norm2; /* ||W||^2 but for thresholds put off */
+
+    /* features that may have weights since the last clear, so that clearing costs no more than
+     * they do */
+    uint32_t *log; /* [log_capacity] */
+    size_t log_count, log_capacity;
+    bool log_is_full; /* any feature may have weights */
+
+    double threshold; /* sum of all thresholds since creation, in units of W */
+    double *had;      /* [features] how much of it each feature has had; NULL: none are used */
 } explicit_block;
 
-/* A row as a list of (column, value): dense rows have every column. */
+static explicit_block *cast(md_block *block)
+{
+    return (explicit_block *)block;
+}
+
+static const explicit_block *view(const md_block *block)
+{
+    return (const explicit_block *)block;
+}
+
+static float *weights_of(const explicit_block *x, size_t feature)
+{
+    return x->weight + feature * x->stride;
+}
+
+/* NULL: no average is kept. */
+static float *aside_of(const explicit_block *x, size_t feature)
+{
+    return x->what.averaging ? weights_of(x, feature) + x->width : NULL;
+}
+
+/* ---- features of a row ---- */
+
+/* (column, value) pairs; dense rows have every column. */
 struct feature_row {
     const int32_t *column; /* NULL: 0, 1, 2 ... */
-    const float *value;
+    const float *value;    /* NULL: 1 */
     size_t count;
 };
 
-static struct feature_row row_of(const md_matrix *matrix, size_t row)
+static struct feature_row row_of(const md_row_features *features, size_t row)
 {
+    const md_matrix *matrix = features->matrix;
+    if (features->id != NULL)
+        return (struct feature_row){features->id + row * features->id_step, NULL,
+                                    features->id[row * features->id_step] >= 0};
+    if (matrix == NULL)
+        return (struct feature_row){NULL, NULL, 1};
     if (matrix->dense != NULL)
         return (struct feature_row){NULL, matrix->dense + row * matrix->columns, matrix->columns};
     return (struct feature_row){matrix->index + matrix->start[row],
@@ -43,90 +88,130 @@ static size_t column_at(const struct feature_row *row, size_t e)
     return row->column ? (size_t)row->column[e] : e;
 }
 
+static double value_at(const struct feature_row *row, size_t e)
+{
+    return row->value ? (double)row->value[e] : 1;
+}
+
+/* ||phi||^2 of the features of a row. */
+static double self(const md_block *block, size_t row)
+{
+    const explicit_block *x = view(block);
+    const struct feature_row features = row_of(&x->what.features, row);
+    double sum = 0;
+    for (size_t e = 0; e < features.count; e++)
+        sum += value_at(&features, e) * value_at(&features, e);
+    return x->what.gain * x->what.gain * sum;
+}
+
+/* ---- scores ---- */
+
+static void score_row(const explicit_block *x, size_t row, float factor, float *out)
+{
+    const struct feature_row features = row_of(&x->what.features, row);
+    for (size_t e = 0; e < features.count; e++) {
+        const size_t column = column_at(&features, e);
+        const float value = (float)(factor * value_at(&features, e));
+        if (value == 0)
+            continue;
+        const float *weight = weights_of(x, column);
+        const float late = x->had ? (float)(x->threshold - x->had[column]) : 0;
+        if (late > 0)
+            md_add_thresholded(out, weight, value, late, x->width);
+        else
+            md_add_weights(out, weight, value, x->width);
+    }
+}
+
+static md_lookup lookup_of(const explicit_block *x, size_t first)
+{
+    const md_row_features *features = &x->what.features;
+    return (md_lookup){.weight = x->weight,
+                       .width = x->width,
+                       .stride = x->stride,
+                       .id = features->id + first * features->id_step,
+                       .step = features->id_step};
+}
+
+static void prefetch(const md_block *block, md_example example)
+{
+    const explicit_block *x = view(block);
+    const md_lookup lookup = lookup_of(x, example.row);
+    if (block->norm > 0 && x->what.features.id != NULL)
+        md_prefetch_weights(&lookup, example.length);
+}
+
 static void score(const md_block *block, md_example example, float *scores)
 {
-    const explicit_block *x = (const explicit_block *)block;
-    const float factor = (float)(block->scale * x->gain);
+    const explicit_block *x = view(block);
+    const float factor = (float)(block->scale * x->what.gain);
     if (block->norm == 0)
         return;
-    for (size_t i = 0; i < example.length; i++) {
-        const struct feature_row row = row_of(x->features, example.row + i);
-        float *out = scores + i * block->labels;
-        for (size_t e = 0; e < row.count; e++) {
-            const float value = factor * row.value[e];
-            const float *weight = x->weight + column_at(&row, e) * block->labels;
-            for (size_t l = 0; l < block->labels; l++)
-                out[l] += value * weight[l];
-        }
+    const md_space *space = &x->what.space;
+    const md_groups groups = space->structure->groups(space->shape, example.length, x->what.kind);
+    const size_t first = example.row + groups.row;
+    if (x->what.features.id != NULL && x->had == NULL) {
+        const md_lookup lookup = lookup_of(x, first);
+        md_add_weights_of_ids(scores + groups.first, &lookup, groups.count, factor);
+        return;
     }
+    for (size_t g = 0; g < groups.count; g++)
+        score_row(x, first + g, factor, scores + groups.first + g * groups.width);
 }
 
-static double slope(const md_block *block, md_example example, const md_delta *delta)
+/* ---- keeping count ---- */
+
+static void note(explicit_block *x, size_t column)
 {
-    const explicit_block *x = (const explicit_block *)block;
-    double sum = 0;
-    for (size_t i = 0; i < delta->count; i++) {
-        const size_t place = delta->part[i] / block->labels;
-        const size_t label = delta->part[i] % block->labels;
-        if (place >= example.length)
-            continue;
-        const struct feature_row row = row_of(x->features, example.row + place);
-        double score_there = 0;
-        for (size_t e = 0; e < row.count; e++)
-            score_there += (double)row.value[e] *
-                           (double)x->weight[column_at(&row, e) * block->labels + label];
-        sum += (double)delta->coefficient[i] * score_there;
-    }
-    return block->scale * x->gain * sum;
+    if (x->log_is_full)
+        return;
+    if (x->log_count == x->log_capacity)
+        x->log_is_full = true;
+    else
+        x->log[x->log_count++] = (uint32_t)column;
 }
 
-static double row_product(const md_matrix *matrix, size_t i, size_t j)
+/* Gives a feature the thresholds it has not had yet. */
+static void catch_up(explicit_block *x, size_t column)
 {
-    const struct feature_row a = row_of(matrix, i);
-    const struct feature_row b = row_of(matrix, j);
-    double sum = 0;
-    size_t q = 0;
-    for (size_t p = 0; p < a.count; p++) {
-        while (q < b.count && column_at(&b, q) < column_at(&a, p))
-            q++;
-        if (q < b.count && column_at(&b, q) == column_at(&a, p))
-            sum += (double)a.value[p] * (double)b.value[q];
+    if (x->had == NULL || x->had[column] == x->threshold)
+        return;
+    const float late = (float)(x->threshold - x->had[column]);
+    float *weight = weights_of(x, column);
+    float *aside = aside_of(x, column);
+    for (size_t p = 0; p < x->width; p++) {
+        const float old = weight[p];
+        const float magnitude = fabsf(old) - late;
+        weight[p] = magnitude > 0 ? copysignf(magnitude, old) : 0;
+        x->norm2 += (double)weight[p] * (double)weight[p] - (double)old * (double)old;
+        if (aside != NULL)
+            aside[p] -= (float)(x->base.weight_sum * (double)(weight[p] - old));
     }
-    return sum;
+    x->had[column] = x->threshold;
 }
 
-static double delta_norm2(md_block *block, md_example example, const md_delta *delta)
+static void catch_up_all(explicit_block *x)
 {
-    const explicit_block *x = (const explicit_block *)block;
-    double sum = 0;
-    size_t held = SIZE_MAX; /* the row whose square is in `square`: parts come row by row */
-    double square = 0;
-    for (size_t i = 0; i < delta->count; i++) {
-        const size_t place = delta->part[i] / block->labels;
-        const double a = (double)delta->coefficient[i];
-        if (place >= example.length)
-            continue;
-        if (place != held)
-            square = row_product(x->features, example.row + place, example.row + place);
-        held = place;
-        sum += a * a * square;
-        for (size_t j = 0; example.length > 1 && j < i; j++) {
-            const size_t other = delta->part[j] / block->labels;
-            if (other < example.length && other != place &&
-                delta->part[j] % block->labels == delta->part[i] % block->labels)
-                sum += 2 * a * (double)delta->coefficient[j] *
-                       row_product(x->features, example.row + place, example.row + other);
-        }
-    }
-    return x->gain * x->gain * sum;
+    for (size_t c = 0; x->had != NULL && c < x->features; c++)
+        catch_up(x, c);
+}
+
+/* Moves weight_sum * W of a feature aside. */
+static void settle_feature(explicit_block *x, size_t feature)
+{
+    const double sum = x->base.weight_sum;
+    const float *weight = weights_of(x, feature);
+    float *aside = aside_of(x, feature);
+    for (size_t p = 0; aside != NULL && sum != 0 && p < x->width; p++)
+        aside[p] += (float)(sum * (double)weight[p]);
 }
 
 /* Puts the whole sum of iterates aside, so that W may change in any way. */
 static void settle(explicit_block *x)
 {
-    const double sum = x->base.weight_sum;
-    for (size_t i = 0; x->aside != NULL && sum != 0 && i < x->columns * x->base.labels; i++)
-        x->aside[i] += (float)(sum * (double)x->weight[i]);
+    catch_up_all(x);
+    for (size_t f = 0; x->what.averaging && f < x->features; f++)
+        settle_feature(x, f);
     x->base.weight_sum = 0;
 }
 
@@ -134,158 +219,300 @@ static void settle(explicit_block *x)
 static void fold_scale(explicit_block *x)
 {
     settle(x);
-    for (size_t i = 0; i < x->columns * x->base.labels; i++)
-        x->weight[i] = (float)(x->base.scale * (double)x->weight[i]);
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            weights_of(x, f)[p] = (float)(x->base.scale * (double)weights_of(x, f)[p]);
+    x->norm2 *= x->base.scale * x->base.scale;
     x->base.scale = 1;
 }
 
-static void update(md_block *block, md_example example, const md_delta *delta, double step)
+/* ---- steps ---- */
+
+/* The gradient in the parts of one group. */
+struct slice {
+    const float *dense;        /* [width] */
+    const uint32_t *part;      /* [count] */
+    const float *coefficient;  /* [count] */
+    size_t count, first_part;  /* part[i] - first_part is the place in the group */
+};
+
+static void take(explicit_block *x, size_t row, const struct slice *slice, double step)
 {
-    explicit_block *x = (explicit_block *)block;
-    if (block->scale < (x->aside ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
-        fold_scale(x);
-    for (size_t i = 0; i < delta->count; i++) {
-        const size_t place = delta->part[i] / block->labels;
-        const size_t label = delta->part[i] % block->labels;
-        if (place >= example.length)
+    const struct feature_row features = row_of(&x->what.features, row);
+    for (size_t e = 0; e < features.count; e++) {
+        const size_t column = column_at(&features, e);
+        const float factor = (float)(-step * value_at(&features, e));
+        if (factor == 0)
             continue;
-        const struct feature_row row = row_of(x->features, example.row + place);
-        const double factor = -step / block->scale * x->gain * (double)delta->coefficient[i];
-        for (size_t e = 0; e < row.count; e++) {
-            const size_t at = column_at(&row, e) * block->labels + label;
-            const float change = (float)(factor * (double)row.value[e]);
-            x->weight[at] += change;
-            if (x->aside != NULL)
-                x->aside[at] -= (float)(block->weight_sum * (double)change);
+        float *weight = weights_of(x, column);
+        float *aside = aside_of(x, column);
+        const float sum = (float)x->base.weight_sum;
+        catch_up(x, column);
+        note(x, column);
+        if (MD_FEW_PARTS * slice->count < x->width) {
+            for (size_t i = 0; i < slice->count; i++) {
+                const size_t p = slice->part[i] - slice->first_part;
+                const float change = factor * slice->coefficient[i];
+                x->norm2 += (double)change * (2 * (double)weight[p] + (double)change);
+                weight[p] += change;
+                if (aside != NULL)
+                    aside[p] -= sum * change;
+            }
+        } else {
+            x->norm2 += md_step_weights(weight, aside, slice->dense, factor, sum, x->width);
         }
     }
 }
 
+static void step_rows(explicit_block *x, const md_gradient *gradient, double step)
+{
+    const md_delta *delta = gradient->delta;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        const size_t first_part = delta->row[r] * x->width;
+        const size_t start = delta->start[r];
+        const struct slice slice = {.dense = delta->dense + first_part,
+                                    .part = delta->part + start,
+                                    .coefficient = delta->coefficient + start,
+                                    .count = delta->start[r + 1] - start,
+                                    .first_part = first_part};
+        take(x, gradient->example.row + delta->row[r], &slice, step);
+    }
+}
+
+/* Parts of other kinds: those of a group stand together in the list. */
+static void step_groups(explicit_block *x, const md_gradient *gradient, double step)
+{
+    const md_delta *delta = gradient->delta;
+    const md_space *space = &x->what.space;
+    const md_groups groups =
+        space->structure->groups(space->shape, gradient->example.length, x->what.kind);
+    const size_t behind = groups.first + groups.count * groups.width;
+    for (size_t i = delta->start[delta->row_count]; i < delta->count;) {
+        if (delta->part[i] < groups.first || delta->part[i] >= behind) {
+            i++;
+            continue;
+        }
+        const size_t g = (delta->part[i] - groups.first) / groups.width;
+        const size_t first_part = groups.first + g * groups.width;
+        struct slice slice = {.dense = delta->dense + first_part,
+                              .part = delta->part + i,
+                              .coefficient = delta->coefficient + i,
+                              .first_part = first_part};
+        for (; i < delta->count && delta->part[i] >= first_part &&
+               delta->part[i] < first_part + groups.width;
+             i++)
+            slice.count++;
+        take(x, gradient->example.row + groups.row + g, &slice, step);
+    }
+}
+
+static double step(md_block *block, const md_step *step)
+{
+    explicit_block *x = cast(block);
+    if (block->scale < (x->what.averaging ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
+        fold_scale(x);
+    for (size_t g = 0; g < step->count; g++) {
+        const double scaled = step->eta / block->scale * x->what.gain;
+        if (x->what.kind == MD_ROW_PARTS)
+            step_rows(x, &step->gradients[g], scaled);
+        else
+            step_groups(x, &step->gradients[g], scaled);
+    }
+    return x->norm2 <= 0 ? 0 : block->scale * sqrt(x->norm2);
+}
+
+static void finish(md_block *block, const md_step *step)
+{
+    (void)block; /* a weight is there at once */
+    (void)step;
+}
+
+/* ---- the rest ---- */
+
+static void clear_feature(explicit_block *x, size_t column)
+{
+    catch_up(x, column);
+    settle_feature(x, column);
+    memset(weights_of(x, column), 0, x->width * sizeof *x->weight);
+}
+
 static void clear(md_block *block)
 {
-    explicit_block *x = (explicit_block *)block;
-    settle(x);
-    memset(x->weight, 0, x->columns * block->labels * sizeof *x->weight);
+    explicit_block *x = cast(block);
+    for (size_t f = 0; x->log_is_full && f < x->features; f++)
+        clear_feature(x, f);
+    for (size_t i = 0; !x->log_is_full && i < x->log_count; i++)
+        clear_feature(x, x->log[i]); /* one that comes again is zero by then */
+    x->log_count = 0;
+    x->log_is_full = false;
+    x->norm2 = 0;
+    block->weight_sum = 0;
     block->scale = 1;
     block->norm = 0;
 }
 
 static void restart(md_block *block)
 {
-    explicit_block *x = (explicit_block *)block;
+    explicit_block *x = cast(block);
     clear(block);
     block->iterates = 0;
-    if (x->aside != NULL)
-        memset(x->aside, 0, x->columns * block->labels * sizeof *x->aside);
+    memset(x->weight, 0, x->features * x->stride * sizeof *x->weight);
 }
 
-static double norm2(const md_block *block)
+static double norm2(md_block *block)
 {
-    const explicit_block *x = (const explicit_block *)block;
+    explicit_block *x = cast(block);
+    catch_up_all(x);
     double sum = 0;
-    for (size_t i = 0; i < x->columns * block->labels; i++)
-        sum += (double)x->weight[i] * (double)x->weight[i];
+    for (size_t f = 0; f < x->features; f++)
+        sum += md_sum_squares(weights_of(x, f), x->width);
+    x->norm2 = sum;
     return block->scale * block->scale * sum;
 }
 
-static double soft_threshold(md_block *block, double tau)
+static void soft_threshold(md_block *block, double tau)
 {
-    explicit_block *x = (explicit_block *)block;
-    const float threshold = (float)(tau / block->scale);
+    explicit_block *x = cast(block);
+    if (block->norm > 0)
+        x->threshold += tau / block->scale;
+    if (x->what.averaging) /* the iterate that is counted next must have had it */
+        catch_up_all(x);
+}
+
+static double sum_abs(md_block *block)
+{
+    explicit_block *x = cast(block);
+    catch_up_all(x);
     double sum = 0;
-    for (size_t i = 0; i < x->columns * block->labels; i++) {
-        const float old = x->weight[i];
-        const float magnitude = fabsf(old) - threshold;
-        const float shrunk = magnitude > 0 ? copysignf(magnitude, old) : 0;
-        if (x->aside != NULL)
-            x->aside[i] -= (float)(block->weight_sum * (double)(shrunk - old));
-        x->weight[i] = shrunk;
-        sum += fabs((double)shrunk);
-    }
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            sum += fabs((double)weights_of(x, f)[p]);
     return block->scale * sum;
+}
+
+/* W has been filled anew. */
+static void adopt(explicit_block *x)
+{
+    x->base.scale = 1;
+    x->log_is_full = true;
+    md_block_refresh_norm(&x->base);
 }
 
 static medley_status take_average(md_block *block, medley_error *error)
 {
-    explicit_block *x = (explicit_block *)block;
+    explicit_block *x = cast(block);
     (void)error;
     settle(x);
-    for (size_t i = 0; i < x->columns * block->labels; i++)
-        x->weight[i] = (float)((double)x->aside[i] / block->iterates);
-    block->scale = 1;
-    md_block_refresh_norm(block);
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            weights_of(x, f)[p] = (float)((double)aside_of(x, f)[p] / block->iterates);
+    adopt(x);
     return MEDLEY_OK;
 }
 
 static size_t body_size(const md_block *block)
 {
-    return ((const explicit_block *)block)->columns * block->labels;
+    return view(block)->features * view(block)->width;
 }
 
-/* The gain belongs to the body here, so that W applies to the view's own columns. */
-static void export_body(const md_block *block, float *body)
+/* The gain belongs to the body here, so that W applies to the features themselves. */
+static void export_body(md_block *block, float *body)
 {
-    const explicit_block *x = (const explicit_block *)block;
-    const float factor = block->norm > 0 ? (float)(block->scale * x->gain) : 0;
-    for (size_t i = 0; i < x->columns * block->labels; i++)
-        body[i] = factor * x->weight[i];
+    explicit_block *x = cast(block);
+    catch_up_all(x);
+    const float factor = block->norm > 0 ? (float)(block->scale * x->what.gain) : 0;
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            body[f * x->width + p] = factor * weights_of(x, f)[p];
 }
 
 static medley_status import_body(md_block *block, const float *body, medley_error *error)
 {
-    explicit_block *x = (explicit_block *)block;
+    explicit_block *x = cast(block);
     (void)error;
     settle(x);
-    for (size_t i = 0; i < x->columns * block->labels; i++)
-        x->weight[i] = (float)((double)body[i] / x->gain);
-    block->scale = 1;
-    md_block_refresh_norm(block);
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            weights_of(x, f)[p] = (float)((double)body[f * x->width + p] / x->what.gain);
+    adopt(x);
     return MEDLEY_OK;
+}
+
+static void visit_state(md_block *block, md_state_visitor visit, void *context)
+{
+    explicit_block *x = cast(block);
+    visit(context, x->weight, x->features * x->stride * sizeof *x->weight);
+    visit(context, &x->norm2, sizeof x->norm2);
+    visit(context, x->log, x->log_capacity * sizeof *x->log);
+    visit(context, &x->log_count, sizeof x->log_count);
+    visit(context, &x->log_is_full, sizeof x->log_is_full);
+    visit(context, &x->threshold, sizeof x->threshold);
+    if (x->had != NULL)
+        visit(context, x->had, x->features * sizeof *x->had);
 }
 
 static void free_block(md_block *block)
 {
-    explicit_block *x = (explicit_block *)block;
+    explicit_block *x = cast(block);
     free(x->weight);
-    free(x->aside);
+    free(x->log);
+    free(x->had);
     free(x);
 }
 
 static const md_block_class explicit_block_class = {
     .name = "explicit",
     .score = score,
-    .slope = slope,
-    .delta_norm2 = delta_norm2,
-    .update = update,
+    .prefetch = prefetch,
+    .step = step,
+    .finish = finish,
+    .self = self,
     .clear = clear,
     .restart = restart,
     .norm2 = norm2,
     .soft_threshold = soft_threshold,
+    .sum_abs = sum_abs,
     .take_average = take_average,
     .body_size = body_size,
     .export_body = export_body,
     .import_body = import_body,
+    .visit_state = visit_state,
     .free = free_block,
 };
 
-medley_status md_explicit_block_create(md_block **result, const md_matrix *features, double gain,
-                                       const char *name, size_t labels, bool averaging,
+/* Rows are looked up at random: large pages spare the processor many look-ups of its own. */
+static float *zeros(size_t count)
+{
+    float *values = md_alloc_aligned(count, sizeof *values);
+    if (values != NULL)
+        memset(values, 0, count * sizeof *values);
+    return values;
+}
+
+medley_status md_explicit_block_create(md_block **result, const md_explicit *what,
                                        medley_error *error)
 {
     explicit_block *x = md_calloc(1, sizeof *x);
     if (x == NULL)
         return md_fail_memory(error, sizeof *x);
-    x->base =
-        (md_block){.class = &explicit_block_class, .name = name, .labels = labels, .scale = 1};
-    x->features = features;
-    x->gain = gain;
-    x->columns = features->columns;
-    x->weight = md_calloc(x->columns * labels, sizeof *x->weight);
-    if (averaging)
-        x->aside = md_calloc(x->columns * labels, sizeof *x->aside);
-    if (x->weight == NULL || (averaging && x->aside == NULL)) {
+    const size_t labels = what->space.shape.labels;
+    x->base = (md_block){
+        .class = &explicit_block_class, .name = what->name, .labels = labels, .scale = 1};
+    x->what = *what;
+    x->features = what->features.count;
+    x->width = what->space.structure->groups(what->space.shape, 3, what->kind).width;
+    x->log_capacity = x->features / LOG_SHARE + 1;
+    x->log = md_calloc(x->log_capacity, sizeof *x->log);
+    x->stride = (what->averaging ? 2 : 1) * x->width;
+    if (x->features > 1) /* in whole quarters of what memory gives at a time */
+        x->stride = (x->stride + 3) / 4 * 4;
+    x->weight = zeros(x->features * x->stride);
+    if (what->thresholds)
+        x->had = md_calloc(x->features, sizeof *x->had);
+    if (x->weight == NULL || x->log == NULL || (what->thresholds && x->had == NULL)) {
+        const size_t bytes = x->features * x->stride * sizeof(float);
         free_block(&x->base);
-        return md_fail_memory(error, features->columns * labels * sizeof(float));
+        return md_fail_memory(error, bytes);
     }
     *result = &x->base;
     return MEDLEY_OK;

@@ -8,11 +8,16 @@
 #include "block/block.h"
 
 #include "base/memory.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
+
+enum { FEW = 8 };                /* targets of a kernel row at a time */
+enum { DENSE = 4 };              /* one part in so many is enough for a matrix product */
+enum { MOST_PENDING_ROWS = 64 }; /* the norm of a longer gradient takes longer than the step */
 
 typedef struct kernel_block {
     md_block base;
@@ -22,6 +27,7 @@ typedef struct kernel_block {
     float *score;       /* [labels][n] S = K A */
     float *aside;       /* [labels][n] the sum of iterates is weight_sum * A + aside; NULL: none */
     bool *touched;      /* [labels] rows of A and S that may be nonzero; others hold rubbish */
+    bool pending;       /* the step has not been taken yet */
 } kernel_block;
 
 static kernel_block *cast(md_block *block)
@@ -47,37 +53,49 @@ static void score(const md_block *block, md_example example, float *scores)
     }
 }
 
-static double slope(const md_block *block, md_example example, const md_delta *delta)
+static double self(const md_block *block, size_t row)
 {
-    const kernel_block *k = view(block);
-    double sum = 0;
-    for (size_t i = 0; i < delta->count; i++) {
-        const size_t row = delta->part[i] / block->labels;
-        const size_t label = delta->part[i] % block->labels;
-        if (row < example.length && k->touched[label])
-            sum +=
-                (double)delta->coefficient[i] * (double)k->score[label * k->n + example.row + row];
-    }
-    return block->scale * sum;
+    return md_gram_diagonal(view(block)->gram, view(block)->m, row);
 }
 
-/* sum over pairs of parts with the same label of delta delta' K(row, row'). */
-static double delta_norm2(md_block *block, md_example example, const md_delta *delta)
+/* <theta, d> */
+static double slope(const kernel_block *k, const md_gradient *gradient)
 {
-    kernel_block *k = cast(block);
+    const md_delta *delta = gradient->delta;
+    const size_t labels = k->base.labels;
     double sum = 0;
-    for (size_t i = 0; i < delta->count; i++) {
-        const size_t row = delta->part[i] / block->labels;
-        const double a = (double)delta->coefficient[i];
-        if (row >= example.length)
-            continue;
-        sum += a * a * md_gram_diagonal(k->gram, k->m, example.row + row);
-        for (size_t j = 0; example.length > 1 && j < i; j++) {
-            const size_t other = delta->part[j] / block->labels;
-            if (other < example.length && other != row &&
-                delta->part[j] % block->labels == delta->part[i] % block->labels)
-                sum += 2 * a * (double)delta->coefficient[j] *
-                       (double)md_gram_entry(k->gram, k->m, example.row + row, example.row + other);
+    for (size_t r = 0; r < delta->row_count; r++)
+        for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++) {
+            const size_t label = delta->part[e] - delta->row[r] * labels;
+            if (k->touched[label])
+                sum += (double)delta->coefficient[e] *
+                       (double)k->score[label * k->n + gradient->example.row + delta->row[r]];
+        }
+    return k->base.scale * sum;
+}
+
+/* sum over pairs of rows of <delta, delta'> K(row, row'). */
+static double delta_norm2(kernel_block *k, const md_gradient *gradient)
+{
+    const md_delta *delta = gradient->delta;
+    const size_t labels = k->base.labels;
+    const size_t first = gradient->example.row;
+    double sum = 0;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        double square = 0;
+        for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++)
+            square += (double)delta->coefficient[e] * (double)delta->coefficient[e];
+        sum += square * md_gram_diagonal(k->gram, k->m, first + delta->row[r]);
+        for (size_t s = 0; s < r; s++) {
+            const float *other = delta->dense + delta->row[s] * labels;
+            double product = 0;
+            for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++)
+                product += (double)delta->coefficient[e] *
+                           (double)other[delta->part[e] - delta->row[r] * labels];
+            if (product != 0)
+                sum += 2 * product *
+                       (double)md_gram_entry(k->gram, k->m, first + delta->row[r],
+                                             first + delta->row[s]);
         }
     }
     return sum;
@@ -115,24 +133,102 @@ static void fold_scale(kernel_block *k)
     k->base.scale = 1;
 }
 
-static void update(md_block *block, md_example example, const md_delta *delta, double step)
+/* A few labels at a row: a multiple of the kernel row for each. */
+static void add_few(kernel_block *k, const md_gradient *gradient, size_t r, double step)
+{
+    const md_delta *delta = gradient->delta;
+    const size_t row = gradient->example.row + delta->row[r];
+    float alpha[FEW];
+    float *y[FEW];
+    md_targets targets = {.alpha = alpha, .y = y};
+    for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++) {
+        const size_t label = delta->part[e] - delta->row[r] * k->base.labels;
+        const float change = (float)(-step * (double)delta->coefficient[e]);
+        k->coefficient[label * k->n + row] += change;
+        if (k->aside != NULL)
+            k->aside[label * k->n + row] -= (float)(k->base.weight_sum * (double)change);
+        alpha[targets.count] = change;
+        y[targets.count++] = k->score + label * k->n;
+        if (targets.count == FEW || e + 1 == delta->start[r + 1]) {
+            md_gram_add_row(k->gram, k->m, row, &targets);
+            targets.count = 0;
+        }
+    }
+}
+
+/* Most labels at most rows, as the log loss has them: one small matrix product. */
+static bool add_all(kernel_block *k, const md_gradient *gradient, double step)
+{
+    const md_delta *delta = gradient->delta;
+    const size_t labels = k->base.labels;
+    const md_example example = gradient->example;
+    if (DENSE * (size_t)delta->start[delta->row_count] < example.length * labels)
+        return false;
+    for (size_t l = 0; l < labels; l++)
+        touch(k, l);
+    if (!md_gram_add_rows(k->gram, k->m, example.row, example.length, (float)-step, delta->dense,
+                          labels, k->score))
+        return false;
+    for (size_t i = 0; i < example.length * labels; i++) {
+        const size_t at = i % labels * k->n + example.row + i / labels;
+        const float change = (float)-step * delta->dense[i];
+        k->coefficient[at] += change;
+        if (k->aside != NULL)
+            k->aside[at] -= (float)(k->base.weight_sum * (double)change);
+    }
+    return true;
+}
+
+static void apply(kernel_block *k, const md_gradient *gradient, double eta)
+{
+    const md_delta *delta = gradient->delta;
+    if (k->base.scale < (k->aside ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
+        fold_scale(k);
+    const double step = eta / k->base.scale;
+    for (size_t e = 0; e < delta->start[delta->row_count]; e++)
+        touch(k, delta->part[e] % k->base.labels);
+    if (add_all(k, gradient, step))
+        return;
+    for (size_t r = 0; r < delta->row_count; r++)
+        add_few(k, gradient, r, step);
+}
+
+/* Rounding may leave less than nothing; what is not a number, or not finite, stays so and is
+ * noticed. */
+static double root(double square)
+{
+    return square <= 0 && isfinite(square) ? 0 : sqrt(square);
+}
+
+/* Steps at once where theta is not zero: ||theta - eta d||^2 = b^2 - eta (<theta, d> + <theta - eta
+ * d, d>), and both slopes are read from the score caches. From zero it is eta ||d||, and the kernel
+ * rows are left alone until it is known that the block will stay. */
+static double step(md_block *block, const md_step *step)
 {
     kernel_block *k = cast(block);
-    if (block->scale < (k->aside ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
-        fold_scale(k);
-    for (size_t i = 0; i < delta->count; i++) {
-        const size_t row = delta->part[i] / block->labels;
-        const size_t label = delta->part[i] % block->labels;
-        if (row >= example.length)
+    k->pending = false;
+    double square = block->norm * block->norm;
+    for (size_t g = 0; g < step->count; g++) {
+        const md_gradient *gradient = &step->gradients[g];
+        if (gradient->delta->row_count == 0)
             continue;
-        touch(k, label);
-        const float change = (float)(-step / block->scale * (double)delta->coefficient[i]);
-        k->coefficient[label * k->n + example.row + row] += change;
-        if (k->aside != NULL)
-            k->aside[label * k->n + example.row + row] -=
-                (float)(block->weight_sum * (double)change);
-        md_gram_axpy(k->gram, k->m, example.row + row, change, k->score + label * k->n);
+        if (square <= 0 && step->count == 1 && gradient->delta->row_count <= MOST_PENDING_ROWS) {
+            k->pending = true;
+            return step->eta * root(delta_norm2(k, gradient));
+        }
+        const double before = square > 0 ? slope(k, gradient) : 0;
+        apply(k, gradient, step->eta);
+        square -= step->eta * (before + slope(k, gradient));
     }
+    return root(square);
+}
+
+static void finish(md_block *block, const md_step *step)
+{
+    kernel_block *k = cast(block);
+    if (k->pending)
+        apply(k, &step->gradients[0], step->eta);
+    k->pending = false;
 }
 
 static void clear(md_block *block)
@@ -154,7 +250,7 @@ static void restart(md_block *block)
 }
 
 /* ||theta||^2 = scale^2 sum A S. */
-static double norm2(const md_block *block)
+static double norm2(md_block *block)
 {
     const kernel_block *k = view(block);
     double sum = 0;
@@ -210,7 +306,7 @@ static size_t body_size(const md_block *block)
 }
 
 /* [n][labels] */
-static void export_body(const md_block *block, float *body)
+static void export_body(md_block *block, float *body)
 {
     const kernel_block *k = view(block);
     const float scale = (float)block->scale;
@@ -235,6 +331,17 @@ static medley_status import_body(md_block *block, const float *body, medley_erro
     return status;
 }
 
+static void visit_state(md_block *block, md_state_visitor visit, void *context)
+{
+    kernel_block *k = cast(block);
+    const size_t bytes = k->n * block->labels * sizeof(float);
+    visit(context, k->coefficient, bytes);
+    visit(context, k->score, bytes);
+    visit(context, k->touched, block->labels * sizeof *k->touched);
+    if (k->aside != NULL)
+        visit(context, k->aside, bytes);
+}
+
 static void free_block(md_block *block)
 {
     kernel_block *k = cast(block);
@@ -248,9 +355,9 @@ static void free_block(md_block *block)
 static const md_block_class kernel_block_class = {
     .name = "kernel",
     .score = score,
-    .slope = slope,
-    .delta_norm2 = delta_norm2,
-    .update = update,
+    .step = step,
+    .finish = finish,
+    .self = self,
     .clear = clear,
     .restart = restart,
     .norm2 = norm2,
@@ -258,6 +365,7 @@ static const md_block_class kernel_block_class = {
     .body_size = body_size,
     .export_body = export_body,
     .import_body = import_body,
+    .visit_state = visit_state,
     .free = free_block,
 };
 

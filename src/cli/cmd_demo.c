@@ -53,7 +53,8 @@ static void draw_letters(const medley_dataset *dataset, size_t count)
 static medley_status set_options(medley_options *options, const char *method, int kernel,
                                  medley_error *error)
 {
-    const char *const settings[][2] = {{"method", method}, {"views", "all+grid:2x2"}, {"C", "3"}};
+    const char *const settings[][2] = {
+        {"task", "multiclass"}, {"method", method}, {"views", "all+grid:2x2"}, {"C", "3"}};
     medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < sizeof settings / sizeof *settings && status >= 0; i++)
         status = medley_options_set(options, settings[i][0], settings[i][1], error);

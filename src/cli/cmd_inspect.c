@@ -4,7 +4,52 @@
 
 #include <stdlib.h>
 
-static void print_json(const medley_model *model)
+/* The strongest features of the blocks that are shown; kernels have none. */
+static medley_status print_features(const medley_model *model, size_t top, size_t most,
+                                    medley_error *error)
+{
+    const medley_summary *s = medley_model_summary(model);
+    size_t *order = cli_blocks_by_weight(s);
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; order != NULL && i < s->block_count && i < top && status >= 0; i++) {
+        medley_feature *features;
+        size_t count;
+        status = medley_model_features(model, order[i], most, &features, &count, error);
+        if (status < 0)
+            break;
+        if (count > 0)
+            printf("\n%s\n", s->blocks[order[i]].name);
+        for (size_t f = 0; f < count; f++)
+            printf("  %+9.4f  %s\n", features[f].value, features[f].text);
+        medley_features_free(features, count);
+    }
+    free(order);
+    return status;
+}
+
+static medley_status print_json_features(const medley_model *model, size_t most,
+                                         medley_error *error)
+{
+    const medley_summary *s = medley_model_summary(model);
+    medley_status status = MEDLEY_OK;
+    json_open(stdout, "strongest", '{');
+    for (size_t m = 0; m < s->block_count && status >= 0; m++) {
+        medley_feature *features;
+        size_t count;
+        status = medley_model_features(model, m, most, &features, &count, error);
+        if (status < 0 || count == 0)
+            continue;
+        json_open(stdout, s->blocks[m].name, '{');
+        for (size_t f = 0; f < count; f++)
+            json_number(stdout, features[f].text, features[f].value);
+        json_close(stdout, '}');
+        medley_features_free(features, count);
+    }
+    json_close(stdout, '}');
+    return status;
+}
+
+static medley_status print_json(const medley_model *model, size_t features, medley_error *error)
 {
     const medley_summary *s = medley_model_summary(model);
     size_t *order = cli_blocks_by_weight(s);
@@ -23,12 +68,16 @@ static void print_json(const medley_model *model)
     for (size_t i = 0; order != NULL && i < s->block_count; i++)
         cli_json_block(&s->blocks[order[i]]);
     json_close(stdout, ']');
+    const medley_status status =
+        features > 0 ? print_json_features(model, features, error) : MEDLEY_OK;
     json_close(stdout, '}');
     printf("\n");
     free(order);
+    return status;
 }
 
-static void print_text(const medley_model *model, size_t top)
+static medley_status print_text(const medley_model *model, size_t top, size_t features,
+                                medley_error *error)
 {
     const medley_summary *s = medley_model_summary(model);
     printf("%s with %zu labels, learnt by %s from %zu examples\n", s->task,
@@ -38,6 +87,7 @@ static void print_text(const medley_model *model, size_t top)
     printf("%zu of %zu blocks active, %zu support rows\n\n", s->active_blocks, s->block_count,
            s->support_rows);
     cli_print_blocks(stdout, s, top);
+    return features > 0 ? print_features(model, top, features, error) : MEDLEY_OK;
 }
 
 static int run_inspect(cli_arguments *arguments)
@@ -45,24 +95,29 @@ static int run_inspect(cli_arguments *arguments)
     medley_error error = {0};
     medley_model *model = NULL;
     size_t top;
-    if (!cli_count(arguments, "top", 20, &top))
+    size_t features;
+    if (!cli_count(arguments, "top", 20, &top) || !cli_count(arguments, "features", 0, &features))
         return CLI_USAGE;
     if (arguments->word_count != 1)
         return cli_usage_error(arguments, "give one model file: medley inspect MODEL");
     if (medley_model_load(&model, arguments->words[0], &error) < 0)
         return cli_fail(arguments, &error);
-    if (arguments->json)
-        print_json(model);
-    else
-        print_text(model, top);
+    const medley_status status = arguments->json ? print_json(model, features, &error)
+                                                 : print_text(model, top, features, &error);
     medley_model_free(model);
-    return CLI_OK;
+    return status < 0 ? cli_fail(arguments, &error) : CLI_OK;
 }
 
-static const cli_option options[] = {{"top", "N", "20", "how many blocks to show", false}, {0}};
+static const cli_option options[] = {
+    {"top", "N", "20", "how many blocks to show", false},
+    {"features", "N", "0",
+     "show the N strongest features of each of them (templates and label context)", false},
+    {0}};
 
 static const char *const examples[] = {"the kernels that matter",
-                                       "medley inspect --top 10 model.medley", NULL};
+                                       "medley inspect --top 10 model.medley",
+                                       "templates and their strongest features",
+                                       "medley inspect --features 5 chunk.medley", NULL};
 
 extern const cli_command cli_command_inspect;
 const cli_command cli_command_inspect = {

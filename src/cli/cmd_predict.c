@@ -58,25 +58,75 @@ static bool close_target(struct target *target)
     return fine;
 }
 
-static void print_rows(FILE *file, const medley_model *model, const medley_prediction *prediction,
-                       bool with_scores)
+static const char *label_text(const medley_model *model, int32_t label)
 {
-    if (with_scores) {
-        fprintf(file, "label");
-        for (size_t l = 0; l < prediction->labels; l++)
-            fprintf(file, "\t%s", medley_model_label_name(model, l));
-        fprintf(file, "\n");
-    }
+    return medley_model_label_name(model, (size_t)label);
+}
+
+static void print_scores(FILE *file, const medley_model *model, const medley_prediction *prediction)
+{
+    fprintf(file, "label");
+    for (size_t l = 0; l < prediction->labels; l++)
+        fprintf(file, "\t%s", medley_model_label_name(model, l));
+    fprintf(file, "\n");
     for (size_t r = 0; r < prediction->rows; r++) {
-        fprintf(file, "%s", medley_model_label_name(model, (size_t)prediction->label[r]));
-        for (size_t l = 0; with_scores && l < prediction->labels; l++)
+        fprintf(file, "%s", label_text(model, prediction->label[r]));
+        for (size_t l = 0; l < prediction->labels; l++)
             fprintf(file, "\t%.6g", (double)prediction->score[r * prediction->labels + l]);
         fprintf(file, "\n");
     }
 }
 
-static void print_json(FILE *file, const medley_model *model, const medley_prediction *prediction,
-                       bool with_scores)
+/* The rows of a sequence: rows that stand alone are sequences of one. */
+static size_t first_row(const medley_dataset *dataset, size_t sequence)
+{
+    return medley_dataset_sequences(dataset) > 0 ? medley_dataset_sequence_row(dataset, sequence)
+                                                 : sequence;
+}
+
+/* A line for each output: number of the sequence, rank, score, labels between blanks. */
+static void print_best(FILE *file, const medley_model *model, const medley_dataset *dataset,
+                       const medley_prediction *prediction)
+{
+    for (size_t s = 0; s < prediction->sequences; s++)
+        for (size_t k = 0; k < prediction->best; k++) {
+            const int32_t *label = prediction->best_label + k * prediction->rows;
+            const size_t first = first_row(dataset, s);
+            if (label[first] < 0)
+                break;
+            fprintf(file, "%zu\t%zu\t%.6g\t", s + 1, k + 1,
+                    prediction->best_score[s * prediction->best + k]);
+            for (size_t r = first; r < first_row(dataset, s + 1); r++)
+                fprintf(file, "%s%s", r > first ? " " : "", label_text(model, label[r]));
+            fprintf(file, "\n");
+        }
+}
+
+static void print_json_best(FILE *file, const medley_model *model, const medley_dataset *dataset,
+                            const medley_prediction *prediction)
+{
+    json_open(file, "best", '[');
+    for (size_t s = 0; s < prediction->sequences; s++) {
+        json_open(file, NULL, '[');
+        for (size_t k = 0; k < prediction->best; k++) {
+            const int32_t *label = prediction->best_label + k * prediction->rows;
+            if (label[first_row(dataset, s)] < 0)
+                break;
+            json_open(file, NULL, '{');
+            json_number(file, "score", prediction->best_score[s * prediction->best + k]);
+            json_open(file, "labels", '[');
+            for (size_t r = first_row(dataset, s); r < first_row(dataset, s + 1); r++)
+                json_string(file, NULL, label_text(model, label[r]));
+            json_close(file, ']');
+            json_close(file, '}');
+        }
+        json_close(file, ']');
+    }
+    json_close(file, ']');
+}
+
+static void print_json(FILE *file, const medley_model *model, const medley_dataset *dataset,
+                       const medley_prediction *prediction, bool with_scores)
 {
     json_open(file, NULL, '{');
     json_count(file, "examples", prediction->rows);
@@ -86,7 +136,7 @@ static void print_json(FILE *file, const medley_model *model, const medley_predi
     json_close(file, ']');
     json_open(file, "predictions", '[');
     for (size_t r = 0; r < prediction->rows; r++)
-        json_string(file, NULL, medley_model_label_name(model, (size_t)prediction->label[r]));
+        json_string(file, NULL, label_text(model, prediction->label[r]));
     json_close(file, ']');
     if (with_scores)
         json_open(file, "scores", '[');
@@ -98,8 +148,52 @@ static void print_json(FILE *file, const medley_model *model, const medley_predi
     }
     if (with_scores)
         json_close(file, ']');
+    if (prediction->best > 0)
+        print_json_best(file, model, dataset, prediction);
     json_close(file, '}');
     fprintf(file, "\n");
+}
+
+/* Tables of numbers, which have no format of their own. */
+static medley_status print_table(const cli_arguments *arguments, const medley_model *model,
+                                 const medley_dataset *dataset,
+                                 const medley_prediction *prediction, medley_error *error)
+{
+    struct target target;
+    const char *output = cli_value(arguments, "output");
+    const bool scores = cli_flag(arguments, "proba") || cli_flag(arguments, "scores");
+    const bool opened = open_target(&target, output);
+    if (opened && arguments->json)
+        print_json(target.file, model, dataset, prediction, scores);
+    else if (opened && prediction->best > 0)
+        print_best(target.file, model, dataset, prediction);
+    else if (opened)
+        print_scores(target.file, model, prediction);
+    if (opened && close_target(&target))
+        return MEDLEY_OK;
+    *error = (medley_error){.code = MEDLEY_FAILED};
+    snprintf(error->message, sizeof error->message,
+             "the predictions could not be written; check the folder and the space left");
+    snprintf(error->file, sizeof error->file, "%s", output ? output : "standard output");
+    return error->code;
+}
+
+static medley_status print_labels(const cli_arguments *arguments, const medley_model *model,
+                                  const medley_dataset *dataset,
+                                  const medley_prediction *prediction, medley_error *error)
+{
+    const char **labels = calloc(prediction->rows + 1, sizeof *labels);
+    if (labels == NULL) {
+        error->code = MEDLEY_FAILED;
+        snprintf(error->message, sizeof error->message, "out of memory");
+        return error->code;
+    }
+    for (size_t r = 0; r < prediction->rows; r++)
+        labels[r] = label_text(model, prediction->label[r]);
+    const medley_status status =
+        medley_dataset_write_labels(dataset, labels, cli_value(arguments, "output"), error);
+    free(labels);
+    return status;
 }
 
 static int run_predict(cli_arguments *arguments)
@@ -108,37 +202,26 @@ static int run_predict(cli_arguments *arguments)
     medley_model *model = NULL;
     medley_dataset *dataset = NULL;
     medley_prediction *prediction = NULL;
+    medley_predict_options wanted = MEDLEY_PREDICT_OPTIONS_INIT;
     const char *path = cli_value(arguments, "model");
-    const bool probabilities = cli_flag(arguments, "proba");
-    const bool scores = probabilities || cli_flag(arguments, "scores");
     if (path == NULL)
         return cli_usage_error(arguments, "--model FILE is missing: which model to predict with");
+    if (!cli_count(arguments, "best", 0, &wanted.best))
+        return CLI_USAGE;
     medley_status status = medley_model_load(&model, path, &error);
     if (status >= 0)
         status = cli_load_data(arguments, model, &dataset, &error);
+    wanted.threads = cli_threads(arguments);
+    wanted.probabilities = cli_flag(arguments, "proba");
+    wanted.keep_labels = cli_flag(arguments, "constrain");
+    const bool table = wanted.probabilities || cli_flag(arguments, "scores") || wanted.best > 0;
     if (status >= 0)
-        status = medley_predict(&prediction, model, dataset, cli_threads(arguments), &error);
-    int code = CLI_OK;
-    if (status < 0) {
-        code = cli_fail(arguments, &error);
-    } else {
-        struct target target;
-        const char *output = cli_value(arguments, "output");
-        if (probabilities)
-            medley_prediction_probabilities(prediction);
-        const bool opened = open_target(&target, output);
-        if (opened && arguments->json)
-            print_json(target.file, model, prediction, scores);
-        else if (opened)
-            print_rows(target.file, model, prediction, scores);
-        if (!opened || !close_target(&target)) {
-            error = (medley_error){.code = MEDLEY_FAILED};
-            snprintf(error.message, sizeof error.message,
-                     "the predictions could not be written; check the folder and the space left");
-            snprintf(error.file, sizeof error.file, "%s", output ? output : "standard output");
-            code = cli_fail(arguments, &error);
-        }
-    }
+        status = medley_predict_with(&prediction, model, dataset, &wanted, &error);
+    if (status >= 0)
+        status = table || arguments->json
+                     ? print_table(arguments, model, dataset, prediction, &error)
+                     : print_labels(arguments, model, dataset, prediction, &error);
+    const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
     medley_prediction_free(prediction);
     medley_dataset_free(dataset);
     medley_model_free(model);
@@ -149,10 +232,16 @@ static const cli_option options[] = {
     {"model", "FILE", "", "the model to predict with", false},
     {"output", "FILE", "-", "where the predictions go", false},
     {"proba", "", "",
-     "print probabilities of all labels too: softmax of the scores, which is calibrated only after "
+     "print probabilities of all labels too (of sequences: marginals); calibrated only after "
      "training with --loss logistic",
      false},
     {"scores", "", "", "print the scores of all labels too", false},
+    {"best", "N", "0",
+     "print the N best outputs of every sequence (at most 20), one a line: sequence, rank, score, "
+     "labels",
+     false},
+    {"constrain", "", "",
+     "labels in DATA that the model knows are right: find the best labels of the other rows", false},
     {"threads", "N", "0", "0: all processors", false},
     {0}};
 
@@ -161,6 +250,8 @@ static const char *const examples[] = {
     "medley predict --model sonar.medley new.csv",
     "with probabilities, from standard input",
     "zcat new.svmlight.gz | medley predict --model m.medley --proba --format svmlight -",
+    "tagged words come back with the predicted label as last column",
+    "medley predict --model chunk.medley test.txt --output tagged.txt",
     "views by the names they had in training",
     "medley predict --model digits.medley --view fou=new-fou.csv --view kar=new-kar.csv",
     NULL};
@@ -170,10 +261,10 @@ const cli_command cli_command_predict = {
     .name = "predict",
     .usage = "--model FILE [options] [DATA]",
     .summary = "label new data",
-    .description = "Prints the predicted label of every row, as in the training "
-                   "data (numbers in plain form: +1 and 1.0 are 1). A label column in DATA is "
-                   "recognised by the number of columns and not "
-                   "looked at.",
+    .description = "Writes the predicted label of every row: tagged text in its own format "
+                   "(columns: one more column; conllu: in the label's place), all else one label a "
+                   "line, as in the training data (numbers in plain form: +1 and 1.0 are 1). A "
+                   "label column in DATA is recognised by the number of columns and not looked at.",
     .options = options,
     .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

@@ -67,8 +67,9 @@ static medley_status read_options(const cli_arguments *arguments, const medley_m
     for (int i = 0; i < 3; i++)
         if (strcmp(header, answers[i]) == 0) {
             options->header = i == 2 ? -1 : i;
-            options->ignore_labels =
-                model != NULL && strcmp(arguments->command->name, "predict") == 0;
+            options->ignore_labels = model != NULL &&
+                                     strcmp(arguments->command->name, "predict") == 0 &&
+                                     !cli_flag(arguments, "constrain");
             return MEDLEY_OK;
         }
     return fail(error, "--header='%s' is not yes, no or auto", header);
@@ -152,6 +153,8 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
         medley_read_options first = options;
         if (model != NULL)
             first.feature_count = medley_model_columns(model, "");
+        first.text_columns = model != NULL ? medley_model_reads_words(model)
+                                           : cli_value(arguments, "template") != NULL;
         status = medley_dataset_read(dataset, path, &first, error);
     } else if (cli_nth(arguments, "view", 0) != NULL || cli_nth(arguments, "gram", 0) != NULL) {
         status = medley_dataset_create(dataset, error);

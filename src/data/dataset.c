@@ -45,6 +45,8 @@ void medley_dataset_free(medley_dataset *dataset)
     for (size_t i = 0; i < dataset->verbatim_count; i++)
         free(dataset->verbatim[i].text);
     md_strings_clear(&dataset->label_names);
+    md_strings_clear(&dataset->label_texts);
+    free(dataset->label_text);
     free(dataset->source);
     free(dataset->tables);
     free(dataset->grams);
@@ -153,6 +155,11 @@ size_t medley_dataset_columns(const medley_dataset *dataset)
 size_t medley_dataset_sequences(const medley_dataset *dataset)
 {
     return dataset->sequence_count;
+}
+
+size_t medley_dataset_sequence_row(const medley_dataset *dataset, size_t sequence)
+{
+    return dataset->sequence_start[sequence];
 }
 
 size_t medley_dataset_label_count(const medley_dataset *dataset)

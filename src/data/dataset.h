@@ -53,6 +53,13 @@ struct medley_dataset {
 
     md_verbatim *verbatim;
     size_t verbatim_count, verbatim_capacity;
+
+    /* How DATA was written, so that predictions can be written alike. */
+    const char *format;     /* its name among the formats, never freed; NULL: no file */
+    char separator;         /* of tagged columns: ' ' or '\t' */
+    size_t label_column;    /* place of the label among the fields of a line */
+    md_strings label_texts; /* distinct texts of the label's field, not made canonical */
+    int32_t *label_text;    /* [rows] ids into label_texts, NULL where there is no such field */
 };
 
 /* Appends an empty table and returns it, or NULL for lack of memory. */

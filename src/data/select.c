@@ -113,6 +113,22 @@ static medley_status select_tokens(const selection *chosen, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* What writing predictions in the format of the input needs. */
+static medley_status select_layout(const selection *chosen, medley_error *error)
+{
+    const medley_dataset *from = chosen->source;
+    medley_dataset *to = chosen->target;
+    to->format = from->format;
+    to->separator = from->separator;
+    to->label_column = from->label_column;
+    if (from->label_text == NULL)
+        return MEDLEY_OK;
+    to->label_text = gather_items(chosen, from->label_text, 1, sizeof *from->label_text);
+    if (to->label_text == NULL)
+        return md_fail_memory(error, chosen->count * sizeof *to->label_text);
+    return copy_strings(&to->label_texts, &from->label_texts, error);
+}
+
 /* ---- sequences and the lines that go with them ---- */
 
 /* The place of value in increasing starts[count + 1]: starts[place] <= value < starts[place + 1].
@@ -226,6 +242,7 @@ medley_status md_dataset_select(medley_dataset **selected, const medley_dataset 
     MEDLEY_TRY(select_grams(&chosen, error));
     MEDLEY_TRY(select_labels(&chosen, error));
     MEDLEY_TRY(select_tokens(&chosen, error));
+    MEDLEY_TRY(select_layout(&chosen, error));
     MEDLEY_TRY(select_sequences(&chosen, error));
     *selected = target;
     target = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scaling learnt from training rows, and the scaled columns of any rows. */
-#include "data/view.h"
-
+/* Scaling learnt from training rows, and the transformed and scaled columns of any rows. */
 #include "base/memory.h"
+#include "data/view_internal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,8 @@ void md_view_clear(md_view *view)
     free(view->columns);
     free(view->shift);
     free(view->factor);
+    free(view->steps);
+    md_strings_clear(&view->names);
     *view = (md_view){0};
 }
 
@@ -25,6 +26,41 @@ void md_views_free(md_view *views, size_t count)
     for (size_t v = 0; views != NULL && v < count; v++)
         md_view_clear(&views[v]);
     free(views);
+}
+
+static void *copy_array(const void *array, size_t bytes, bool *failed)
+{
+    if (array == NULL)
+        return NULL;
+    void *copy = md_copy(array, bytes);
+    *failed = *failed || copy == NULL;
+    return copy;
+}
+
+static char *copy_text(const char *text, bool *failed)
+{
+    return copy_array(text, text != NULL ? strlen(text) + 1 : 0, failed);
+}
+
+medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *error)
+{
+    bool failed = false;
+    const size_t columns = view->column_count;
+    *copy = *view;
+    copy->names = (md_strings){0};
+    copy->name = copy_text(view->name, &failed);
+    copy->group = copy_text(view->group, &failed);
+    copy->table = copy_text(view->table, &failed);
+    copy->steps = copy_text(view->steps, &failed);
+    copy->columns = copy_array(view->columns, columns * sizeof *view->columns, &failed);
+    copy->shift = copy_array(view->shift, columns * sizeof *view->shift, &failed);
+    copy->factor = copy_array(view->factor, columns * sizeof *view->factor, &failed);
+    for (size_t c = 0; !failed && c < view->names.count; c++)
+        failed =
+            md_strings_add(&copy->names, view->names.items[c], strlen(view->names.items[c])) < 0;
+    if (failed)
+        md_view_clear(copy);
+    return failed ? md_fail_memory(error, columns * sizeof *view->columns) : MEDLEY_OK;
 }
 
 static const md_table *find_table(const medley_dataset *dataset, const char *name)
@@ -147,7 +183,8 @@ static medley_status check_table(const md_table *table, const md_view *view,
         return md_fail(error, MEDLEY_USAGE, "the model needs the view '%s'; give --view %s=FILE",
                        view->table, view->table);
     const size_t columns = table->features.columns;
-    if (md_matrix_is_sparse(&table->features) || view->sparse || columns == view->table_columns)
+    if (md_matrix_is_sparse(&table->features) || view->sparse || view->names.count > 0 ||
+        columns == view->table_columns)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, table->source ? table->source : dataset->source, 0,
                       "%zu feature columns found, the model expects %zu; give data with the "
@@ -169,7 +206,7 @@ static medley_status to_dense(md_matrix *dense, const md_matrix *sparse, size_t 
     return status;
 }
 
-static medley_status to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
+medley_status md_view_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
 {
     const size_t total = dense->rows * dense->columns;
     size_t entries = 0;
@@ -198,12 +235,98 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
     if (md_matrix_is_sparse(matrix) == view->sparse)
         return MEDLEY_OK;
     md_matrix other = {0};
-    const medley_status status = view->sparse ? to_sparse(&other, matrix, error)
-                                              : to_dense(&other, matrix, view->column_count, error);
+    const medley_status status = view->sparse
+                                     ? md_view_to_sparse(&other, matrix, error)
+                                     : to_dense(&other, matrix, md_view_input_columns(view), error);
     if (status == MEDLEY_OK) {
         md_matrix_clear(matrix);
         *matrix = other;
     }
+    return status;
+}
+
+/* The columns that the view takes of every row, by their numbers. */
+static medley_status gather_numbered(md_matrix *matrix, const md_view *view, const md_table *table,
+                                     medley_error *error)
+{
+    const size_t count = table->features.rows;
+    size_t kept = view->column_count;
+    size_t *rows = md_calloc(count, sizeof *rows);
+    if (rows == NULL)
+        return md_fail_memory(error, count * sizeof *rows);
+    for (size_t r = 0; r < count; r++)
+        rows[r] = r;
+    /* a sparse file may end before the view's last columns */
+    while (view->columns != NULL && kept > 0 && view->columns[kept - 1] >= table->features.columns)
+        kept--;
+    const medley_status status =
+        md_matrix_gather(matrix, &table->features, rows, count, view->columns, kept, error);
+    free(rows);
+    return status;
+}
+
+static medley_status gather_columns(md_matrix *matrix, const md_view *view, const md_table *table,
+                                    medley_error *error)
+{
+    medley_status status = view->names.count > 0 ? md_view_gather_named(matrix, view, table, error)
+                                                 : gather_numbered(matrix, view, table, error);
+    if (status == MEDLEY_OK)
+        status = convert_storage(matrix, view, error);
+    if (status == MEDLEY_OK && view->sparse && matrix->columns < view->column_count)
+        matrix->columns = view->column_count;
+    return status;
+}
+
+/* ---- transforms ---- */
+
+medley_status md_view_parse_steps(md_steps *steps, size_t *columns, const md_view *view,
+                                  medley_error *error)
+{
+    md_row_shape shape = {
+        .columns = view->table_columns, .height = view->height, .width = view->width};
+    const medley_status status = md_steps_parse(steps, view->steps, &shape, error);
+    *columns = shape.columns;
+    return status;
+}
+
+medley_status md_view_check_size(const md_view *view, const md_steps *steps, const md_table *table,
+                                 medley_error *error)
+{
+    const size_t most_dense = (size_t)1 << 30; /* of a table that came sparse: 1 GiB */
+    const size_t small = (size_t)1 << 24;      /* not worth asking the system */
+    const size_t rows = table->features.rows;
+    const size_t bytes = md_steps_bytes(steps, rows);
+    if (md_matrix_is_sparse(&table->features) && bytes > most_dense)
+        return md_fail_at(
+            error, MEDLEY_USAGE, table->source, 0,
+            "view '%s' would make the sparse data dense: %zu rows of %zu columns, %.1f "
+            "GB, and at most %.1f are allowed; use views without transforms or fewer "
+            "columns",
+            view->name, rows, view->column_count, (double)bytes / 1e9, (double)most_dense / 1e9);
+    if (bytes < small)
+        return MEDLEY_OK;
+    const size_t available = md_memory_available();
+    return available > 0 && bytes > available ? md_fail_memory(error, bytes) : MEDLEY_OK;
+}
+
+static medley_status extract_transformed(md_matrix *matrix, const md_view *view,
+                                         const md_table *table, const medley_dataset *dataset,
+                                         medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    size_t columns;
+    md_steps steps;
+    md_matrix taken = {0};
+    const md_matrix *input = &table->features;
+    MEDLEY_TRY(md_view_parse_steps(&steps, &columns, view, error));
+    MEDLEY_TRY(md_view_check_size(view, &steps, table, error));
+    if (md_matrix_is_sparse(input) || view->names.count > 0) {
+        MEDLEY_TRY(gather_columns(&taken, view, table, error));
+        input = &taken;
+    }
+    status = md_steps_apply(matrix, &steps, input, dataset, error);
+done:
+    md_matrix_clear(&taken);
     return status;
 }
 
@@ -215,29 +338,11 @@ medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medl
     if (status < 0)
         return status;
     *matrix = (md_matrix){0};
-    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
-    size_t *columns = NULL;
-    size_t kept = view->column_count;
-    if (rows == NULL) {
-        status = md_fail_memory(error, dataset->rows * sizeof *rows);
-        goto done;
-    }
-    for (size_t r = 0; r < dataset->rows; r++)
-        rows[r] = r;
-    if (view->columns != NULL) { /* a sparse file may end before the view's last columns */
-        while (kept > 0 && view->columns[kept - 1] >= table->features.columns)
-            kept--;
-        columns = view->columns;
-    }
-    MEDLEY_TRY(
-        md_matrix_gather(matrix, &table->features, rows, dataset->rows, columns, kept, error));
-    MEDLEY_TRY(convert_storage(matrix, view, error));
-    if (view->sparse && matrix->columns < view->column_count)
-        matrix->columns = view->column_count;
-    apply_scale(matrix, view);
-done:
-    free(rows);
-    if (status < 0)
+    status = view->steps != NULL ? extract_transformed(matrix, view, table, dataset, error)
+                                 : gather_columns(matrix, view, table, error);
+    if (status == MEDLEY_OK)
+        apply_scale(matrix, view);
+    else
         md_matrix_clear(matrix);
     return status;
 }

@@ -1,30 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Views: which columns of which table a kernel looks at, and how they are scaled. A view is made
- * once, from training data, and applied to any data set with the same tables. */
+/* Views: which columns of which table a kernel looks at, what they pass through (transform.h), and
+ * how the result is scaled. A view is made once, from training data, and applied to any data set
+ * with the same tables. */
 #ifndef MD_VIEW_H
 #define MD_VIEW_H
 
+#include "base/pack.h"
 #include "data/dataset.h"
 
 typedef enum md_scale { MD_SCALE_NONE, MD_SCALE_STANDARD, MD_SCALE_MINMAX } md_scale;
 extern const char *const md_scale_names[]; /* "none", "standard", "minmax", NULL */
 
 typedef struct md_view {
-    char *name;           /* "all", "V3", "fou", "tile1x2" */
-    char *group;          /* "all", "each", "grid": @each names all views of the group */
-    char *table;          /* name of its table, "" for DATA */
-    size_t table_columns; /* of the table it was made from */
-    size_t *columns;      /* [column_count] increasing; NULL: all */
-    size_t column_count;
+    char *name;            /* "all", "V3", "fou", "tile1x2", "blur(0.7)/window:1" */
+    char *group;           /* "all", "each", "grid", "prefix", "blur/window": @each names all
+                            * views of the group */
+    char *table;           /* name of its table, "" for DATA */
+    size_t table_columns;  /* of the table it was made from */
+    size_t *columns;       /* [column_count] increasing; NULL: all */
+    size_t column_count;   /* of the rows that come out */
     float *shift, *factor; /* [column_count] x -> (x - shift) * factor; NULL: as it is */
-    bool sparse;           /* the training table was sparse: further columns may appear */
+    bool sparse;           /* rows come out sparse; without names further columns may appear */
+    char *steps;           /* what all the columns pass through, "blur(0.7)/window:1"; or NULL */
+    size_t height, width;  /* with steps: of the table's images; 0: not known */
+    /* Of the columns it takes, by which it finds them in other data; empty: by number. Only views
+     * of sparse tables that name every column have names. */
+    md_strings names;
 } md_view;
 
 void md_view_clear(md_view *view);
 void md_views_free(md_view *views, size_t count);
+medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *error);
 
-/* Makes the views that spec names ("all", "each", "grid:2x2", joined by '+'; NULL: "all") of DATA,
- * and one view of all columns for each further table. Without DATA the spec is for every table. */
+/* Makes the views that spec names, joined by '+', of DATA, and one view of all columns for each
+ * further table. Without DATA the spec is for every table. spec NULL: "all". Parts of a spec:
+ *   all           all columns
+ *   each          one view per column
+ *   prefix        one view per prefix of the columns' names, up to the first '='
+ *   grid:2x2      tiles of images
+ *   STEP/STEP     all columns passed through steps such as blur(0.7), shift, window:1 */
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
                             const char *spec, medley_error *error);
 
@@ -33,8 +47,15 @@ medley_status md_views_make(md_view **views, size_t *count, const medley_dataset
 medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_dataset *dataset,
                                 medley_error *error);
 
-/* The view's columns of every row, scaled. Errors if dataset lacks the table or its columns. */
+/* The view's columns of every row, transformed and scaled. Errors if dataset lacks the table or its
+ * columns. */
 medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medley_dataset *dataset,
                               medley_error *error);
+
+/* Everything of a view as bytes for a model file, and back. Bytes that make no view set in->bad,
+ * leave an empty view and return MEDLEY_BAD_INPUT (MEDLEY_FAILED for lack of memory): the caller
+ * knows the file and says so. */
+void md_view_pack(md_text *out, const md_view *view);
+medley_status md_view_unpack(md_view *view, md_unpack *in);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From "all+each" or "grid:2x2" to views. */
-#include "data/view.h"
-
+/* From "all+each", "grid:2x2" or "shift/blur(0.7)" to views. */
 #include "base/memory.h"
+#include "data/view_internal.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_VIEWS = 50000 }; /* more is a mistake that would take hours to show */
 
 struct maker {
     md_view *views;
@@ -52,7 +54,6 @@ static void column_name(char *text, size_t size, const md_table *table, size_t c
 
 static medley_status make_each(struct maker *maker, const md_table *table)
 {
-    enum { MOST_VIEWS = 50000 }; /* more is a mistake that would take hours to show */
     if (table->features.columns > MOST_VIEWS)
         return md_fail(maker->error, MEDLEY_USAGE,
                        "views 'each': the data have %zu columns and at most %d may have a view of "
@@ -119,16 +120,202 @@ static medley_status make_grid(struct maker *maker, const md_table *table, const
     return status;
 }
 
+/* ---- prefixes of names ---- */
+
+/* The number of each column's prefix, and how many columns have each. Names without a prefix go
+ * together under "other". */
+struct prefixes {
+    md_strings names;
+    int32_t *of_column;
+    size_t *count;
+};
+
+static void clear_prefixes(struct prefixes *prefixes)
+{
+    md_strings_clear(&prefixes->names);
+    free(prefixes->of_column);
+    free(prefixes->count);
+}
+
+static medley_status find_prefixes(struct prefixes *prefixes, const md_table *table,
+                                   medley_error *error)
+{
+    const size_t columns = table->features.columns;
+    prefixes->of_column = md_calloc(columns, sizeof *prefixes->of_column);
+    prefixes->count = md_calloc(columns, sizeof *prefixes->count);
+    if (prefixes->of_column == NULL || prefixes->count == NULL)
+        return md_fail_memory(error, columns * sizeof *prefixes->count);
+    for (size_t c = 0; c < columns; c++) {
+        const char *name = table->column_names.items[c];
+        size_t length = strcspn(name, "=");
+        if (length == 0 || name[length] == '\0') {
+            name = "other";
+            length = strlen(name);
+        }
+        const int32_t prefix = md_strings_add(&prefixes->names, name, length);
+        if (prefix < 0)
+            return md_fail_memory(error, length);
+        prefixes->of_column[c] = prefix;
+        prefixes->count[prefix]++;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status make_prefix_views(struct maker *maker, const md_table *table,
+                                       const struct prefixes *prefixes)
+{
+    const size_t first = maker->count;
+    for (size_t p = 0; p < prefixes->names.count; p++) {
+        md_text name = {0};
+        md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "",
+                     prefixes->names.items[p]);
+        md_view *view = name.failed ? NULL : new_view(maker, table, "prefix", name.data);
+        md_text_clear(&name);
+        if (view == NULL ||
+            (view->columns = md_calloc(prefixes->count[p], sizeof *view->columns)) == NULL)
+            return md_fail_memory(maker->error, prefixes->count[p] * sizeof *view->columns);
+    }
+    for (size_t c = 0; maker->views != NULL && c < table->features.columns; c++) {
+        md_view *view = &maker->views[first + (size_t)prefixes->of_column[c]];
+        view->columns[view->column_count++] = c;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status make_prefix(struct maker *maker, const md_table *table)
+{
+    if (table->column_names.count == 0 || table->column_names.count != table->features.columns)
+        return md_fail(maker->error, MEDLEY_USAGE,
+                       "views 'prefix': the columns of the data have no names; use a format whose "
+                       "columns have names such as w[0]=the, or other views");
+    struct prefixes prefixes = {0};
+    medley_status status = find_prefixes(&prefixes, table, maker->error);
+    if (status == MEDLEY_OK && prefixes.names.count > MOST_VIEWS)
+        status = md_fail(maker->error, MEDLEY_USAGE,
+                         "views 'prefix': the names have %zu prefixes and at most %d may have a "
+                         "view of their own; use all",
+                         prefixes.names.count, MOST_VIEWS);
+    if (status == MEDLEY_OK)
+        status = make_prefix_views(maker, table, &prefixes);
+    clear_prefixes(&prefixes);
+    return status;
+}
+
+/* ---- transforms ---- */
+
+/* The names of the steps: "blur/window". */
+static char *group_of(const md_steps *steps)
+{
+    md_text group = {0};
+    for (size_t s = 0; s < steps->count; s++)
+        md_text_addf(&group, "%s%s", s ? "/" : "", steps->step[s].transform->name);
+    if (group.failed)
+        md_text_clear(&group);
+    return group.data;
+}
+
+static medley_status make_transformed(struct maker *maker, const md_table *table, const char *spec)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t columns = table->features.columns;
+    const bool sparse = md_matrix_is_sparse(&table->features);
+    md_row_shape shape = {.columns = columns,
+                          .height = table->height,
+                          .width = table->width,
+                          .may_grow = sparse && !md_view_wants_names(table)};
+    md_steps steps;
+    char *group = NULL;
+    md_text name = {0};
+    MEDLEY_TRY(md_steps_parse(&steps, spec, &shape, maker->error));
+    group = group_of(&steps);
+    md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "", spec);
+    md_view *view = group == NULL || name.failed ? NULL : new_view(maker, table, group, name.data);
+    if (view == NULL || (view->steps = md_copy_text(spec, strlen(spec))) == NULL) {
+        status = md_fail_memory(maker->error, sizeof *view);
+        goto done;
+    }
+    view->table_columns =
+        steps.step[0].input_columns; /* the image's, if a sparse file ends early */
+    view->column_count = shape.columns;
+    if (table->height * table->width == view->table_columns) {
+        view->height = table->height;
+        view->width = table->width;
+    }
+    view->sparse = false;
+    status = md_view_check_size(view, &steps, table, maker->error);
+done:
+    free(group);
+    md_text_clear(&name);
+    return status;
+}
+
+/* ---- specs ---- */
+
+static medley_status fail_unknown(const char *spec, medley_error *error)
+{
+    md_text known = {0};
+    md_transforms_list(&known);
+    const medley_status status = md_fail(
+        error, MEDLEY_USAGE,
+        "views '%s' are not known; use all, each, prefix, grid:2x2, or transforms (%s) joined "
+        "by '/', and join views by '+'",
+        spec, known.data ? known.data : "");
+    md_text_clear(&known);
+    return status;
+}
+
 static medley_status make_named(struct maker *maker, const md_table *table, const char *spec)
 {
+    const size_t first = maker->count;
+    medley_status status;
     if (strcmp(spec, "all") == 0)
-        return make_all(maker, table);
-    if (strcmp(spec, "each") == 0)
-        return make_each(maker, table);
-    if (strncmp(spec, "grid:", 5) == 0)
-        return make_grid(maker, table, spec);
-    return md_fail(maker->error, MEDLEY_USAGE,
-                   "views '%s' are not known; use all, each, grid:2x2, joined by '+'", spec);
+        status = make_all(maker, table);
+    else if (strcmp(spec, "each") == 0)
+        status = make_each(maker, table);
+    else if (strcmp(spec, "prefix") == 0)
+        status = make_prefix(maker, table);
+    else if (strncmp(spec, "grid:", 5) == 0)
+        status = make_grid(maker, table, spec);
+    else if (md_transform_find(spec) != NULL)
+        status = make_transformed(maker, table, spec);
+    else
+        status = fail_unknown(spec, maker->error);
+    for (size_t v = first; status == MEDLEY_OK && v < maker->count; v++)
+        if (md_view_wants_names(table))
+            status = md_view_keep_names(&maker->views[v], table, maker->error);
+    return status;
+}
+
+/* The end of the part of a spec that starts at p: a '+' outside parentheses, or the end. */
+static const char *part_end(const char *p)
+{
+    size_t depth = 0;
+    for (; *p != '\0' && (*p != '+' || depth > 0); p++) {
+        if (*p == '(')
+            depth++;
+        else if (*p == ')' && depth > 0)
+            depth--;
+    }
+    return p;
+}
+
+static medley_status make_parts(struct maker *maker, const md_table *table, const char *spec)
+{
+    medley_status status = MEDLEY_OK;
+    for (const char *p = spec; p != NULL && status == MEDLEY_OK;) {
+        const char *next = part_end(p);
+        const char *end = next;
+        while (p < end && isspace((unsigned char)*p))
+            p++;
+        while (end > p && isspace((unsigned char)end[-1]))
+            end--;
+        char *part = md_copy_text(p, (size_t)(end - p));
+        status = part != NULL ? make_named(maker, table, part)
+                              : md_fail_memory(maker->error, (size_t)(end - p));
+        free(part);
+        p = *next == '+' ? next + 1 : NULL;
+    }
+    return status;
 }
 
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
@@ -137,21 +324,10 @@ medley_status md_views_make(md_view **views, size_t *count, const medley_dataset
     medley_status status = MEDLEY_OK;
     struct maker maker = {.error = error};
     const bool has_data = dataset->table_count > 0 && dataset->tables[0].name[0] == '\0';
-    for (size_t t = 0; t < dataset->table_count; t++) {
-        const md_table *table = &dataset->tables[t];
-        if (has_data && t > 0) {
-            MEDLEY_TRY(make_all(&maker, table));
-            continue;
-        }
-        for (const char *p = spec != NULL ? spec : "all"; p != NULL;) {
-            const char *plus = strchr(p, '+');
-            char part[64];
-            snprintf(part, sizeof part, "%.*s", (int)(plus ? plus - p : (long)strlen(p)), p);
-            MEDLEY_TRY(make_named(&maker, table, part));
-            p = plus ? plus + 1 : NULL;
-        }
+    for (size_t t = 0; t < dataset->table_count && status == MEDLEY_OK; t++) {
+        const char *parts = spec != NULL && !(has_data && t > 0) ? spec : "all";
+        status = make_parts(&maker, &dataset->tables[t], parts);
     }
-done:
     if (status < 0) {
         md_views_free(maker.views, maker.count);
         return status;

@@ -228,7 +228,7 @@ static medley_status add_precomputed(struct builder *builder, const medley_datas
 static medley_status set_scale(md_scale *scales, const md_bank *bank, const char *text,
                                medley_error *error)
 {
-    const char *equals = strchr(text, '=');
+    const char *equals = strrchr(text, '=');
     const int kind = md_text_index(equals ? equals + 1 : text, md_scale_names);
     if (kind < 0)
         return md_fail(error, MEDLEY_USAGE, "scale '%s' is not none, standard or minmax",
@@ -338,6 +338,22 @@ done:
     return status;
 }
 
+/* A linear kernel of few columns is cheaper as weights: a step costs its columns instead of all
+ * rows, and there are no kernel values to compute and keep. The norms are the same. */
+static void choose_primal(md_bank *bank)
+{
+    enum { ROWS_PER_COLUMN = 4 };
+    for (size_t m = 0; m < bank->count; m++) {
+        md_kernel *kernel = &bank->kernels[m];
+        if (kernel->class == NULL || kernel->explicit_weights || kernel->norm == MD_NORM_CENTER ||
+            strcmp(kernel->class->name, "linear") != 0)
+            continue;
+        const md_view *view = &bank->views[kernel->view];
+        kernel->primal =
+            !view->sparse && ROWS_PER_COLUMN * view->column_count <= bank->training_rows;
+    }
+}
+
 medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
                            const md_bank_options *options, medley_error *error)
 {
@@ -349,6 +365,8 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
     MEDLEY_TRY(scale_views(bank, dataset, options->scale, error));
     MEDLEY_TRY(add_all_kernels(&builder, dataset));
     MEDLEY_TRY(md_bank_choose(bank, dataset, options->seed, error));
+    if (options->primal)
+        choose_primal(bank);
     for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].class != NULL)
             MEDLEY_TRY(
@@ -405,26 +423,13 @@ static void *copy_array(const void *array, size_t bytes, bool *failed)
     return copy;
 }
 
-static medley_status copy_view(md_view *copy, const md_view *view, medley_error *error)
-{
-    bool failed = false;
-    *copy = *view;
-    copy->name = copy_array(view->name, strlen(view->name) + 1, &failed);
-    copy->group = copy_array(view->group, strlen(view->group) + 1, &failed);
-    copy->table = copy_array(view->table, strlen(view->table) + 1, &failed);
-    copy->columns = copy_array(view->columns, view->column_count * sizeof(size_t), &failed);
-    copy->shift = copy_array(view->shift, view->column_count * sizeof(float), &failed);
-    copy->factor = copy_array(view->factor, view->column_count * sizeof(float), &failed);
-    return failed ? md_fail_memory(error, view->column_count * sizeof(float)) : MEDLEY_OK;
-}
-
 /* The place of view v in the subset, adding it if it is not there yet. */
 static medley_status take_view(md_bank *subset, const md_bank *bank, size_t v, size_t *place,
                                medley_error *error)
 {
     if (place[v] == 0) {
         const size_t next = subset->view_count++;
-        const medley_status status = copy_view(&subset->views[next], &bank->views[v], error);
+        const medley_status status = md_view_copy(&subset->views[next], &bank->views[v], error);
         if (status < 0)
             return status;
         if (bank->origin != NULL && bank->origin[v] != NULL) {

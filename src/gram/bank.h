@@ -22,7 +22,8 @@ typedef struct md_kernel {
     char *name;                   /* canonical spec with its view: "rbf(sigma2=5)@all" */
     size_t view; /* index into the bank's views; of dataset->grams if precomputed */
     md_norm norm;
-    bool explicit_weights; /* linear only: a block of weights, not a kernel expansion */
+    bool explicit_weights; /* linear only: a block of weights, not a kernel expansion, by request */
+    bool primal;           /* linear only: the same by our choice, since it is cheaper */
 
     /* learnt from the training rows: */
     double factor;      /* trace: 1 / trace; else 1 */
@@ -45,7 +46,14 @@ typedef struct md_bank_options {
     char *const *scale;   /* "standard", "VIEW=minmax", ...; NULL: none */
     md_norm normalize;    /* for kernels that do not say norm= themselves */
     uint64_t seed;        /* of the pairs looked at by auto */
+    bool primal;          /* linear kernels of few columns may be kept as weights */
 } md_bank_options;
+
+/* Has one weight per column and label, so that no kernel values are needed. */
+static inline bool md_kernel_has_weights(const md_kernel *kernel)
+{
+    return kernel->explicit_weights || kernel->primal;
+}
 
 void md_bank_clear(md_bank *bank);
 

@@ -55,7 +55,7 @@ size_t md_gram_bytes(const md_gram *gram)
 
 static bool needs_values(const md_kernel *kernel)
 {
-    return !kernel->explicit_weights;
+    return !md_kernel_has_weights(kernel);
 }
 
 static medley_status init_gram(md_gram *gram, medley_error *error)
@@ -253,26 +253,58 @@ const float *md_gram_row(md_gram *gram, size_t m, size_t row)
     return stored->full ? stored->full + row * gram->n : md_gram_window_row(gram, m, row);
 }
 
-static void axpy_stored(md_gram *gram, size_t m, size_t row, float alpha, float *y)
+/* Two targets read the row once. */
+MD_VECTOR
+static void add_two_multiples(float *restrict y, float *restrict z, const float alpha[2],
+                              const float *restrict x, size_t count)
 {
-    const md_matrix *k = &gram->stored[m].sparse;
-    if (k->start == NULL) {
-        add_multiple(y, alpha, md_gram_row(gram, m, row), gram->n);
-        return;
+    const float a = alpha[0];
+    const float b = alpha[1];
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        y[j] += a * x[j];
+        z[j] += b * x[j];
     }
-    for (size_t e = k->start[row]; e < k->start[row + 1]; e++)
-        y[k->index[e]] += alpha * k->value[e];
 }
 
-void md_gram_axpy(md_gram *gram, size_t m, size_t row, float alpha, float *y)
+static void add_stored_row(md_gram *gram, size_t m, size_t row, const md_targets *targets,
+                           float factor)
+{
+    const md_matrix *k = &gram->stored[m].sparse;
+    const float *values = k->start == NULL ? md_gram_row(gram, m, row) : NULL;
+    for (size_t t = 0; t < targets->count; t++) {
+        const float alpha[2] = {factor * targets->alpha[t],
+                                t + 1 < targets->count ? factor * targets->alpha[t + 1] : 0};
+        float *y = targets->y[t];
+        if (values == NULL)
+            for (size_t e = k->start[row]; e < k->start[row + 1]; e++)
+                y[k->index[e]] += alpha[0] * k->value[e];
+        else if (t + 1 < targets->count)
+            add_two_multiples(y, targets->y[++t], alpha, values, gram->n);
+        else
+            add_multiple(y, alpha[0], values, gram->n);
+    }
+}
+
+void md_gram_add_row(md_gram *gram, size_t m, size_t row, const md_targets *targets)
 {
     if (gram->mix == NULL) {
-        axpy_stored(gram, m, row, alpha, y);
+        add_stored_row(gram, m, row, targets, 1);
         return;
     }
     for (size_t k = 0; k < gram->count; k++)
         if (gram->mix[k] != 0)
-            axpy_stored(gram, k, row, alpha * (float)gram->mix[k], y);
+            add_stored_row(gram, k, row, targets, (float)gram->mix[k]);
+}
+
+bool md_gram_add_rows(md_gram *gram, size_t m, size_t first, size_t rows, float alpha,
+                      const float *coefficient, size_t labels, float *scores)
+{
+    if (gram->mix != NULL || gram->stored[m].full == NULL)
+        return false;
+    md_gemm_columns(labels, gram->n, rows, alpha, coefficient, labels,
+                    gram->stored[m].full + first * gram->n, gram->n, 1, scores, gram->n);
+    return true;
 }
 
 static float sparse_entry(const md_matrix *k, size_t row, size_t column)

@@ -41,8 +41,20 @@ bool md_gram_has_row(const md_gram *gram, size_t row);
 
 /* Kernels with explicit weights have no values here: what follows is for the others.
  *
- * y[j] += alpha * K_m(row, j) for all j. */
-void md_gram_axpy(md_gram *gram, size_t m, size_t row, float alpha, float *y);
+ * y[t][j] += alpha[t] * K_m(row, j) for all j and every target t (all different arrays). */
+typedef struct md_targets {
+    const float *alpha;
+    float *const *y;
+    size_t count;
+} md_targets;
+
+void md_gram_add_row(md_gram *gram, size_t m, size_t row, const md_targets *targets);
+
+/* scores[label][j] += alpha * sum_i coefficient[i][label] K_m(first + i, j), i = 0 .. rows-1, as one
+ * matrix product; false, and nothing is done, if the rows are not at hand side by side. */
+bool md_gram_add_rows(md_gram *gram, size_t m, size_t first, size_t rows, float alpha,
+                      const float *coefficient, size_t labels, float *scores);
+
 float md_gram_entry(md_gram *gram, size_t m, size_t row, size_t column);
 double md_gram_diagonal(const md_gram *gram, size_t m, size_t row);
 

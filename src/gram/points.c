@@ -334,7 +334,7 @@ medley_status md_points_make(md_points *points, md_bank *bank, const medley_data
     if (status < 0)
         return status;
     for (size_t m = 0; m < bank->count; m++)
-        if (bank->kernels[m].class != NULL && !bank->kernels[m].explicit_weights)
+        if (bank->kernels[m].class != NULL && !md_kernel_has_weights(&bank->kernels[m]))
             points->used[bank->kernels[m].view] = true;
     for (size_t v = 0; v < bank->view_count; v++)
         MEDLEY_TRY(md_view_extract(&points->views[v], &bank->views[v], dataset, error));
@@ -428,4 +428,24 @@ medley_status md_points_subset(md_points *support, const md_points *points,
     if (status < 0)
         md_points_clear(support);
     return status;
+}
+
+medley_status md_points_features(md_matrix *features, const md_points *points, const md_bank *bank,
+                                 size_t m, medley_error *error)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    const md_matrix *view = &points->views[kernel->view];
+    const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
+    const float *inverse_root = points->inverse_root[m];
+    const medley_status status =
+        md_matrix_init_dense(features, points->rows, view->columns, error);
+    if (status < 0)
+        return status;
+    for (size_t r = 0; r < points->rows; r++) {
+        const float factor = inverse_root ? inverse_root[r] : 1;
+        for (size_t c = 0; c < view->columns; c++)
+            features->dense[r * view->columns + c] =
+                factor * (view->dense[r * view->columns + c] + (origin ? origin[c] : 0));
+    }
+    return MEDLEY_OK;
 }

@@ -15,7 +15,7 @@ enum { SAMPLE_ROWS = 32, ENTRY_BYTES = sizeof(float) + sizeof(int32_t) };
 static bool is_candidate(const md_gram *gram, size_t m)
 {
     const md_kernel *kernel = &gram->bank->kernels[m];
-    if (kernel->class == NULL || kernel->explicit_weights || kernel->norm == MD_NORM_CENTER)
+    if (kernel->class == NULL || md_kernel_has_weights(kernel) || kernel->norm == MD_NORM_CENTER)
         return false;
     if (kernel->class->often_zero)
         return true;

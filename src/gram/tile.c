@@ -280,7 +280,7 @@ static void precomputed_tile(const md_tile_job *job, size_t m, md_tile_range ran
 
 static bool is_wanted(const md_tile_job *job, size_t m)
 {
-    return job->wanted ? job->wanted[m] : !job->bank->kernels[m].explicit_weights;
+    return job->wanted ? job->wanted[m] : !md_kernel_has_weights(&job->bank->kernels[m]);
 }
 
 void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch)

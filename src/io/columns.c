@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns between blanks, as CRF++ and CoNLL-2000 have them: one token a line with its label last,
- * a blank line behind each sequence. A file without blank lines between its rows whose fields are
- * all numbers (but for the label) is a plain table of numbers instead; if only some of its rows
- * are not, it is a table with mistakes in it. */
+ * a blank line behind each sequence. Predictions come as CRF++ prints them: in a column behind
+ * those of the input. A file without blank lines between its rows whose fields are all numbers (but
+ * for the label) is a plain table of numbers instead; if only some of its rows are not, it is a
+ * table with mistakes in it. */
 #include "io/float_text.h"
 #include "io/tokens.h"
 
@@ -54,7 +55,7 @@ static medley_status choose_label(columns_reader *reader, const medley_read_opti
                                   medley_error *error)
 {
     const char *label = options->label;
-    if (label == NULL && options->feature_count == reader->fields)
+    if (options->feature_count == reader->fields && (label == NULL || options->ignore_labels))
         label = "none"; /* what the model expects and nothing else: the labels are left out */
     if (label == NULL || strcmp(label, "last") == 0) {
         reader->label = reader->fields - 1;
@@ -70,7 +71,6 @@ static medley_status choose_label(columns_reader *reader, const medley_read_opti
     }
     const bool has_label = reader->label < reader->fields;
     reader->columns = reader->fields - has_label;
-    reader->keeps_labels = has_label && !options->ignore_labels;
     if (reader->columns == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->first_line,
                           "found one field, expected a token and its label; if there are no "
@@ -178,6 +178,40 @@ done:
     return status;
 }
 
+/* What the file looks like: the first row shows what stands between its fields. */
+static medley_status keep_layout(const columns_reader *reader, medley_dataset *dataset,
+                                 medley_error *error)
+{
+    md_lines lines;
+    const medley_status status = md_lines_begin(&lines, reader->input, error);
+    if (status < 0)
+        return status;
+    while (md_lines_next(&lines) && lines.number < reader->first_line)
+        continue;
+    md_field first = {0};
+    md_split_blanks(lines.start, lines.end, &first, 1);
+    const char *behind = first.text + first.length;
+    dataset->separator = behind < lines.end && *behind == '\t' ? '\t' : ' ';
+    dataset->label_column = reader->label;
+    if (reader->label == reader->fields)
+        return MEDLEY_OK;
+    dataset->label_text = md_calloc(reader->rows, sizeof *dataset->label_text);
+    if (dataset->label_text == NULL)
+        return md_fail_memory(error, reader->rows * sizeof *dataset->label_text);
+    return MEDLEY_OK;
+}
+
+static medley_status keep_label_text(medley_dataset *dataset, md_field label, medley_error *error)
+{
+    if (dataset->label_text == NULL)
+        return MEDLEY_OK;
+    const int32_t id = md_strings_add(&dataset->label_texts, label.text, label.length);
+    if (id < 0)
+        return md_fail_memory(error, label.length);
+    dataset->label_text[dataset->rows - 1] = id;
+    return MEDLEY_OK;
+}
+
 static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset,
                                  medley_error *error)
 {
@@ -185,12 +219,14 @@ static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset
     md_token_builder tokens;
     md_field label = {0};
     bool ended;
+    MEDLEY_TRY(keep_layout(reader, dataset, error));
     MEDLEY_TRY(md_tokens_begin(&tokens, dataset, reader->columns, error));
     while (next_row(reader, &label, &ended)) {
         if (ended)
             md_tokens_end_sequence(&tokens);
         MEDLEY_TRY(md_tokens_add_row(&tokens, reader->field, error));
         MEDLEY_TRY(keep_label(reader, label, error));
+        MEDLEY_TRY(keep_label_text(dataset, label, error));
     }
     MEDLEY_TRY(md_tokens_finish(&tokens, error));
 done:
@@ -213,8 +249,9 @@ static medley_status read_columns(medley_dataset *dataset, const md_input *input
     }
     MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
     bool has_numbers = false;
-    if (reader.sequences == 1)
+    if (reader.sequences == 1 && !options->text_columns)
         MEDLEY_TRY(find_numbers(&reader, &has_numbers, error));
+    reader.keeps_labels = reader.label < reader.fields && !(has_numbers && options->ignore_labels);
     MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
     MEDLEY_TRY(has_numbers ? read_table(&reader, dataset, error)
                            : read_tokens(&reader, dataset, error));
@@ -230,17 +267,22 @@ done:
 /* ---- writing ---- */
 
 /* What is written must be one field when it is read again. */
+static medley_status check_text(const char *text, medley_error *error)
+{
+    if (text[0] != '\0' && text[strcspn(text, " \t\r\n")] == '\0')
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "'%.60s' cannot be written between blanks: it is empty or has blanks in it; use "
+                   "another format",
+                   text);
+}
+
 static medley_status check_texts(const md_strings *texts, medley_error *error)
 {
-    for (size_t i = 0; i < texts->count; i++) {
-        const char *text = texts->items[i];
-        if (text[0] == '\0' || text[strcspn(text, " \t\r\n")] != '\0')
-            return md_fail(error, MEDLEY_BAD_INPUT,
-                           "'%.60s' cannot be written between blanks: it is empty or has blanks "
-                           "in it; use another format",
-                           text);
-    }
-    return MEDLEY_OK;
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < texts->count && status == MEDLEY_OK; i++)
+        status = check_text(texts->items[i], error);
+    return status;
 }
 
 static medley_status check_writable(const medley_dataset *dataset, medley_error *error)
@@ -307,6 +349,49 @@ done:
     return status;
 }
 
+/* A row of tokens as it stood in the file, and its prediction behind it. */
+static void add_labelled_row(md_text *text, const medley_dataset *dataset, size_t row,
+                             const char *prediction)
+{
+    const size_t fields = dataset->token_columns + (dataset->label_text != NULL);
+    const char *label =
+        dataset->label_text ? dataset->label_texts.items[dataset->label_text[row]] : NULL;
+    size_t column = 0;
+    for (size_t f = 0; f < fields; f++) {
+        const bool is_label = label != NULL && f == dataset->label_column;
+        const char *field = is_label ? label : md_token_text(dataset, row, column++);
+        md_text_add(text, field, strlen(field));
+        md_text_add(text, &dataset->separator, 1);
+    }
+    md_text_add(text, prediction, strlen(prediction));
+    md_text_add(text, "\n", 1);
+}
+
+static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
+                                    const char *const *labels, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_text text = {0};
+    if (dataset->token_columns == 0) /* a table of numbers */
+        return md_write_plain_labels(output, dataset->rows, labels, error);
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        text.length = 0;
+        for (size_t row = dataset->sequence_start[s]; row < dataset->sequence_start[s + 1]; row++) {
+            MEDLEY_TRY(check_text(labels[row], error));
+            add_labelled_row(&text, dataset, row, labels[row]);
+        }
+        md_text_add(&text, "\n", 1);
+        if (text.failed) {
+            status = md_fail_memory(error, text.capacity);
+            goto done;
+        }
+        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
+    }
+done:
+    md_text_clear(&text);
+    return status;
+}
+
 /* The same number of fields, at least two, on the first lines. A line cut off by the end of the
  * head is not looked at unless it is the only one. */
 static bool sniff(const char *head, size_t length)
@@ -339,4 +424,5 @@ const md_format md_format_columns = {
     .sniff = sniff,
     .read = read_columns,
     .write = write_columns,
+    .write_labelled = write_labelled,
 };

@@ -2,7 +2,8 @@
 /* CoNLL-U (universaldependencies.org/format.html): ten columns between tabs, one word a line, a
  * blank line behind each sentence. All ten columns become token columns, and the lines that are no
  * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
- * what was read. The label is the UPOS column unless another is chosen; `_` is no label. */
+ * what was read. The label is the UPOS column unless another is chosen; `_` is no label.
+ * Predictions come in the label's place. */
 #include "io/tokens.h"
 
 #include "base/memory.h"
@@ -37,7 +38,7 @@ static medley_status choose_label(conllu_reader *reader, const medley_read_optio
 {
     const char *label = options->label;
     reader->label = UPOS;
-    if (options->ignore_labels || (label != NULL && strcmp(label, "none") == 0))
+    if (label != NULL && strcmp(label, "none") == 0)
         reader->label = COLUMNS;
     else if (label != NULL && strcmp(label, "last") == 0)
         reader->label = COLUMNS - 1;
@@ -218,6 +219,7 @@ static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
     MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
     if (reader.label < COLUMNS)
         MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+    dataset->label_column = reader.label < COLUMNS ? reader.label : UPOS;
 done:
     md_labels_clear(&reader.labels);
     return status;
@@ -240,8 +242,27 @@ static void add_verbatim(md_text *text, const medley_dataset *dataset, size_t ro
         md_text_addf(text, "%s\n", dataset->verbatim[*next].text);
 }
 
-static medley_status write_conllu(md_output *output, const medley_dataset *dataset,
-                                  medley_error *error)
+static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
+                              const char *prediction, medley_error *error)
+{
+    if (prediction != NULL &&
+        (prediction[0] == '\0' || prediction[strcspn(prediction, "\t\r\n")] != '\0'))
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "the label '%.60s' cannot be written between tabs: it is empty or has tabs "
+                       "in it; use another format",
+                       prediction);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        const bool is_predicted = prediction != NULL && c == dataset->label_column;
+        const char *field = is_predicted ? prediction : md_token_text(dataset, row, c);
+        md_text_add(text, field, strlen(field));
+        md_text_add(text, c + 1 < COLUMNS ? "\t" : "\n", 1);
+    }
+    return MEDLEY_OK;
+}
+
+/* labels NULL: those of the file. */
+static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
+                                    const char *const *labels, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_text text = {0};
@@ -257,9 +278,8 @@ static medley_status write_conllu(md_output *output, const medley_dataset *datas
         sequence += is_start;
         text.length = 0;
         add_verbatim(&text, dataset, row, &verbatim, row > 0 && (is_start || row == dataset->rows));
-        for (size_t c = 0; row < dataset->rows && c < COLUMNS; c++)
-            md_text_addf(&text, "%s%c", md_token_text(dataset, row, c),
-                         c + 1 < COLUMNS ? '\t' : '\n');
+        if (row < dataset->rows)
+            MEDLEY_TRY(add_word(&text, dataset, row, labels ? labels[row] : NULL, error));
         if (text.failed) {
             status = md_fail_memory(error, text.capacity);
             goto done;
@@ -269,6 +289,12 @@ static medley_status write_conllu(md_output *output, const medley_dataset *datas
 done:
     md_text_clear(&text);
     return status;
+}
+
+static medley_status write_conllu(md_output *output, const medley_dataset *dataset,
+                                  medley_error *error)
+{
+    return write_labelled(output, dataset, NULL, error);
 }
 
 /* The first line that is neither a comment nor blank has ten columns and starts with a number. */
@@ -298,4 +324,5 @@ const md_format md_format_conllu = {
     .sniff = sniff,
     .read = read_conllu,
     .write = write_conllu,
+    .write_labelled = write_labelled,
 };

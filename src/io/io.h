@@ -38,6 +38,9 @@ typedef struct md_format {
                           const medley_read_options *options, medley_error *error);
     /* NULL: this format is not written. */
     medley_status (*write)(md_output *output, const medley_dataset *dataset, medley_error *error);
+    /* Writes dataset as it was read with the predictions labels[rows]. NULL: one label a line. */
+    medley_status (*write_labelled)(md_output *output, const medley_dataset *dataset,
+                                    const char *const *labels, medley_error *error);
     /* read obeys options->columns itself; else the columns are taken out of its table after it. */
     bool chooses_columns;
 } md_format;
@@ -46,6 +49,10 @@ typedef struct md_format {
 extern const md_format *const md_formats[];
 
 const md_format *md_format_find(const char *name); /* NULL: unknown */
+
+/* Writes one label a line. */
+medley_status md_write_plain_labels(md_output *output, size_t rows, const char *const *labels,
+                                    medley_error *error);
 
 /* For writers that keep one table of numbers: an error naming format where dataset has none, or
  * has several. */

@@ -70,6 +70,7 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
     if (dataset->source == NULL)
         return md_fail_memory(error, strlen(input->path));
     MEDLEY_TRY(md_format_of_input(&format, input, options->format, error));
+    dataset->format = format->name;
     MEDLEY_TRY(format->read(dataset, input, options, error));
     if (dataset->rows == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,

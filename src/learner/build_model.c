@@ -19,12 +19,19 @@ struct builder {
     size_t *kernels;  /* [active_count] of the problem's bank, in order */
     size_t *block_of; /* [active_count] the block that each active kernel belongs to */
     size_t active_count;
+    size_t template_count;
+    bool **kept; /* [template_count] features with weights; NULL: of none */
     medley_error *error;
 };
 
-static size_t kernel_of(const md_trained *trained, size_t block)
+static const md_candidate *candidate_of(const struct builder *b, size_t block)
 {
-    return trained->kernel ? trained->kernel[block] : block;
+    return &b->problem->candidates[b->trained->candidate[block]];
+}
+
+static bool stands_for_kernels(const struct builder *b, size_t block)
+{
+    return candidate_of(b, block)->source == MD_FROM_KERNEL;
 }
 
 static medley_status export_blocks(struct builder *b)
@@ -37,16 +44,17 @@ static medley_status export_blocks(struct builder *b)
     if (b->body == NULL || b->kernels == NULL || b->block_of == NULL)
         return md_fail_memory(b->error, most * sizeof *b->kernels);
     for (size_t i = 0; i < trained->block_count; i++) {
-        const md_block *block = trained->blocks[i];
+        md_block *block = trained->blocks[i];
         if (!(block->norm > 0))
             continue;
         b->body[i] = md_calloc(block->class->body_size(block), sizeof(float));
         if (b->body[i] == NULL)
             return md_fail_memory(b->error, block->class->body_size(block) * sizeof(float));
         block->class->export_body(block, b->body[i]);
-        for (size_t m = 0; m < (trained->is_mixture ? most : 1); m++) {
+        for (size_t m = 0; stands_for_kernels(b, i) && m < (trained->is_mixture ? most : 1); m++) {
             b->block_of[b->active_count] = i;
-            b->kernels[b->active_count++] = trained->is_mixture ? m : kernel_of(trained, i);
+            b->kernels[b->active_count++] =
+                trained->is_mixture ? m : candidate_of(b, i)->index;
         }
     }
     return MEDLEY_OK;
@@ -54,7 +62,7 @@ static medley_status export_blocks(struct builder *b)
 
 static bool is_explicit(const struct builder *b, size_t active)
 {
-    return b->problem->bank.kernels[b->kernels[active]].explicit_weights;
+    return md_kernel_has_weights(&b->problem->bank.kernels[b->kernels[active]]);
 }
 
 /* Training rows with a coefficient in some active kernel block; all of them if a centred kernel is
@@ -122,6 +130,8 @@ static medley_status copy_bodies(struct builder *b)
 static medley_status copy_points(struct builder *b)
 {
     medley_model *model = b->model;
+    if (b->problem->bank.count == 0)
+        return MEDLEY_OK;
     medley_status status =
         md_bank_subset(&model->bank, &b->problem->bank, b->kernels, b->active_count, b->error);
     if (status < 0)
@@ -134,6 +144,101 @@ static medley_status copy_points(struct builder *b)
     return md_points_subset(&model->points, &b->problem->points, &choice, b->error);
 }
 
+/* ---- weights of templates and label context ---- */
+
+/* Which features of a template have any weight. */
+static medley_status find_kept(struct builder *b, size_t block, size_t *count)
+{
+    const md_candidate *candidate = candidate_of(b, block);
+    const md_block *trained = b->trained->blocks[block];
+    const size_t features = md_features_count(b->problem->features, candidate->index);
+    const size_t size = trained->class->body_size(trained);
+    bool *kept = md_calloc(features, sizeof *kept);
+    if (kept == NULL)
+        return md_fail_memory(b->error, features * sizeof *kept);
+    b->kept[candidate->index] = kept;
+    const bool hashed = b->problem->options->hash_bits > 0;
+    const size_t width = size / features;
+    *count = 0;
+    for (size_t f = 0; f < features; f++) {
+        kept[f] = hashed; /* slots are where they are */
+        for (size_t p = 0; p < width; p++)
+            kept[f] = kept[f] || b->body[block][f * width + p] != 0;
+        *count += kept[f];
+    }
+    return MEDLEY_OK;
+}
+
+/* The features that stay move together; their order stays. */
+static medley_status copy_weights(struct builder *b, size_t block, md_weights *weights)
+{
+    const md_candidate *candidate = candidate_of(b, block);
+    const md_block *trained = b->trained->blocks[block];
+    const md_space *space = &b->problem->space;
+    const bool templated = candidate->source == MD_FROM_TEMPLATE;
+    *weights = (md_weights){.kind = candidate->kind,
+                            .info = b->trained->candidate[block],
+                            .block = templated ? candidate->index : MD_CONSTANT,
+                            .width = space->structure->groups(space->shape, 3, candidate->kind).width,
+                            .rows = 1};
+    if (templated) {
+        const medley_status status = find_kept(b, block, &weights->rows);
+        if (status < 0)
+            return status;
+    }
+    weights->values = md_calloc(weights->rows * weights->width, sizeof *weights->values);
+    if (weights->values == NULL)
+        return md_fail_memory(b->error, weights->rows * weights->width * sizeof(float));
+    const size_t rows = trained->class->body_size(trained) / weights->width;
+    float *to = weights->values;
+    for (size_t f = 0; f < rows; f++) {
+        if (templated && !b->kept[candidate->index][f])
+            continue;
+        memcpy(to, b->body[block] + f * weights->width, weights->width * sizeof *to);
+        to += weights->width;
+    }
+    return MEDLEY_OK;
+}
+
+/* Templates without weights are left out, so those behind them move up. */
+static void renumber_templates(struct builder *b)
+{
+    for (size_t w = 0; w < b->model->weights_count; w++) {
+        md_weights *weights = &b->model->weights[w];
+        size_t place = 0;
+        for (size_t t = 0; weights->block != MD_CONSTANT && t < weights->block; t++)
+            place += b->kept[t] != NULL;
+        if (weights->block != MD_CONSTANT)
+            weights->block = place;
+    }
+}
+
+static medley_status copy_features(struct builder *b)
+{
+    medley_model *model = b->model;
+    const md_templates *templates = b->problem->templates;
+    b->template_count = templates ? md_templates_count(templates) : 0;
+    b->kept = md_calloc(b->template_count, sizeof *b->kept);
+    model->weights = md_calloc(b->trained->block_count, sizeof *model->weights);
+    if (b->kept == NULL || model->weights == NULL)
+        return md_fail_memory(b->error, b->trained->block_count * sizeof *model->weights);
+    bool templated = false;
+    for (size_t i = 0; i < b->trained->block_count; i++) {
+        if (b->body[i] == NULL || stands_for_kernels(b, i))
+            continue;
+        templated = templated || candidate_of(b, i)->source == MD_FROM_TEMPLATE;
+        const medley_status status = copy_weights(b, i, &model->weights[model->weights_count++]);
+        if (status < 0)
+            return status;
+    }
+    model->token_columns = templates ? b->problem->train->token_columns : 0;
+    if (!templated)
+        return MEDLEY_OK;
+    renumber_templates(b);
+    return md_features_subset(&model->features, b->problem->features,
+                              (const bool *const *)b->kept, b->error);
+}
+
 /* ---- the story ---- */
 
 static char *copy_of(const char *text)
@@ -141,6 +246,7 @@ static char *copy_of(const char *text)
     return md_copy_text(text, strlen(text));
 }
 
+/* Support vectors of a kernel, weights of anything else. */
 static size_t count_features(const struct builder *b, size_t block)
 {
     if (b->body[block] == NULL)
@@ -158,12 +264,36 @@ static size_t count_features(const struct builder *b, size_t block)
     return count;
 }
 
-/* Norms and weights of every kernel of the bank; those without a block of their own share. */
+/* Norms of every candidate; those without a block of their own have none, those that share one
+ * share its length. */
+static void find_norms(struct builder *b, double *norm)
+{
+    const md_problem *problem = b->problem;
+    for (size_t i = 0; i < b->trained->block_count; i++) {
+        const double length = b->trained->blocks[i]->norm;
+        const size_t features = count_features(b, i);
+        if (!b->trained->is_mixture || !stands_for_kernels(b, i)) {
+            norm[b->trained->candidate[i]] = length;
+            b->model->blocks[b->trained->candidate[i]].features = features;
+            continue;
+        }
+        for (size_t c = 0; c < problem->candidate_count; c++)
+            if (problem->candidates[c].source == MD_FROM_KERNEL) {
+                norm[c] = length / (double)problem->bank.count;
+                b->model->blocks[c].features = features;
+            }
+    }
+}
+
+/* What has a term of its own is told of, but has no share in the weights. */
 static medley_status describe_blocks(struct builder *b)
 {
     medley_model *model = b->model;
-    const md_bank *bank = &b->problem->bank;
-    const size_t count = bank->count;
+    const md_problem *problem = b->problem;
+    const size_t count = problem->candidate_count;
+    size_t penalised = 0;
+    for (size_t c = 0; c < count; c++)
+        penalised += !problem->candidates[c].own_term;
     double *norm = md_calloc(2 * count, sizeof *norm);
     model->names = md_calloc(count, sizeof *model->names);
     model->blocks = md_calloc(count, sizeof *model->blocks);
@@ -171,25 +301,15 @@ static medley_status describe_blocks(struct builder *b)
         free(norm);
         return md_fail_memory(b->error, count * sizeof *model->blocks);
     }
-    for (size_t i = 0; i < b->trained->block_count; i++) {
-        const double length = b->trained->blocks[i]->norm;
-        for (size_t m = 0; b->trained->is_mixture && m < count; m++) {
-            norm[m] = length / (double)count;
-            model->blocks[m].features = count_features(b, i);
-        }
-        if (b->trained->is_mixture)
-            continue;
-        norm[kernel_of(b->trained, i)] = length;
-        model->blocks[kernel_of(b->trained, i)].features = count_features(b, i);
-    }
-    md_penalty_weights(b->problem->penalty, norm, count, norm + count);
+    find_norms(b, norm);
+    md_penalty_weights(problem->penalty, norm, penalised, norm + count);
     model->summary.block_count = count;
-    for (size_t m = 0; m < count; m++) {
-        model->blocks[m].norm = norm[m];
-        model->blocks[m].weight = norm[count + m];
-        model->summary.active_blocks += norm[m] > 0;
-        model->names[m] = copy_of(bank->kernels[m].name);
-        if (model->names[m] == NULL) {
+    for (size_t c = 0; c < count; c++) {
+        model->blocks[c].norm = norm[c];
+        model->blocks[c].weight = norm[count + c];
+        model->summary.active_blocks += norm[c] > 0;
+        model->names[c] = copy_of(problem->candidates[c].name);
+        if (model->names[c] == NULL) {
             free(norm);
             return md_fail_memory(b->error, 64);
         }
@@ -205,13 +325,13 @@ static medley_status tell_story(struct builder *b)
     const md_trained *trained = b->trained;
     medley_summary *summary = &model->summary;
     const double n = (double)problem->example_count;
-    model->structure = copy_of(problem->structure->name);
+    model->space = problem->space;
     model->task = copy_of(problem->task);
     model->method = copy_of(problem->options->method);
     model->loss = copy_of(problem->loss->name);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
     model->epochs = md_copy(trained->epochs, trained->epoch_count * sizeof *model->epochs);
-    if (!model->structure || !model->task || !model->method || !model->loss || !model->penalty ||
+    if (!model->task || !model->method || !model->loss || !model->penalty ||
         !model->epochs)
         return md_fail_memory(b->error, trained->epoch_count * sizeof *model->epochs);
     for (size_t l = 0; l < b->labels; l++) {
@@ -254,6 +374,7 @@ medley_status md_model_build(medley_model **result, md_problem *problem, const m
     MEDLEY_TRY(find_support(&b));
     MEDLEY_TRY(copy_bodies(&b));
     MEDLEY_TRY(copy_points(&b));
+    MEDLEY_TRY(copy_features(&b));
     MEDLEY_TRY(describe_blocks(&b));
     MEDLEY_TRY(tell_story(&b));
     md_model_link_summary(b.model);
@@ -263,6 +384,9 @@ done:
     for (size_t i = 0; b.body != NULL && i < trained->block_count; i++)
         free(b.body[i]);
     free(b.body);
+    for (size_t t = 0; b.kept != NULL && t < b.template_count; t++)
+        free(b.kept[t]);
+    free(b.kept);
     free(b.kernels);
     free(b.block_of);
     medley_model_free(b.model);

@@ -42,7 +42,8 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
         status = md_fail_unlisted("method", "methods", options->method, error);
         goto done;
     }
-    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, error));
+    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer,
+                               method->needs_kernels, error));
     status =
         problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
 done:
@@ -100,7 +101,9 @@ medley_status medley_write_kernels(const medley_dataset *dataset, const medley_o
     char **specs = NULL;
     MEDLEY_TRY(md_options_kernels(&specs, options, error));
     const md_bank_options bank_options = {.kernels = specs,
-                                          .views = options->views,
+                                          .views = strcmp(options->views, "auto") == 0
+                                                       ? NULL
+                                                       : options->views,
                                           .scale = options->scale,
                                           .normalize = (md_norm)options->normalize,
                                           .seed = (uint64_t)options->seed};

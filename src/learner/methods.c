@@ -13,17 +13,34 @@ static void free_blocks(md_trained *trained)
     for (size_t b = 0; trained->blocks != NULL && b < trained->block_count; b++)
         md_block_free(trained->blocks[b]);
     free(trained->blocks);
+    free(trained->candidate);
     free(trained->epochs);
     *trained = (md_trained){0};
 }
 
-static medley_status new_blocks(md_trained *trained, size_t count, medley_error *error)
+/* Blocks for one of the kernels, or for all of them (ALL_KERNELS), and for everything else. */
+enum { ALL_KERNELS = -1 };
+
+static medley_status make_blocks(md_trained *trained, md_problem *problem, long kernel,
+                                 medley_error *error)
 {
-    *trained = (md_trained){.blocks = md_calloc(count, sizeof(md_block *))};
-    if (trained->blocks == NULL)
-        return md_fail_memory(error, count * sizeof(md_block *));
-    trained->block_count = count;
-    return MEDLEY_OK;
+    const size_t most = problem->candidate_count;
+    *trained = (md_trained){.blocks = md_calloc(most, sizeof(md_block *)),
+                            .candidate = md_calloc(most, sizeof *trained->candidate)};
+    if (trained->blocks == NULL || trained->candidate == NULL)
+        return md_fail_memory(error, most * sizeof(md_block *));
+    medley_status status = MEDLEY_OK;
+    for (size_t c = 0; c < most && status == MEDLEY_OK; c++) {
+        const md_candidate *candidate = &problem->candidates[c];
+        if (candidate->source == MD_FROM_KERNEL && kernel != ALL_KERNELS &&
+            candidate->index != (size_t)kernel)
+            continue;
+        status = md_problem_block(&trained->blocks[trained->block_count], problem, c, error);
+        trained->candidate[trained->block_count] = c;
+        trained->penalised += !candidate->own_term;
+        trained->block_count += status == MEDLEY_OK;
+    }
+    return status;
 }
 
 /* Runs and builds; keeps the information that the observer stopped the run. */
@@ -40,29 +57,37 @@ static medley_status run_and_build(medley_model **model, md_problem *problem, md
 static medley_status fit_spom(medley_model **model, md_problem *problem, medley_error *error)
 {
     md_trained trained = {0};
-    medley_status status = new_blocks(&trained, problem->bank.count, error);
-    for (size_t m = 0; status == MEDLEY_OK && m < problem->bank.count; m++)
-        status = md_problem_block(&trained.blocks[m], problem, m, error);
+    medley_status status = make_blocks(&trained, problem, ALL_KERNELS, error);
     if (status == MEDLEY_OK)
         status = run_and_build(model, problem, &trained, "training", error);
     free_blocks(&trained);
     return status;
 }
 
-static medley_status refuse_explicit(const md_problem *problem, const char *method,
-                                     medley_error *error)
+/* The baselines are about kernels. */
+static medley_status refuse_others(const md_problem *problem, bool explicit_kernels,
+                                   medley_error *error)
 {
-    for (size_t m = 0; m < problem->bank.count; m++)
-        if (problem->bank.kernels[m].explicit_weights)
+    const char *method = problem->options->method;
+    for (size_t c = 0; c < problem->candidate_count; c++) {
+        const md_candidate *candidate = &problem->candidates[c];
+        if (candidate->source == MD_FROM_TEMPLATE)
+            return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                           "--method %s compares kernels and '%s' is a template; leave out "
+                           "--template or use --method spom",
+                           method, candidate->name);
+        if (!explicit_kernels && candidate->source == MD_FROM_KERNEL &&
+            problem->bank.kernels[candidate->index].explicit_weights)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "--method %s works on kernels; '%s' has explicit weights", method,
-                           problem->bank.kernels[m].name);
+                           candidate->name);
+    }
     return MEDLEY_OK;
 }
 
 static medley_status fit_average(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = refuse_explicit(problem, "average", error);
+    medley_status status = refuse_others(problem, false, error);
     if (status < 0)
         return status;
     md_trained trained = {0};
@@ -72,9 +97,8 @@ static medley_status fit_average(medley_model **model, md_problem *problem, medl
     for (size_t m = 0; m < problem->bank.count; m++)
         weight[m] = 1 / (double)problem->bank.count;
     MEDLEY_TRY(md_gram_mix(problem->gram, weight, error));
-    MEDLEY_TRY(new_blocks(&trained, 1, error));
+    MEDLEY_TRY(make_blocks(&trained, problem, 0, error));
     trained.is_mixture = true;
-    MEDLEY_TRY(md_problem_block(&trained.blocks[0], problem, 0, error));
     status = run_and_build(model, problem, &trained, "training", error);
 done:
     free(weight);
@@ -111,48 +135,59 @@ static medley_status divide(struct division *division, const md_problem *problem
 }
 
 /* The score caches cover all training rows, so the held-out ones cost nothing. */
-static double held_out_accuracy(const md_problem *problem, const md_block *block,
-                                const struct division *division, float *score)
+static medley_status held_out_accuracy(double *accuracy, const md_problem *problem,
+                                       const md_trained *trained, const struct division *division,
+                                       medley_error *error)
 {
+    const md_space space = problem->space;
+    size_t longest = 1;
+    for (size_t e = 0; e < problem->example_count; e++)
+        longest = problem->examples[e].length > longest ? problem->examples[e].length : longest;
+    md_inference inference;
+    const medley_status status = md_inference_init(&inference, space, longest, error);
+    if (status < 0)
+        return status;
     size_t right = 0;
     size_t total = 0;
     size_t next = 0;
     for (size_t e = 0; e < problem->example_count; e++) {
+        const md_example example = problem->examples[e];
         if (next < division->count && division->visit[next] == e) {
             next++;
             continue;
         }
-        memset(score, 0, block->labels * sizeof *score);
-        block->class->score(block, problem->examples[e], score);
-        size_t top = 0;
-        for (size_t l = 1; l < block->labels; l++)
-            if (score[l] > score[top])
-                top = l;
-        right += (int32_t)top == problem->train->label[problem->examples[e].row];
-        total++;
+        memset(inference.score, 0,
+               space.structure->part_count(space.shape, example.length) * sizeof(float));
+        for (size_t b = 0; b < trained->block_count; b++)
+            trained->blocks[b]->class->score(trained->blocks[b], example, inference.score);
+        space.structure->decode(space.shape, example.length, inference.score, NULL,
+                                inference.output, &inference.workspace);
+        for (size_t i = 0; i < example.length; i++)
+            right += inference.output[i] == problem->train->label[example.row + i];
+        total += example.length;
     }
-    return total ? (double)right / (double)total : 0;
+    *accuracy = total ? (double)right / (double)total : 0;
+    md_inference_clear(&inference);
+    return MEDLEY_OK;
 }
 
-/* Trains kernel *m alone on the visited examples; the caller frees trained in any case. */
-static medley_status try_kernel(md_trained *trained, md_problem *problem, const size_t *m,
+/* Trains kernel m alone on the visited examples; the caller frees trained in any case. */
+static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t m,
                                 const struct division *division, double *accuracy,
                                 medley_error *error)
 {
     char stage[64];
-    float *score = md_calloc(problem->train->label_names.count, sizeof *score);
-    medley_status status =
-        score ? new_blocks(trained, 1, error) : md_fail_memory(error, sizeof *score);
-    if (status == MEDLEY_OK)
-        status = md_problem_block(&trained->blocks[0], problem, *m, error);
-    snprintf(stage, sizeof stage, "kernel %zu of %zu", *m + 1, problem->bank.count);
-    trained->kernel = m;
-    if (status == MEDLEY_OK)
-        status = md_run_online(problem, trained, division->visit, division->count, stage, error);
-    if (status >= 0)
-        *accuracy = held_out_accuracy(problem, trained->blocks[0], division, score);
-    free(score);
-    return status;
+    snprintf(stage, sizeof stage, "kernel %zu of %zu", m + 1, problem->bank.count);
+    const medley_status status = make_blocks(trained, problem, (long)m, error);
+    if (status < 0)
+        return status;
+    const medley_status ran =
+        md_run_online(problem, trained, division->visit, division->count, stage, error);
+    if (ran < 0)
+        return ran;
+    const medley_status measured =
+        held_out_accuracy(accuracy, problem, trained, division, error);
+    return measured < 0 ? measured : ran;
 }
 
 /* The kernel that does best, and how it was trained: all there is if the observer stops here. */
@@ -163,15 +198,13 @@ static medley_status search_best(md_trained *best, size_t *best_kernel, md_probl
     for (size_t m = 0; m < problem->bank.count && !problem->stopped; m++) {
         md_trained candidate = {0};
         double accuracy = -1;
-        const medley_status status =
-            try_kernel(&candidate, problem, &m, division, &accuracy, error);
+        const medley_status status = try_kernel(&candidate, problem, m, division, &accuracy, error);
         if (status >= 0 && accuracy > best_accuracy) {
             const md_trained previous = *best;
             *best = candidate;
             candidate = previous;
             best_accuracy = accuracy;
             *best_kernel = m;
-            best->kernel = best_kernel;
         }
         free_blocks(&candidate);
         if (status < 0)
@@ -182,10 +215,15 @@ static medley_status search_best(md_trained *best, size_t *best_kernel, md_probl
 
 static medley_status fit_best(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    medley_status status = refuse_others(problem, true, error);
+    if (status < 0)
+        return status;
     md_trained trained = {0};
     size_t best = 0;
     struct division division = {0};
+    if (problem->options->checkpoint != NULL)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method best trains many models and has no --checkpoint");
     if (problem->bank.count > 1) {
         MEDLEY_TRY(divide(&division, problem, error));
         MEDLEY_TRY(search_best(&trained, &best, problem, &division, error));
@@ -196,9 +234,7 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
         goto done;
     }
     free_blocks(&trained);
-    MEDLEY_TRY(new_blocks(&trained, 1, error));
-    trained.kernel = &best;
-    MEDLEY_TRY(md_problem_block(&trained.blocks[0], problem, best, error));
+    MEDLEY_TRY(make_blocks(&trained, problem, (long)best, error));
     status = run_and_build(model, problem, &trained, "training", error);
 done:
     free(division.visit);
@@ -216,6 +252,7 @@ static const md_method md_method_spom = {
 static const md_method md_method_average = {
     .name = "average",
     .summary = "baseline: one model on the mean of all kernels",
+    .needs_kernels = true,
     .fit = fit_average,
 };
 static const md_method md_method_best = {

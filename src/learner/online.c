@@ -9,56 +9,74 @@
 #include <string.h>
 
 enum { LOOKAHEAD = 4 };                  /* windows of examples */
-enum { CHUNK = 256 };                    /* examples per piece of the objective's sum */
-static const double PARALLEL_WORK = 1e6; /* values touched by an update worth two threads */
+static const double PARALLEL_WORK = 1e6; /* values touched by a step worth two threads */
+static const double PARALLEL_BATCH = 1e5; /* values looked at to score a batch worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 static const double VANISHED = 1e-30;    /* no length that single precision could show */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
 
 static void fill_order(md_online *online)
 {
-    for (size_t i = 0; i < online->visited; i++)
-        online->order[i] = online->visit ? online->visit[i] : i;
+    const md_online_problem *p = &online->problem;
+    for (size_t i = 0; i < p->visit_count; i++)
+        online->order[i] = p->visit ? p->visit[i] : i;
+}
+
+/* Where the norms of blocks do not enter, since what the penalty does to whole blocks is the same
+ * for all of them (l1, or l1 and l2), coordinates may be thresholded as late as they are looked
+ * at. */
+static bool may_shrink_late(const md_online *online)
+{
+    return md_penalty_inner_threshold(online->problem.penalty) > 0 &&
+           md_penalty_is_uniform(online->problem.penalty) && isinf(online->settings.radius);
+}
+
+static medley_status init_batch(md_online *online, medley_error *error)
+{
+    const size_t batch = online->settings.batch;
+    online->inference = md_calloc(batch, sizeof *online->inference);
+    online->gradients = md_calloc(batch, sizeof *online->gradients);
+    online->loss = md_calloc(batch, sizeof *online->loss);
+    if (online->inference == NULL || online->gradients == NULL || online->loss == NULL)
+        return md_fail_memory(error, batch * sizeof *online->inference);
+    medley_status status = MEDLEY_OK;
+    for (size_t b = 0; b < batch && status == MEDLEY_OK; b++)
+        status = md_inference_init(&online->inference[b], online->problem.space, online->longest,
+                                   error);
+    return status;
 }
 
 medley_status md_online_init(md_online *online, const md_online_problem *problem,
                              const md_online_settings *settings, medley_error *error)
 {
-    *online = (md_online){.settings = *settings,
-                          .blocks = problem->blocks,
-                          .block_count = problem->block_count,
-                          .gram = problem->gram,
-                          .structure = problem->structure,
-                          .shape = problem->shape,
-                          .loss = problem->loss,
-                          .penalty = problem->penalty,
-                          .examples = problem->examples,
-                          .example_count = problem->example_count,
-                          .gold = problem->gold,
-                          .visit = problem->visit};
-    online->visited = problem->visit ? problem->visit_count : problem->example_count;
+    *online = (md_online){.settings = *settings, .problem = *problem};
+    if (problem->visit == NULL)
+        online->problem.visit_count = problem->example_count;
     for (size_t e = 0; e < problem->example_count; e++)
         if (problem->examples[e].length > online->longest)
             online->longest = problem->examples[e].length;
-    const size_t parts = problem->structure->part_count(problem->shape, online->longest);
+    const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
-    online->order = md_calloc(online->visited, sizeof *online->order);
-    online->rows = md_calloc(online->visited * online->longest, sizeof *online->rows);
+    online->late_shrink = may_shrink_late(online);
+    size_t rows = 0; /* one window is announced at a time */
+    if (problem->gram != NULL && md_gram_window(problem->gram) != SIZE_MAX)
+        rows = md_gram_window(problem->gram) + online->longest;
+    online->order = md_calloc(visited, sizeof *online->order);
+    online->rows = md_calloc(rows, sizeof *online->rows);
     online->stepped = md_calloc(problem->example_count, sizeof *online->stepped);
     online->norm = md_calloc(m, sizeof *online->norm);
     online->shrunk = md_calloc(m, sizeof *online->shrunk);
     online->scratch = md_calloc(3 * m, sizeof *online->scratch);
-    online->score = md_calloc(parts, sizeof *online->score);
+    medley_status status = MEDLEY_OK;
     if (!online->order || !online->rows || !online->stepped || !online->norm || !online->shrunk ||
-        !online->scratch || !online->score) {
-        md_online_clear(online);
-        return md_fail_memory(error, (online->visited * online->longest + 5 * m) * 8);
-    }
-    fill_order(online);
-    const medley_status status = md_inference_init(&online->inference, problem->structure,
-                                                   problem->shape, online->longest, error);
+        !online->scratch)
+        status = md_fail_memory(error, (visited + rows + 5 * m) * 8);
+    if (status == MEDLEY_OK)
+        status = init_batch(online, error);
     if (status < 0)
         md_online_clear(online);
+    else
+        fill_order(online);
     return status;
 }
 
@@ -70,8 +88,11 @@ void md_online_clear(md_online *online)
     free(online->norm);
     free(online->shrunk);
     free(online->scratch);
-    free(online->score);
-    md_inference_clear(&online->inference);
+    for (size_t b = 0; online->inference != NULL && b < online->settings.batch; b++)
+        md_inference_clear(&online->inference[b]);
+    free(online->inference);
+    free(online->gradients);
+    free(online->loss);
     *online = (md_online){0};
 }
 
@@ -80,9 +101,17 @@ void md_online_restart(md_online *online, double eta0)
     online->round = 0;
     online->diverged = false;
     online->settings.eta0 = eta0;
-    for (size_t m = 0; m < online->block_count; m++)
-        online->blocks[m]->class->restart(online->blocks[m]);
-    memset(online->stepped, 0, online->example_count * sizeof *online->stepped);
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        online->problem.blocks[m]->class->restart(online->problem.blocks[m]);
+    memset(online->stepped, 0, online->problem.example_count * sizeof *online->stepped);
+}
+
+void md_online_visit_state(md_online *online, md_state_visitor visit, void *context)
+{
+    visit(context, &online->round, sizeof online->round);
+    visit(context, online->stepped, online->problem.example_count * sizeof *online->stepped);
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        md_block_visit(online->problem.blocks[m], visit, context);
 }
 
 /* inverse: 1/(sigma t) with sigma the strong convexity of lambda Omega; eta0/t if it has none. */
@@ -94,74 +123,72 @@ static double rate(const md_online *online)
         return s->eta0;
     if (s->schedule == MD_RATE_SQRT)
         return s->eta0 / sqrt(t);
-    const double sigma = s->lambda * md_penalty_strong_convexity(online->penalty);
+    if (s->schedule == MD_RATE_EPOCH)
+        return s->eta0 / sqrt(1 + t / (double)online->problem.visit_count);
+    const double sigma = s->lambda * md_penalty_strong_convexity(online->problem.penalty);
     return s->eta0 / ((sigma > 0 ? sigma : 1) * t);
 }
 
 /* ---- one round ---- */
 
-struct step {
+/* Some of the blocks at a time, since a block alone may be tiny. */
+struct shared_work {
     md_online *online;
-    md_example example;
-    double eta;
+    md_step step;
     double shrink_all; /* by the projection */
     size_t share;      /* blocks that one thread takes at a time */
+    void (*of_block)(const struct shared_work *work, size_t m);
 };
 
-/* Gradient step, prox and projection of one block, in one go: norm[m] is ||theta~_m||, shrunk[m]
- * its length after the prox. A block that ends at zero needs no kernel row. */
-static void finish_block(const struct step *step, size_t m)
+static void take_share(void *context, size_t item, size_t worker)
 {
-    md_online *online = step->online;
-    md_block *block = online->blocks[m];
-    const double length = online->shrunk[m] * step->shrink_all;
+    (void)worker;
+    const struct shared_work *work = context;
+    const size_t count = work->online->problem.block_count;
+    const size_t first = item * work->share;
+    const size_t last = count - first < work->share ? count : first + work->share;
+    for (size_t m = first; m < last; m++)
+        work->of_block(work, m);
+}
+
+static void for_every_block(struct shared_work *work, size_t threads,
+                            void (*of_block)(const struct shared_work *work, size_t m))
+{
+    const size_t count = work->online->problem.block_count;
+    work->of_block = of_block;
+    work->share = count / (threads * SHARES) + 1;
+    md_parallel_for(threads, (count + work->share - 1) / work->share, take_share, work);
+}
+
+/* Line 7. */
+static void step_block(const struct shared_work *work, size_t m)
+{
+    md_block *block = work->online->problem.blocks[m];
+    work->online->norm[m] =
+        work->step.count > 0 ? block->class->step(block, &work->step) : block->norm;
+}
+
+/* The prox (line 10) and the projection (line 11) rescale: norm[m] is ||theta~_m||, shrunk[m] its
+ * length after the prox. */
+static void finish_block(const struct shared_work *work, size_t m)
+{
+    md_online *online = work->online;
+    md_block *block = online->problem.blocks[m];
+    const double length = online->shrunk[m] * work->shrink_all;
     if (length < VANISHED) {
-        if (block->norm > 0)
+        if (block->norm > 0 || online->norm[m] > 0)
             block->class->clear(block);
         return;
     }
-    if (online->inference.delta.count > 0)
-        block->class->update(block, step->example, &online->inference.delta, step->eta);
+    if (work->step.count > 0)
+        block->class->finish(block, &work->step);
     block->norm = online->norm[m];
     md_block_rescale(block, length / online->norm[m]);
 }
 
-static void finish_share(void *context, size_t item, size_t worker)
-{
-    (void)worker;
-    const struct step *step = context;
-    const size_t count = step->online->block_count;
-    const size_t first = item * step->share;
-    const size_t last = count - first < step->share ? count : first + step->share;
-    for (size_t m = first; m < last; m++)
-        finish_block(step, m);
-}
-
-/* Lines 7 and 10: every block by itself. */
-static void finish_blocks(struct step *step, size_t threads)
-{
-    const size_t count = step->online->block_count;
-    step->share = count / (threads * SHARES) + 1;
-    md_parallel_for(threads, (count + step->share - 1) / step->share, finish_share, step);
-}
-
-/* The same where coordinates are soft-thresholded first: then the norms are those behind it. */
-static void step_and_threshold(md_online *online, const struct step *step, double threshold)
-{
-    for (size_t m = 0; m < online->block_count; m++) {
-        md_block *block = online->blocks[m];
-        if (online->inference.delta.count > 0)
-            block->class->update(block, step->example, &online->inference.delta, step->eta);
-        if (block->class->soft_threshold != NULL)
-            block->class->soft_threshold(block, threshold);
-        md_block_refresh_norm(block);
-        online->norm[m] = block->norm;
-    }
-}
-
 static bool norms_are_finite(const md_online *online)
 {
-    for (size_t m = 0; m < online->block_count; m++)
+    for (size_t m = 0; m < online->problem.block_count; m++)
         if (!isfinite(online->norm[m]))
             return false;
     return true;
@@ -170,68 +197,174 @@ static bool norms_are_finite(const md_online *online)
 static double projection(const md_online *online)
 {
     double square = 0;
-    for (size_t m = 0; m < online->block_count; m++)
+    for (size_t m = 0; m < online->problem.block_count; m++)
         square += online->shrunk[m] * online->shrunk[m];
     const double norm = sqrt(square);
     return norm > online->settings.radius ? online->settings.radius / norm : 1;
 }
 
-/* A row that the Gram source has not announced is computed when it is asked for, by one thread. */
-static size_t update_threads(const md_online *online, md_example example)
+/* The quadratic term that the loss has absorbed: its gradient is a multiple of theta. */
+static void shrink_before_step(md_online *online, double factor)
 {
-    const size_t rows = online->gram ? md_gram_rows(online->gram) : 0;
-    const double work =
-        (double)online->inference.delta.count * (double)online->block_count * (double)rows;
+    for (size_t m = 0; m < online->problem.penalised; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (factor > 0)
+            md_block_rescale(block, factor);
+        else
+            block->class->clear(block);
+    }
+}
+
+/* Thresholds come first in the prox; where norms matter behind them, they are taken anew. */
+static void threshold_blocks(struct shared_work *work, double threshold)
+{
+    md_online *online = work->online;
+    for (size_t m = 0; m < online->problem.penalised; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (work->step.count > 0)
+            block->class->finish(block, &work->step);
+        if (block->class->soft_threshold == NULL)
+            continue;
+        block->norm = online->norm[m];
+        block->class->soft_threshold(block, threshold);
+        if (!online->late_shrink) {
+            md_block_refresh_norm(block);
+            online->norm[m] = block->norm;
+        }
+    }
+}
+
+/* Lines 8 and 9, and the terms of the blocks that are not under the penalty. */
+static void shrink(md_online *online, double tau)
+{
+    const md_online_problem *p = &online->problem;
+    memcpy(online->shrunk, online->norm, p->block_count * sizeof *online->norm);
+    md_penalty_prox(p->penalty, tau, online->shrunk, p->penalised, online->scratch);
+    for (size_t m = p->penalised; m < p->block_count; m++)
+        online->shrunk[m] /= 1 + tau;
+}
+
+/* A row that the Gram source has not announced is computed when it is asked for, by one thread. */
+static size_t step_threads(const md_online *online, const md_step *step)
+{
+    const md_online_problem *p = &online->problem;
+    const size_t rows = p->gram ? md_gram_rows(p->gram) : 0;
+    double values = 0;
     bool announced = true;
-    for (size_t i = 0; rows > 0 && i < example.length; i++)
-        announced = announced && md_gram_has_row(online->gram, example.row + i);
+    for (size_t g = 0; g < step->count; g++) {
+        const md_gradient *gradient = &step->gradients[g];
+        const size_t entries = gradient->delta->count;
+        values += (double)entries * (double)(rows > 0 ? rows : p->space.shape.labels);
+        for (size_t i = 0; rows > 0 && i < gradient->example.length; i++)
+            announced = announced && md_gram_has_row(p->gram, gradient->example.row + i);
+    }
+    const double work = values * (double)p->block_count;
     return work > PARALLEL_WORK && announced ? online->settings.threads : 1;
 }
 
-/* Alg. 3, lines 5 and 6: scores of the example and the gradient of its loss, in inference.delta. */
-static void find_gradient(md_online *online, md_example example)
+/* Alg. 3, lines 5 and 6: scores of an example, its loss and the gradient of that. */
+static double find_gradient(const md_online *online, md_example example, md_inference *inference)
 {
-    const size_t parts = online->structure->part_count(online->shape, example.length);
-    memset(online->score, 0, parts * sizeof *online->score);
-    for (size_t m = 0; m < online->block_count; m++)
-        online->blocks[m]->class->score(online->blocks[m], example, online->score);
-    online->loss->evaluate(&online->inference, example.length, online->score,
-                           online->gold + example.row, true);
+    const md_online_problem *p = &online->problem;
+    const size_t parts = p->space.structure->part_count(p->space.shape, example.length);
+    memset(inference->score, 0, parts * sizeof *inference->score);
+    for (size_t m = 0; m < p->block_count; m++)
+        p->blocks[m]->class->score(p->blocks[m], example, inference->score);
+    const int32_t *gold = p->gold + example.row;
+    const double loss = md_loss_gradient(p->loss, inference, example.length, gold);
+    if (online->settings.learnt > 0)
+        md_delta_drop_rows(&inference->delta, p->space.shape.labels, gold,
+                           (float)online->settings.learnt);
+    return loss;
 }
 
-/* Returns whether the example had a loss to step against. */
-static bool round_of_spom(md_online *online, md_example example)
+static void prefetch(const md_online *online, md_example example)
 {
-    online->round++;
-    struct step step = {.online = online, .example = example, .eta = rate(online)};
-    const size_t m_count = online->block_count;
-    md_delta *delta = &online->inference.delta;
-
-    find_gradient(online, example);
-    const bool stepped = delta->count > 0;
-
-    const double tau = fmin(step.eta * online->settings.lambda, MOST_SHRINK);
-    const double threshold = tau * md_penalty_inner_threshold(online->penalty);
-    if (threshold > 0) {
-        step_and_threshold(online, &step, threshold);
-        delta->count = 0; /* the step is done */
-    } else {
-        for (size_t m = 0; m < m_count; m++) /* line 7, without touching theta */
-            online->norm[m] = md_block_norm_after(online->blocks[m], example, delta, step.eta);
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        const md_block *block = online->problem.blocks[m];
+        if (block->class->prefetch != NULL)
+            block->class->prefetch(block, example);
     }
+}
+
+struct batch {
+    md_online *online;
+    const size_t *which; /* [count] examples */
+    size_t count;
+};
+
+static void find_one_gradient(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    struct batch *batch = context;
+    md_online *online = batch->online;
+    md_gradient *gradient = &online->gradients[item];
+    *gradient = (md_gradient){.example = online->problem.examples[batch->which[item]],
+                              .delta = &online->inference[item].delta};
+    if (item + 1 < batch->count)
+        prefetch(online, online->problem.examples[batch->which[item + 1]]);
+    online->loss[item] = find_gradient(online, gradient->example, &online->inference[item]);
+}
+
+static void find_gradients(struct batch *batch)
+{
+    const md_online_problem *p = &batch->online->problem;
+    size_t rows = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        rows += p->examples[batch->which[i]].length;
+    const double work = (double)rows * (double)p->space.shape.labels * (double)p->block_count;
+    const bool worth_it = batch->count > 1 && work > PARALLEL_BATCH;
+    md_parallel_for(worth_it ? batch->online->settings.threads : 1, batch->count,
+                    find_one_gradient, batch);
+}
+
+/* Which examples had a loss to step against. */
+static bool note_steps(struct batch *batch)
+{
+    bool any = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        const bool stepped = batch->online->gradients[i].delta->count > 0;
+        batch->online->stepped[batch->which[i]] = stepped;
+        any = any || stepped;
+        batch->online->loss_sum += batch->online->loss[i];
+        if (!isfinite(batch->online->loss[i]))
+            batch->online->diverged = true;
+    }
+    return any;
+}
+
+static void round_of_spom(struct batch *batch)
+{
+    md_online *online = batch->online;
+    const md_penalty *penalty = online->problem.penalty;
+    online->round += batch->count;
+    find_gradients(batch);
+    struct shared_work work = {
+        .online = online,
+        .step = {.gradients = online->gradients, .count = batch->count, .eta = rate(online)}};
+    if (!note_steps(batch))
+        work.step.count = 0;
+    if (online->diverged)
+        return;
+    const double tau =
+        fmin(work.step.eta * online->settings.lambda * (double)batch->count, MOST_SHRINK);
+    const double absorbed = md_penalty_absorbed(penalty);
+    if (absorbed > 0)
+        shrink_before_step(online, 1 - tau * absorbed);
+    const size_t threads = step_threads(online, &work.step);
+    for_every_block(&work, threads, step_block);
+    const double threshold = tau * md_penalty_inner_threshold(penalty);
+    if (threshold > 0 && norms_are_finite(online))
+        threshold_blocks(&work, threshold);
     if (!norms_are_finite(online)) {
         online->diverged = true;
-        return stepped;
+        return;
     }
-    memcpy(online->shrunk, online->norm, m_count * sizeof *online->norm);
-    md_penalty_prox(online->penalty, tau, online->shrunk, m_count, online->scratch); /* 8-9 */
-    step.shrink_all = projection(online);                                            /* 11 */
-
-    finish_blocks(&step, update_threads(online, example)); /* 7 and 10 */
-    if (online->settings.average)
-        for (size_t m = 0; m < m_count; m++)
-            md_block_count_iterate(online->blocks[m]);
-    return stepped;
+    shrink(online, tau);
+    work.shrink_all = projection(online);
+    for_every_block(&work, threads, finish_block);
+    for (size_t m = 0; online->settings.average && m < online->problem.block_count; m++)
+        md_block_count_iterate(online->problem.blocks[m]);
 }
 
 /* ---- an epoch ---- */
@@ -241,198 +374,63 @@ static bool round_of_spom(md_online *online, md_example example)
  * so most rows are never computed; a wrong guess costs a row computed alone. */
 static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
 {
-    const size_t window = online->gram ? md_gram_window(online->gram) : SIZE_MAX;
-    *count = online->visited - from;
+    const md_online_problem *p = &online->problem;
+    const size_t window = p->gram ? md_gram_window(p->gram) : SIZE_MAX;
+    *count = p->visit_count - from;
     if (window == SIZE_MAX)
         return MEDLEY_OK;
     size_t rows = 0;
     size_t taken = 0;
-    while (from + taken < online->visited && taken < LOOKAHEAD * window) {
-        const md_example *example = &online->examples[online->order[from + taken]];
+    while (from + taken < p->visit_count && taken < LOOKAHEAD * window) {
+        const size_t e = online->order[from + taken];
+        const md_example *example = &p->examples[e];
         if (rows + example->length > window && taken > 0)
             break;
-        find_gradient(online, *example);
-        const bool needed =
-            online->inference.delta.count > 0 || online->stepped[online->order[from + taken]];
-        for (size_t i = 0; needed && i < example->length; i++)
+        find_gradient(online, *example, &online->inference[0]);
+        const bool needed = online->inference[0].delta.count > 0 || online->stepped[e];
+        for (size_t i = 0; needed && i < example->length && rows < window; i++)
             online->rows[rows++] = example->row + i;
         taken++;
     }
     *count = taken;
-    return md_gram_prefetch(online->gram, online->rows, rows, error);
+    return md_gram_prefetch(p->gram, online->rows, rows, error);
 }
 
 medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error)
 {
+    const size_t visited = online->problem.visit_count;
     md_random random;
+    online->loss_sum = 0;
     fill_order(online);
     md_random_seed(&random, online->settings.seed * 1000003u + epoch);
-    md_random_shuffle(&random, online->order, online->visited);
-    for (size_t i = 0; i < online->visited;) {
+    md_random_shuffle(&random, online->order, visited);
+    for (size_t i = 0; i < visited;) {
         size_t count;
         const medley_status status = announce(online, i, &count, error);
         if (status < 0)
             return status;
-        for (size_t last = i + count; i < last && !online->diverged; i++)
-            online->stepped[online->order[i]] =
-                round_of_spom(online, online->examples[online->order[i]]);
+        for (const size_t last = i + count; i < last && !online->diverged;) {
+            const size_t left = last - i;
+            struct batch batch = {.online = online,
+                                  .which = online->order + i,
+                                  .count = left < online->settings.batch ? left
+                                                                         : online->settings.batch};
+            round_of_spom(&batch);
+            i += batch.count;
+        }
         if (online->diverged)
             return MEDLEY_OK;
     }
-    for (size_t m = 0; m < online->block_count; m++)
-        md_block_refresh_norm(online->blocks[m]);
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        md_block_refresh_norm(online->problem.blocks[m]);
     return MEDLEY_OK;
 }
 
 medley_status md_online_take_average(md_online *online, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < online->block_count && status == MEDLEY_OK; m++)
-        status = online->blocks[m]->class->take_average(online->blocks[m], error);
+    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++)
+        status =
+            online->problem.blocks[m]->class->take_average(online->problem.blocks[m], error);
     return status;
-}
-
-/* ---- the objective ---- */
-
-struct measure {
-    md_online *online;
-    md_inference *inference; /* [threads] */
-    float *score;            /* [threads][parts] */
-    size_t parts;
-    const size_t *which; /* [count] examples */
-    size_t count;
-    double *sum; /* [chunks], added up in order: the same for any number of threads */
-};
-
-static void measure_chunk(void *context, size_t chunk, size_t worker)
-{
-    struct measure *measure = context;
-    md_online *online = measure->online;
-    float *score = measure->score + worker * measure->parts;
-    const size_t first = chunk * CHUNK;
-    const size_t last = first + CHUNK < measure->count ? first + CHUNK : measure->count;
-    double sum = 0;
-    for (size_t i = first; i < last; i++) {
-        const md_example example = online->examples[measure->which[i]];
-        memset(score, 0, measure->parts * sizeof *score);
-        for (size_t m = 0; m < online->block_count; m++)
-            online->blocks[m]->class->score(online->blocks[m], example, score);
-        sum += online->loss->evaluate(&measure->inference[worker], example.length, score,
-                                      online->gold + example.row, false);
-    }
-    measure->sum[chunk] = sum;
-}
-
-static double penalty_now(md_online *online)
-{
-    for (size_t m = 0; m < online->block_count; m++)
-        online->norm[m] = online->blocks[m]->norm;
-    double value = md_penalty_value(online->penalty, online->norm, online->block_count);
-    const double inner = md_penalty_inner_threshold(online->penalty);
-    for (size_t m = 0; inner > 0 && m < online->block_count; m++)
-        if (online->blocks[m]->class->soft_threshold != NULL)
-            value += inner * online->blocks[m]->class->soft_threshold(online->blocks[m], 0);
-    return value;
-}
-
-medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
-                                  double *mean_loss, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    const size_t threads = online->settings.threads;
-    const size_t chunks = (count + CHUNK - 1) / CHUNK;
-    struct measure measure = {.online = online,
-                              .parts =
-                                  online->structure->part_count(online->shape, online->longest),
-                              .which = which,
-                              .count = count};
-    measure.inference = md_calloc(threads, sizeof *measure.inference);
-    measure.score = md_calloc(threads * measure.parts, sizeof *measure.score);
-    measure.sum = md_calloc(chunks, sizeof *measure.sum);
-    if (!measure.inference || !measure.score || !measure.sum) {
-        status = md_fail_memory(error, threads * measure.parts * sizeof *measure.score);
-        goto done;
-    }
-    for (size_t t = 0; t < threads; t++)
-        MEDLEY_TRY(md_inference_init(&measure.inference[t], online->structure, online->shape,
-                                     online->longest, error));
-    md_parallel_for(threads, chunks, measure_chunk, &measure);
-    double sum = 0;
-    for (size_t c = 0; c < chunks; c++)
-        sum += measure.sum[c];
-    *mean_loss = online->diverged ? INFINITY : sum / (double)count;
-done:
-    for (size_t t = 0; measure.inference != NULL && t < threads; t++)
-        md_inference_clear(&measure.inference[t]);
-    free(measure.inference);
-    free(measure.score);
-    free(measure.sum);
-    return status;
-}
-
-medley_status md_online_objective(md_online *online, double *objective, double *mean_loss,
-                                  medley_error *error)
-{
-    double loss;
-    const medley_status status =
-        md_online_mean_loss(online, online->order, online->visited, &loss, error);
-    if (status < 0)
-        return status;
-    *objective = loss + online->settings.lambda * penalty_now(online);
-    if (mean_loss != NULL)
-        *mean_loss = loss;
-    return status;
-}
-
-/* ---- the ball ---- */
-
-static const double LARGEST_RADIUS = 1e100; /* as good as none, and its square is finite */
-
-/* Omega(r u), u the direction with equal entries on the first k blocks. */
-static double value_along(const md_penalty *penalty, double r, size_t k, double *b, size_t count)
-{
-    for (size_t m = 0; m < count; m++)
-        b[m] = m < k ? r / sqrt((double)k) : 0;
-    return md_penalty_value(penalty, b, count);
-}
-
-/* Largest r with Omega(r u) <= limit: brackets by doubling, then halves the bracket. */
-static double reach(const md_penalty *penalty, double limit, size_t k, double *b, size_t count)
-{
-    double high = 1;
-    while (high < LARGEST_RADIUS && value_along(penalty, high, k, b, count) <= limit)
-        high *= 2;
-    double low = 0;
-    for (int i = 0; i < 60; i++) {
-        const double middle = 0.5 * (low + high);
-        if (value_along(penalty, middle, k, b, count) <= limit)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-/* Omega is convex, symmetric in the blocks and does not fall as they grow. For the single terms
- * there are, it is least along a sphere either on one block or on all alike. A sum of terms may
- * prefer some number of blocks in between; then what holds is b_m <= one and, by averaging over
- * permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. */
-double md_online_radius(const md_penalty *penalty, double lambda, double loss_at_zero,
-                        size_t block_count)
-{
-    double *b = md_calloc(block_count, sizeof *b);
-    if (b == NULL)
-        return INFINITY; /* the projection is a safeguard: do without */
-    for (size_t m = 0; m < block_count; m++)
-        b[m] = 1;
-    double radius = INFINITY;
-    if (md_penalty_value(penalty, b, block_count) > 0) {
-        const double limit = loss_at_zero / lambda;
-        const double one = reach(penalty, limit, 1, b, block_count);
-        const double all = reach(penalty, limit, block_count, b, block_count);
-        const bool composite = strchr(md_penalty_text(penalty), '+') != NULL;
-        radius = composite ? sqrt(one * sqrt((double)block_count) * all) : fmax(one, all);
-    }
-    free(b);
-    return radius > LARGEST_RADIUS ? INFINITY : radius;
 }

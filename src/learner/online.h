@@ -11,57 +11,50 @@
 
 typedef struct md_online_settings {
     double lambda, eta0;
-    md_schedule schedule;
+    md_schedule schedule; /* not auto */
     bool average;
     double radius; /* infinity: no projection */
+    size_t batch;  /* examples of a round, all scored by the same theta */
+    double learnt; /* rows whose right label lacks less probability are left alone; 0: none are */
     uint64_t seed;
     size_t threads;
 } md_online_settings;
 
-typedef struct md_online {
-    md_online_settings settings;
-    md_block **blocks; /* [block_count] borrowed */
+/* What is learnt from what; every pointer is borrowed. */
+typedef struct md_online_problem {
+    md_block **blocks; /* [block_count] */
     size_t block_count;
-    md_gram *gram; /* told which rows come next; NULL: none */
-    const md_structure *structure;
-    md_shape shape;
+    size_t penalised; /* so many blocks, the first, are under the penalty; each other has an l2 term
+                       * of its own */
+    md_gram *gram;    /* told which rows come next; NULL: none */
+    md_space space;
     const md_loss *loss;
     const md_penalty *penalty;
     const md_example *examples; /* [example_count] */
     size_t example_count;
     const int32_t *gold; /* [rows] */
-
-    const size_t *visit; /* [visited] the examples that are trained on; NULL: all of them */
-    size_t visited;
-    size_t round;
-    bool diverged;   /* a norm is not finite: theta is worthless and rounds are no longer run */
-    size_t *order;   /* [visited] visiting order of the epoch */
-    size_t *rows;    /* of announced examples */
-    bool *stepped;   /* [example_count] needed a step when it was last visited */
-    double *norm;    /* [block_count] after the gradient step */
-    double *shrunk;  /* [block_count] after the prox */
-    double *scratch; /* [3 * block_count] */
-    size_t longest;
-    float *score; /* [longest parts] */
-    md_inference inference;
-} md_online;
-
-/* Copies the settings; every pointer is borrowed. visit: which examples are trained on, or NULL
- * for all of them. */
-typedef struct md_online_problem {
-    md_block **blocks;
-    size_t block_count;
-    md_gram *gram;
-    const md_structure *structure;
-    md_shape shape;
-    const md_loss *loss;
-    const md_penalty *penalty;
-    const md_example *examples;
-    size_t example_count;
-    const int32_t *gold;
-    const size_t *visit;
+    const size_t *visit; /* [visit_count] the examples that are trained on; NULL: all of them */
     size_t visit_count;
 } md_online_problem;
+
+typedef struct md_online {
+    md_online_settings settings;
+    md_online_problem problem;
+    size_t round;     /* examples seen */
+    bool diverged;    /* a norm is not finite: theta is worthless and rounds are no longer run */
+    bool late_shrink; /* soft thresholds are put off: see online.c */
+    size_t *order;    /* [visit_count] visiting order of the epoch */
+    size_t *rows;     /* of announced examples */
+    bool *stepped;    /* [example_count] needed a step when it was last visited */
+    double *norm;     /* [block_count] after the gradient step */
+    double *shrunk;   /* [block_count] after the prox */
+    double *scratch;  /* [3 * block_count] */
+    size_t longest;
+    md_inference *inference; /* [batch] */
+    md_gradient *gradients;  /* [batch] */
+    double *loss;            /* [batch] */
+    double loss_sum;         /* of the examples of this epoch so far, as they were met */
+} md_online;
 
 medley_status md_online_init(md_online *online, const md_online_problem *problem,
                              const md_online_settings *settings, medley_error *error);
@@ -73,6 +66,10 @@ void md_online_restart(md_online *online, double eta0);
 /* One pass, in an order that depends on the seed and the number of the epoch only; then the norms
  * are recomputed exactly. */
 medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error);
+
+/* Mean loss of the last epoch's examples, each when it was met and before the step it led to, plus
+ * lambda Omega behind the epoch: what there is to tell without another pass over the data. */
+double md_online_progress(md_online *online, double *mean_loss);
 
 /* Objective of the current theta over the visited examples, from the score caches; infinite if
  * training has diverged. loss: mean loss (may be NULL). */
@@ -87,7 +84,9 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
 medley_status md_online_take_average(md_online *online, medley_error *error);
 
 /* Radius of a ball that contains the optimum: lambda Omega(theta*) <= the loss at theta = 0. */
-double md_online_radius(const md_penalty *penalty, double lambda, double loss_at_zero,
-                        size_t block_count);
+double md_online_radius(const md_online_problem *problem, double lambda, double loss_at_zero);
+
+/* All that changes in training but for the order of visits, which the epoch's number tells. */
+void md_online_visit_state(md_online *online, md_state_visitor visit, void *context);
 
 #endif

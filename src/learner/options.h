@@ -6,8 +6,20 @@
 #include "medley/options.h"
 #include "param/param.h"
 
-typedef enum md_task { MD_TASK_AUTO, MD_TASK_BINARY, MD_TASK_MULTICLASS } md_task;
-typedef enum md_schedule { MD_RATE_SQRT, MD_RATE_INVERSE, MD_RATE_CONSTANT } md_schedule;
+typedef enum md_task { MD_TASK_AUTO, MD_TASK_BINARY, MD_TASK_MULTICLASS, MD_TASK_CHAIN } md_task;
+typedef enum md_schedule {
+    MD_RATE_AUTO,
+    MD_RATE_SQRT,
+    MD_RATE_EPOCH,
+    MD_RATE_INVERSE,
+    MD_RATE_CONSTANT
+} md_schedule;
+typedef enum md_bigram {
+    MD_BIGRAM_AUTO,
+    MD_BIGRAM_FIXED,
+    MD_BIGRAM_LEARNED,
+    MD_BIGRAM_NONE
+} md_bigram;
 
 struct medley_options {
     int task;
@@ -19,6 +31,18 @@ struct medley_options {
     bool average;
     char *radius; /* "auto", "none" or a number */
     long long patience;
+    long long batch; /* 0: auto */
+    int bigram;
+    double bigram_scale;
+    bool bigram_ends;
+    char **block_scale; /* "NAME=X" */
+    long long order;
+    char *template; /* file or name of a built-in set; NULL: none */
+    long long min_count, hash_bits;
+    char *from, *blocks; /* NULL: none */
+    long long keep;      /* 0: all */
+    char *checkpoint;    /* NULL: none */
+    bool resume;
     char **kernels;      /* specs */
     char **kernel_files; /* files of specs */
     char *views;

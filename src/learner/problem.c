@@ -14,8 +14,15 @@ void md_problem_clear(md_problem *problem)
     free(problem->examples);
     md_gram_free(problem->gram);
     md_points_clear(&problem->points);
+    for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
+        md_matrix_clear(&problem->primal[m]);
+    free(problem->primal);
     free(problem->dev_gold);
     md_bank_clear(&problem->bank);
+    md_templates_free(problem->templates);
+    md_features_free(problem->features);
+    free(problem->feature_ids);
+    free(problem->candidates);
     *problem = (md_problem){0};
 }
 
@@ -74,6 +81,12 @@ static bool look_like_numbers(const medley_dataset *train)
     return train->label_names.count > train->rows / 2 && train->label_names.count > 50;
 }
 
+static bool is_chain(const md_problem *problem)
+{
+    const int task = problem->options->task;
+    return task == MD_TASK_CHAIN || (task == MD_TASK_AUTO && problem->train->sequence_count > 0);
+}
+
 static medley_status check_task(md_problem *problem, medley_error *error)
 {
     const size_t labels = problem->train->label_names.count;
@@ -83,13 +96,19 @@ static medley_status check_task(md_problem *problem, medley_error *error)
                           "%zu different labels found, --task binary expects two; use --task "
                           "multiclass, or --label if this is not the label column",
                           labels);
-    if (task == MD_TASK_AUTO && look_like_numbers(problem->train))
+    if (task == MD_TASK_CHAIN && problem->train->sequence_count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                          "--task chain expects sequences and these rows stand alone; use a format "
+                          "that has them (columns, conllu, letter, attributes)");
+    const bool chain = is_chain(problem);
+    if (task == MD_TASK_AUTO && !chain && look_like_numbers(problem->train))
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                           "%zu different numeric labels in %zu rows look like numbers to be "
                           "predicted, not classes; check --label, or say --task multiclass",
                           labels, problem->train->rows);
-    problem->task = task == MD_TASK_BINARY ? "binary" : "multiclass";
-    problem->structure = md_structure_find("multiclass");
+    problem->task = chain ? "chain" : task == MD_TASK_BINARY ? "binary" : "multiclass";
+    problem->space = (md_space){.structure = md_structure_find(chain ? "chain" : "multiclass"),
+                                .shape = {.labels = labels}};
     return MEDLEY_OK;
 }
 
@@ -106,28 +125,72 @@ static medley_status find_loss(md_problem *problem, medley_error *error)
 
 static medley_status make_examples(md_problem *problem, medley_error *error)
 {
-    problem->example_count = problem->train->rows;
+    const medley_dataset *train = problem->train;
+    const bool sequences = strcmp(problem->task, "chain") == 0;
+    problem->example_count = sequences ? train->sequence_count : train->rows;
     problem->examples = md_calloc(problem->example_count, sizeof *problem->examples);
     if (problem->examples == NULL)
         return md_fail_memory(error, problem->example_count * sizeof *problem->examples);
-    for (size_t e = 0; e < problem->example_count; e++)
-        problem->examples[e] = (md_example){.row = e, .length = 1};
+    for (size_t e = 0; e < problem->example_count; e++) {
+        const size_t first = sequences ? train->sequence_start[e] : e;
+        problem->examples[e] = (md_example){
+            .row = first, .length = sequences ? train->sequence_start[e + 1] - first : 1};
+    }
     return MEDLEY_OK;
+}
+
+/* Columns that are names, not places: every name, or what stands before its '=', is a feature. */
+static bool has_attributes(const medley_dataset *dataset)
+{
+    const md_table *table = dataset->table_count > 0 ? &dataset->tables[0] : NULL;
+    return table != NULL && md_matrix_is_sparse(&table->features) && table->column_names.count > 0;
 }
 
 static medley_status make_bank(md_problem *problem, medley_error *error)
 {
+    static char *const attribute_kernels[] = {"linear(explicit)", NULL};
+    const medley_dataset *train = problem->train;
+    const medley_options *options = problem->options;
+    const bool attributes = has_attributes(train);
+    const char *views = options->views;
     char **specs = NULL;
-    medley_status status = md_options_kernels(&specs, problem->options, error);
+    medley_status status = md_options_kernels(&specs, options, error);
     if (status < 0)
         return status;
-    const md_bank_options bank_options = {.kernels = specs,
-                                          .views = problem->options->views,
-                                          .scale = problem->options->scale,
-                                          .normalize = (md_norm)problem->options->normalize,
-                                          .seed = (uint64_t)problem->options->seed};
-    status = md_bank_make(&problem->bank, problem->train, &bank_options, error);
+    if (specs == NULL && options->template != NULL)
+        return MEDLEY_OK; /* the templates are all there is */
+    if (train->token_columns > 0 && train->table_count == 0 && train->gram_count == 0)
+        return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
+                          "tagged words need feature templates to learn from: give --template FILE "
+                          "(CRF++ or Wapiti), or --template chunk");
+    if (strcmp(views, "auto") == 0)
+        views = attributes ? "prefix" : NULL;
+    const md_bank_options bank_options = {.kernels = specs == NULL && attributes ? attribute_kernels
+                                                                                 : specs,
+                                          .views = views,
+                                          .scale = options->scale,
+                                          .normalize = (md_norm)options->normalize,
+                                          .seed = (uint64_t)options->seed,
+                                          .primal = !problem->needs_kernels};
+    status = md_bank_make(&problem->bank, train, &bank_options, error);
     md_texts_free(specs);
+    return status;
+}
+
+static medley_status select_blocks(md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_selection selection = {0};
+    MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
+    MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
+    MEDLEY_TRY(md_selection_of_templates(&selection, &problem->templates, error));
+    if (problem->bank.count == 0 &&
+        (problem->templates == NULL || md_templates_count(problem->templates) == 0))
+        status = md_fail(error, MEDLEY_USAGE,
+                         "none of the blocks that were asked for is among those of this run; "
+                         "medley inspect MODEL shows the names");
+done:
+    md_selection_clear(&selection);
     return status;
 }
 
@@ -144,6 +207,23 @@ static medley_status check_blocks(const md_problem *problem, medley_error *error
     return MEDLEY_OK;
 }
 
+/* Parts are numbered by 32 bits. */
+static medley_status check_size(const md_problem *problem, medley_error *error)
+{
+    const md_shape shape = problem->space.shape;
+    size_t longest = 0;
+    for (size_t e = 0; e < problem->example_count; e++)
+        longest = problem->examples[e].length > longest ? problem->examples[e].length : longest;
+    if ((double)longest * (double)shape.labels * (shape.local_pairs ? (double)shape.labels : 1) +
+            pow((double)shape.labels, (double)shape.order + 1) <
+        (double)INT32_MAX)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                      "a sequence of %zu rows with %zu labels is too large for this model; cut it "
+                      "into shorter ones, use --order 1 or templates without macros in B lines",
+                      longest, shape.labels);
+}
+
 static medley_status create_gram(md_problem *problem, size_t memory, medley_error *error)
 {
     medley_error inner = {0};
@@ -156,17 +236,55 @@ static medley_status create_gram(md_problem *problem, size_t memory, medley_erro
     return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
 }
 
+static medley_status find_features(md_problem *problem, medley_error *error)
+{
+    if (problem->templates == NULL)
+        return MEDLEY_OK;
+    const md_features_options options = {.min_count = (size_t)problem->options->min_count,
+                                         .hash_bits = (size_t)problem->options->hash_bits,
+                                         .threads = problem->threads};
+    md_feature_ids ids = {0};
+    const medley_status status = md_features_create(&problem->features, &ids, problem->templates,
+                                                    problem->train, &options, error);
+    if (status < 0)
+        return status;
+    problem->feature_ids = md_calloc(ids.rows * ids.block_count, sizeof *problem->feature_ids);
+    for (size_t r = 0; problem->feature_ids != NULL && r < ids.rows; r++)
+        for (size_t b = 0; b < ids.block_count; b++)
+            problem->feature_ids[r * ids.block_count + b] = ids.ids[b][r];
+    const size_t bytes = ids.rows * ids.block_count * sizeof *problem->feature_ids;
+    md_feature_ids_free(&ids);
+    return problem->feature_ids != NULL ? MEDLEY_OK : md_fail_memory(error, bytes);
+}
+
+static medley_status find_primal_rows(md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const md_bank *bank = &problem->bank;
+    problem->primal = md_calloc(bank->count, sizeof *problem->primal);
+    if (problem->primal == NULL)
+        return md_fail_memory(error, bank->count * sizeof *problem->primal);
+    for (size_t m = 0; m < bank->count && status == MEDLEY_OK; m++)
+        if (bank->kernels[m].primal)
+            status =
+                md_points_features(&problem->primal[m], &problem->points, bank, m, error);
+    return status;
+}
+
 static medley_status compute_kernels(md_problem *problem, medley_error *error)
 {
     const double start = md_clock_seconds();
     size_t memory = problem->options->memory;
     if (memory == 0)
         memory = md_memory_available() / 2;
-    medley_status status =
-        md_points_make(&problem->points, &problem->bank, problem->train, true, error);
     bool any = false;
     for (size_t m = 0; m < problem->bank.count; m++)
-        any = any || !problem->bank.kernels[m].explicit_weights;
+        any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
+    medley_status status = find_features(problem, error);
+    if (status == MEDLEY_OK && problem->bank.count > 0)
+        status = md_points_make(&problem->points, &problem->bank, problem->train, true, error);
+    if (status == MEDLEY_OK)
+        status = find_primal_rows(problem, error);
     if (status == MEDLEY_OK && any)
         status = create_gram(problem, memory, error);
     problem->seconds_kernels = md_clock_seconds() - start;
@@ -185,20 +303,60 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
         return md_fail_memory(error, problem->dev->rows * sizeof *problem->dev_gold);
     /* data that do not fit are found out now, not after the first epoch */
     md_points points = {0};
-    const medley_status status =
-        md_points_make(&points, &problem->bank, problem->dev, false, error);
+    medley_status status = MEDLEY_OK;
+    if (problem->bank.count > 0)
+        status = md_points_make(&points, &problem->bank, problem->dev, false, error);
     md_points_clear(&points);
     return status;
 }
 
+/* A candidate's factor by --block-scale; the last one that fits counts. */
+static double block_scale(const md_problem *problem, const char *name)
+{
+    char **list = problem->options->block_scale;
+    double scale = 1;
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+        const char *equals = strrchr(list[i], '=');
+        if (md_selection_matches(list[i], (size_t)(equals - list[i]), name))
+            md_parse_double(equals + 1, &scale);
+    }
+    return scale;
+}
+
+static medley_status check_block_scales(const md_problem *problem, medley_error *error)
+{
+    char **list = problem->options->block_scale;
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+        const char *equals = strrchr(list[i], '=');
+        double scale;
+        if (equals == NULL || equals == list[i] || !md_parse_double(equals + 1, &scale) ||
+            !(scale > 0 && scale <= 1e6))
+            return md_fail(error, MEDLEY_USAGE,
+                           "--block-scale '%s': write NAME=X with a number X above 0, such as "
+                           "U02=2",
+                           list[i]);
+        bool used = false;
+        for (size_t c = 0; c < problem->candidate_count; c++)
+            used = used || md_selection_matches(list[i], (size_t)(equals - list[i]),
+                                                problem->candidates[c].name);
+        if (!used)
+            return md_fail(error, MEDLEY_USAGE,
+                           "--block-scale '%s': there is no block of that name; the first is '%s'",
+                           list[i], problem->candidates[0].name);
+    }
+    return MEDLEY_OK;
+}
+
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
-                              const medley_observer *observer, medley_error *error)
+                              const medley_observer *observer, bool needs_kernels,
+                              medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     *problem = (md_problem){.train = train,
                             .dev = dev,
                             .options = options,
+                            .needs_kernels = needs_kernels,
                             .observer = observer,
                             .watch = {.context = problem, .progress = forward},
                             .began = md_clock_seconds()};
@@ -212,7 +370,12 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
     MEDLEY_TRY(md_options_lambda(&problem->lambda, options, problem->example_count, error));
     MEDLEY_TRY(make_bank(problem, error));
+    MEDLEY_TRY(md_problem_find_templates(problem, error));
+    MEDLEY_TRY(select_blocks(problem, error));
+    MEDLEY_TRY(md_problem_list_candidates(problem, error));
+    MEDLEY_TRY(check_block_scales(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
+    MEDLEY_TRY(check_size(problem, error));
     MEDLEY_TRY(prepare_dev(problem, error));
     MEDLEY_TRY(compute_kernels(problem, error));
 done:
@@ -221,14 +384,44 @@ done:
     return status;
 }
 
-medley_status md_problem_block(md_block **block, md_problem *problem, size_t m, medley_error *error)
+/* Kernel 0 stands for all of them where they are mixed. */
+static medley_status kernel_block(md_block **block, md_problem *problem,
+                                  const md_candidate *candidate, md_explicit *what,
+                                  medley_error *error)
 {
-    const md_kernel *kernel = &problem->bank.kernels[m];
-    const size_t labels = problem->train->label_names.count;
-    const bool averaging = problem->options->average;
-    if (kernel->explicit_weights)
-        return md_explicit_block_create(block, &problem->points.views[kernel->view],
-                                        sqrt(kernel->factor), kernel->name, labels, averaging,
-                                        error);
-    return md_kernel_block_create(block, problem->gram, m, kernel->name, labels, averaging, error);
+    const md_kernel *kernel = &problem->bank.kernels[candidate->index];
+    if (!md_kernel_has_weights(kernel))
+        return md_kernel_block_create(block, problem->gram, candidate->index, candidate->name,
+                                      problem->space.shape.labels, what->averaging, error);
+    const md_matrix *columns = kernel->primal ? &problem->primal[candidate->index]
+                                              : &problem->points.views[kernel->view];
+    what->features = (md_row_features){.matrix = columns, .count = columns->columns};
+    what->gain *= sqrt(kernel->factor);
+    return md_explicit_block_create(block, what, error);
+}
+
+medley_status md_problem_block(md_block **block, md_problem *problem, size_t index,
+                               medley_error *error)
+{
+    const md_candidate *candidate = &problem->candidates[index];
+    md_explicit what = {.name = candidate->name,
+                        .features = {.count = 1},
+                        .gain = block_scale(problem, candidate->name),
+                        .space = problem->space,
+                        .kind = candidate->kind,
+                        .averaging = problem->options->average,
+                        .thresholds = !candidate->own_term &&
+                                      md_penalty_inner_threshold(problem->penalty) > 0};
+    if (candidate->source == MD_FROM_KERNEL)
+        return kernel_block(block, problem, candidate, &what, error);
+    const bool constant = candidate->source == MD_FROM_LABELS ||
+                          md_templates_is_constant(problem->templates, candidate->index);
+    if (!constant)
+        what.features =
+            (md_row_features){.id = problem->feature_ids + candidate->index,
+                              .id_step = md_templates_count(problem->templates),
+                              .count = md_features_count(problem->features, candidate->index)};
+    if (candidate->kind != MD_ROW_PARTS)
+        what.gain *= problem->options->bigram_scale;
+    return md_explicit_block_create(block, &what, error);
 }

@@ -4,19 +4,32 @@
 #ifndef MD_PROBLEM_H
 #define MD_PROBLEM_H
 
+#include "feature/feature.h"
 #include "learner/online.h"
 #include "model/model.h"
+
+typedef enum md_source { MD_FROM_KERNEL, MD_FROM_TEMPLATE, MD_FROM_LABELS } md_source;
+
+/* A block that may be learnt. */
+typedef struct md_candidate {
+    md_source source;
+    size_t index; /* kernel of the bank, or block of the templates */
+    md_part_kind kind;
+    const char *name; /* borrowed */
+    bool own_term;    /* an l2 term of its own instead of the penalty */
+} md_candidate;
 
 typedef struct md_problem {
     const medley_dataset *train, *dev; /* dev may be NULL */
     const medley_options *options;
+    bool needs_kernels; /* the method works on kernel values, even of linear kernels */
     const medley_observer *observer;
     medley_observer watch; /* passes progress on to observer and remembers its wish to stop */
     bool stopped;          /* it asked to stop; if that was before there was a gram, gram is NULL */
     double began;
 
     const char *task;
-    const md_structure *structure;
+    md_space space;
     const md_loss *loss;
     md_penalty *penalty;
     double lambda;
@@ -27,31 +40,67 @@ typedef struct md_problem {
 
     md_bank bank;
     md_points points;
-    md_gram *gram; /* NULL if every block has explicit weights */
+    md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
+    md_gram *gram;     /* NULL if every block has explicit weights */
+    md_templates *templates;
+    md_features *features; /* NULL: no templates */
+    int32_t *feature_ids;  /* [rows][templates]: those of an example stand together */
     double seconds_kernels;
+
+    md_candidate *candidates; /* kernels, templates, label context; with own_term behind the others */
+    size_t candidate_count;
 
     int32_t *dev_gold; /* [dev rows] in the training labels' numbering, or NULL */
 } md_problem;
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
-                              const medley_observer *observer, medley_error *error);
+                              const medley_observer *observer, bool needs_kernels,
+                              medley_error *error);
 void md_problem_clear(md_problem *problem);
 
 /* Tells the observer; false: stop. */
 bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
                        double objective, double dev_accuracy);
 
-/* Creates block m of the bank. */
-medley_status md_problem_block(md_block **block, md_problem *problem, size_t m,
+/* Creates the block of a candidate. */
+medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,
                                medley_error *error);
 
-/* The blocks of a finished run and how they relate to the bank's kernels. */
+/* ---- candidates.c ---- */
+
+/* Reads the templates and lists the candidates; shape follows from them. The bank is made. */
+medley_status md_problem_find_templates(md_problem *problem, medley_error *error);
+medley_status md_problem_list_candidates(md_problem *problem, medley_error *error);
+
+/* ---- selection.c: --from, --keep, --blocks ---- */
+
+typedef struct md_selection {
+    bool all;         /* nothing is left out */
+    md_strings names; /* of the blocks that stay */
+} md_selection;
+
+medley_status md_selection_make(md_selection *selection, const medley_options *options,
+                                medley_error *error);
+void md_selection_clear(md_selection *selection);
+bool md_selection_has(const md_selection *selection, const char *name);
+/* Does a name as people write it, with a '*' at its end or without what is behind ':', mean this
+ * block? */
+bool md_selection_matches(const char *written, size_t length, const char *name);
+/* Fails if none of the names was found. */
+medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
+                                   medley_error *error);
+medley_status md_selection_of_templates(const md_selection *selection, md_templates **templates,
+                                        medley_error *error);
+
+/* ---- the blocks of a run ---- */
+
 typedef struct md_trained {
     md_block **blocks;
+    size_t *candidate; /* [block_count] of the problem */
     size_t block_count;
-    const size_t *kernel; /* [block_count] of the bank; NULL: block b is kernel b */
-    bool is_mixture;      /* one block over the average of all kernels */
+    size_t penalised; /* the first so many are under the penalty */
+    bool is_mixture;  /* block 0 stands for the average of all kernels */
     double eta0, objective;
     medley_epoch *epochs; /* owned here */
     size_t epoch_count, iterations;
@@ -68,6 +117,7 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
 /* ---- methods: one file and one line in methods.def ---- */
 typedef struct md_method {
     const char *name, *summary;
+    bool needs_kernels; /* works on kernel values, even of linear kernels */
     medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);
 } md_method;
 

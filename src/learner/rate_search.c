@@ -42,17 +42,13 @@ static double natural_rate(const md_online *online)
 {
     enum { LOOKED_AT = 100 };
     double most = 0;
-    for (size_t m = 0; m < online->block_count; m++) {
-        md_block *block = online->blocks[m];
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        const md_block *block = online->problem.blocks[m];
         double sum = 0;
-        for (size_t i = 0; i < online->visited && i < LOOKED_AT; i++) {
-            const md_example example = online->examples[online->order[i]];
-            const uint32_t part = (uint32_t)online->gold[example.row];
-            const md_delta delta = {
-                .part = (uint32_t[]){part}, .coefficient = (float[]){1}, .count = 1};
-            sum += block->class->delta_norm2(block, example, &delta);
-        }
-        most = fmax(most, sum / fmin((double)online->visited, LOOKED_AT));
+        size_t i = 0;
+        for (; i < online->problem.visit_count && i < LOOKED_AT; i++)
+            sum += block->class->self(block, online->problem.examples[online->order[i]].row);
+        most = fmax(most, sum / (double)i);
     }
     return most > 0 && isfinite(most) ? pow(10, round(-log10(most))) : 1;
 }

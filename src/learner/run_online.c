@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An online run from first rate to final model: choice of eta0, epochs, early stopping on held-out
  * data, averaging. */
-#include "learner/problem.h"
+#include "learner/checkpoint.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,6 +9,10 @@
 #include <stdlib.h>
 
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
+
+/* Of the log losses: most rows have learnt as much after some epochs, and steps for them take most
+ * of the time. It keeps the objective within about a thousandth of what it would be without. */
+static const double LEARNT = 1e-3;
 
 struct run {
     md_problem *problem;
@@ -19,6 +23,8 @@ struct run {
     float **best; /* [block_count] theta with the best held-out accuracy, NULL: none yet */
     double best_accuracy;
     size_t best_epoch;
+    uint64_t key;         /* of the checkpoint */
+    double written, cost; /* when the last checkpoint was written, and how long that took */
     medley_error *error;
 };
 
@@ -39,7 +45,7 @@ static medley_status copy_theta(float ***copy, const md_trained *trained, medley
     if (*copy == NULL)
         return md_fail_memory(error, trained->block_count * sizeof **copy);
     for (size_t m = 0; m < trained->block_count; m++) {
-        const md_block *block = trained->blocks[m];
+        md_block *block = trained->blocks[m];
         const size_t size = block->class->body_size(block);
         float **body = &(*copy)[m];
         if (*body == NULL)
@@ -102,7 +108,7 @@ static medley_status one_epoch(struct run *run, size_t e)
     *epoch = (medley_epoch){.dev_accuracy = NAN};
     run->trained->epoch_count = e + 1;
     MEDLEY_TRY(md_online_epoch(&run->online, e, run->error));
-    MEDLEY_TRY(md_online_objective(&run->online, &epoch->objective, &epoch->loss, run->error));
+    epoch->objective = md_online_progress(&run->online, &epoch->loss);
     if (!isfinite(epoch->objective))
         return md_fail(run->error, MEDLEY_FAILED,
                        "training diverged in epoch %zu (the objective is not a number); use a "
@@ -113,6 +119,72 @@ static medley_status one_epoch(struct run *run, size_t e)
     epoch->seconds = md_clock_seconds() - run->start;
 done:
     return status;
+}
+
+/* ---- checkpoints ---- */
+
+/* The state of the run. Epochs that do not fit those asked for are not looked at: too many are told
+ * of by resume. */
+static void walk_run(void *state, md_state_visitor visit, void *context)
+{
+    struct run *run = state;
+    md_trained *trained = run->trained;
+    uint64_t has_best = run->best != NULL;
+    visit(context, &trained->eta0, sizeof trained->eta0);
+    visit(context, &trained->epoch_count, sizeof trained->epoch_count);
+    if (trained->epoch_count > (size_t)run->problem->options->epochs)
+        return;
+    visit(context, trained->epochs, trained->epoch_count * sizeof *trained->epochs);
+    md_online_visit_state(&run->online, visit, context);
+    visit(context, &run->best_accuracy, sizeof run->best_accuracy);
+    visit(context, &run->best_epoch, sizeof run->best_epoch);
+    visit(context, &has_best, sizeof has_best);
+    if (has_best == 0 || (run->best == NULL && copy_theta(&run->best, trained, run->error) < 0))
+        return;
+    for (size_t m = 0; m < trained->block_count; m++)
+        visit(context, run->best[m],
+              trained->blocks[m]->class->body_size(trained->blocks[m]) * sizeof(float));
+}
+
+/* Not more than a tenth of the time goes into checkpoints. */
+static medley_status save_checkpoint(struct run *run)
+{
+    static const double SHARE = 0.1;
+    const char *path = run->problem->options->checkpoint;
+    const double now = md_clock_seconds();
+    if (path == NULL || (run->written > 0 && SHARE * (now - run->written) < run->cost))
+        return MEDLEY_OK;
+    const medley_status status = md_checkpoint_save(path, run->key, walk_run, run, run->error);
+    run->written = md_clock_seconds();
+    run->cost = run->written - now;
+    return status;
+}
+
+/* *resumed: the state is that of the checkpoint. */
+static medley_status resume(struct run *run, bool *resumed)
+{
+    const medley_options *options = run->problem->options;
+    medley_error inner = {0};
+    *resumed = false;
+    if (options->checkpoint == NULL && options->resume)
+        return md_fail(run->error, MEDLEY_USAGE,
+                       "--resume needs --checkpoint FILE: the file to go on from");
+    if (options->checkpoint == NULL)
+        return MEDLEY_OK;
+    run->key = md_checkpoint_key(run->problem);
+    if (!options->resume)
+        return MEDLEY_OK;
+    const medley_status status =
+        md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
+    if (*resumed && run->trained->epoch_count > (size_t)options->epochs)
+        return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,
+                          "the checkpoint has seen %zu epochs and --epochs asks for %lld; ask for "
+                          "more, or leave out --resume to start anew",
+                          run->trained->epoch_count, options->epochs);
+    if (status < 0)
+        return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
+    run->online.settings.eta0 = run->trained->eta0;
+    return MEDLEY_OK;
 }
 
 static bool has_settled(const md_trained *trained)
@@ -130,11 +202,10 @@ static medley_status run_epochs(struct run *run)
     const size_t epochs = (size_t)options->epochs;
     md_trained *trained = run->trained;
     run->start = md_clock_seconds();
-    trained->epochs = md_calloc(epochs, sizeof *trained->epochs);
-    if (trained->epochs == NULL)
-        return md_fail_memory(run->error, epochs * sizeof *trained->epochs);
-    for (size_t e = 0; e < epochs && !trained->converged; e++) {
-        const medley_status status = one_epoch(run, e);
+    for (size_t e = trained->epoch_count; e < epochs && !trained->converged; e++) {
+        medley_status status = one_epoch(run, e);
+        if (status == MEDLEY_OK)
+            status = save_checkpoint(run);
         if (status < 0)
             return status;
         const medley_epoch *epoch = &trained->epochs[e];
@@ -150,17 +221,38 @@ static medley_status run_epochs(struct run *run)
 
 /* ---- the run ---- */
 
-/* Radius of the projection: as given, or of a ball that contains the optimum. */
-static double choose_radius(const md_problem *problem, size_t block_count)
+/* Radius of the projection: as given, or of a ball that contains the optimum. None where the norms
+ * of blocks are not followed (l1): the ball is a safeguard only. */
+static double choose_radius(const md_problem *problem, const md_online_problem *online_problem)
 {
     if (!isnan(problem->radius))
         return problem->radius;
-    const md_shape shape = {.labels = problem->train->label_names.count};
+    if (md_penalty_inner_threshold(problem->penalty) > 0 &&
+        md_penalty_is_uniform(problem->penalty))
+        return INFINITY;
     double at_zero = 0;
     for (size_t e = 0; e < problem->example_count; e++)
-        at_zero += problem->loss->at_zero(problem->structure, shape, problem->examples[e].length);
-    return md_online_radius(problem->penalty, problem->lambda,
-                            at_zero / (double)problem->example_count, block_count);
+        at_zero += problem->loss->at_zero(problem->space, problem->examples[e].length);
+    return md_online_radius(online_problem, problem->lambda,
+                            at_zero / (double)problem->example_count);
+}
+
+/* The score caches of kernels are happy with large first steps (the paper's rate); where there are
+ * sparse features, of which some are seen for the first time late, the rate must not fall so soon. */
+static md_schedule choose_schedule(const md_problem *problem)
+{
+    if (problem->options->schedule != MD_RATE_AUTO)
+        return (md_schedule)problem->options->schedule;
+    return problem->gram != NULL || problem->features == NULL ? MD_RATE_SQRT : MD_RATE_EPOCH;
+}
+
+/* Examples of a round: kernels learn best one by one, while scoring explicit features pays for
+ * waking a second thread only if there are some sequences to score. */
+static size_t choose_batch(const md_problem *problem)
+{
+    enum { BATCH = 8 };
+    const size_t given = (size_t)problem->options->batch;
+    return given > 0 ? given : problem->gram != NULL || problem->features == NULL ? 1 : BATCH;
 }
 
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
@@ -193,34 +285,43 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                       .stage = stage,
                       .best_accuracy = -1,
                       .error = error};
+    const md_online_problem online_problem = {.blocks = trained->blocks,
+                                              .block_count = trained->block_count,
+                                              .penalised = trained->penalised,
+                                              .gram = problem->gram,
+                                              .space = problem->space,
+                                              .loss = problem->loss,
+                                              .penalty = problem->penalty,
+                                              .examples = problem->examples,
+                                              .example_count = problem->example_count,
+                                              .gold = problem->train->label,
+                                              .visit = visit,
+                                              .visit_count = visit_count};
     const md_online_settings settings = {.lambda = problem->lambda,
                                          .eta0 = problem->eta0,
-                                         .schedule = (md_schedule)problem->options->schedule,
+                                         .schedule = choose_schedule(problem),
                                          .average = problem->options->average,
-                                         .radius = choose_radius(problem, trained->block_count),
+                                         .radius = choose_radius(problem, &online_problem),
+                                         .batch = choose_batch(problem),
+                                         .learnt = LEARNT,
                                          .seed = (uint64_t)problem->options->seed,
                                          .threads = problem->threads};
-    const md_online_problem online_problem = {
-        .blocks = trained->blocks,
-        .block_count = trained->block_count,
-        .gram = problem->gram,
-        .structure = problem->structure,
-        .shape = {.labels = problem->train->label_names.count},
-        .loss = problem->loss,
-        .penalty = problem->penalty,
-        .examples = problem->examples,
-        .example_count = problem->example_count,
-        .gold = problem->train->label,
-        .visit = visit,
-        .visit_count = visit_count};
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = settings.eta0;
+    trained->epochs = md_calloc((size_t)problem->options->epochs, sizeof *trained->epochs);
+    if (trained->epochs == NULL) {
+        status = md_fail_memory(error, (size_t)problem->options->epochs * sizeof(medley_epoch));
+        goto done;
+    }
     medley_status stopped = MEDLEY_OK;
-    if (isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
+    bool resumed;
+    MEDLEY_TRY(resume(&run, &resumed));
+    if (!resumed && isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
         MEDLEY_TRY(stopped =
                        md_choose_rate(problem, &online_problem, &settings, &trained->eta0, error));
     if (stopped == MEDLEY_OK) {
-        md_online_restart(&run.online, trained->eta0);
+        if (!resumed)
+            md_online_restart(&run.online, trained->eta0);
         MEDLEY_TRY(stopped = run_epochs(&run));
     }
     trained->iterations = run.online.round;

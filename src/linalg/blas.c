@@ -65,3 +65,10 @@ void md_gemm(size_t m, size_t n, size_t k, float alpha, const float *a, size_t l
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, alpha, a,
                 stride(lda), b, stride(ldb), beta, c, stride(ldc));
 }
+
+void md_gemm_columns(size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
+                     const float *b, size_t ldb, float beta, float *c, size_t ldc)
+{
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k, alpha, a,
+                stride(lda), b, stride(ldb), beta, c, stride(ldc));
+}

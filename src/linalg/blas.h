@@ -18,4 +18,8 @@ void md_gemm_rows(size_t m, size_t n, size_t k, float alpha, const float *a, siz
 void md_gemm(size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda, const float *b,
              size_t ldb, float beta, float *c, size_t ldc);
 
+/* C[m][n] = alpha * A[k][m]' B[k][n] + beta * C. */
+void md_gemm_columns(size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
+                     const float *b, size_t ldb, float beta, float *c, size_t ldc);
+
 #endif

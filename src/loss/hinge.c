@@ -3,23 +3,31 @@
  * the parts of the maximiser and -1 on those of the right output; shared parts cancel. */
 #include "loss/loss.h"
 
-/* Moves what parts[count] have in balance to delta, each part once. */
-static void collect(md_delta *delta, float *balance, const uint32_t *parts, size_t count)
+/* Moves what dense has of a part to the list, so that a part that comes again is not listed again.
+ */
+static void collect(md_delta *delta, uint32_t part)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (balance[parts[i]] == 0)
-            continue;
-        delta->part[delta->count] = parts[i];
-        delta->coefficient[delta->count++] = balance[parts[i]];
-        balance[parts[i]] = 0;
-    }
+    if (delta->dense[part] == 0)
+        return;
+    delta->part[delta->count] = part;
+    delta->coefficient[delta->count++] = delta->dense[part];
+    delta->dense[part] = 0;
 }
 
-static double evaluate(md_inference *inference, size_t length, const float *score,
-                       const int32_t *gold, bool wants_gradient)
+static void forget(md_delta *delta)
 {
-    const md_structure *structure = inference->structure;
-    const md_shape shape = inference->shape;
+    for (size_t i = 0; i < delta->count; i++)
+        delta->dense[delta->part[i]] = 0;
+    delta->count = 0;
+}
+
+static double evaluate(md_inference *inference, size_t length, const int32_t *gold,
+                       bool wants_gradient)
+{
+    const md_structure *structure = inference->space.structure;
+    const md_shape shape = inference->space.shape;
+    const float *score = inference->score;
+    md_delta *delta = &inference->delta;
     const double worst = structure->decode_with_cost(shape, length, score, gold, inference->output,
                                                      &inference->workspace);
     const size_t count = structure->parts_of(shape, length, gold, inference->parts);
@@ -27,25 +35,27 @@ static double evaluate(md_inference *inference, size_t length, const float *scor
     for (size_t i = 0; i < count; i++)
         right += (double)score[inference->parts[i]];
     const double loss = worst <= right ? 0 : worst - right; /* NaN stays and is noticed */
-    inference->delta.count = 0;
+    forget(delta);
     if (!wants_gradient || loss == 0)
         return loss;
     uint32_t *others = inference->parts + count;
-    const size_t other = structure->parts_of(shape, length, inference->output, others);
-    float *balance = inference->marginal;
-    for (size_t i = 0; i < count + other; i++)
-        balance[inference->parts[i]] = 0;
-    for (size_t i = 0; i < count; i++)
-        balance[inference->parts[i]] -= 1;
-    for (size_t i = 0; i < other; i++)
-        balance[others[i]] += 1;
-    collect(&inference->delta, balance, inference->parts, count + other);
+    structure->parts_of(shape, length, inference->output, others);
+    for (size_t i = 0; i < count; i++) {
+        delta->dense[inference->parts[i]] -= 1;
+        delta->dense[others[i]] += 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        collect(delta, inference->parts[i]);
+        collect(delta, others[i]);
+    }
+    for (size_t i = 0; i < delta->count; i++)
+        delta->dense[delta->part[i]] = delta->coefficient[i];
     return loss;
 }
 
-static double at_zero(const md_structure *structure, md_shape shape, size_t length)
+static double at_zero(md_space space, size_t length)
 {
-    return structure->most_cost(shape, length);
+    return space.structure->most_cost(space.shape, length);
 }
 
 extern const md_loss md_loss_hinge;

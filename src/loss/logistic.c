@@ -1,38 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structured log loss: log sum_y' exp f(y') - f(y). Its gradient in the part scores is the marginal
- * of each part minus 1 on the parts of the right output (softmax; conditional random field). */
+/* Structured log loss: log sum_y' exp f(y') - f(y). Its gradient in the part scores is the expected
+ * count of each part minus its count in the right output (softmax; conditional random field). */
 #include "loss/loss.h"
 
 #include <math.h>
+#include <string.h>
 
 static const float NEGLIGIBLE = 1e-6f; /* marginals below this change no score that matters */
 
-static double evaluate(md_inference *inference, size_t length, const float *score,
-                       const int32_t *gold, bool wants_gradient)
+double md_log_loss(md_inference *inference, size_t length, const int32_t *gold,
+                   bool wants_gradient)
 {
-    const md_structure *structure = inference->structure;
-    const md_shape shape = inference->shape;
+    const md_structure *structure = inference->space.structure;
+    const md_shape shape = inference->space.shape;
+    const float *score = inference->score;
+    md_delta *delta = &inference->delta;
+    const size_t parts = structure->part_count(shape, length);
+    for (size_t i = 0; i < delta->count; i++) /* of a longer example */
+        delta->dense[delta->part[i]] = 0;
     double loss =
-        structure->log_partition(shape, length, score, inference->marginal, &inference->workspace);
+        structure->log_partition(shape, length, score, delta->dense, &inference->workspace);
     const size_t count = structure->parts_of(shape, length, gold, inference->parts);
     for (size_t i = 0; i < count; i++) {
         loss -= (double)score[inference->parts[i]];
-        inference->marginal[inference->parts[i]] -= 1;
+        delta->dense[inference->parts[i]] -= 1;
     }
-    inference->delta.count = 0;
-    const size_t parts = wants_gradient ? structure->part_count(shape, length) : 0;
-    for (size_t p = 0; p < parts; p++) {
-        if (fabsf(inference->marginal[p]) < NEGLIGIBLE)
+    delta->count = 0;
+    if (!wants_gradient)
+        memset(delta->dense, 0, parts * sizeof *delta->dense);
+    for (size_t p = 0; wants_gradient && p < parts; p++) {
+        if (fabsf(delta->dense[p]) < NEGLIGIBLE) {
+            delta->dense[p] = 0; /* list and full vector are the same */
             continue;
-        inference->delta.part[inference->delta.count] = (uint32_t)p;
-        inference->delta.coefficient[inference->delta.count++] = inference->marginal[p];
+        }
+        delta->part[delta->count] = (uint32_t)p;
+        delta->coefficient[delta->count++] = delta->dense[p];
     }
     return loss < 0 ? 0 : loss; /* rounding; NaN stays and is noticed */
 }
 
-static double at_zero(const md_structure *structure, md_shape shape, size_t length)
+static double at_zero(md_space space, size_t length)
 {
-    return structure->log_outputs(shape, length);
+    return space.structure->log_outputs(space.shape, length);
 }
 
 extern const md_loss md_loss_logistic;
@@ -40,6 +49,6 @@ const md_loss md_loss_logistic = {
     .name = "logistic",
     .summary = "structured log loss: logistic regression, conditional random field",
     .formula = "log sum_y' exp f(y') - f(y)",
-    .evaluate = evaluate,
+    .evaluate = md_log_loss,
     .at_zero = at_zero,
 };

@@ -2,6 +2,7 @@
 #include "loss/loss.h"
 
 #include "base/memory.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,33 +24,92 @@ const md_loss *md_loss_find(const char *name)
     return NULL;
 }
 
-medley_status md_inference_init(md_inference *inference, const md_structure *structure,
-                                md_shape shape, size_t longest, medley_error *error)
+medley_status md_inference_init(md_inference *inference, md_space space, size_t longest,
+                                medley_error *error)
 {
-    const size_t parts = structure->part_count(shape, longest);
-    const size_t chosen = structure->parts_per_output(shape, longest);
-    *inference = (md_inference){.structure = structure, .shape = shape};
+    const size_t parts = space.structure->part_count(space.shape, longest);
+    const size_t chosen = space.structure->parts_per_output(space.shape, longest);
+    md_delta *delta = &inference->delta;
+    *inference = (md_inference){.space = space};
+    inference->score = md_calloc(parts, sizeof *inference->score);
     inference->output = md_calloc(longest, sizeof *inference->output);
     inference->parts = md_calloc(2 * chosen, sizeof *inference->parts);
-    inference->marginal = md_calloc(parts, sizeof *inference->marginal);
-    inference->delta.part = md_calloc(parts, sizeof *inference->delta.part);
-    inference->delta.coefficient = md_calloc(parts, sizeof *inference->delta.coefficient);
-    if (!inference->output || !inference->parts || !inference->marginal || !inference->delta.part ||
-        !inference->delta.coefficient ||
-        md_workspace_reserve(&inference->workspace, structure->workspace_size(shape, longest))) {
+    delta->part = md_calloc(parts, sizeof *delta->part);
+    delta->coefficient = md_calloc(parts, sizeof *delta->coefficient);
+    delta->row = md_calloc(longest, sizeof *delta->row);
+    delta->start = md_calloc(longest + 1, sizeof *delta->start);
+    delta->dense = md_calloc(parts, sizeof *delta->dense);
+    if (!inference->score || !inference->output || !inference->parts || !delta->part ||
+        !delta->coefficient || !delta->row || !delta->start || !delta->dense ||
+        md_workspace_reserve(&inference->workspace,
+                             space.structure->workspace_size(space.shape, longest))) {
         md_inference_clear(inference);
-        return md_fail_memory(error, parts * sizeof(float));
+        return md_fail_memory(error, 4 * parts * sizeof(float));
     }
     return MEDLEY_OK;
 }
 
 void md_inference_clear(md_inference *inference)
 {
+    free(inference->score);
     free(inference->output);
     free(inference->parts);
-    free(inference->marginal);
     free(inference->delta.part);
     free(inference->delta.coefficient);
+    free(inference->delta.row);
+    free(inference->delta.start);
+    free(inference->delta.dense);
     md_workspace_clear(&inference->workspace);
     *inference = (md_inference){0};
+}
+
+double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,
+                        const int32_t *gold)
+{
+    const double value = loss->evaluate(inference, length, gold, true);
+    md_delta *delta = &inference->delta;
+    const size_t labels = inference->space.shape.labels;
+    const size_t row_parts = length * labels;
+    size_t i = 0;
+    delta->row_count = 0;
+    while (i < delta->count && delta->part[i] < row_parts) {
+        const size_t row = delta->part[i] / labels;
+        const size_t behind = (row + 1) * labels;
+        delta->row[delta->row_count] = (uint32_t)row;
+        delta->start[delta->row_count++] = (uint32_t)i;
+        while (i < delta->count && delta->part[i] < behind)
+            i++;
+    }
+    delta->start[delta->row_count] = (uint32_t)i;
+    return value;
+}
+
+void md_delta_drop_rows(md_delta *delta, size_t labels, const int32_t *gold, float least)
+{
+    size_t rows = 0;
+    size_t used = 0;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        const size_t row = delta->row[r];
+        const size_t first = delta->start[r];
+        const size_t behind = delta->start[r + 1];
+        if (fabsf(delta->dense[row * labels + (size_t)gold[row]]) < least) {
+            memset(delta->dense + row * labels, 0, labels * sizeof *delta->dense);
+            continue;
+        }
+        delta->row[rows] = (uint32_t)row;
+        delta->start[rows++] = (uint32_t)used;
+        if (used != first) {
+            memmove(delta->part + used, delta->part + first, (behind - first) * sizeof(uint32_t));
+            memmove(delta->coefficient + used, delta->coefficient + first,
+                    (behind - first) * sizeof(float));
+        }
+        used += behind - first;
+    }
+    const size_t rest = delta->start[delta->row_count];
+    memmove(delta->part + used, delta->part + rest, (delta->count - rest) * sizeof(uint32_t));
+    memmove(delta->coefficient + used, delta->coefficient + rest,
+            (delta->count - rest) * sizeof(float));
+    delta->count -= rest - used;
+    delta->row_count = rows;
+    delta->start[rows] = (uint32_t)used;
 }

@@ -7,35 +7,46 @@
 #define MD_LOSS_H
 
 #include "structure/structure.h"
-#include <stdbool.h>
 
 /* Everything one evaluation needs, allocated once per thread for the longest example. */
 typedef struct md_inference {
-    const md_structure *structure;
-    md_shape shape;
+    md_space space;
     md_workspace workspace;
+    float *score;    /* [part_count] of the example, filled by the caller */
     int32_t *output; /* [length] */
     uint32_t *parts; /* [2 * parts_per_output] */
-    float *marginal; /* [part_count] */
-    md_delta delta;  /* [part_count] */
+    md_delta delta;  /* the gradient; between evaluations dense is zero outside of it */
 } md_inference;
 
-medley_status md_inference_init(md_inference *inference, const md_structure *structure,
-                                md_shape shape, size_t longest, medley_error *error);
+medley_status md_inference_init(md_inference *inference, md_space space, size_t longest,
+                                medley_error *error);
 void md_inference_clear(md_inference *inference);
 
 typedef struct md_loss {
     const char *name, *summary, *formula;
 
-    /* Loss of the scores; fills inference->delta with its (sub)gradient if wants_gradient. */
-    double (*evaluate)(md_inference *inference, size_t length, const float *score,
-                       const int32_t *gold, bool wants_gradient);
+    /* Loss of the scores inference->score, which it may change. wants_gradient: fills part, coefficient, count and dense
+     * of inference->delta, otherwise leaves them empty. */
+    double (*evaluate)(md_inference *inference, size_t length, const int32_t *gold,
+                       bool wants_gradient);
 
-    /* What bounds the loss at theta = 0 (SPOM: Lambda): the mean of this over examples. */
-    double (*at_zero)(const md_structure *structure, md_shape shape, size_t length);
+    /* Largest loss of an example at theta = 0, for the projection's radius. */
+    double (*at_zero)(md_space space, size_t length);
 } md_loss;
 
 extern const md_loss *const md_losses[]; /* NULL-terminated */
 const md_loss *md_loss_find(const char *name);
+
+/* The log loss of inference->score, for losses that are made of it. */
+double md_log_loss(md_inference *inference, size_t length, const int32_t *gold,
+                   bool wants_gradient);
+
+/* Evaluates and groups the gradient by rows. */
+double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,
+                        const int32_t *gold);
+
+/* Leaves out rows whose right label lacks less than `least` of all probability: they have next to
+ * nothing left to learn, and are most of the rows once a model is good. */
+void md_delta_drop_rows(md_delta *delta, size_t labels, const int32_t *gold, float least);
 
 #endif

@@ -3,10 +3,10 @@
 #ifndef MD_FILE_H
 #define MD_FILE_H
 
+#include "base/pack.h"
 #include "model/model.h"
-#include "model/pack.h"
 
-enum { MD_FILE_VERSION = 1, MD_SECTION_COUNT = 4 };
+enum { MD_FILE_VERSION = 2, MD_SECTION_COUNT = 5 };
 
 #define MD_FILE_MAGIC "MEDLEY\r\n" /* 8 bytes; \r\n shows a transfer in text mode */
 
@@ -14,9 +14,17 @@ enum { MD_FILE_VERSION = 1, MD_SECTION_COUNT = 4 };
  * u64 offset, u64 length, u64 crc32; then u64 crc32 of everything before. It stays like this in
  * all versions, so that an old program can tell a newer file from a damaged one. */
 #define MD_HEADER_BYTES(sections) (32 + 32 * (size_t)(sections) + 8)
+/* Larger numbers in a file are damage. */
+enum { MD_MOST_ORDER = 2, MD_MOST_LABELS = 1 << 20 };
+
 enum { MD_SECTIONS_MOST = 64, MD_SECTION_ALIGN = 64 };
 
-extern const char
-    *const md_section_names[MD_SECTION_COUNT]; /* "story" "kernels" "points" "bodies" */
+/* "story" "kernels" "points" "bodies" "weights" */
+extern const char *const md_section_names[MD_SECTION_COUNT];
+
+/* The section of templates and explicit weights. Reading sets in->bad where bytes make no sense and
+ * returns a failure only for lack of memory. */
+void md_weights_pack(md_text *out, const medley_model *model);
+medley_status md_weights_unpack(medley_model *model, md_unpack *in, medley_error *error);
 
 #endif

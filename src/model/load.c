@@ -72,7 +72,12 @@ static medley_status read_container(struct loader *loader, const char *data, siz
                           (unsigned long long)version, MD_FILE_VERSION);
     if (stated != length)
         return fail_damaged(loader, length < stated ? "it is cut short" : "it is too long");
-    if (version != MD_FILE_VERSION || sections != MD_SECTION_COUNT)
+    if (version < MD_FILE_VERSION)
+        return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
+                          "the model has format version %llu, this program reads version %d; train "
+                          "it again",
+                          (unsigned long long)version, MD_FILE_VERSION);
+    if (sections != MD_SECTION_COUNT)
         return fail_damaged(loader, "unknown version");
     return find_sections(loader, &header);
 }
@@ -131,7 +136,12 @@ static medley_status read_story(struct loader *loader)
     md_unpack *in = &loader->sections[0];
     medley_model *model = loader->model;
     medley_summary *s = &model->summary;
-    model->structure = md_unpack_text(in);
+    char *structure = md_unpack_text(in);
+    md_shape *shape = &model->space.shape;
+    shape->order = md_unpack_u64(in);
+    shape->local_pairs = md_unpack_u64(in) != 0;
+    shape->ends = md_unpack_u64(in) != 0;
+    model->space.structure = structure ? md_structure_find(structure) : NULL;
     model->task = md_unpack_text(in);
     model->method = md_unpack_text(in);
     model->loss = md_unpack_text(in);
@@ -146,51 +156,37 @@ static medley_status read_story(struct loader *loader)
     s->iterations = md_unpack_u64(in);
     s->seed = md_unpack_u64(in);
     s->converged = md_unpack_u64(in) != 0;
-    if (in->bad)
-        return fail_damaged(loader, "story");
-    if (md_structure_find(model->structure) == NULL)
-        return md_fail_at(loader->error, MEDLEY_NOT_SUPPORTED, loader->path, 0,
-                          "the model predicts the structure '%s', which this program does not "
-                          "know; use a newer medley",
-                          model->structure);
-    const medley_status status = read_labels(loader, in);
+    medley_status status = MEDLEY_OK;
+    if (in->bad || shape->order > MD_MOST_ORDER)
+        status = fail_damaged(loader, "story");
+    else if (model->space.structure == NULL)
+        status = md_fail_at(loader->error, MEDLEY_NOT_SUPPORTED, loader->path, 0,
+                            "the model predicts the structure '%s', which this program does not "
+                            "know; use a newer medley",
+                            structure);
+    free(structure);
+    if (status == MEDLEY_OK)
+        status = read_labels(loader, in);
     if (status < 0)
         return status;
-    if (model->labels.count == 0)
-        return fail_damaged(loader, "no labels");
+    shape->labels = model->labels.count;
+    if (model->labels.count == 0 || model->labels.count > MD_MOST_LABELS)
+        return fail_damaged(loader, "labels");
     return read_blocks(loader, in);
 }
 
 static medley_status read_view(struct loader *loader, md_unpack *in, size_t v)
 {
-    md_view *view = &loader->model->bank.views[v];
-    loader->model->bank.view_count = v + 1;
-    view->name = md_unpack_text(in);
-    view->group = md_unpack_text(in);
-    view->table = md_unpack_text(in);
-    view->table_columns = md_unpack_u64(in);
-    view->sparse = md_unpack_u64(in) != 0;
-    view->column_count = md_unpack_u64(in);
-    if (in->bad || view->column_count > view->table_columns || view->table_columns > INT32_MAX)
+    md_bank *bank = &loader->model->bank;
+    md_view *view = &bank->views[v];
+    bank->view_count = v + 1;
+    const medley_status status = md_view_unpack(view, in);
+    if (status < 0 || in->bad)
         return fail_damaged(loader, "views");
-    if (md_unpack_u64(in) != 0) {
-        view->columns = md_unpack_sizes(in, view->column_count);
-        for (size_t c = 0; view->columns != NULL && c < view->column_count; c++)
-            if (view->columns[c] >= view->table_columns ||
-                (c > 0 && view->columns[c] <= view->columns[c - 1]))
-                in->bad = true;
-    } else if (view->column_count != view->table_columns) {
-        in->bad = true;
-    }
-    if (md_unpack_u64(in) != 0) {
-        view->shift = md_unpack_floats(in, view->column_count);
-        view->factor = md_unpack_floats(in, view->column_count);
-    }
     if (md_unpack_u64(in) != 0)
-        loader->model->bank.origin[v] = md_unpack_floats(in, view->column_count);
-    return in->bad || (view->sparse && loader->model->bank.origin[v] != NULL)
-               ? fail_damaged(loader, "views")
-               : MEDLEY_OK;
+        bank->origin[v] = md_unpack_floats(in, view->column_count);
+    return in->bad || (view->sparse && bank->origin[v] != NULL) ? fail_damaged(loader, "views")
+                                                                : MEDLEY_OK;
 }
 
 static medley_status read_kernel(struct loader *loader, md_unpack *in, size_t m)
@@ -215,6 +211,7 @@ static medley_status read_kernel(struct loader *loader, md_unpack *in, size_t m)
     }
     kernel->view = md_unpack_u64(in);
     const uint64_t norm = md_unpack_u64(in);
+    const bool primal = md_unpack_u64(in) != 0;
     kernel->factor = md_unpack_f64(in);
     kernel->grand_mean = md_unpack_f64(in);
     if (md_unpack_u64(in) != 0)
@@ -223,6 +220,10 @@ static medley_status read_kernel(struct loader *loader, md_unpack *in, size_t m)
         (norm == MD_NORM_CENTER) != (kernel->column_mean != NULL))
         return fail_damaged(loader, "kernels");
     kernel->norm = (md_norm)norm;
+    kernel->primal = primal;
+    if (primal && (precomputed || bank->views[kernel->view].sparse || norm == MD_NORM_CENTER ||
+                   strcmp(kernel->class->name, "linear") != 0))
+        return fail_damaged(loader, "kernels");
     return MEDLEY_OK;
 }
 
@@ -241,7 +242,7 @@ static medley_status read_kernels(struct loader *loader)
         status = read_view(loader, in, v);
     if (status < 0)
         return status;
-    const size_t count = md_unpack_count(in, 48);
+    const size_t count = md_unpack_count(in, 56);
     bank->kernels = md_calloc(count, sizeof *bank->kernels);
     if (bank->kernels == NULL)
         return md_fail_memory(loader->error, count * sizeof *bank->kernels);
@@ -323,7 +324,7 @@ static medley_status read_points(struct loader *loader)
         if (md_unpack_u64(in) != 0)
             points->inverse_root[m] = md_unpack_floats(in, points->rows);
         if (in->bad || (kernel->norm == MD_NORM_DIAG) != (points->inverse_root[m] != NULL) ||
-            (kernel->class != NULL && !kernel->explicit_weights && !points->used[kernel->view]) ||
+            (kernel->class != NULL && !md_kernel_has_weights(kernel) && !points->used[kernel->view]) ||
             (kernel->norm == MD_NORM_CENTER && points->rows != bank->training_rows))
             return fail_damaged(loader, "points");
     }
@@ -360,13 +361,22 @@ static medley_status read_bodies(struct loader *loader)
         if (in->bad || term->kernel >= model->bank.count || term->body >= bodies)
             return fail_damaged(loader, "terms");
         const md_kernel *kernel = &model->bank.kernels[term->kernel];
-        const size_t expected = kernel->explicit_weights
+        const size_t expected = md_kernel_has_weights(kernel)
                                     ? model->bank.views[kernel->view].column_count
                                     : model->support_count;
         if (model->bodies[term->body].rows != expected)
             return fail_damaged(loader, "terms");
     }
     return md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "terms");
+}
+
+static medley_status read_weights(struct loader *loader)
+{
+    md_unpack *in = &loader->sections[4];
+    const medley_status status = md_weights_unpack(loader->model, in, loader->error);
+    if (status < 0)
+        return status;
+    return md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "weights");
 }
 
 /* ---- the file ---- */
@@ -382,6 +392,7 @@ static medley_status load_from(struct loader *loader, const char *data, size_t l
     MEDLEY_TRY(read_kernels(loader));
     MEDLEY_TRY(read_points(loader));
     MEDLEY_TRY(read_bodies(loader));
+    MEDLEY_TRY(read_weights(loader));
     md_model_link_summary(loader->model);
 done:
     if (status < 0) {

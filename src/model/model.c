@@ -9,7 +9,6 @@ void medley_model_free(medley_model *model)
 {
     if (model == NULL)
         return;
-    free(model->structure);
     md_strings_clear(&model->labels);
     md_bank_clear(&model->bank);
     md_points_clear(&model->points);
@@ -18,6 +17,10 @@ void medley_model_free(medley_model *model)
     for (size_t b = 0; model->bodies != NULL && b < model->body_count; b++)
         free(model->bodies[b].values);
     free(model->bodies);
+    for (size_t w = 0; model->weights != NULL && w < model->weights_count; w++)
+        free(model->weights[w].values);
+    free(model->weights);
+    md_features_free(model->features);
     free(model->task);
     free(model->method);
     free(model->loss);
@@ -61,8 +64,15 @@ const medley_summary *medley_model_summary(const medley_model *model)
 
 size_t medley_model_columns(const medley_model *model, const char *name)
 {
+    if (model->token_columns > 0 && name[0] == '\0')
+        return model->token_columns;
     for (size_t v = 0; v < model->bank.view_count; v++)
         if (strcmp(model->bank.views[v].table, name) == 0)
             return model->bank.views[v].table_columns;
     return 0;
+}
+
+bool medley_model_reads_words(const medley_model *model)
+{
+    return model->token_columns > 0;
 }

@@ -5,8 +5,10 @@
 #ifndef MD_MODEL_H
 #define MD_MODEL_H
 
+#include "feature/feature.h"
 #include "gram/gram.h"
 #include "medley/model.h"
+#include "structure/structure.h"
 
 /* One active block. */
 typedef struct md_term {
@@ -20,9 +22,25 @@ typedef struct md_body {
     size_t rows;   /* support rows, or columns of the view for explicit weights */
 } md_body;
 
+/* Explicit weights of an active block that is no kernel: of a template's features, or one constant
+ * feature's (label context). */
+typedef struct md_weights {
+    md_part_kind kind;
+    size_t info;   /* of the summary's blocks */
+    size_t block;  /* of the model's features; MD_CONSTANT: none */
+    float *values; /* [rows][width] */
+    size_t rows, width;
+} md_weights;
+
+#define MD_CONSTANT SIZE_MAX
+
 struct medley_model {
-    char *structure; /* name of the structure that decodes */
+    md_space space; /* what decodes, and how many labels look back on how many */
     md_strings labels;
+    size_t token_columns;  /* of tagged words that the templates were made for */
+    md_features *features; /* of the active templates, or NULL */
+    md_weights *weights;   /* [weights_count] */
+    size_t weights_count;
     md_bank bank;     /* active kernels and their views */
     md_points points; /* support rows */
     size_t support_count;
@@ -43,7 +61,7 @@ struct medley_model {
 /* Points summary's pointers to the model's own arrays. */
 void md_model_link_summary(medley_model *model);
 
-/* scores[rows][labels] of new data; zeroed here. */
+/* scores[rows][labels] of new data, that is of their row parts; zeroed here. */
 medley_status md_model_scores(const medley_model *model, const medley_dataset *dataset,
                               size_t threads, float *scores, medley_error *error);
 

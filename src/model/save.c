@@ -6,12 +6,17 @@
 #include "base/output.h"
 #include <string.h>
 
-const char *const md_section_names[MD_SECTION_COUNT] = {"story", "kernels", "points", "bodies"};
+const char *const md_section_names[MD_SECTION_COUNT] = {"story", "kernels", "points", "bodies",
+                                                          "weights"};
 
 static void pack_story(md_text *out, const medley_model *model)
 {
     const medley_summary *s = &model->summary;
-    md_pack_text(out, model->structure);
+    const md_shape *shape = &model->space.shape;
+    md_pack_text(out, model->space.structure->name);
+    md_pack_u64(out, shape->order);
+    md_pack_u64(out, shape->local_pairs);
+    md_pack_u64(out, shape->ends);
     md_pack_text(out, model->task);
     md_pack_text(out, model->method);
     md_pack_text(out, model->loss);
@@ -41,33 +46,17 @@ static void pack_story(md_text *out, const medley_model *model)
     }
 }
 
-static void pack_view(md_text *out, const md_view *view, const float *origin)
-{
-    md_pack_text(out, view->name);
-    md_pack_text(out, view->group);
-    md_pack_text(out, view->table);
-    md_pack_u64(out, view->table_columns);
-    md_pack_u64(out, view->sparse);
-    md_pack_u64(out, view->column_count);
-    md_pack_u64(out, view->columns != NULL);
-    if (view->columns != NULL)
-        md_pack_sizes(out, view->columns, view->column_count);
-    md_pack_u64(out, view->factor != NULL);
-    if (view->factor != NULL) {
-        md_pack_floats(out, view->shift, view->column_count);
-        md_pack_floats(out, view->factor, view->column_count);
-    }
-    md_pack_u64(out, origin != NULL);
-    if (origin != NULL)
-        md_pack_floats(out, origin, view->column_count);
-}
-
 static void pack_kernels(md_text *out, const md_bank *bank)
 {
     md_pack_u64(out, bank->training_rows);
     md_pack_u64(out, bank->view_count);
-    for (size_t v = 0; v < bank->view_count; v++)
-        pack_view(out, &bank->views[v], bank->origin ? bank->origin[v] : NULL);
+    for (size_t v = 0; v < bank->view_count; v++) {
+        const float *origin = bank->origin ? bank->origin[v] : NULL;
+        md_view_pack(out, &bank->views[v]);
+        md_pack_u64(out, origin != NULL);
+        if (origin != NULL)
+            md_pack_floats(out, origin, bank->views[v].column_count);
+    }
     md_pack_u64(out, bank->count);
     for (size_t m = 0; m < bank->count; m++) {
         const md_kernel *kernel = &bank->kernels[m];
@@ -75,6 +64,7 @@ static void pack_kernels(md_text *out, const md_bank *bank)
         md_pack_u64(out, kernel->class == NULL);
         md_pack_u64(out, kernel->view);
         md_pack_u64(out, kernel->norm);
+        md_pack_u64(out, kernel->primal);
         md_pack_f64(out, kernel->factor);
         md_pack_f64(out, kernel->grand_mean);
         md_pack_u64(out, kernel->column_mean != NULL);
@@ -187,6 +177,7 @@ medley_status medley_model_save(const medley_model *model, const char *path, med
     pack_kernels(&sections[1], &model->bank);
     pack_points(&sections[2], model);
     pack_bodies(&sections[3], model);
+    md_weights_pack(&sections[4], model);
     bool failed = false;
     for (size_t i = 0; i < MD_SECTION_COUNT; i++)
         failed = failed || sections[i].failed;

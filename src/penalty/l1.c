@@ -16,6 +16,7 @@ const md_penalty_class md_penalty_l1 = {
     .summary = "l1 norm inside the blocks: few features",
     .formula = "||theta||_1",
     .separable = true,
+    .uniform = true,
     .value = md_zero_value,
     .prox = md_identity_prox,
     .inner_threshold = l1_inner_threshold,

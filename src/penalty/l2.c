@@ -57,6 +57,7 @@ const md_penalty_class md_penalty_l2 = {
     .is_norm = true,
     .is_half_square = true,
     .separable = true,
+    .uniform = true,
     .value = l2_value,
     .prox = l2_prox,
     .dual_norm = l2_dual_norm,

@@ -9,6 +9,7 @@ const md_penalty_class md_penalty_none = {
     .summary = "no penalty",
     .formula = "0",
     .separable = true,
+    .uniform = true,
     .value = md_zero_value,
     .prox = md_identity_prox,
 };

@@ -280,6 +280,23 @@ double md_penalty_strong_convexity(const md_penalty *penalty)
     return sum;
 }
 
+double md_penalty_absorbed(const md_penalty *penalty)
+{
+    double sum = 0;
+    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        if (t->class->absorbed != NULL)
+            sum += t->factor * t->class->absorbed(t->state);
+    return sum;
+}
+
+bool md_penalty_is_uniform(const md_penalty *penalty)
+{
+    bool uniform = penalty->weight == NULL;
+    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        uniform = uniform && t->class->uniform;
+    return uniform;
+}
+
 /* b / (dOmega/db): the inverse weights of the terms add up. */
 static double kernel_weight(const md_penalty *penalty, double b, double total)
 {

@@ -3,8 +3,9 @@
  * By Prop. 1 of SPOM the prox of such a function rescales each block, so a penalty only ever sees
  * the vector b. Terms that look inside blocks (l1) ask the blocks to soft-threshold themselves: the
  * learner does that first, recomputes the norms and then calls prox, and in this order the two
- * steps are the exact prox of the sum. value() leaves the inside part out for the same reason; the
- * learner adds inner_threshold * sum |theta| itself.
+ * steps are the exact prox of the sum. value() leaves the inside part out for the same reason, and
+ * what the loss has absorbed; the learner adds inner_threshold * sum |theta| and absorbed/2 sum b^2
+ * itself.
  *
  * A penalty is one file and one line in penalties.def. No function here allocates, but create and
  * set_weights; none changes the penalty, but set_weights. */
@@ -20,6 +21,7 @@ typedef struct md_penalty_class {
     bool is_norm; /* dual_norm is defined: value is a norm or half a squared one (see next) */
     bool is_half_square; /* value = 1/2 norm^2 */
     bool separable;      /* prox acts on each b_m alone */
+    bool uniform;        /* without block weights, prox multiplies all b_m by the same factor */
 
     /* Omega(b) without its inside part. weight[m] = d_m >= 0 enters as the formula says; NULL: all
      * one. */
@@ -41,6 +43,10 @@ typedef struct md_penalty_class {
     /* Reported kernel weight of a block of norm b > 0, d_m left out: b / (dOmega/db), which is
      * SpicyMKL's 1/(2 g'(b^2)). total: the sum of all norms. NULL: this penalty has no say. */
     double (*kernel_weight)(const void *state, double b, double total);
+
+    /* Strength a of a term a/2 sum b^2 that has no prox since it counts as a part of the loss: its
+     * gradient shrinks theta by 1 - eta lambda a before each step (Pegasos); NULL: 0. */
+    double (*absorbed)(const void *state);
 
     /* Strong convexity of Omega in b (0 if none), for the 1/(sigma t) schedule, where the smallest
      * d_m is least_weight; NULL: 0. */
@@ -73,6 +79,8 @@ void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t co
 /* Sum over terms; multiply by tau. 0 for penalties of norms only. */
 double md_penalty_inner_threshold(const md_penalty *penalty);
 double md_penalty_strong_convexity(const md_penalty *penalty);
+double md_penalty_absorbed(const md_penalty *penalty); /* sum over terms */
+bool md_penalty_is_uniform(const md_penalty *penalty); /* prox treats all blocks alike */
 
 /* Reported weights beta_m, summing to 1 (all 0 if every b is 0; 0 where b is 0). The inverse
  * weights of a composite's terms add up; with no term on norms beta_m ~ b_m. */

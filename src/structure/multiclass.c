@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trivial structure: an output is one label, its only part. An example of several rows is so
  * many independent labels. */
-#include "structure/structure.h"
+#include "structure/chain.h"
 
 #include <math.h>
 
 static size_t part_count(md_shape shape, size_t length)
 {
     return length * shape.labels;
+}
+
+static md_groups groups(md_shape shape, size_t length, md_part_kind kind)
+{
+    if (kind == MD_ROW_PARTS)
+        return (md_groups){.width = shape.labels, .count = length};
+    return (md_groups){0};
 }
 
 static size_t workspace_size(md_shape shape, size_t length)
@@ -30,21 +37,40 @@ static size_t parts_per_output(md_shape shape, size_t length)
     return length;
 }
 
-static double decode(md_shape shape, size_t length, const float *score, int32_t *best,
-                     md_workspace *workspace)
+static double decode(md_shape shape, size_t length, const float *score, const int32_t *given,
+                     int32_t *best, md_workspace *workspace)
 {
     (void)workspace;
     double total = 0;
     for (size_t i = 0; i < length; i++) {
         const float *row = score + i * shape.labels;
-        size_t top = 0;
-        for (size_t l = 1; l < shape.labels; l++)
+        const bool known = given != NULL && given[i] >= 0;
+        size_t top = known ? (size_t)given[i] : 0;
+        for (size_t l = 1; l < shape.labels && !known; l++)
             if (row[l] > row[top])
                 top = l;
         best[i] = (int32_t)top;
         total += (double)row[top];
     }
     return total;
+}
+
+/* The best outputs of several rows: those of a chain without pairs. */
+static md_shape without_pairs(md_shape shape)
+{
+    return (md_shape){.labels = shape.labels};
+}
+
+static size_t best_workspace_size(md_shape shape, size_t length, size_t wanted)
+{
+    return MD_LANES + md_chain_best_floats(without_pairs(shape), length, wanted);
+}
+
+static size_t decode_best(md_shape shape, size_t length, const float *score, size_t wanted,
+                          int32_t *outputs, double *values, md_workspace *workspace)
+{
+    const md_chain chain = md_chain_of(without_pairs(shape), length, score);
+    return md_chain_best(&chain, wanted, outputs, values, md_chain_align(workspace->values));
 }
 
 /* Every label but the right one costs 1. */
@@ -116,11 +142,15 @@ const md_structure md_structure_multiclass = {
     .name = "multiclass",
     .summary = "one label per row",
     .part_count = part_count,
+    .groups = groups,
     .workspace_size = workspace_size,
     .parts_of = parts_of,
     .parts_per_output = parts_per_output,
     .decode = decode,
+    .decode_best = decode_best,
+    .best_workspace_size = best_workspace_size,
     .decode_with_cost = decode_with_cost,
+    .add_cost = md_add_hamming_cost,
     .log_partition = log_partition,
     .cost = cost,
     .most_cost = most_cost,

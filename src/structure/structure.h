@@ -1,29 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structures: what an output is made of. Part scores in; best output, cost-augmented output,
+/* Structures: what an output is made of. Part scores in; best outputs, cost-augmented output,
  * log-partition and part marginals out. A structure knows no kernels and no features.
  *
  * An example is `length` rows; an output is one whole number per row (a class, a tag, a head). The
- * score of an output is the sum of the scores of its parts. The first length * labels parts are
- * the (row, label) pairs, part row * labels + label; a structure may have further parts behind.
+ * score of an output is the sum of the scores of its parts, each as often as it occurs. Parts come
+ * in kinds, and those of one kind in groups that belong to a row each: the first kind, one group of
+ * `labels` parts for each row, is there in every structure and comes first, so that part
+ * row * labels + label says that this row has this label.
  *
  * A structure is one file and one line in structures.def. */
 #ifndef MD_STRUCTURE_H
 #define MD_STRUCTURE_H
 
 #include "base/status.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the outputs of a run look like; a structure looks only at what concerns it. */
 typedef struct md_shape {
     size_t labels;
+    size_t order;     /* chains: labels that look back on so many others: 0, 1 or 2 */
+    bool local_pairs; /* chains: pairs of labels have scores of their own at every row */
+    bool ends;        /* chains: the first and the last label of a sequence are scored too */
 } md_shape;
 
-/* A sparse vector over parts, such as the gradient of a loss in the part scores. */
+typedef enum md_part_kind {
+    MD_ROW_PARTS,    /* labels of a row */
+    MD_PAIR_PARTS,   /* labels^2: previous label * labels + label */
+    MD_TRIPLE_PARTS, /* labels^3: (one before * labels + previous) * labels + label */
+    MD_END_PARTS,    /* 2 labels: first label, then labels + last label */
+    MD_PART_KINDS
+} md_part_kind;
+
+/* Group g = 0 .. count-1 of a kind has parts first + g * width .. + width-1 and belongs to row
+ * row + g. Where all rows share their parts, there is one group. */
+typedef struct md_groups {
+    size_t first, width, count, row;
+} md_groups;
+
+/* A sparse vector over parts, such as the gradient of a loss in the part scores. Row parts come
+ * first and those of a row stand together. */
 typedef struct md_delta {
-    uint32_t *part;
+    uint32_t *part; /* [count] each once */
     float *coefficient;
     size_t count;
+    uint32_t *row;   /* [row_count] rows that have parts here */
+    uint32_t *start; /* [row_count + 1] where each row's begin; behind them parts of other kinds */
+    size_t row_count;
+    float *dense; /* [part_count] the same as a full vector */
 } md_delta;
+
+/* What outputs are: a structure and a shape. */
+typedef struct md_space {
+    const struct md_structure *structure;
+    md_shape shape;
+} md_space;
 
 /* Scratch memory of decoders, grown before a run to the longest example. */
 typedef struct md_workspace {
@@ -35,24 +67,35 @@ typedef struct md_structure {
     const char *name, *summary;
 
     size_t (*part_count)(md_shape shape, size_t length);
+    md_groups (*groups)(md_shape shape, size_t length, md_part_kind kind); /* count 0: has none */
 
     /* Floats of workspace the functions below need for an example of this length. */
     size_t (*workspace_size)(md_shape shape, size_t length);
 
-    /* The parts of output y, part_count-indexed, into parts; returns how many (at most
-     * parts_per_output). */
+    /* The parts of output y into parts, row by row within each kind; returns how many, which is the
+     * same for all outputs of this length and at most parts_per_output. */
     size_t (*parts_of)(md_shape shape, size_t length, const int32_t *y, uint32_t *parts);
     size_t (*parts_per_output)(md_shape shape, size_t length);
 
-    /* argmax_y f(y) into best; returns its score. Ties go to the smaller label. */
-    double (*decode)(md_shape shape, size_t length, const float *score, int32_t *best,
-                     md_workspace *workspace);
+    /* argmax_y f(y) into best; returns its score. given[length] (NULL: none): labels that are
+     * known, -1 where they are not; only outputs that agree with them are looked at. */
+    double (*decode)(md_shape shape, size_t length, const float *score, const int32_t *given,
+                     int32_t *best, md_workspace *workspace);
+
+    /* The `wanted` best outputs, best first, all different, into outputs[wanted][length], and their
+     * scores; returns how many there are. It needs best_workspace_size floats of workspace. */
+    size_t (*decode_best)(md_shape shape, size_t length, const float *score, size_t wanted,
+                          int32_t *outputs, double *values, md_workspace *workspace);
+    size_t (*best_workspace_size)(md_shape shape, size_t length, size_t wanted);
 
     /* argmax_y f(y) + cost(y, gold) into worst; returns its value. */
     double (*decode_with_cost)(md_shape shape, size_t length, const float *score,
                                const int32_t *gold, int32_t *worst, md_workspace *workspace);
 
-    /* log sum_y exp f(y); marginal[part] = probability of each part. */
+    /* Adds to the part scores what a cost is made of: afterwards f(y) is f(y) + cost(y, gold). */
+    void (*add_cost)(md_shape shape, size_t length, const int32_t *gold, float *score);
+
+    /* log sum_y exp f(y); marginal[part] = how often the part is expected to occur. */
     double (*log_partition)(md_shape shape, size_t length, const float *score, float *marginal,
                             md_workspace *workspace);
 
@@ -63,6 +106,9 @@ typedef struct md_structure {
 
 extern const md_structure *const md_structures[]; /* NULL-terminated */
 const md_structure *md_structure_find(const char *name);
+
+/* add_cost where every wrong row costs 1. */
+void md_add_hamming_cost(md_shape shape, size_t length, const int32_t *gold, float *score);
 
 /* Returns 0, or -1 for lack of memory. */
 int md_workspace_reserve(md_workspace *workspace, size_t floats);

@@ -1,173 +1,231 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel blocks and explicit blocks against a dense theta: scores, slopes, norms, updates,
- * shrinking, clearing, soft thresholds, copies. */
+/* Kernel blocks and explicit blocks against a dense theta: scores, steps and the norms they tell,
+ * shrinking, clearing, copies. */
 #include "block/dense_theta.h"
 
-static void walk(const struct data *data, md_block *block, kind which, md_random *random)
+static void walk(const struct data *data, md_block *block, const struct variant *variant,
+                 md_random *random)
 {
     struct theta theta = {0};
     for (size_t t = 0; t < STEPS; t++) {
-        operate(data, block, &theta, random);
+        operate(data, block, variant, &theta, random);
         check_norms(block, &theta);
     }
-    double w[COLUMNS][LABELS];
-    body_as_theta(data, block, which, w);
-    for (size_t c = 0; c < COLUMNS; c++)
-        for (size_t l = 0; l < LABELS; l++)
-            assert_close(w[c][l], theta.w[c][l], sqrt(dense_norm2(theta.w)));
+    check_theta(data, block, variant, theta.w, sqrt(dense_norm2(theta.w)));
 }
 
 static void blocks_do_what_a_dense_theta_does(void **state)
 {
     (void)state;
-    for_every_block(false, walk);
-    for_every_block(true, walk);
+    for_every_block(PLAIN, walk);
+    for_every_block(AVERAGED, walk);
 }
 
-static void shrink_far(const struct data *data, md_block *block, kind which, md_random *random)
+static void shrink_far(const struct data *data, md_block *block, const struct variant *variant,
+                       md_random *random)
 {
-    (void)which;
     struct theta theta = {0};
     struct step step;
-    draw_step(&step, random);
+    draw_step(&step, variant, random);
     for (size_t t = 0; t < 4; t++) {
-        take_step(block, &step);
-        dense_add(data, theta.w, step.example, &step.delta, -step.size);
+        take_step(data, block, variant, &theta, &step, false);
         check_norms(block, &theta);
-        for (size_t i = 0; i < 8; i++) { /* no update in between: nothing is folded yet */
+        for (size_t i = 0; i < 8; i++) { /* no step in between: nothing is folded yet */
             md_block_rescale(block, 1e-3);
-            for (size_t c = 0; c < COLUMNS; c++)
-                for (size_t l = 0; l < LABELS; l++)
-                    theta.w[c][l] *= 1e-3;
+            dense_scale(&theta, 1e-3);
         }
         check_norms(block, &theta);
     }
-    take_step(block, &step);
-    dense_add(data, theta.w, step.example, &step.delta, -step.size);
+    take_step(data, block, variant, &theta, &step, false);
     check_norms(block, &theta);
-    check_scores(data, block, &theta, step.example);
+    check_scores(data, block, variant, &theta, step.gradients[0].example);
+    clear_step(&step);
 }
 
 static void a_block_shrunk_to_nearly_nothing_grows_again(void **state)
 {
     (void)state;
-    for_every_block(false, shrink_far);
-    for_every_block(true, shrink_far);
+    for_every_block(PLAIN, shrink_far);
+    for_every_block(AVERAGED, shrink_far);
 }
 
-static void threshold(const struct data *data, md_block *block, kind which, md_random *random)
+static void measure_self(const struct data *data, md_block *block, const struct variant *variant,
+                         md_random *random)
 {
-    (void)which;
-    struct theta theta = {0};
-    medley_error error = {0};
-    if (block->class->soft_threshold == NULL) {
-        assert_int_equal(which, KERNEL);
-        return;
+    (void)random;
+    for (size_t r = 0; r < ROWS; r++) {
+        double square = 0;
+        for (size_t c = 0; c < features_of(variant); c++)
+            square += feature_at(data, variant, r, c) * feature_at(data, variant, r, c);
+        assert_close(block, block->class->self(block, r), square, square);
     }
-    for (size_t t = 0; t < STEPS; t++) {
-        operate(data, block, &theta, random);
-        const double size = sqrt(dense_norm2(theta.w));
-        const double tau = t % 3 == 0 ? 0 : 0.1 * size * md_random_uniform(random);
-        double sum = 0;
-        for (size_t c = 0; c < COLUMNS; c++)
-            for (size_t l = 0; l < LABELS; l++) {
-                theta.w[c][l] = copysign(fmax(0, fabs(theta.w[c][l]) - tau), theta.w[c][l]);
-                sum += fabs(theta.w[c][l]);
-            }
-        assert_close(block->class->soft_threshold(block, tau), sum, 10 * size);
-        md_block_refresh_norm(block);
-        assert_close(block->norm, sqrt(dense_norm2(theta.w)), size);
-        md_block_count_iterate(block);
-        dense_count(&theta);
-    }
-    assert_int_equal(block->class->take_average(block, &error), MEDLEY_OK);
-    double w[COLUMNS][LABELS];
-    body_as_theta(data, block, which, w);
-    for (size_t c = 0; c < COLUMNS; c++)
-        for (size_t l = 0; l < LABELS; l++)
-            assert_true(fabs(w[c][l] - theta.sum[c][l] / theta.counted) < 1e-3);
 }
 
-static void soft_thresholds_act_on_every_weight(void **state)
+static void blocks_tell_the_size_of_their_features(void **state)
 {
     (void)state;
-    for_every_block(true, threshold);
+    for_every_block(PLAIN, measure_self);
 }
 
-static void export_and_import(const struct data *data, md_block *block, kind which,
-                              md_random *random)
+/* ---- copies ---- */
+
+static void export_and_import(const struct data *data, md_block *block,
+                              const struct variant *variant, md_random *random)
 {
     struct theta theta = {0};
-    medley_error error = {0};
-    float body[ROWS * LABELS];
-    float again[ROWS * LABELS] = {0};
-    for (size_t t = 0; t < 40; t++)
-        operate(data, block, &theta, random);
-    block->class->export_body(block, body);
-    md_block *other = make_block(data, which, false);
     struct theta scrap = {0};
+    medley_error error = {0};
+    float body[FEATURES_MOST * WIDTH_MOST];
+    float again[FEATURES_MOST * WIDTH_MOST] = {0};
+    for (size_t t = 0; t < 40; t++)
+        operate(data, block, variant, &theta, random);
+    block->class->export_body(block, body);
+    md_block *other = make_block(data, variant, PLAIN);
     for (size_t t = 0; t < 10; t++)
-        operate(data, other, &scrap, random);
+        operate(data, other, variant, &scrap, random);
     assert_int_equal(other->class->import_body(other, body, &error), MEDLEY_OK);
     check_norms(other, &theta);
-    check_scores(data, other, &theta, (md_example){.row = 5, .length = 2});
+    check_scores(data, other, variant, &theta, (md_example){.row = 5, .length = 2});
     other->class->export_body(other, again);
     for (size_t i = 0; i < other->class->body_size(other); i++)
         assert_true(fabsf(body[i] - again[i]) <= 1e-6f * fabsf(body[i]));
-    operate(data, other, &theta, random); /* and it can be trained further */
-    check_norms(other, &theta);
+    for (size_t t = 0; t < 10; t++) { /* and it can be trained further */
+        operate(data, other, variant, &theta, random);
+        check_norms(other, &theta);
+    }
     md_block_free(other);
 }
 
 static void an_exported_theta_can_be_imported(void **state)
 {
     (void)state;
-    for_every_block(false, export_and_import);
+    for_every_block(PLAIN, export_and_import);
 }
 
-/* A cleared block exports zeros whatever it held before. */
-static void clear_and_export(const struct data *data, md_block *block, kind which,
-                             md_random *random)
+/* A cleared block exports zeros whatever it held before; again and again, since what is cleared is
+ * kept in a log of what was touched. */
+static void clear_and_export(const struct data *data, md_block *block,
+                             const struct variant *variant, md_random *random)
 {
-    (void)which;
     struct theta theta = {0};
-    float body[ROWS * LABELS];
-    for (size_t t = 0; t < 20; t++)
-        operate(data, block, &theta, random);
-    block->class->clear(block);
-    block->class->export_body(block, body);
-    for (size_t i = 0; i < block->class->body_size(block); i++)
-        assert_true(body[i] == 0);
-    md_block_refresh_norm(block);
-    assert_true(block->norm == 0);
+    float body[FEATURES_MOST * WIDTH_MOST];
+    for (size_t t = 0; t < 60; t++) {
+        for (size_t i = md_random_below(random, 12); i > 0; i--)
+            operate(data, block, variant, &theta, random);
+        check_norms(block, &theta);
+        block->class->clear(block);
+        dense_clear(&theta);
+        block->class->export_body(block, body);
+        for (size_t i = 0; i < block->class->body_size(block); i++)
+            assert_true(body[i] == 0);
+        assert_true(block->class->norm2(block) == 0);
+        md_block_refresh_norm(block);
+        assert_true(block->norm == 0);
+    }
 }
 
 static void a_cleared_block_is_zero(void **state)
 {
     (void)state;
-    for_every_block(false, clear_and_export);
-    for_every_block(true, clear_and_export);
+    for_every_block(PLAIN, clear_and_export);
+    for_every_block(AVERAGED, clear_and_export);
 }
 
-static void overflow(const struct data *data, md_block *block, kind which, md_random *random)
+/* ---- two ways to one theta ---- */
+
+/* Rows of kernels that are kept in full are multiplied all at once where a gradient names most of
+ * an example's parts; those of streamed ones are added one by one. */
+static void products_and_single_rows_agree(void **state)
 {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct data data;
+        md_random random;
+        medley_error error = {0};
+        make_data(&data, seed);
+        md_random_seed(&random, seed);
+        md_block *blocks[2] = {make_block(&data, &variants[0], AVERAGED),
+                               make_block(&data, &variants[1], AVERAGED)};
+        float body[2][ROWS * LABELS];
+        for (size_t t = 0; t < 100; t++) {
+            struct step step;
+            const size_t ahead[2] = {md_random_below(&random, ROWS), md_random_below(&random, ROWS)};
+            draw_step(&step, &variants[0], &random);
+            assert_int_equal(md_gram_prefetch(data.streamed.gram, ahead, 2, &error), MEDLEY_OK);
+            double norm[2];
+            for (size_t b = 0; b < 2; b++) {
+                norm[b] = blocks[b]->class->step(blocks[b], &step.step);
+                blocks[b]->class->finish(blocks[b], &step.step);
+                blocks[b]->norm = norm[b];
+                md_block_rescale(blocks[b], 0.9);
+                md_block_count_iterate(blocks[b]);
+            }
+            assert_close(blocks[0], norm[1], norm[0], norm[0]);
+            clear_step(&step);
+        }
+        for (size_t last = 0; last < 2; last++) {
+            for (size_t b = 0; b < 2; b++)
+                blocks[b]->class->export_body(blocks[b], body[b]);
+            for (size_t i = 0; i < ROWS * LABELS; i++)
+                assert_true(fabsf(body[0][i] - body[1][i]) < 1e-5f);
+            for (size_t b = 0; b < 2; b++)
+                assert_int_equal(blocks[b]->class->take_average(blocks[b], &error), MEDLEY_OK);
+        }
+        md_block_free(blocks[0]);
+        md_block_free(blocks[1]);
+        clear_data(&data);
+    }
+}
+
+/* ---- no numbers ---- */
+
+static void overflow(const struct data *data, md_block *block, const struct variant *variant,
+                     md_random *random)
+{
+    static const float coefficients[] = {NAN, INFINITY, -INFINITY, 3e38f};
     (void)data;
-    (void)which;
-    struct step step;
-    do
-        draw_step(&step, random);
-    while (step.delta.count < 2);
-    step.coefficient[0] = NAN;
-    assert_true(isnan(md_block_norm_after(block, step.example, &step.delta, 0.1)));
-    block->class->update(block, step.example, &step.delta, 0.1);
-    md_block_refresh_norm(block);
-    assert_false(block->norm == 0);
+    for (size_t k = 0; k < 4; k++) {
+        for (int grown = 0; grown < 2; grown++) { /* from zero, and from something */
+            struct step step;
+            md_delta *delta = &step.inference[0].delta;
+            bool hit = false;
+            struct theta theta = {0};
+            block->class->restart(block);
+            for (int i = 0; i < 3 && grown; i++) {
+                draw_step(&step, variant, random);
+                take_step(data, block, variant, &theta, &step, false);
+                clear_step(&step);
+            }
+            draw_step(&step, variant, random);
+            for (size_t i = 0; i < delta->count && !hit; i++) {
+                const struct place place =
+                    place_of(variant, step.gradients[0].example, delta->part[i]);
+                double size = 0;
+                for (size_t c = 0; place.mine && c < features_of(variant); c++)
+                    size += fabs(feature_at(data, variant, place.row, c));
+                hit = size > 0.5;
+                if (hit)
+                    delta->coefficient[i] = delta->dense[delta->part[i]] = coefficients[k];
+            }
+            step.step.eta = 1e3;
+            const double norm = block->class->step(block, &step.step);
+            if (hit) {
+                assert_false(norm == 0);
+                if (k < 3)
+                    assert_true(!isfinite(norm));
+                block->class->finish(block, &step.step);
+                md_block_refresh_norm(block);
+                assert_false(block->norm == 0);
+            }
+            clear_step(&step);
+        }
+    }
 }
 
 static void a_norm_that_is_no_number_does_not_pass_for_zero(void **state)
 {
     (void)state;
-    for_every_block(false, overflow);
+    for_every_block(PLAIN, overflow);
 }
 
 int main(void)
@@ -175,9 +233,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_do_what_a_dense_theta_does),
         cmocka_unit_test(a_block_shrunk_to_nearly_nothing_grows_again),
-        cmocka_unit_test(soft_thresholds_act_on_every_weight),
+        cmocka_unit_test(blocks_tell_the_size_of_their_features),
         cmocka_unit_test(an_exported_theta_can_be_imported),
         cmocka_unit_test(a_cleared_block_is_zero),
+        cmocka_unit_test(products_and_single_rows_agree),
         cmocka_unit_test(a_norm_that_is_no_number_does_not_pass_for_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

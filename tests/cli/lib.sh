@@ -8,9 +8,12 @@
 #   expect_text NAME PATTERN FILE        a line of FILE matches (extended regular expression)
 #   refute_text NAME PATTERN FILE        no line does
 #   skip NAME REASON                     NAME cannot be tested here
+#   key NAME FILE                        value of a top-level number or word of a JSON object
+#   above A B                            is A at least B? (numbers)
+#   tagged SENTENCES SEED                prints sentences: word, part of speech, chunk label
 #
 # Each prints "ok - NAME", "not ok - NAME" with what was seen, or "skip - NAME: REASON", and the
-# script's exit code is 1 if anything failed. Each of the four returns whether it held, so that
+# script's exit code is 1 if anything failed. Each of the first four returns whether it held, so that
 # what depends on it can be left out: `expect_exit 0 trains ... || exit`.
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
@@ -117,4 +120,35 @@ refute_text() {
 
 skip() {
     echo "skip - $1: $2"
+}
+
+# ---- what several tests need ----
+
+key() { sed -E "s/.*\"$1\":(\"([^\"]*)\"|([^,}]*)).*/\2\3/" "$2"; }
+above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'; }
+
+# The word run can be a noun or a verb and nouns start a chunk or continue one, so that context
+# matters. The random numbers are its own: every awk has others.
+tagged() {
+    awk -v sentences="$1" -v state="$2" '
+        function below(n) { state = (state * 16807) % 2147483647; return int(state / 2147483647 * n) }
+        function say(words, tag, label) { print words[1 + below(length_of[tag])], tag, label }
+        BEGIN {
+            length_of["DT"] = split("the a this every", determiner, " ")
+            length_of["JJ"] = split("big red old", adjective, " ")
+            length_of["NN"] = split("dog cat house boy river stone run", noun, " ")
+            length_of["VB"] = split("runs sees eats finds run", verb, " ")
+            length_of["IN"] = split("in on by", preposition, " ")
+            for (s = 0; s < sentences; s++) {
+                say(determiner, "DT", "B-NP")
+                while (below(5) < 2) say(adjective, "JJ", "I-NP")
+                say(noun, "NN", "I-NP")
+                say(verb, "VB", "B-VP")
+                if (below(2)) {
+                    say(preposition, "IN", "B-PP")
+                    say(noun, "NN", "B-NP")
+                }
+                print ". . O\n"
+            }
+        }'
 }

@@ -8,8 +8,6 @@ if [ ! -d "$data" ]; then
 fi
 data=$(cd "$data" && pwd)
 cd "$work" || exit 1
-key() { sed -E "s/.*\"$1\":(\"([^\"]*)\"|([^,}]*)).*/\2\3/" "$2"; }
-above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'; }
 
 views=()
 for view in fac fou kar mor pix zer; do

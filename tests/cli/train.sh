@@ -4,9 +4,6 @@
 source "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-# key NAME FILE: the value of a top-level number or word in a JSON object
-key() { sed -E "s/.*\"$1\":(\"([^\"]*)\"|([^,}]*)).*/\2\3/" "$2"; }
-above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 train() { "$MEDLEY" train --model m.medley --eta0 1 --epochs 10 --quiet "$@"; }
 
 "$MEDLEY" generate ringnorm --rows 300 --output ring.csv

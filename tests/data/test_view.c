@@ -1,83 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Views: which columns they take, how they learn their scaling, and how they treat new data that
  * are stored differently or have other columns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "data/view_data.h"
 
 #include "base/memory.h"
-#include "base/random.h"
-#include "data/view.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- data ---- */
-
-/* Adds a dense table that holds values[rows][columns]. */
-static md_table *add_dense(medley_dataset **dataset, const char *name, size_t rows, size_t columns,
-                           const float *values)
-{
-    if (*dataset == NULL)
-        assert_int_equal(medley_dataset_create(dataset, NULL), MEDLEY_OK);
-    md_table *table = md_dataset_new_table(*dataset, name, "data.csv");
-    assert_non_null(table);
-    assert_int_equal(md_matrix_init_dense(&table->features, rows, columns, NULL), MEDLEY_OK);
-    if (values != NULL)
-        memcpy(table->features.dense, values, rows * columns * sizeof *values);
-    (*dataset)->rows = rows;
-    return table;
-}
-
-/* The same values as a sparse table without its zeros. */
-static md_table *add_sparse(medley_dataset **dataset, const char *name, size_t rows, size_t columns,
-                            const float *values)
-{
-    if (*dataset == NULL)
-        assert_int_equal(medley_dataset_create(dataset, NULL), MEDLEY_OK);
-    md_table *table = md_dataset_new_table(*dataset, name, "data.svm");
-    assert_non_null(table);
-    md_matrix *matrix = &table->features;
-    assert_int_equal(md_matrix_init_sparse(matrix, rows, columns, rows * columns, NULL), MEDLEY_OK);
-    size_t used = 0;
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < columns; c++) {
-            if (values[r * columns + c] == 0)
-                continue;
-            matrix->index[used] = (int32_t)c;
-            matrix->value[used++] = values[r * columns + c];
-        }
-        matrix->start[r + 1] = used;
-    }
-    (*dataset)->rows = rows;
-    return table;
-}
-
-static float element(const md_matrix *matrix, size_t row, size_t column)
-{
-    if (!md_matrix_is_sparse(matrix))
-        return matrix->dense[row * matrix->columns + column];
-    for (size_t e = matrix->start[row]; e < matrix->start[row + 1]; e++)
-        if ((size_t)matrix->index[e] == column)
-            return matrix->value[e];
-    return 0;
-}
-
-static void check_matrix(const md_matrix *matrix, size_t rows, size_t columns,
-                         const float *expected)
-{
-    assert_int_equal(matrix->rows, rows);
-    assert_int_equal(matrix->columns, columns);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < columns; c++)
-            if (!(fabsf(element(matrix, r, c) - expected[r * columns + c]) < 1e-6f))
-                fail_msg("row %zu, column %zu: %g, expected %g", r, c,
-                         (double)element(matrix, r, c), (double)expected[r * columns + c]);
-}
 
 static void check_names(const medley_dataset *dataset, const char *spec,
                         const char *const *expected)
@@ -95,18 +21,6 @@ static void check_names(const medley_dataset *dataset, const char *spec,
     }
     assert_int_equal(seen, count);
     md_views_free(views, count);
-}
-
-/* The one view of a dataset with a single table. */
-static md_view only_view(const medley_dataset *dataset)
-{
-    md_view *views = NULL;
-    size_t count = 0;
-    assert_int_equal(md_views_make(&views, &count, dataset, "all", NULL), MEDLEY_OK);
-    assert_int_equal(count, 1);
-    const md_view view = views[0];
-    free(views);
-    return view;
 }
 
 /* ---- making views ---- */
@@ -229,7 +143,9 @@ static void unknown_views_are_refused(void **state)
                                            {"grid:2", "ROWSxCOLUMNS"},
                                            {"grid:0x2", "ROWSxCOLUMNS"},
                                            {"grid:2x2x2", "ROWSxCOLUMNS"},
-                                           {"all+grid:4x1", "only 3x3"}};
+                                           {"all+grid:4x1", "only 3x3"},
+                                           {"prefix", "no names"},
+                                           {"all blur", "window:K; blur(SIGMA)"}};
     medley_dataset *dataset = NULL;
     add_dense(&dataset, "", 2, 9, NULL);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -288,7 +204,7 @@ static void dense_columns_are_scaled(void **state)
     medley_dataset *dataset = NULL;
     add_dense(&dataset, "", ROWS, COLUMNS, values);
     for (int kind = 0; kind < 2; kind++) {
-        md_view view = only_view(dataset);
+        md_view view = view_of(dataset, "all");
         md_matrix matrix = {0};
         assert_int_equal(
             md_view_fit_scale(&view, kind ? MD_SCALE_MINMAX : MD_SCALE_STANDARD, dataset, NULL),
@@ -317,7 +233,7 @@ static void no_scaling_leaves_values_alone(void **state)
     static const float values[] = {1, 200, -3, 4};
     medley_dataset *dataset = NULL;
     add_dense(&dataset, "", 2, 2, values);
-    md_view view = only_view(dataset);
+    md_view view = view_of(dataset, "all");
     md_matrix matrix = {0};
     assert_int_equal(md_view_fit_scale(&view, MD_SCALE_NONE, dataset, NULL), MEDLEY_OK);
     assert_null(view.factor);
@@ -340,7 +256,7 @@ static void sparse_columns_keep_their_zeros(void **state)
         float expected[16];
         for (size_t i = 0; i < 16; i++)
             expected[i] = values[i] / (kind ? largest : root)[i % 4];
-        md_view view = only_view(dataset);
+        md_view view = view_of(dataset, "all");
         md_matrix matrix = {0};
         assert_int_equal(
             md_view_fit_scale(&view, kind ? MD_SCALE_MINMAX : MD_SCALE_STANDARD, dataset, NULL),
@@ -359,18 +275,6 @@ static void sparse_columns_keep_their_zeros(void **state)
 
 static const float training[] = {1, 0, 2, /**/ 3, 4, 0}; /* 2 x 3 */
 
-static void check_extracted(const md_view *view, const medley_dataset *dataset, size_t columns,
-                            const float *expected)
-{
-    md_matrix matrix = {0};
-    medley_error error = {0};
-    if (md_view_extract(&matrix, view, dataset, &error) < 0)
-        fail_msg("%s", error.message);
-    assert_int_equal(md_matrix_is_sparse(&matrix), view->sparse);
-    check_matrix(&matrix, dataset->rows, columns, expected);
-    md_matrix_clear(&matrix);
-}
-
 /* Dense and sparse files of the same values look the same to a view, scaled or not. */
 static void storage_of_new_data_does_not_matter(void **state)
 {
@@ -387,7 +291,7 @@ static void storage_of_new_data_does_not_matter(void **state)
                 add_dense(&train, "", 2, 3, training);
             add_dense(&as_dense, "", 1, 3, fresh);
             add_sparse(&as_sparse, "", 1, 3, fresh);
-            md_view view = only_view(train);
+            md_view view = view_of(train, "all");
             assert_int_equal(md_view_fit_scale(&view, scale, train, NULL), MEDLEY_OK);
             float expected[3];
             for (size_t c = 0; c < 3; c++)
@@ -415,8 +319,8 @@ static void sparse_files_may_have_other_columns(void **state)
     add_sparse(&more, "", 1, 5, wide);
     add_sparse(&fewer, "", 1, 1, wide);
     add_dense(&dense_fewer, "", 1, 2, wide);
-    md_view from_dense = only_view(dense);
-    md_view from_sparse = only_view(sparse);
+    md_view from_dense = view_of(dense, "all");
+    md_view from_sparse = view_of(sparse, "all");
     check_extracted(&from_dense, more, 3, wide);
     check_extracted(&from_dense, fewer, 3, (const float[]){1, 0, 0});
     check_extracted(&from_sparse, more, 5, wide); /* unseen columns count for distances */

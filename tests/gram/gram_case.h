@@ -150,7 +150,8 @@ static inline void check_near(const gram_case *c, size_t m, size_t i, size_t j, 
 static inline void read_row(md_gram *gram, size_t m, size_t i, float *row)
 {
     memset(row, 0, md_gram_rows(gram) * sizeof *row);
-    md_gram_axpy(gram, m, i, 1, row);
+    const float one = 1;
+    md_gram_add_row(gram, m, i, &(md_targets){.alpha = &one, .y = &row, .count = 1});
 }
 
 #endif

@@ -63,6 +63,45 @@ static void numbers_without_blank_lines_are_a_table(void **state)
     medley_dataset_free(dataset);
 }
 
+static void numbers_are_tokens_where_tokens_are_expected(void **state)
+{
+    (void)state;
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    options.text_columns = true;
+    options.feature_count = 1;
+    medley_dataset *dataset = read_good("1992 007\n12 1.0\n", 16, &options);
+    assert_int_equal(dataset->token_columns, 1);
+    assert_int_equal(dataset->sequence_count, 1);
+    assert_int_equal(dataset->table_count, 0);
+    assert_string_equal(medley_dataset_label_name(dataset, 1), "7"); /* canonical ... */
+    assert_string_equal(dataset->label_texts.items[0], "007");       /* ... and as it was */
+    medley_dataset_free(dataset);
+}
+
+static void sequences_may_be_short_or_long(void **state)
+{
+    (void)state;
+    enum { LENGTH = 100000 };
+    static const char short_ones[] = "a X\n\n\n\nb Y\n\nc X";
+    medley_dataset *dataset = read_good(short_ones, strlen(short_ones), NULL);
+    assert_int_equal(dataset->sequence_count, 3);
+    for (size_t s = 0; s <= 3; s++)
+        assert_int_equal(dataset->sequence_start[s], s);
+    medley_dataset_free(dataset);
+    md_text text = {0};
+    for (size_t i = 0; i < LENGTH; i++)
+        md_text_addf(&text, "w%zu %c\n", i % 977, "XYZ"[i % 3]);
+    md_text_addf(&text, "\nlast X");
+    dataset = read_good(text.data, text.length, NULL);
+    assert_int_equal(dataset->sequence_count, 2);
+    assert_int_equal(dataset->sequence_start[1], LENGTH);
+    assert_int_equal(dataset->rows, LENGTH + 1);
+    assert_int_equal(dataset->token_values[0].count, 978);
+    assert_int_equal(medley_dataset_label(dataset, LENGTH - 1), (LENGTH - 1) % 3);
+    medley_dataset_free(dataset);
+    md_text_clear(&text);
+}
+
 static void the_label_column_can_be_chosen(void **state)
 {
     (void)state;
@@ -94,10 +133,22 @@ static void labels_may_be_missing_or_ignored(void **state)
     assert_null(dataset->label);
     assert_int_equal(dataset->token_columns, 3);
     medley_dataset_free(dataset);
-    options.feature_count = 2; /* the last one is a label, whatever it says */
+    options.label = "2"; /* not even that one: the model needs them all */
     dataset = read_good(WORDS, strlen(WORDS), &options);
-    assert_null(dataset->label);
+    assert_int_equal(dataset->token_columns, 3);
+    medley_dataset_free(dataset);
+    options.label = NULL;
+    options.feature_count = 2; /* the last one is a label, kept to be written again */
+    dataset = read_good(WORDS, strlen(WORDS), &options);
     assert_int_equal(dataset->token_columns, 2);
+    assert_string_equal(dataset->label_texts.items[dataset->label_text[1]], "B-VP");
+    assert_int_equal(medley_dataset_label_count(dataset), 3);
+    medley_dataset_free(dataset);
+    options.feature_count = 2; /* in a table of numbers it is not looked at */
+    dataset = read_good("1 2 x\n3 4 y\n", 12, &options);
+    assert_int_equal(medley_dataset_columns(dataset), 2);
+    assert_null(dataset->label);
+    assert_null(dataset->label_text);
     medley_dataset_free(dataset);
     options.feature_count = 1;
     options.format = "columns";
@@ -114,6 +165,7 @@ static void bad_files_are_refused_with_their_line(void **state)
         {"a b c\nd e\n", 2, "found 2 fields, expected 3 as on line 1"},
         {"\n\na b\n\nd e f\n", 5, "found 3 fields, expected 2 as on line 3"},
         {"a\nb\n", 1, "found one field"},
+        {"a b\r\n\r\nc\r\n", 3, "found 1 fields, expected 2 as on line 1"},
         {"1 nan x\n2 3 y\n", 1, "column 2 is nan"},
         {"1 2 x\n2 1e99 y\n", 2, "column 2 is 1e99"},
         {"1 2 x\n2 oops y\n3 4 x\n", 2, "found 'oops', expected a number"},
@@ -196,6 +248,8 @@ int main(void)
         cmocka_unit_test(tokens_labels_and_sequences_are_read),
         cmocka_unit_test(blank_lines_and_line_ends_may_vary),
         cmocka_unit_test(numbers_without_blank_lines_are_a_table),
+        cmocka_unit_test(numbers_are_tokens_where_tokens_are_expected),
+        cmocka_unit_test(sequences_may_be_short_or_long),
         cmocka_unit_test(the_label_column_can_be_chosen),
         cmocka_unit_test(labels_may_be_missing_or_ignored),
         cmocka_unit_test(bad_files_are_refused_with_their_line),

@@ -74,6 +74,17 @@ static double case_value(const struct penalty_case *c, const double *x)
     return c->class->value(&c->state, x, c->weight, c->count);
 }
 
+/* With what the loss has absorbed: what the objective holds of this penalty, but for the inside of
+ * blocks. */
+static inline double case_whole_value(const struct penalty_case *c, const double *x)
+{
+    const double absorbed = c->class->absorbed ? c->class->absorbed(&c->state) : 0;
+    double squares = 0;
+    for (size_t m = 0; m < c->count; m++)
+        squares += x[m] * x[m];
+    return case_value(c, x) + absorbed * squares / 2;
+}
+
 static void case_prox(const struct penalty_case *c, double tau, const double *b, double *shrunk)
 {
     double scratch[3 * CASE_MOST_BLOCKS];
@@ -81,7 +92,7 @@ static void case_prox(const struct penalty_case *c, double tau, const double *b,
 }
 
 /* 1/2 ||x - b||^2 + tau Omega(x) */
-static double case_objective(const struct penalty_case *c, const double *x)
+static inline double case_objective(const struct penalty_case *c, const double *x)
 {
     double squares = 0;
     for (size_t m = 0; m < c->count; m++)

@@ -297,108 +297,6 @@ static void dual_norm_is_the_largest_inner_product(void **state)
     for_all_cases(dual_is_the_maximum);
 }
 
-/* ---- the value ---- */
-
-/* Omega((x+y)/2) <= (Omega(x)+Omega(y))/2 - sigma/8 ||x-y||^2 with the penalty's own sigma. */
-static void is_convex(struct penalty_case *c)
-{
-    double y[CASE_MOST_BLOCKS] = {0};
-    double middle[CASE_MOST_BLOCKS];
-    double least = 1;
-    for (size_t m = 0; c->weight != NULL && m < c->count; m++)
-        least = m == 0 ? c->weight[0] : fmin(least, c->weight[m]);
-    const double sigma =
-        c->class->strong_convexity ? c->class->strong_convexity(&c->state, least) : 0;
-    assert_true(sigma >= 0);
-    for (int trial = 0; trial < 20; trial++) {
-        draw_norms(&c->random, c->b, c->count);
-        draw_norms(&c->random, y, c->count);
-        double squares = 0;
-        for (size_t m = 0; m < c->count; m++) {
-            middle[m] = (c->b[m] + y[m]) / 2;
-            squares += (c->b[m] - y[m]) * (c->b[m] - y[m]);
-        }
-        const double mean = (case_value(c, c->b) + case_value(c, y)) / 2;
-        const double value = case_value(c, middle);
-        check(value <= mean - sigma / 8 * squares + ROUNDING * (1 + mean), c, "convex", value,
-              mean - sigma / 8 * squares);
-    }
-}
-
-static void value_is_convex_along_segments(void **state)
-{
-    (void)state;
-    for_all_cases(is_convex);
-}
-
-static void value_of_zero_is_zero(void **state)
-{
-    (void)state;
-    const double zero[3] = {0};
-    for (size_t i = 0; md_penalties[i] != NULL; i++) {
-        struct penalty_case c;
-        draw_case(&c, md_penalties[i], 3, 1);
-        assert_true(case_value(&c, zero) == 0);
-    }
-}
-
-/* beta_m is proportional to b_m / (dOmega/db_m), here by central differences; to b_m where Omega
- * does not depend on the norms. */
-static void kernel_weights_are_norms_over_slopes(void **state)
-{
-    (void)state;
-    enum { COUNT = 4 };
-    const double b[COUNT] = {0.5, 0, 1.25, 2};
-    const double step = 1e-5;
-    for (size_t i = 0; md_penalties[i] != NULL; i++) {
-        md_penalty *penalty = NULL;
-        double beta[COUNT];
-        double expected[COUNT];
-        double sum = 0;
-        assert_int_equal(md_penalty_create(&penalty, md_penalties[i]->name, NULL), MEDLEY_OK);
-        md_penalty_weights(penalty, b, COUNT, beta);
-        for (size_t m = 0; m < COUNT; m++) {
-            double x[COUNT];
-            memcpy(x, b, sizeof x);
-            x[m] = b[m] + step;
-            const double above = md_penalty_value(penalty, x, COUNT);
-            x[m] = fmax(0, b[m] - step);
-            const double slope = (above - md_penalty_value(penalty, x, COUNT)) / (2 * step);
-            expected[m] = b[m] > 0 ? b[m] / (slope > 0 ? slope : 1) : 0;
-            sum += expected[m];
-        }
-        for (size_t m = 0; m < COUNT; m++) /* central differences: error of order step^2 */
-            assert_true(fabs(beta[m] - expected[m] / sum) < 1e-8);
-        const double zero[COUNT] = {0};
-        md_penalty_weights(penalty, zero, COUNT, beta);
-        assert_true(beta[0] == 0 && beta[COUNT - 1] == 0);
-        md_penalty_free(penalty);
-    }
-}
-
-static void kernel_weights_sum_to_one(void **state)
-{
-    (void)state;
-    static const char *const texts[] = {"block(q=10)", "squared-block(q=1)",
-                                        "mkl+0.1*l2",  "elastic(t=0)",
-                                        "l1",          "sparse-group(s=0)"};
-    const double b[] = {1e-60, 3, 1e150, 1e-300, 0, 7};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        md_penalty *penalty = NULL;
-        double beta[6];
-        double sum = 0;
-        assert_int_equal(md_penalty_create(&penalty, texts[i], NULL), MEDLEY_OK);
-        md_penalty_weights(penalty, b, 6, beta);
-        for (size_t m = 0; m < 6; m++) {
-            assert_true(beta[m] >= 0);
-            sum += beta[m];
-        }
-        assert_true(fabs(sum - 1) < 1e-14);
-        assert_true(beta[4] == 0);
-        md_penalty_free(penalty);
-    }
-}
-
 static void registry_rows_are_complete(void **state)
 {
     (void)state;
@@ -445,10 +343,6 @@ int main(void)
         cmocka_unit_test(separable_penalties_separate),
         cmocka_unit_test(moreau_identity_holds_for_norms),
         cmocka_unit_test(dual_norm_is_the_largest_inner_product),
-        cmocka_unit_test(value_is_convex_along_segments),
-        cmocka_unit_test(value_of_zero_is_zero),
-        cmocka_unit_test(kernel_weights_are_norms_over_slopes),
-        cmocka_unit_test(kernel_weights_sum_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

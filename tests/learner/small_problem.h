@@ -105,29 +105,38 @@ struct choice {
     const char *loss, *penalty;
     md_online_settings settings;
     bool explicit_weights;
+    size_t own_terms; /* blocks, the last, that are not under the penalty */
 };
 
 static inline void learner_make(struct learner *learner, const struct small_problem *p,
                                 const struct choice *choice)
 {
     medley_error error = {0};
+    const md_space space = {.structure = md_structure_find("multiclass"),
+                            .shape = {.labels = LABELS}};
     memset(learner, 0, sizeof *learner);
+    assert_int_equal(md_penalty_create(&learner->penalty, choice->penalty, &error), MEDLEY_OK);
     for (size_t m = 0; m < BLOCKS; m++) {
         const bool average = choice->settings.average;
+        const md_explicit what = {
+            .name = "x",
+            .features = {.matrix = &p->features[m], .count = COLUMNS},
+            .gain = 1,
+            .space = space,
+            .averaging = average,
+            .thresholds = md_penalty_inner_threshold(learner->penalty) > 0};
         const medley_status status =
             choice->explicit_weights
-                ? md_explicit_block_create(&learner->blocks[m], &p->features[m], 1, "x", LABELS,
-                                           average, &error)
+                ? md_explicit_block_create(&learner->blocks[m], &what, &error)
                 : md_kernel_block_create(&learner->blocks[m], p->gram, m, "k", LABELS, average,
                                          &error);
         assert_int_equal(status, MEDLEY_OK);
     }
-    assert_int_equal(md_penalty_create(&learner->penalty, choice->penalty, &error), MEDLEY_OK);
     const md_online_problem problem = {.blocks = learner->blocks,
                                        .block_count = BLOCKS,
+                                       .penalised = BLOCKS - choice->own_terms,
                                        .gram = choice->explicit_weights ? NULL : p->gram,
-                                       .structure = md_structure_find("multiclass"),
-                                       .shape = {.labels = LABELS},
+                                       .space = space,
                                        .loss = md_loss_find(choice->loss),
                                        .penalty = learner->penalty,
                                        .examples = p->examples,
@@ -152,7 +161,7 @@ static inline void learner_theta(const struct learner *learner, const struct sma
     float body[ROWS * LABELS];
     memset(theta, 0, sizeof(dense_theta));
     for (size_t m = 0; m < BLOCKS; m++) {
-        const md_block *block = learner->blocks[m];
+        md_block *block = learner->blocks[m];
         const bool weights = block->class->soft_threshold != NULL;
         block->class->export_body(block, body);
         for (size_t c = 0; c < COLUMNS; c++)
@@ -222,7 +231,9 @@ static inline double plain_loss(const char *loss, const double score[LABELS], in
 
 /* Penalties of the tests, with the parameters written out. */
 struct plain_penalty {
-    double l1, group, half_square, half_square_of_sum; /* factors of the four kinds of term */
+    double l1, group, half_square, half_square_of_sum; /* factors of the kinds of term */
+    double absorbed;                                   /* half a square too, by gradient */
+    size_t own_terms;                                  /* blocks, the last, with l2 instead */
 };
 
 static inline struct plain_penalty plain_penalty_of(const char *text)
@@ -239,6 +250,14 @@ static inline struct plain_penalty plain_penalty_of(const char *text)
         return (struct plain_penalty){.l1 = 1};
     if (strcmp(text, "sparse-group(s=0.4)") == 0)
         return (struct plain_penalty){.group = 0.4, .l1 = 0.6};
+    if (strcmp(text, "l1+0.5*l2") == 0)
+        return (struct plain_penalty){.l1 = 1, .half_square = 0.5};
+    if (strcmp(text, "l1+0.5*absorbed-l2") == 0)
+        return (struct plain_penalty){.l1 = 1, .absorbed = 0.5};
+    if (strcmp(text, "absorbed-l2") == 0)
+        return (struct plain_penalty){.absorbed = 1};
+    if (strcmp(text, "group-lasso+0.5*absorbed-l2") == 0)
+        return (struct plain_penalty){.group = 1, .absorbed = 0.5};
     assert_string_equal(text, "none");
     return (struct plain_penalty){0};
 }
@@ -249,7 +268,11 @@ static inline double plain_omega(struct plain_penalty penalty, dense_theta theta
     double sum = 0;
     for (size_t m = 0; m < BLOCKS; m++) {
         const double b = plain_norm(theta[m]);
-        value += penalty.group * b + penalty.half_square * b * b / 2;
+        if (m >= BLOCKS - penalty.own_terms) {
+            value += b * b / 2;
+            continue;
+        }
+        value += penalty.group * b + (penalty.half_square + penalty.absorbed) * b * b / 2;
         sum += b;
         for (size_t c = 0; c < COLUMNS; c++)
             for (size_t l = 0; l < LABELS; l++)
@@ -259,16 +282,16 @@ static inline double plain_omega(struct plain_penalty penalty, dense_theta theta
 }
 
 /* The t with t = tau sum_m max(0, b_m - t), found by halving: b' = max(0, b - t). */
-static inline double plain_mkl_threshold(const double b[BLOCKS], double tau)
+static inline double plain_mkl_threshold(const double *b, size_t count, double tau)
 {
     double low = 0;
     double high = 0;
-    for (size_t m = 0; m < BLOCKS; m++)
+    for (size_t m = 0; m < count; m++)
         high = fmax(high, b[m]);
     for (int i = 0; i < 200; i++) {
         const double t = (low + high) / 2;
         double sum = 0;
-        for (size_t m = 0; m < BLOCKS; m++)
+        for (size_t m = 0; m < count; m++)
             sum += fmax(0, b[m] - t);
         if (tau * sum > t)
             low = t;
@@ -281,19 +304,23 @@ static inline double plain_mkl_threshold(const double b[BLOCKS], double tau)
 static inline void plain_prox(struct plain_penalty penalty, dense_theta theta, double tau)
 {
     double b[BLOCKS];
-    for (size_t m = 0; m < BLOCKS; m++) {
+    const size_t penalised = BLOCKS - penalty.own_terms;
+    for (size_t m = 0; m < penalised; m++) {
         for (size_t c = 0; c < COLUMNS; c++)
             for (size_t l = 0; l < LABELS; l++)
                 theta[m][c][l] =
                     copysign(fmax(0, fabs(theta[m][c][l]) - tau * penalty.l1), theta[m][c][l]);
         b[m] = plain_norm(theta[m]);
     }
-    const double threshold = plain_mkl_threshold(b, tau * penalty.half_square_of_sum);
-    for (size_t m = 0; m < BLOCKS; m++) {
+    const double threshold =
+        plain_mkl_threshold(b, penalised, tau * penalty.half_square_of_sum);
+    for (size_t m = 0; m < penalised; m++) {
         const double shrunk =
             fmax(0, b[m] - tau * penalty.group - threshold) / (1 + tau * penalty.half_square);
         plain_scale(theta[m], b[m] > 0 ? shrunk / b[m] : 0);
     }
+    for (size_t m = penalised; m < BLOCKS; m++)
+        plain_scale(theta[m], 1 / (1 + tau));
 }
 
 static inline void plain_project(dense_theta theta, double radius)
@@ -305,8 +332,8 @@ static inline void plain_project(dense_theta theta, double radius)
         plain_scale(theta[m], radius / sqrt(square));
 }
 
-static inline double plain_objective(const struct small_problem *p, const char *loss,
-                                     const char *penalty, double lambda, dense_theta theta)
+static inline double plain_mean_loss(const struct small_problem *p, const char *loss,
+                                     dense_theta theta)
 {
     double sum = 0;
     for (size_t r = 0; r < ROWS; r++) {
@@ -315,7 +342,13 @@ static inline double plain_objective(const struct small_problem *p, const char *
         plain_scores(p, theta, r, score);
         sum += plain_loss(loss, score, p->gold[r], gradient);
     }
-    return sum / ROWS + lambda * plain_omega(plain_penalty_of(penalty), theta);
+    return sum / ROWS;
+}
+
+static inline double plain_objective(const struct small_problem *p, const char *loss,
+                                     struct plain_penalty penalty, double lambda, dense_theta theta)
+{
+    return plain_mean_loss(p, loss, theta) + lambda * plain_omega(penalty, theta);
 }
 
 static inline void plain_step(const struct small_problem *p, dense_theta theta, size_t row,

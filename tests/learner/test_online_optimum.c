@@ -36,7 +36,8 @@ static double batch_optimum(const struct small_problem *p, const char *penalty, 
         for (size_t i = 0; i < BLOCKS * COLUMNS * LABELS; i++)
             (&next[0][0][0])[i] = (&ahead[0][0][0])[i] - step * (&gradient[0][0][0])[i];
         plain_prox(plain_penalty_of(penalty), next, step * lambda);
-        const double value = plain_objective(p, "logistic", penalty, lambda, next);
+        const double value =
+            plain_objective(p, "logistic", plain_penalty_of(penalty), lambda, next);
         const double grown = value > best ? 1 : (1 + sqrt(1 + 4 * momentum * momentum)) / 2;
         for (size_t i = 0; i < BLOCKS * COLUMNS * LABELS; i++)
             (&ahead[0][0][0])[i] =
@@ -70,7 +71,7 @@ static double train_long(md_online *online, size_t epochs)
     double objective;
     for (size_t e = 0; e < epochs; e++) {
         if (e == epochs / 2)
-            forget_iterates(online->blocks, online->block_count);
+            forget_iterates(online->problem.blocks, online->problem.block_count);
         assert_int_equal(md_online_epoch(online, e, &error), MEDLEY_OK);
     }
     assert_int_equal(md_online_take_average(online, &error), MEDLEY_OK);
@@ -106,7 +107,9 @@ static double radius_of(const char *text, double lambda, double at_zero, size_t 
     md_penalty *penalty = NULL;
     medley_error error = {0};
     assert_int_equal(md_penalty_create(&penalty, text, &error), MEDLEY_OK);
-    const double radius = md_online_radius(penalty, lambda, at_zero, blocks);
+    const md_online_problem problem = {
+        .penalty = penalty, .block_count = blocks, .penalised = blocks};
+    const double radius = md_online_radius(&problem, lambda, at_zero);
     md_penalty_free(penalty);
     return radius;
 }
@@ -128,8 +131,10 @@ static void long_runs_come_close_to_the_optimum(void **state)
                                       .explicit_weights = cases[k].explicit_weights,
                                       .settings = {.lambda = cases[k].lambda,
                                                    .eta0 = 1,
+                                                   .schedule = MD_RATE_SQRT,
                                                    .radius = radius,
                                                    .average = true,
+                                                   .batch = 1,
                                                    .seed = 1,
                                                    .threads = 1}};
         learner_make(&learner, &problem, &choice);
@@ -177,7 +182,9 @@ static void the_ball_holds_every_theta_that_is_no_worse_than_zero(void **state)
             double b[9];
             const size_t count = 1 + md_random_below(&random, 9);
             const double lambda = pow(10, 4 * md_random_uniform(&random) - 2);
-            const double radius = md_online_radius(penalty, lambda, at_zero, count);
+            const md_online_problem problem = {
+                .penalty = penalty, .block_count = count, .penalised = count};
+            const double radius = md_online_radius(&problem, lambda, at_zero);
             double square = 0;
             for (size_t m = 0; m < count; m++) {
                 b[m] = trial % 3 == 0 ? (double)md_random_below(&random, 2)
@@ -189,7 +196,10 @@ static void the_ball_holds_every_theta_that_is_no_worse_than_zero(void **state)
                 continue;
             for (size_t m = 0; m < count; m++)
                 b[m] *= 1.000001 * radius / sqrt(square);
-            if (!(lambda * md_penalty_value(penalty, b, count) > at_zero))
+            double omega = md_penalty_value(penalty, b, count);
+            for (size_t m = 0; m < count; m++)
+                omega += md_penalty_absorbed(penalty) * b[m] * b[m] / 2;
+            if (!(lambda * omega > at_zero))
                 fail_msg("%s: a point outside radius %g is no worse than zero", text, radius);
         }
         md_penalty_free(penalty);
@@ -292,9 +302,10 @@ static double train_certified(struct certified *problem, double lambda)
     assert_int_equal(md_penalty_create(&penalty, "l2", &error), MEDLEY_OK);
     const md_online_problem given = {.blocks = blocks,
                                      .block_count = CERTIFIED_KERNELS,
+                                     .penalised = CERTIFIED_KERNELS,
                                      .gram = problem->gram,
-                                     .structure = md_structure_find("multiclass"),
-                                     .shape = {.labels = 3},
+                                     .space = {.structure = md_structure_find("multiclass"),
+                                               .shape = {.labels = 3}},
                                      .loss = md_loss_find("hinge"),
                                      .penalty = penalty,
                                      .examples = problem->examples,
@@ -303,8 +314,9 @@ static double train_certified(struct certified *problem, double lambda)
     const md_online_settings settings = {.lambda = lambda,
                                          .eta0 = 1,
                                          .schedule = MD_RATE_INVERSE,
-                                         .radius = md_online_radius(penalty, lambda, 1, 5),
+                                         .radius = md_online_radius(&given, lambda, 1),
                                          .average = true,
+                                         .batch = 1,
                                          .threads = 1};
     assert_int_equal(md_online_init(&online, &given, &settings, &error), MEDLEY_OK);
     const double objective = train_long(&online, 3000);

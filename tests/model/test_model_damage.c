@@ -263,8 +263,8 @@ static void forged_section_tables_never_reach_outside_the_file(void **state)
 static void lend_the_body_of_another_kernel(const struct sample *sample, md_random *random)
 {
     (void)random;
-    const size_t terms =
-        sample->length - 2 * 24; /* two terms of kernel, body, factor end the file */
+    const size_t bodies = 32 + 32 * 3; /* two terms of kernel, body, factor end this section */
+    const size_t terms = get(sample->bytes, bodies + 8) + get(sample->bytes, bodies + 16) - 2 * 24;
     assert_int_equal(get(sample->bytes, terms + 8), 0);
     assert_int_equal(get(sample->bytes, terms + 24 + 8), 1);
     for (uint64_t body = 0; body < 3; body++) {
@@ -323,14 +323,24 @@ static void change_version(const struct sample *sample, md_random *random)
     put(bytes, 8, MD_FILE_VERSION + 1);
     refuse(sample, bytes, "the model file is damaged (its header's checksum does not match)");
     renew_checksums(bytes);
-    refuse(sample, bytes,
-           "the model has format version 2, this program reads version 1; use a newer medley");
+    char sentence[128];
+    snprintf(sentence, sizeof sentence,
+             "the model has format version %d, this program reads version %d; use a newer medley",
+             MD_FILE_VERSION + 1, MD_FILE_VERSION);
+    refuse(sample, bytes, sentence);
+    put(bytes, 8, MD_FILE_VERSION - 1); /* as long as what it says, so not damaged */
+    renew_checksums(bytes);
+    snprintf(sentence, sizeof sentence,
+             "the model has format version %d, this program reads version %d; train it again",
+             MD_FILE_VERSION - 1, MD_FILE_VERSION);
+    refuse(sample, bytes, sentence);
+    put(bytes, 8, MD_FILE_VERSION + 1);
     /* a later version with more sections is recognised by the header alone */
     put(bytes, 24, MD_SECTION_COUNT + 1);
     const size_t end = MD_HEADER_BYTES(MD_SECTION_COUNT + 1) - 8;
     put(bytes, end, md_crc32(bytes, end));
     refuse(sample, bytes, "use a newer medley");
-    put(bytes, 8, 0);
+    put(bytes, 8, MD_FILE_VERSION); /* this version has no more of them */
     put(bytes, end, md_crc32(bytes, end));
     refuse(sample, bytes, "unknown version");
     free(bytes);

@@ -9,60 +9,84 @@ enum { TRAINING = 30, NEW = 17 };
 
 /* ---- scores ---- */
 
-/* f(x)_l = sum over support rows of K(x, z) a_l, by hand for one linear kernel. */
+/* f(x)_l = sum over support rows of K(x, z) a_l, by hand for one kernel, (<x,z> + 1)^2. */
+static double expansion_of(const medley_model *model, const double x[CASE_COLUMNS], size_t l)
+{
+    double sum = 0;
+    for (size_t s = 0; s < model->support_count; s++) {
+        double z[CASE_COLUMNS];
+        double product = 1;
+        char label[2];
+        case_row(model->support_row[s], z, label);
+        for (size_t c = 0; c < CASE_COLUMNS; c++)
+            product += x[c] * z[c];
+        sum += product * product * (double)model->bodies[0].values[s * 3 + l];
+    }
+    return sum;
+}
+
+/* A linear kernel of few columns is kept as weights. */
+static double weighted_sum_of(const medley_model *model, const double x[CASE_COLUMNS], size_t l)
+{
+    double sum = 0;
+    for (size_t c = 0; c < CASE_COLUMNS; c++)
+        sum += x[c] * (double)model->bodies[0].values[c * 3 + l];
+    return sum;
+}
+
 static void scores_are_the_kernel_expansion(void **state)
 {
     (void)state;
-    const struct model_case linear = {DENSE, "kernel=linear loss=logistic"};
-    medley_model *model = case_model(&linear, TRAINING);
-    medley_dataset *fresh = case_dense(TRAINING, NEW);
-    medley_prediction *prediction = predict(model, fresh);
-    assert_int_equal(prediction->rows, NEW);
-    assert_int_equal(prediction->labels, 3);
-    for (size_t r = 0; r < NEW; r++) {
-        double x[CASE_COLUMNS];
-        double best = -INFINITY;
-        char label[2];
-        case_row(TRAINING + r, x, label);
-        for (size_t l = 0; l < 3; l++) {
-            double sum = 0;
-            for (size_t s = 0; s < model->support_count; s++) {
-                double z[CASE_COLUMNS];
-                double product = 0;
-                case_row(model->support_row[s], z, label);
-                for (size_t c = 0; c < CASE_COLUMNS; c++)
-                    product += x[c] * z[c];
-                sum += product * (double)model->bodies[0].values[s * 3 + l];
+    static const struct model_case cases[] = {{DENSE, "kernel=poly(degree=2) loss=logistic"},
+                                              {DENSE, "kernel=linear loss=logistic"}};
+    for (size_t i = 0; i < 2; i++) {
+        medley_model *model = case_model(&cases[i], TRAINING);
+        medley_dataset *fresh = case_dense(TRAINING, NEW);
+        medley_prediction *prediction = predict(model, fresh);
+        assert_int_equal(prediction->rows, NEW);
+        assert_int_equal(prediction->labels, 3);
+        assert_int_equal(model->body_count, 1);
+        for (size_t r = 0; r < NEW; r++) {
+            double x[CASE_COLUMNS];
+            double best = -INFINITY;
+            char label[2];
+            case_row(TRAINING + r, x, label);
+            for (size_t l = 0; l < 3; l++) {
+                const double found = (double)prediction->score[r * 3 + l];
+                const double sum = i == 0 ? expansion_of(model, x, l) : weighted_sum_of(model, x, l);
+                assert_true(fabs(sum - found) < 1e-4);
+                best = fmax(best, found);
             }
-            assert_true(fabs(sum - (double)prediction->score[r * 3 + l]) < 1e-4);
-            best = fmax(best, (double)prediction->score[r * 3 + l]);
+            assert_true((double)prediction->score[r * 3 + (size_t)prediction->label[r]] == best);
         }
-        assert_true((double)prediction->score[r * 3 + (size_t)prediction->label[r]] == best);
+        medley_prediction_free(prediction);
+        medley_dataset_free(fresh);
+        medley_model_free(model);
     }
-    medley_prediction_free(prediction);
-    medley_dataset_free(fresh);
-    medley_model_free(model);
 }
 
-/* Explicit weights and the linear kernel are two ways to write one function. */
+/* Explicit weights, the linear kernel and the kernel expansion of it are ways to write one
+ * function. */
 static void explicit_weights_score_like_the_linear_kernel(void **state)
 {
     (void)state;
+    static const char *const ways[] = {"kernel=linear penalty=l2",
+                                       "kernel=poly(degree=1,offset=0) penalty=l2",
+                                       "kernel=linear(explicit) penalty=l2"};
     for (int kind = DENSE; kind <= SPARSE; kind++) {
-        const struct model_case cases[2] = {
-            {(case_data)kind, "kernel=linear penalty=l2"},
-            {(case_data)kind, "kernel=linear(explicit) penalty=l2"}};
         medley_dataset *fresh = case_dataset((case_data)kind, TRAINING, NEW, TRAINING);
-        medley_prediction *predictions[2];
-        for (size_t i = 0; i < 2; i++) {
-            medley_model *model = case_model(&cases[i], TRAINING);
+        medley_prediction *predictions[3];
+        for (size_t i = 0; i < 3; i++) {
+            const struct model_case given = {(case_data)kind, ways[i]};
+            medley_model *model = case_model(&given, TRAINING);
             predictions[i] = predict(model, fresh);
             medley_model_free(model);
         }
         for (size_t i = 0; i < (size_t)NEW * 3; i++)
-            assert_true(fabsf(predictions[0]->score[i] - predictions[1]->score[i]) < 1e-3f);
-        medley_prediction_free(predictions[0]);
-        medley_prediction_free(predictions[1]);
+            for (size_t k = 1; k < 3; k++)
+                assert_true(fabsf(predictions[0]->score[i] - predictions[k]->score[i]) < 1e-3f);
+        for (size_t k = 0; k < 3; k++)
+            medley_prediction_free(predictions[k]);
         medley_dataset_free(fresh);
     }
 }
@@ -109,18 +133,28 @@ static void a_row_scores_alike_alone_and_in_company(void **state)
 
 /* ---- probabilities ---- */
 
-static void probabilities_sum_to_one(void **state)
+static medley_prediction *predict_probabilities(const medley_model *model,
+                                                const medley_dataset *dataset)
 {
-    (void)state;
-    medley_model *model = case_model(&model_cases[0], TRAINING);
-    medley_dataset *fresh = case_dense(TRAINING, NEW);
-    medley_prediction *scores = predict(model, fresh);
-    medley_prediction *probabilities = predict(model, fresh);
-    probabilities->score[0] = 1e6f; /* no overflow */
-    scores->score[0] = 1e6f;
-    medley_prediction_probabilities(probabilities);
+    medley_prediction *prediction = NULL;
+    medley_error error = {0};
+    medley_predict_options options = MEDLEY_PREDICT_OPTIONS_INIT;
+    options.threads = 1;
+    options.probabilities = true;
+    if (medley_predict_with(&prediction, model, dataset, &options, &error) != MEDLEY_OK)
+        fail_msg("%s", error.message);
+    return prediction;
+}
+
+static void check_probabilities(const medley_prediction *scores,
+                                const medley_prediction *probabilities)
+{
     for (size_t r = 0; r < NEW; r++) {
         double sum = 0;
+        double partition = 0;
+        for (size_t l = 0; l < 3; l++)
+            partition += exp((double)scores->score[r * 3 + l] -
+                             (double)scores->score[r * 3 + (size_t)scores->label[r]]);
         for (size_t l = 0; l < 3; l++) {
             const float p = probabilities->score[r * 3 + l];
             assert_true(p >= 0 && p <= 1);
@@ -130,9 +164,31 @@ static void probabilities_sum_to_one(void **state)
                             p >= probabilities->score[r * 3 + k]);
         }
         assert_true(fabs(sum - 1) < 1e-6);
+        const size_t best = (size_t)scores->label[r];
+        assert_true(fabs((double)probabilities->score[r * 3 + best] - 1 / partition) < 1e-5);
+        assert_int_equal(probabilities->label[r], scores->label[r]);
     }
-    medley_prediction_free(scores);
-    medley_prediction_free(probabilities);
+}
+
+/* Also where scores are so large that their exponentials are not numbers. */
+static void probabilities_sum_to_one(void **state)
+{
+    (void)state;
+    medley_model *model = case_model(&model_cases[0], TRAINING);
+    medley_dataset *fresh = case_dense(TRAINING, NEW);
+    for (int huge = 0; huge < 2; huge++) {
+        for (size_t t = 0; huge && t < model->term_count; t++)
+            model->terms[t].factor *= 1e6;
+        medley_prediction *scores = predict(model, fresh);
+        medley_prediction *probabilities = predict_probabilities(model, fresh);
+        float largest = 0;
+        for (size_t i = 0; i < (size_t)NEW * 3; i++)
+            largest = fmaxf(largest, scores->score[i]);
+        assert_int_equal(largest > 1e4f, huge);
+        check_probabilities(scores, probabilities);
+        medley_prediction_free(scores);
+        medley_prediction_free(probabilities);
+    }
     medley_dataset_free(fresh);
     medley_model_free(model);
 }
@@ -276,10 +332,11 @@ static void an_empty_model_predicts_and_travels(void **state)
             assert_true(prediction->score[j] == 0);
         for (size_t r = 0; r < NEW; r++)
             assert_int_equal(prediction->label[r], 0);
-        medley_prediction_probabilities(prediction);
-        assert_true(fabsf(prediction->score[0] - 1.0f / 3) < 1e-6f);
+        medley_prediction *probabilities = predict_probabilities(loaded, fresh);
+        assert_true(fabsf(probabilities->score[0] - 1.0f / 3) < 1e-6f);
         accuracy_of(model, fresh);
         medley_prediction_free(prediction);
+        medley_prediction_free(probabilities);
         medley_dataset_free(fresh);
         medley_model_free(model);
         medley_model_free(loaded);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/pack.h"
+#include "base/pack.h"
 
 #include "base/memory.h"
 #include <endian.h>

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inner loops of explicit blocks: rows of `width` weights, a few dozen numbers each. */
+#ifndef MD_WEIGHTS_H
+#define MD_WEIGHTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MD_FEW_PARTS = 4 }; /* a full row is faster unless fewer than one part in so many changes */
+
+/* out += factor * weight */
+void md_add_weights(float *out, const float *weight, float factor, size_t width);
+
+/* The same with every weight soft-thresholded first. */
+void md_add_thresholded(float *out, const float *weight, float factor, float threshold,
+                        size_t width);
+
+/* Rows of weights that are looked up by ids: row f starts at weight + f * stride, the id of row i of
+ * the data stands at id[i * step], -1: none. */
+typedef struct md_lookup {
+    const float *weight;
+    size_t width, stride;
+    const int32_t *id;
+    size_t step;
+} md_lookup;
+
+/* out[i] += factor * (row of weights of i), i = 0 .. count-1, out in rows of width. */
+void md_add_weights_of_ids(float *out, const md_lookup *lookup, size_t count, float factor);
+
+/* Asks for the rows of weights that will be needed soon. */
+void md_prefetch_weights(const md_lookup *lookup, size_t count);
+
+/* weight += change, change = factor * delta, and aside -= sum * change where there is an aside;
+ * returns by how much the squared norm of weight grows. */
+double md_step_weights(float *weight, float *aside, const float *delta, float factor, float sum,
+                       size_t width);
+
+double md_sum_squares(const float *values, size_t count);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Feature spaces cut down to what a model needs, and to and from bytes. Stored are the templates as
+ * text, the vocabulary of each function and the tuples of each block, in the order of their
+ * numbers; tables are made anew. */
+#include "feature/space.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- subsets ---- */
+
+typedef struct value_cut {
+    const md_features *from;
+    md_features *to;
+    const bool *const *keep;
+    size_t *block;    /* [to's blocks] their number in from */
+    size_t *function; /* [to's functions] likewise */
+    int32_t **value;  /* [to's functions][from's values] the new number; -1: not needed */
+} value_cut;
+
+static size_t function_of(const md_features *features, size_t block, size_t place)
+{
+    const md_templates *templates = features->templates;
+    return templates->macros[templates->blocks[block].macro[place]].function;
+}
+
+/* Finds blocks and functions again and marks the values that kept features have (0 instead of -1).
+ */
+static bool mark_values(value_cut *cut)
+{
+    for (size_t b = 0; b < cut->to->templates->block_count; b++) {
+        const md_tuples *tuples = &cut->from->tuples[cut->block[b]];
+        for (size_t m = 0; m < tuples->width; m++) {
+            const size_t f = function_of(cut->to, b, m);
+            cut->function[f] = function_of(cut->from, cut->block[b], m);
+            const size_t values = cut->from->vocabulary[cut->function[f]].count;
+            if (cut->value[f] == NULL) {
+                if ((cut->value[f] = md_calloc(values, sizeof **cut->value)) == NULL)
+                    return false;
+                memset(cut->value[f], -1, values * sizeof **cut->value);
+            }
+            for (size_t i = 0; i < tuples->count; i++)
+                if (cut->keep[cut->block[b]][i])
+                    cut->value[f][tuples->value[i * tuples->width + m]] = 0;
+        }
+    }
+    return true;
+}
+
+static bool copy_values(value_cut *cut)
+{
+    for (size_t f = 0; f < cut->to->templates->function_count; f++) {
+        const md_strings *from = &cut->from->vocabulary[cut->function[f]];
+        for (size_t v = 0; v < from->count; v++) {
+            if (cut->value[f][v] < 0)
+                continue;
+            cut->value[f][v] =
+                md_strings_add(&cut->to->vocabulary[f], from->items[v], strlen(from->items[v]));
+            if (cut->value[f][v] < 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool copy_tuples(value_cut *cut, size_t b)
+{
+    const md_tuples *from = &cut->from->tuples[cut->block[b]];
+    if (!md_features_start_block(cut->to, b))
+        return false;
+    for (size_t i = 0; i < from->count; i++) {
+        int32_t tuple[MD_MACROS_MOST];
+        if (!cut->keep[cut->block[b]][i])
+            continue;
+        for (size_t m = 0; m < from->width; m++)
+            tuple[m] = cut->value[function_of(cut->to, b, m)][from->value[i * from->width + m]];
+        if (md_tuples_add(&cut->to->tuples[b], tuple) < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool copy_features(value_cut *cut)
+{
+    const size_t blocks = cut->to->templates->block_count;
+    const size_t functions = cut->to->templates->function_count;
+    cut->block = md_calloc(blocks, sizeof *cut->block);
+    cut->function = md_calloc(functions, sizeof *cut->function);
+    cut->value = md_calloc(functions, sizeof *cut->value);
+    bool has_memory = cut->block != NULL && cut->function != NULL && cut->value != NULL;
+    for (size_t from = 0, b = 0; has_memory && b < blocks; from++)
+        if (cut->keep[from] != NULL)
+            cut->block[b++] = from;
+    has_memory = has_memory && mark_values(cut) && copy_values(cut);
+    for (size_t b = 0; has_memory && b < blocks; b++)
+        has_memory = copy_tuples(cut, b);
+    for (size_t f = 0; cut->value != NULL && f < functions; f++)
+        free(cut->value[f]);
+    free(cut->block);
+    free(cut->function);
+    free(cut->value);
+    return has_memory;
+}
+
+medley_status md_features_subset(md_features **subset, const md_features *features,
+                                 const bool *const *keep, medley_error *error)
+{
+    const size_t blocks = features->templates->block_count;
+    medley_status status = MEDLEY_OK;
+    md_templates *templates = NULL;
+    md_features *made = NULL;
+    bool *is_kept = md_calloc(blocks, sizeof *is_kept);
+    if (is_kept == NULL)
+        return md_fail_memory(error, blocks);
+    for (size_t b = 0; b < blocks; b++)
+        is_kept[b] = keep[b] != NULL;
+    MEDLEY_TRY(md_templates_subset(&templates, features->templates, is_kept, error));
+    MEDLEY_TRY(md_features_new(&made, templates, features->hash_bits, error));
+    value_cut cut = {.from = features, .to = made, .keep = keep};
+    if (features->hash_bits == 0 && !copy_features(&cut)) {
+        md_features_free(made);
+        status = md_fail_memory(error, blocks * sizeof(md_tuples));
+        goto done;
+    }
+    *subset = made;
+done:
+    free(is_kept);
+    return status;
+}
+
+/* ---- bytes ---- */
+
+void md_features_pack(md_text *out, const md_features *features)
+{
+    const md_templates *templates = features->templates;
+    md_pack_u64(out, features->hash_bits);
+    md_pack_text(out, templates->source);
+    md_pack_u64(out, templates->block_count);
+    for (size_t b = 0; b < templates->block_count; b++) {
+        md_pack_u64(out, templates->blocks[b].line);
+        md_pack_text(out, templates->blocks[b].name);
+    }
+    if (features->hash_bits > 0)
+        return;
+    for (size_t f = 0; f < templates->function_count; f++) {
+        md_pack_u64(out, features->vocabulary[f].count);
+        for (size_t v = 0; v < features->vocabulary[f].count; v++)
+            md_pack_text(out, features->vocabulary[f].items[v]);
+    }
+    for (size_t b = 0; b < templates->block_count; b++) {
+        const md_tuples *tuples = &features->tuples[b];
+        md_pack_u64(out, tuples->count);
+        md_pack_u32s(out, (const uint32_t *)tuples->value, tuples->count * tuples->width);
+    }
+}
+
+/* One template, which must come out of the parser as it went in. */
+static void unpack_block(md_unpack *in, md_templates *templates)
+{
+    const size_t line = md_unpack_u64(in);
+    char *name = md_unpack_text(in);
+    const size_t before = templates->block_count;
+    if (name != NULL) {
+        medley_error ignored = {0};
+        const medley_status status =
+            md_templates_add_line(templates, name, strlen(name), line, &ignored);
+        in->no_memory = in->no_memory || status == MEDLEY_FAILED;
+        in->bad = in->bad || status < 0 || templates->block_count != before + 1 ||
+                  strcmp(templates->blocks[before].name, name) != 0;
+    }
+    free(name);
+}
+
+static void unpack_vocabulary(md_unpack *in, md_strings *vocabulary)
+{
+    const size_t count = md_unpack_count(in, 8);
+    for (size_t v = 0; v < count && !in->bad; v++) {
+        char *text = md_unpack_text(in);
+        const int32_t id = text != NULL ? md_strings_add(vocabulary, text, strlen(text)) : -1;
+        in->no_memory = in->no_memory || (text != NULL && id < 0);
+        in->bad = in->bad || id != (int32_t)v;
+        free(text);
+    }
+}
+
+static void unpack_tuples(md_unpack *in, md_features *features, size_t b)
+{
+    md_tuples *tuples = &features->tuples[b];
+    if (!md_features_start_block(features, b)) {
+        in->bad = in->no_memory = true;
+        return;
+    }
+    const size_t width = tuples->width;
+    const size_t count = width > 0 ? md_unpack_count(in, width * 4) : (size_t)md_unpack_u64(in);
+    in->bad = in->bad || (width == 0 && count > 1);
+    uint32_t *values = in->bad ? NULL : md_unpack_u32s(in, count * width);
+    for (size_t i = 0; i < count && values != NULL && !in->bad; i++) {
+        int32_t tuple[MD_MACROS_MOST] = {0};
+        for (size_t m = 0; m < width; m++) {
+            const uint32_t value = values[i * width + m];
+            in->bad = in->bad || value >= features->vocabulary[function_of(features, b, m)].count;
+            tuple[m] = (int32_t)value;
+        }
+        const int32_t id = in->bad ? 0 : md_tuples_add(tuples, tuple);
+        in->no_memory = in->no_memory || id < 0;
+        in->bad = in->bad || id != (int32_t)i; /* one that was there before, or no memory */
+    }
+    free(values);
+}
+
+static medley_status fail_damaged(md_unpack *in, medley_error *error)
+{
+    in->bad = true;
+    if (in->no_memory)
+        return md_fail_memory(error, in->length);
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "the feature templates or the texts of their features are damaged; train again "
+                   "or restore a copy");
+}
+
+static medley_status unpack_templates(md_templates **templates, md_unpack *in, medley_error *error)
+{
+    char *source = md_unpack_text(in);
+    const size_t blocks = md_unpack_count(in, 16);
+    medley_status status =
+        source != NULL ? md_templates_new(templates, source, error) : fail_damaged(in, error);
+    free(source);
+    for (size_t b = 0; status == MEDLEY_OK && b < blocks && !in->bad; b++)
+        unpack_block(in, *templates);
+    if (status == MEDLEY_OK && in->bad) {
+        md_templates_free(*templates);
+        status = fail_damaged(in, error);
+    }
+    return status;
+}
+
+medley_status md_features_unpack(md_features **features, md_unpack *in, medley_error *error)
+{
+    md_templates *templates = NULL;
+    md_features *made = NULL;
+    const uint64_t hash_bits = md_unpack_u64(in);
+    medley_status status = MEDLEY_OK;
+    if (hash_bits > MD_HASH_BITS_MOST)
+        return fail_damaged(in, error);
+    MEDLEY_TRY(unpack_templates(&templates, in, error));
+    MEDLEY_TRY(md_features_new(&made, templates, hash_bits, error));
+    for (size_t f = 0; made->vocabulary != NULL && f < templates->function_count && !in->bad; f++)
+        unpack_vocabulary(in, &made->vocabulary[f]);
+    for (size_t b = 0; made->tuples != NULL && b < templates->block_count && !in->bad; b++)
+        unpack_tuples(in, made, b);
+    if (in->bad) {
+        md_features_free(made);
+        return fail_damaged(in, error);
+    }
+    *features = made;
+done:
+    return status;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One line of a template file. Equal macros, and equal functions of a column's text, are numbered
+ * once for all lines. */
+#include "feature/templates.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct line_parser {
+    md_templates *templates;
+    const char *start, *at, *end;
+    size_t line;
+    medley_error *error;
+} line_parser;
+
+enum { SHOWN_MOST = 40 };
+
+/* A macro while it is read. */
+typedef struct macro_parts {
+    char kind;
+    bool folds_case, is_absolute;
+    long row, column;
+    const char *pattern; /* NULL: none */
+    size_t pattern_length;
+} macro_parts;
+
+/* The rest of the line as far as a message can show it, without control characters. */
+static const char *show(char shown[SHOWN_MOST + 1], const char *from, const char *end)
+{
+    size_t length = (size_t)(end - from);
+    length = length < SHOWN_MOST ? length : SHOWN_MOST;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = (char)((unsigned char)from[i] < ' ' || from[i] == 127 ? '?' : from[i]);
+    shown[length] = '\0';
+    return shown;
+}
+
+static medley_status fail_macro(const line_parser *parser, const char *macro, const char *problem)
+{
+    char shown[SHOWN_MOST + 1];
+    return md_fail_at(parser->error, MEDLEY_BAD_INPUT, parser->templates->source, parser->line,
+                      "in '%s': %s", show(shown, macro, parser->end), problem);
+}
+
+static void skip_blanks(line_parser *parser)
+{
+    while (parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\t'))
+        parser->at++;
+}
+
+/* Passes over c and blanks around it. */
+static bool accept(line_parser *parser, char c)
+{
+    skip_blanks(parser);
+    if (parser->at == parser->end || *parser->at != c)
+        return false;
+    parser->at++;
+    skip_blanks(parser);
+    return true;
+}
+
+/* Digits, and one more than any limit for a number of too many. */
+static bool read_digits(line_parser *parser, long *number)
+{
+    const char *first = parser->at;
+    for (*number = 0; parser->at < parser->end && *parser->at >= '0' && *parser->at <= '9';
+         parser->at++)
+        if (*number <= MD_COLUMN_LARGEST)
+            *number = *number * 10 + (*parser->at - '0');
+    return parser->at > first;
+}
+
+static medley_status read_row(line_parser *parser, macro_parts *parts, const char *macro)
+{
+    parts->is_absolute = accept(parser, '@');
+    const bool is_negative = parser->at < parser->end && *parser->at == '-';
+    if (parser->at < parser->end && (*parser->at == '-' || *parser->at == '+'))
+        parser->at++;
+    if (!read_digits(parser, &parts->row))
+        return fail_macro(parser, macro,
+                          "expected a row number such as -1, 0, +2 or @1 behind the bracket");
+    if (parts->row > MD_ROW_FARTHEST)
+        return fail_macro(parser, macro, "the row is farther away than 1000; use a nearer one");
+    if (parts->is_absolute && parts->row == 0)
+        return fail_macro(parser, macro,
+                          "there is no row @0; @1 is the first of a sequence and @-1 the last");
+    parts->row = is_negative ? -parts->row : parts->row;
+    return MEDLEY_OK;
+}
+
+/* From the opening quote to the closing one; \" does not close. */
+static medley_status read_pattern(line_parser *parser, macro_parts *parts, const char *macro)
+{
+    if (parser->at == parser->end || *parser->at != '"')
+        return fail_macro(parser, macro, "expected a pattern in double quotes behind the comma");
+    const char *from = ++parser->at;
+    while (parser->at < parser->end && *parser->at != '"')
+        parser->at += *parser->at == '\\' && parser->at + 1 < parser->end ? 2 : 1;
+    if (parser->at == parser->end)
+        return fail_macro(parser, macro, "the pattern has no closing quote");
+    parts->pattern = from;
+    parts->pattern_length = (size_t)(parser->at++ - from);
+    return MEDLEY_OK;
+}
+
+/* From the letter behind % up to the closing bracket. */
+static medley_status read_macro(line_parser *parser, macro_parts *parts)
+{
+    medley_status status = MEDLEY_OK;
+    const char *macro = parser->at++;
+    const char letter = (char)(parser->at < parser->end ? *parser->at++ : '\0');
+    *parts = (macro_parts){.folds_case = letter == 'X' || letter == 'T' || letter == 'M',
+                           .kind = (char)(letter | ('a' ^ 'A'))};
+    if (parts->kind != 'x' && parts->kind != 't' && parts->kind != 'm')
+        return fail_macro(parser, macro,
+                          "unknown macro; expected %x[row,column], %t[row,column,\"pattern\"] or "
+                          "%m[row,column,\"pattern\"]");
+    if (!accept(parser, '['))
+        return fail_macro(parser, macro, "expected a [ behind the macro's letter");
+    MEDLEY_TRY(read_row(parser, parts, macro));
+    if (!accept(parser, ','))
+        return fail_macro(parser, macro, "expected a comma and a column number behind the row");
+    if (!read_digits(parser, &parts->column))
+        return fail_macro(parser, macro, "expected a column number such as 0 behind the comma");
+    if (parts->column > MD_COLUMN_LARGEST)
+        return fail_macro(parser, macro,
+                          "the column number is larger than 9999; columns are "
+                          "numbered from 0");
+    if (accept(parser, ',')) {
+        if (parts->kind == 'x')
+            return fail_macro(parser, macro, "%x takes no pattern; use %t to test or %m to match");
+        MEDLEY_TRY(read_pattern(parser, parts, macro));
+    } else if (parts->kind != 'x') {
+        return fail_macro(parser, macro,
+                          "the pattern is missing; write %t[row,column,\"pattern\"]");
+    }
+    if (!accept(parser, ']'))
+        return fail_macro(parser, macro, "expected a closing ] here or earlier");
+    while (parser->at[-1] != ']') /* blanks behind it belong to the line */
+        parser->at--;
+done:
+    return status;
+}
+
+static medley_status add_function(line_parser *parser, const macro_parts *parts, size_t place,
+                                  size_t *id)
+{
+    md_templates *templates = parser->templates;
+    md_text key = {0};
+    md_text_addf(&key, "%c%d[%ld,%.*s]", parts->kind, parts->folds_case, parts->column,
+                 (int)parts->pattern_length, parts->pattern != NULL ? parts->pattern : "");
+    const size_t known = templates->function_count;
+    const int32_t number =
+        key.failed ? -1 : md_strings_add(&templates->function_keys, key.data, key.length);
+    md_text_clear(&key);
+    if (number < 0 || md_reserve((void **)&templates->functions, &templates->function_capacity,
+                                 known + 1, sizeof *templates->functions) != 0)
+        return md_fail_memory(parser->error, sizeof(md_function));
+    *id = (size_t)number;
+    if (*id < known)
+        return MEDLEY_OK;
+    md_pattern *pattern = NULL;
+    if (parts->pattern != NULL && (pattern = md_calloc(1, sizeof *pattern)) == NULL)
+        return md_fail_memory(parser->error, sizeof *pattern);
+    templates->functions[templates->function_count++] =
+        (md_function){.kind = parts->kind,
+                      .folds_case = parts->folds_case,
+                      .column = (size_t)parts->column,
+                      .pattern = pattern,
+                      .block = templates->block_count - 1,
+                      .place = place};
+    const char *wrong =
+        pattern ? md_pattern_compile(pattern, parts->pattern, parts->pattern_length) : NULL;
+    char shown[SHOWN_MOST + 1];
+    if (wrong != NULL)
+        return md_fail_at(parser->error, MEDLEY_BAD_INPUT, templates->source, parser->line,
+                          "the pattern \"%s\" %s",
+                          show(shown, parts->pattern, parts->pattern + parts->pattern_length),
+                          wrong);
+    return MEDLEY_OK;
+}
+
+static void widen(size_t *distance, size_t reached)
+{
+    if (reached > *distance)
+        *distance = reached;
+}
+
+/* An absolute row n of a short sequence lies up to n - 1 rows outside it. */
+static void note_reach(md_function *function, const macro_parts *parts)
+{
+    const size_t distance = (size_t)labs(parts->row) - parts->is_absolute;
+    widen(parts->row < 0 ? &function->before : &function->behind, distance);
+}
+
+static medley_status add_macro(line_parser *parser, const macro_parts *parts, size_t place,
+                               size_t *id)
+{
+    md_templates *templates = parser->templates;
+    size_t function = 0;
+    const medley_status status = add_function(parser, parts, place, &function);
+    if (status < 0)
+        return status;
+    md_text key = {0};
+    md_text_addf(&key, "%s%ld:%zu", parts->is_absolute ? "@" : "", parts->row, function);
+    const size_t known = templates->macro_count;
+    const int32_t number =
+        key.failed ? -1 : md_strings_add(&templates->macro_keys, key.data, key.length);
+    md_text_clear(&key);
+    if (number < 0 || md_reserve((void **)&templates->macros, &templates->macro_capacity, known + 1,
+                                 sizeof *templates->macros) != 0)
+        return md_fail_memory(parser->error, sizeof(md_macro));
+    *id = (size_t)number;
+    if (*id == known) {
+        templates->macros[templates->macro_count++] =
+            (md_macro){.function = function, .row = parts->row, .is_absolute = parts->is_absolute};
+        note_reach(&templates->functions[function], parts);
+    }
+    return MEDLEY_OK;
+}
+
+/* One block whose name is the parser's line; letter replaces its first one. */
+static medley_status add_block(line_parser *parser, char letter)
+{
+    md_templates *templates = parser->templates;
+    medley_status status = MEDLEY_OK;
+    if (md_reserve((void **)&templates->blocks, &templates->block_capacity,
+                   templates->block_count + 1, sizeof *templates->blocks) != 0)
+        return md_fail_memory(parser->error, sizeof(md_template));
+    const size_t length = (size_t)(parser->end - parser->start);
+    md_template *block = &templates->blocks[templates->block_count++];
+    *block = (md_template){.name = md_copy_text(parser->start, length),
+                           .line = parser->line,
+                           .is_pair = letter == 'B' || letter == 'b',
+                           .macro = md_calloc(MD_MACROS_MOST, sizeof *block->macro),
+                           .span = md_calloc(MD_MACROS_MOST, sizeof *block->span)};
+    if (block->name == NULL || block->macro == NULL || block->span == NULL)
+        return md_fail_memory(parser->error, length);
+    block->name[0] = letter;
+    parser->at = parser->start + 1;
+    while ((parser->at = memchr(parser->at, '%', (size_t)(parser->end - parser->at))) != NULL) {
+        const size_t m = block->macro_count;
+        macro_parts parts;
+        if (m == MD_MACROS_MOST)
+            return md_fail_at(parser->error, MEDLEY_BAD_INPUT, templates->source, parser->line,
+                              "the template has more than %d macros; divide it into several",
+                              MD_MACROS_MOST);
+        block->span[m].start = (size_t)(parser->at - parser->start);
+        MEDLEY_TRY(read_macro(parser, &parts));
+        block->span[m].end = (size_t)(parser->at - parser->start);
+        MEDLEY_TRY(add_macro(parser, &parts, m, &block->macro[m]));
+        block->macro_count++;
+    }
+done:
+    return status;
+}
+
+/* The end of the line without a comment (# behind a blank, outside quotes) and without blanks. */
+static const char *line_end(const char *start, const char *end)
+{
+    bool is_quoted = false;
+    const char *stop = end;
+    for (const char *p = start; p < end && stop == end; p++) {
+        if (*p == '\\' && is_quoted)
+            p++;
+        else if (*p == '"')
+            is_quoted = !is_quoted;
+        else if (*p == '#' && !is_quoted && (p[-1] == ' ' || p[-1] == '\t'))
+            stop = p;
+    }
+    while (stop > start && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
+        stop--;
+    return stop;
+}
+
+medley_status md_templates_add_line(md_templates *templates, const char *text, size_t length,
+                                    size_t line, medley_error *error)
+{
+    line_parser parser = {
+        .templates = templates, .at = text, .end = text + length, .line = line, .error = error};
+    if (length > MD_LINE_MOST)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, line,
+                          "the line has %zu bytes, at most %d are possible; is this a template "
+                          "file?",
+                          length, MD_LINE_MOST);
+    if (memchr(text, '\0', length) != NULL)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, line,
+                          "the line contains a zero byte; this is not a text file");
+    skip_blanks(&parser);
+    if (parser.at == parser.end || *parser.at == '#' || *parser.at == '\r')
+        return MEDLEY_OK;
+    parser.start = parser.at;
+    parser.end = line_end(parser.start + 1, parser.end);
+    const char letter = *parser.start;
+    if (strchr("UuBb*", letter) == NULL) {
+        char shown[SHOWN_MOST + 1];
+        return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, line,
+                          "the line '%s' starts with none of U (features of a label), B (of a pair "
+                          "of labels), * (both) and # (a comment)",
+                          show(shown, parser.start, parser.end));
+    }
+    medley_status status = add_block(&parser, (char)(letter == '*' ? 'U' : letter));
+    if (status == MEDLEY_OK && letter == '*')
+        status = add_block(&parser, 'B');
+    return status;
+}

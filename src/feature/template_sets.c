@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The built-in template sets: one row each. */
+#include "feature/feature.h"
+
+/* Two columns: word and part of speech. */
+static const char chunk[] = "U00:%x[-2,0]\n"
+                            "U01:%x[-1,0]\n"
+                            "U02:%x[0,0]\n"
+                            "U03:%x[1,0]\n"
+                            "U04:%x[2,0]\n"
+                            "U05:%x[-1,0]/%x[0,0]\n"
+                            "U06:%x[0,0]/%x[1,0]\n"
+                            "U10:%x[-2,1]\n"
+                            "U11:%x[-1,1]\n"
+                            "U12:%x[0,1]\n"
+                            "U13:%x[1,1]\n"
+                            "U14:%x[2,1]\n"
+                            "U15:%x[-2,1]/%x[-1,1]\n"
+                            "U16:%x[-1,1]/%x[0,1]\n"
+                            "U17:%x[0,1]/%x[1,1]\n"
+                            "U18:%x[1,1]/%x[2,1]\n"
+                            "U20:%x[-2,1]/%x[-1,1]/%x[0,1]\n"
+                            "U21:%x[-1,1]/%x[0,1]/%x[1,1]\n"
+                            "U22:%x[0,1]/%x[1,1]/%x[2,1]\n"
+                            "B\n";
+
+const md_template_set md_template_sets[] = {
+    {"chunk", "CRF++'s usual chunking templates for a word and its part of speech", chunk},
+    {NULL, NULL, NULL}};

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From texts to numbers of values, and from those to what a macro sees at each row. */
+#include "feature/values.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct value_job {
+    md_values *values;
+    const md_templates *templates;
+    md_vocabularies vocabularies;
+    bool *failed; /* [functions] out of memory */
+} value_job;
+
+typedef struct piece {
+    const char *text;
+    size_t length;
+} piece;
+
+uint64_t md_value_hash(const char *text, size_t length)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed: its low bits are weak */
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return hash ^ hash >> 32;
+}
+
+/* What function makes of text; scratch holds it if it is not a part of text. */
+static piece derive(const md_function *function, const char *text, md_text *scratch)
+{
+    piece result = {.text = text, .length = strlen(text)};
+    if (function->pattern != NULL) {
+        size_t start = 0, size = 0;
+        const bool is_found =
+            md_pattern_find(function->pattern, text, result.length, &start, &size);
+        if (function->kind == 't')
+            return is_found ? (piece){"true", 4} : (piece){"false", 5};
+        result = (piece){text + start, is_found ? size : 0};
+    }
+    if (!function->folds_case)
+        return result;
+    scratch->length = 0;
+    md_text_add(scratch, result.text, result.length);
+    for (size_t i = 0; !scratch->failed && i < result.length; i++)
+        if (scratch->data[i] >= 'A' && scratch->data[i] <= 'Z')
+            scratch->data[i] = (char)(scratch->data[i] - 'A' + 'a');
+    return (piece){scratch->failed ? "" : scratch->data, scratch->failed ? 0 : result.length};
+}
+
+/* Numbers one text; fresh is the number of a hashed space's next value. */
+static int32_t number_text(value_job *job, size_t f, const char *text, int32_t fresh,
+                           md_text *scratch)
+{
+    const piece value = derive(&job->templates->functions[f], text, scratch);
+    md_strings *growing = job->vocabularies.growing;
+    if (growing != NULL) {
+        const int32_t id = md_strings_add(&growing[f], value.text, value.length);
+        job->failed[f] |= id < 0;
+        return id;
+    }
+    if (job->vocabularies.known != NULL)
+        return md_strings_find(&job->vocabularies.known[f], value.text, value.length);
+    job->values->column[f].hash[fresh] = md_value_hash(value.text, value.length);
+    return fresh;
+}
+
+static void number_outside(value_job *job, size_t f, int32_t fresh, md_text *scratch)
+{
+    const md_function *function = &job->templates->functions[f];
+    md_value_column *column = &job->values->column[f];
+    md_text name = {0};
+    for (size_t side = 0; side < 2; side++) {
+        const size_t reach = side == 0 ? function->before : function->behind;
+        int32_t *to = side == 0 ? column->before : column->behind;
+        for (size_t distance = 1; distance <= reach; distance++) {
+            name.length = 0;
+            md_text_addf(&name, "_B%c%zu", side == 0 ? '-' : '+', distance);
+            if (!name.failed)
+                to[distance] = number_text(job, f, name.data, fresh++, scratch);
+        }
+    }
+    job->failed[f] |= name.failed;
+    md_text_clear(&name);
+}
+
+/* number[texts] -> the value at each row. */
+static void spread(const value_job *job, size_t f, const int32_t *number, size_t texts)
+{
+    const medley_dataset *dataset = job->values->dataset;
+    const int32_t *token = dataset->token + job->templates->functions[f].column;
+    int32_t *at = job->values->column[f].at;
+    for (size_t row = 0; row < dataset->rows; row++) {
+        const int32_t id = token[row * dataset->token_columns];
+        at[row] = id >= 0 && (size_t)id < texts ? number[id] : -1;
+    }
+}
+
+static void make_column(void *context, size_t f, size_t worker)
+{
+    value_job *job = context;
+    const medley_dataset *dataset = job->values->dataset;
+    const md_function *function = &job->templates->functions[f];
+    const md_strings *texts = &dataset->token_values[function->column];
+    const bool is_hashed = job->vocabularies.growing == NULL && job->vocabularies.known == NULL;
+    const size_t outside = function->before + function->behind;
+    md_value_column *column = &job->values->column[f];
+    md_text scratch = {0};
+    (void)worker;
+
+    int32_t *number = md_calloc(texts->count, sizeof *number);
+    column->at = md_alloc_aligned(dataset->rows, sizeof *column->at);
+    column->before = md_calloc(function->before + 1, sizeof *column->before);
+    column->behind = md_calloc(function->behind + 1, sizeof *column->behind);
+    if (is_hashed)
+        column->hash = md_calloc(texts->count + outside, sizeof *column->hash);
+    if (number == NULL || column->at == NULL || column->before == NULL || column->behind == NULL ||
+        (is_hashed && column->hash == NULL)) {
+        job->failed[f] = true;
+    } else {
+        for (size_t i = 0; i < texts->count; i++)
+            number[i] = number_text(job, f, texts->items[i], (int32_t)i, &scratch);
+        number_outside(job, f, (int32_t)texts->count, &scratch);
+        spread(job, f, number, texts->count);
+    }
+    job->failed[f] |= scratch.failed;
+    md_text_clear(&scratch);
+    free(number);
+}
+
+medley_status md_values_make(md_values *values, const md_templates *templates,
+                             const medley_dataset *dataset, md_vocabularies vocabularies,
+                             size_t threads, medley_error *error)
+{
+    const size_t count = templates->function_count;
+    const size_t bytes = count * dataset->rows * sizeof(int32_t);
+    value_job job = {.values = values, .templates = templates, .vocabularies = vocabularies};
+    *values = (md_values){.dataset = dataset, .count = count};
+    values->column = md_calloc(count, sizeof *values->column);
+    job.failed = md_calloc(count, sizeof *job.failed);
+    bool is_made = values->column != NULL && job.failed != NULL;
+    if (is_made)
+        md_parallel_for(threads, count, make_column, &job);
+    for (size_t f = 0; is_made && f < count; f++)
+        is_made = !job.failed[f];
+    free(job.failed);
+    if (is_made)
+        return MEDLEY_OK;
+    md_values_clear(values);
+    return md_fail_memory(error, bytes);
+}
+
+void md_values_clear(md_values *values)
+{
+    for (size_t f = 0; values->column != NULL && f < values->count; f++) {
+        free(values->column[f].at);
+        free(values->column[f].before);
+        free(values->column[f].behind);
+        free(values->column[f].hash);
+    }
+    free(values->column);
+    *values = (md_values){0};
+}
+
+static size_t sequence_start(const md_values *values, size_t sequence)
+{
+    const medley_dataset *dataset = values->dataset;
+    return dataset->sequence_count > 0 ? dataset->sequence_start[sequence] : sequence;
+}
+
+size_t md_values_sequence_end(const md_values *values, size_t sequence)
+{
+    return sequence_start(values, sequence + 1);
+}
+
+size_t md_values_sequence(const md_values *values, size_t row)
+{
+    const medley_dataset *dataset = values->dataset;
+    if (dataset->sequence_count == 0)
+        return row;
+    size_t low = 0, high = dataset->sequence_count; /* start[low] <= row < start[high] */
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (dataset->sequence_start[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+typedef struct stretch {
+    ptrdiff_t start, end; /* rows start .. end-1 */
+} stretch;
+
+/* The value at a place that may lie outside the sequence. */
+static int32_t value_at(const md_value_column *column, ptrdiff_t place, stretch sequence)
+{
+    if (place < sequence.start)
+        return column->before[sequence.start - place];
+    return place < sequence.end ? column->at[place] : column->behind[place - sequence.end + 1];
+}
+
+static ptrdiff_t nearest_in(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* For rows of one sequence. */
+static void fill_part(const md_value_column *column, const md_macro *macro, stretch sequence,
+                      stretch rows, int32_t *out)
+{
+    if (macro->is_absolute) {
+        const ptrdiff_t from = macro->row > 0 ? sequence.start - 1 : sequence.end;
+        const int32_t value = value_at(column, from + macro->row, sequence);
+        for (ptrdiff_t row = rows.start; row < rows.end; row++)
+            *out++ = value;
+        return;
+    }
+    const ptrdiff_t inside = nearest_in(sequence.start - macro->row, rows.start, rows.end);
+    const ptrdiff_t behind = nearest_in(sequence.end - macro->row, inside, rows.end);
+    for (ptrdiff_t row = rows.start; row < inside; row++)
+        *out++ = value_at(column, row + macro->row, sequence);
+    for (ptrdiff_t row = inside; row < behind; row++)
+        *out++ = column->at[row + macro->row];
+    for (ptrdiff_t row = behind; row < rows.end; row++)
+        *out++ = value_at(column, row + macro->row, sequence);
+}
+
+void md_values_fill(const md_values *values, const md_macro *macro, size_t sequence, size_t first,
+                    size_t count, int32_t out[MD_BATCH])
+{
+    const md_value_column *column = &values->column[macro->function];
+    for (size_t done = 0; done < count; sequence++) {
+        const stretch whole = {(ptrdiff_t)sequence_start(values, sequence),
+                               (ptrdiff_t)md_values_sequence_end(values, sequence)};
+        const ptrdiff_t limit = (ptrdiff_t)(first + count);
+        const stretch rows = {(ptrdiff_t)(first + done), whole.end < limit ? whole.end : limit};
+        if (rows.end <= rows.start)
+            continue; /* an empty sequence */
+        fill_part(column, macro, whole, rows, out + done);
+        done += (size_t)(rows.end - rows.start);
+    }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which blocks there are to learn: kernels, templates, and the context of labels in a chain. */
+#include "learner/problem.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+medley_status md_problem_find_templates(md_problem *problem, medley_error *error)
+{
+    const char *path = problem->options->template;
+    if (path == NULL)
+        return MEDLEY_OK;
+    return md_templates_read(&problem->templates, path, error);
+}
+
+static void add(md_problem *problem, md_candidate candidate)
+{
+    problem->candidates[problem->candidate_count++] = candidate;
+}
+
+/* Is this block of the templates used? Pairs of labels make sense in chains only. */
+static bool is_used(const md_problem *problem, size_t block)
+{
+    const bool chain = strcmp(problem->task, "chain") == 0;
+    return !md_templates_is_pair(problem->templates, block) ||
+           (chain && problem->options->bigram != MD_BIGRAM_NONE);
+}
+
+/* Label context that the templates do not bring along. */
+static void add_label_context(md_problem *problem, bool has_pairs, bool own_term)
+{
+    const medley_options *options = problem->options;
+    md_candidate context = {.source = MD_FROM_LABELS, .own_term = own_term};
+    const bool wants_pairs =
+        options->bigram != MD_BIGRAM_AUTO || problem->templates == NULL || options->order == 2;
+    if (wants_pairs && !has_pairs) {
+        context.kind = MD_PAIR_PARTS;
+        context.name = "bigram";
+        add(problem, context);
+    }
+    if (options->order == 2) {
+        context.kind = MD_TRIPLE_PARTS;
+        context.name = "trigram";
+        add(problem, context);
+    }
+    if (options->bigram_ends) {
+        context.kind = MD_END_PARTS;
+        context.name = "ends";
+        add(problem, context);
+    }
+}
+
+/* The structure has the parts that candidates speak of, and no others. */
+static void find_shape(md_problem *problem)
+{
+    md_shape *shape = &problem->space.shape;
+    for (size_t c = 0; c < problem->candidate_count; c++) {
+        const md_candidate *candidate = &problem->candidates[c];
+        const size_t order = candidate->kind == MD_TRIPLE_PARTS ? 2
+                             : candidate->kind == MD_PAIR_PARTS ? 1
+                                                                : 0;
+        shape->order = order > shape->order ? order : shape->order;
+        shape->ends = shape->ends || candidate->kind == MD_END_PARTS;
+        if (candidate->source == MD_FROM_TEMPLATE && candidate->kind == MD_PAIR_PARTS)
+            shape->local_pairs = shape->local_pairs || !md_templates_is_constant(
+                                                           problem->templates, candidate->index);
+    }
+}
+
+/* Candidates with a term of their own move behind the others; both keep their order. */
+static medley_status put_own_terms_last(md_problem *problem, medley_error *error)
+{
+    const size_t count = problem->candidate_count;
+    md_candidate *sorted = md_calloc(count, sizeof *sorted);
+    if (sorted == NULL)
+        return md_fail_memory(error, count * sizeof *sorted);
+    size_t used = 0;
+    for (int own = 0; own < 2; own++)
+        for (size_t c = 0; c < count; c++)
+            if (problem->candidates[c].own_term == (own == 1))
+                sorted[used++] = problem->candidates[c];
+    free(problem->candidates);
+    problem->candidates = sorted;
+    return MEDLEY_OK;
+}
+
+static medley_status check_order(const md_problem *problem, medley_error *error)
+{
+    const medley_options *options = problem->options;
+    if (strcmp(problem->task, "chain") != 0)
+        return MEDLEY_OK;
+    if (options->bigram == MD_BIGRAM_NONE && (options->order == 2 || options->bigram_ends))
+        return md_fail(error, MEDLEY_USAGE,
+                       "%s looks at neighbouring labels and --bigram none does not; use --bigram "
+                       "fixed or learned",
+                       options->order == 2 ? "--order 2" : "--bigram-ends");
+    return MEDLEY_OK;
+}
+
+medley_status md_problem_list_candidates(md_problem *problem, medley_error *error)
+{
+    enum { CONTEXTS = 3 };
+    const medley_options *options = problem->options;
+    const size_t templates = problem->templates ? md_templates_count(problem->templates) : 0;
+    const size_t most = problem->bank.count + templates + CONTEXTS;
+    const medley_status status = check_order(problem, error);
+    if (status < 0)
+        return status;
+    problem->candidates = md_calloc(most, sizeof *problem->candidates);
+    if (problem->candidates == NULL)
+        return md_fail_memory(error, most * sizeof *problem->candidates);
+    const bool own_term = options->bigram == MD_BIGRAM_FIXED ||
+                          (options->bigram == MD_BIGRAM_AUTO && problem->templates == NULL);
+    bool has_pairs = false;
+    for (size_t m = 0; m < problem->bank.count; m++)
+        add(problem, (md_candidate){.source = MD_FROM_KERNEL,
+                                    .index = m,
+                                    .kind = MD_ROW_PARTS,
+                                    .name = problem->bank.kernels[m].name});
+    for (size_t t = 0; t < templates; t++) {
+        const bool pair = md_templates_is_pair(problem->templates, t);
+        if (!is_used(problem, t))
+            continue;
+        has_pairs = has_pairs || (pair && md_templates_is_constant(problem->templates, t));
+        add(problem, (md_candidate){.source = MD_FROM_TEMPLATE,
+                                    .index = t,
+                                    .kind = pair ? MD_PAIR_PARTS : MD_ROW_PARTS,
+                                    .name = md_templates_name(problem->templates, t),
+                                    .own_term = pair && own_term});
+    }
+    if (strcmp(problem->task, "chain") == 0 && options->bigram != MD_BIGRAM_NONE)
+        add_label_context(problem, has_pairs, own_term);
+    find_shape(problem);
+    return put_own_terms_last(problem, error);
+}

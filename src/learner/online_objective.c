@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The objective of an online run and the ball that contains its optimum. */
+#include "learner/online.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 256 }; /* examples per piece of the objective's sum */
+
+struct measure {
+    md_online *online;
+    md_inference *inference; /* [threads] */
+    const size_t *which;     /* [count] examples */
+    size_t count;
+    double *sum; /* [chunks], added up in order: the same for any number of threads */
+};
+
+static void measure_chunk(void *context, size_t chunk, size_t worker)
+{
+    struct measure *measure = context;
+    const md_online_problem *p = &measure->online->problem;
+    md_inference *inference = &measure->inference[worker];
+    const size_t first = chunk * CHUNK;
+    const size_t last = first + CHUNK < measure->count ? first + CHUNK : measure->count;
+    double sum = 0;
+    for (size_t i = first; i < last; i++) {
+        const md_example example = p->examples[measure->which[i]];
+        const size_t parts = p->space.structure->part_count(p->space.shape, example.length);
+        memset(inference->score, 0, parts * sizeof *inference->score);
+        for (size_t m = 0; m < p->block_count; m++)
+            p->blocks[m]->class->score(p->blocks[m], example, inference->score);
+        sum += p->loss->evaluate(inference, example.length, p->gold + example.row, false);
+    }
+    measure->sum[chunk] = sum;
+}
+
+static double penalty_now(md_online *online)
+{
+    const md_online_problem *p = &online->problem;
+    for (size_t m = 0; m < p->block_count; m++)
+        online->norm[m] = p->blocks[m]->norm;
+    double value = md_penalty_value(p->penalty, online->norm, p->penalised);
+    for (size_t m = p->penalised; m < p->block_count; m++)
+        value += online->norm[m] * online->norm[m] / 2;
+    const double absorbed = md_penalty_absorbed(p->penalty);
+    for (size_t m = 0; m < p->penalised; m++)
+        value += absorbed * online->norm[m] * online->norm[m] / 2;
+    const double inner = md_penalty_inner_threshold(p->penalty);
+    for (size_t m = 0; inner > 0 && m < p->penalised; m++)
+        if (p->blocks[m]->class->sum_abs != NULL)
+            value += inner * p->blocks[m]->class->sum_abs(p->blocks[m]);
+    return value;
+}
+
+medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
+                                  double *mean_loss, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t threads = online->settings.threads;
+    const size_t chunks = (count + CHUNK - 1) / CHUNK;
+    struct measure measure = {.online = online, .which = which, .count = count};
+    measure.inference = md_calloc(threads, sizeof *measure.inference);
+    measure.sum = md_calloc(chunks, sizeof *measure.sum);
+    if (!measure.inference || !measure.sum) {
+        status = md_fail_memory(error, chunks * sizeof *measure.sum);
+        goto done;
+    }
+    for (size_t t = 0; t < threads; t++)
+        MEDLEY_TRY(md_inference_init(&measure.inference[t], online->problem.space, online->longest,
+                                     error));
+    md_parallel_for(threads, chunks, measure_chunk, &measure);
+    double sum = 0;
+    for (size_t c = 0; c < chunks; c++)
+        sum += measure.sum[c];
+    *mean_loss = online->diverged ? INFINITY : sum / (double)count;
+done:
+    for (size_t t = 0; measure.inference != NULL && t < threads; t++)
+        md_inference_clear(&measure.inference[t]);
+    free(measure.inference);
+    free(measure.sum);
+    return status;
+}
+
+double md_online_progress(md_online *online, double *mean_loss)
+{
+    *mean_loss = online->diverged ? INFINITY
+                                  : online->loss_sum / (double)online->problem.visit_count;
+    return *mean_loss + online->settings.lambda * penalty_now(online);
+}
+
+medley_status md_online_objective(md_online *online, double *objective, double *mean_loss,
+                                  medley_error *error)
+{
+    double loss;
+    const medley_status status =
+        md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error);
+    if (status < 0)
+        return status;
+    *objective = loss + online->settings.lambda * penalty_now(online);
+    if (mean_loss != NULL)
+        *mean_loss = loss;
+    return status;
+}
+
+/* ---- the ball ---- */
+
+static const double LARGEST_RADIUS = 1e100; /* as good as none, and its square is finite */
+
+/* Omega(r u), u the direction with equal entries on the first k blocks. */
+static double value_along(const md_penalty *penalty, double r, size_t k, double *b, size_t count)
+{
+    for (size_t m = 0; m < count; m++)
+        b[m] = m < k ? r / sqrt((double)k) : 0;
+    return md_penalty_value(penalty, b, count);
+}
+
+/* Largest r with Omega(r u) <= limit: brackets by doubling, then halves the bracket. */
+static double reach(const md_penalty *penalty, double limit, size_t k, double *b, size_t count)
+{
+    double high = 1;
+    while (high < LARGEST_RADIUS && value_along(penalty, high, k, b, count) <= limit)
+        high *= 2;
+    double low = 0;
+    for (int i = 0; i < 60; i++) {
+        const double middle = 0.5 * (low + high);
+        if (value_along(penalty, middle, k, b, count) <= limit)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* Omega is convex, symmetric in the blocks and does not fall as they grow. For the single terms
+ * there are, it is least along a sphere either on one block or on all alike. A sum of terms may
+ * prefer some number of blocks in between; then what holds is b_m <= one and, by averaging over
+ * permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. */
+static double penalty_radius(const md_penalty *penalty, double limit, size_t count)
+{
+    double *b = md_calloc(count, sizeof *b);
+    if (b == NULL)
+        return INFINITY; /* the projection is a safeguard: do without */
+    for (size_t m = 0; m < count; m++)
+        b[m] = 1;
+    double radius = INFINITY;
+    if (md_penalty_value(penalty, b, count) > 0) {
+        const double one = reach(penalty, limit, 1, b, count);
+        const double all = reach(penalty, limit, count, b, count);
+        const bool composite = strchr(md_penalty_text(penalty), '+') != NULL;
+        radius = composite ? sqrt(one * sqrt((double)count) * all) : fmax(one, all);
+    }
+    free(b);
+    const double absorbed = md_penalty_absorbed(penalty);
+    return absorbed > 0 ? fmin(radius, sqrt(2 * limit / absorbed)) : radius;
+}
+
+double md_online_radius(const md_online_problem *problem, double lambda, double loss_at_zero)
+{
+    const double limit = loss_at_zero / lambda;
+    double radius = problem->penalised > 0
+                        ? penalty_radius(problem->penalty, limit, problem->penalised)
+                        : 0;
+    if (problem->penalised < problem->block_count) /* 1/2 of the squares of the others <= limit */
+        radius = hypot(radius, sqrt(2 * limit));
+    return radius > LARGEST_RADIUS ? INFINITY : radius;
+}

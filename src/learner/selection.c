@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Only some of the blocks: the best of an earlier model, or those that are named. */
+#include "learner/problem.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+void md_selection_clear(md_selection *selection)
+{
+    md_strings_clear(&selection->names);
+}
+
+static medley_status add_name(md_selection *selection, const char *name, size_t length,
+                              medley_error *error)
+{
+    if (md_strings_add(&selection->names, name, length) < 0)
+        return md_fail_memory(error, length);
+    return MEDLEY_OK;
+}
+
+/* Names are separated by commas, but not by those in brackets: rbf(sigma=1,norm=diag),U05. */
+static medley_status add_list(md_selection *selection, const char *list, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const char *start = list;
+    int depth = 0;
+    for (const char *p = list; status == MEDLEY_OK; p++) {
+        depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
+        if (*p != '\0' && (*p != ',' || depth > 0))
+            continue;
+        while (start < p && *start == ' ')
+            start++;
+        if (p > start)
+            status = add_name(selection, start, (size_t)(p - start), error);
+        start = p + 1;
+        if (*p == '\0')
+            break;
+    }
+    return status;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const medley_block_info *const *first = a;
+    const medley_block_info *const *second = b;
+    if ((*first)->weight != (*second)->weight)
+        return (*first)->weight < (*second)->weight ? 1 : -1;
+    return *first < *second ? -1 : *first > *second; /* as they stand in the model */
+}
+
+/* The `keep` blocks with the largest weights; those without any weight never count. */
+static medley_status add_best(md_selection *selection, const medley_model *model, size_t keep,
+                              medley_error *error)
+{
+    const medley_summary *summary = &model->summary;
+    const medley_block_info **sorted = md_calloc(summary->block_count, sizeof *sorted);
+    if (sorted == NULL)
+        return md_fail_memory(error, summary->block_count * sizeof *sorted);
+    for (size_t m = 0; m < summary->block_count; m++)
+        sorted[m] = &summary->blocks[m];
+    qsort(sorted, summary->block_count, sizeof(const medley_block_info *), by_weight);
+    medley_status status = MEDLEY_OK;
+    for (size_t m = 0; m < summary->block_count && m < keep && status == MEDLEY_OK; m++)
+        if (sorted[m]->weight > 0)
+            status = add_name(selection, sorted[m]->name, strlen(sorted[m]->name), error);
+    free(sorted);
+    return status;
+}
+
+medley_status md_selection_make(md_selection *selection, const medley_options *options,
+                                medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_model *model = NULL;
+    *selection = (md_selection){.all = options->keep == 0 && options->blocks == NULL};
+    if (options->keep > 0 && options->blocks != NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "give --keep or --blocks: both say which blocks are used");
+    if ((options->keep > 0) != (options->from != NULL))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--keep N and --from MODEL go together: the N best blocks of that model");
+    if (options->blocks != NULL)
+        MEDLEY_TRY(add_list(selection, options->blocks, error));
+    if (options->from != NULL) {
+        MEDLEY_TRY(medley_model_load(&model, options->from, error));
+        MEDLEY_TRY(add_best(selection, model, (size_t)options->keep, error));
+    }
+done:
+    medley_model_free(model);
+    if (status < 0)
+        md_selection_clear(selection);
+    return status;
+}
+
+bool md_selection_matches(const char *written, size_t length, const char *name)
+{
+    if (length > 0 && written[length - 1] == '*')
+        return strncmp(written, name, length - 1) == 0;
+    return strncmp(written, name, length) == 0 && (name[length] == '\0' || name[length] == ':');
+}
+
+bool md_selection_has(const md_selection *selection, const char *name)
+{
+    bool found = selection->all;
+    for (size_t i = 0; !found && i < selection->names.count; i++)
+        found = md_selection_matches(selection->names.items[i],
+                                     strlen(selection->names.items[i]), name);
+    return found;
+}
+
+medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
+                                   medley_error *error)
+{
+    if (selection->all || bank->count == 0)
+        return MEDLEY_OK;
+    size_t *kept = md_calloc(bank->count, sizeof *kept);
+    if (kept == NULL)
+        return md_fail_memory(error, bank->count * sizeof *kept);
+    size_t count = 0;
+    for (size_t m = 0; m < bank->count; m++)
+        if (md_selection_has(selection, bank->kernels[m].name))
+            kept[count++] = m;
+    md_bank subset = {0};
+    const medley_status status = md_bank_subset(&subset, bank, kept, count, error);
+    free(kept);
+    if (status < 0)
+        return status;
+    md_bank_clear(bank);
+    *bank = subset;
+    return MEDLEY_OK;
+}
+
+medley_status md_selection_of_templates(const md_selection *selection, md_templates **templates,
+                                        medley_error *error)
+{
+    if (selection->all || *templates == NULL)
+        return MEDLEY_OK;
+    const size_t count = md_templates_count(*templates);
+    bool *keep = md_calloc(count, sizeof *keep);
+    if (keep == NULL)
+        return md_fail_memory(error, count * sizeof *keep);
+    for (size_t t = 0; t < count; t++)
+        keep[t] = md_selection_has(selection, md_templates_name(*templates, t));
+    md_templates *subset = NULL;
+    const medley_status status = md_templates_subset(&subset, *templates, keep, error);
+    free(keep);
+    if (status < 0)
+        return status;
+    md_templates_free(*templates);
+    *templates = subset;
+    return MEDLEY_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Predictions compared with known labels. */
+#include "model/model.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "metrics/chunk.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void medley_evaluation_clear(medley_evaluation *evaluation)
+{
+    free(evaluation->confusion);
+    *evaluation = (medley_evaluation){0};
+}
+
+static void count_sequences(medley_evaluation *evaluation, const medley_dataset *dataset,
+                            const int32_t *gold, const int32_t *predicted)
+{
+    size_t exact = 0;
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        bool right = true;
+        for (size_t r = dataset->sequence_start[s]; r < dataset->sequence_start[s + 1]; r++)
+            right = right && gold[r] == predicted[r];
+        exact += right;
+    }
+    evaluation->examples = dataset->sequence_count ? dataset->sequence_count : dataset->rows;
+    evaluation->exact_match =
+        dataset->sequence_count ? (double)exact / (double)dataset->sequence_count : NAN;
+}
+
+/* Labels of the data, which the model need not know, and those of the model in one numbering. */
+static medley_status join_labels(md_strings *names, int32_t *of_data, const medley_model *model,
+                                 const medley_dataset *dataset, medley_error *error)
+{
+    const md_strings *const sources[] = {&model->labels, &dataset->label_names};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t l = 0; l < sources[s]->count; l++) {
+            const char *text = sources[s]->items[l];
+            const int32_t id = md_strings_add(names, text, strlen(text));
+            if (id < 0)
+                return md_fail_memory(error, strlen(text));
+            if (s == 1)
+                of_data[l] = id;
+        }
+    return MEDLEY_OK;
+}
+
+static medley_status count_chunks(medley_evaluation *evaluation, const medley_model *model,
+                                  const medley_dataset *dataset, const int32_t *predicted,
+                                  medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_strings names = {0};
+    md_chunk_scheme scheme = {0};
+    md_chunk_counts *counts = NULL;
+    int32_t *of_data = md_calloc(dataset->label_names.count, sizeof *of_data);
+    int32_t *given = md_calloc(dataset->rows, sizeof *given);
+    if (of_data == NULL || given == NULL) {
+        status = md_fail_memory(error, dataset->rows * sizeof *given);
+        goto done;
+    }
+    MEDLEY_TRY(join_labels(&names, of_data, model, dataset, error));
+    if (!md_chunk_labels(&names))
+        goto done;
+    MEDLEY_TRY(md_chunk_scheme_init(&scheme, &names, error));
+    counts = md_calloc(scheme.types.count, sizeof *counts);
+    if (counts == NULL) {
+        status = md_fail_memory(error, scheme.types.count * sizeof *counts);
+        goto done;
+    }
+    for (size_t r = 0; r < dataset->rows; r++)
+        given[r] = dataset->label[r] < 0 ? -1 : of_data[dataset->label[r]];
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t first = dataset->sequence_start[s];
+        md_chunk_count(&scheme, given + first, predicted + first,
+                       dataset->sequence_start[s + 1] - first, counts);
+    }
+    const md_chunk_counts total = md_chunk_total(counts, scheme.types.count);
+    evaluation->has_chunks = true;
+    evaluation->chunk_precision = md_chunk_precision(total);
+    evaluation->chunk_recall = md_chunk_recall(total);
+    evaluation->chunk_f1 = md_chunk_f1(total);
+done:
+    md_strings_clear(&names);
+    md_chunk_scheme_clear(&scheme);
+    free(counts);
+    free(of_data);
+    free(given);
+    return status;
+}
+
+medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
+                              const medley_dataset *dataset, size_t threads, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const double start = md_clock_seconds();
+    const size_t labels = model->labels.count;
+    medley_prediction *prediction = NULL;
+    int32_t *gold = NULL;
+    *evaluation = (medley_evaluation){.labels = labels, .parts = dataset->rows};
+    if (dataset->label == NULL)
+        return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
+                          "there are no labels to compare with; give labelled data or --labels "
+                          "FILE, or use predict");
+    evaluation->confusion = md_calloc(labels * labels, sizeof *evaluation->confusion);
+    gold = md_dataset_map_labels(dataset, &model->labels);
+    if (gold == NULL || evaluation->confusion == NULL) {
+        status = md_fail_memory(error, dataset->rows * sizeof *gold);
+        goto done;
+    }
+    MEDLEY_TRY(medley_predict(&prediction, model, dataset, threads, error));
+    for (size_t r = 0; r < dataset->rows; r++) {
+        evaluation->correct += gold[r] == prediction->label[r];
+        evaluation->unknown_labels += gold[r] < 0;
+        if (gold[r] >= 0)
+            evaluation->confusion[(size_t)gold[r] * labels + (size_t)prediction->label[r]]++;
+    }
+    evaluation->accuracy = dataset->rows ? (double)evaluation->correct / (double)dataset->rows : 0;
+    count_sequences(evaluation, dataset, gold, prediction->label);
+    if (dataset->sequence_count > 0)
+        MEDLEY_TRY(count_chunks(evaluation, model, dataset, prediction->label, error));
+    evaluation->seconds_score = prediction->seconds_score;
+    evaluation->seconds_decode = prediction->seconds_decode;
+    evaluation->seconds_total = md_clock_seconds() - start;
+done:
+    free(gold);
+    medley_prediction_free(prediction);
+    if (status < 0)
+        medley_evaluation_clear(evaluation);
+    return status;
+}

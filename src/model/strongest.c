@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The weights of a block that matter most, as text. */
+#include "model/model.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct place {
+    float magnitude;
+    size_t at; /* in the weights */
+};
+
+void medley_features_free(medley_feature *features, size_t count)
+{
+    for (size_t i = 0; features != NULL && i < count; i++)
+        free(features[i].text);
+    free(features);
+}
+
+static int by_magnitude(const void *a, const void *b)
+{
+    const struct place *first = a;
+    const struct place *second = b;
+    if (first->magnitude != second->magnitude)
+        return first->magnitude < second->magnitude ? 1 : -1;
+    return first->at < second->at ? -1 : first->at > second->at;
+}
+
+/* The `most` largest: sorted, longer ones are cut off whenever twice as many have come together. */
+static size_t find_largest(const md_weights *weights, struct place *places, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < weights->rows * weights->width; i++) {
+        const float magnitude = fabsf(weights->values[i]);
+        if (magnitude == 0)
+            continue;
+        places[count++] = (struct place){.magnitude = magnitude, .at = i};
+        if (count == 2 * most) {
+            qsort(places, count, sizeof *places, by_magnitude);
+            count = most;
+        }
+    }
+    qsort(places, count, sizeof *places, by_magnitude);
+    return count < most ? count : most;
+}
+
+/* The labels that a part of this kind is about, in order. */
+static void add_labels(const medley_model *model, md_part_kind kind, size_t part, md_text *text)
+{
+    const size_t labels = model->labels.count;
+    char *const *names = model->labels.items;
+    if (kind == MD_END_PARTS)
+        md_text_addf(text, part < labels ? "first %s" : "last %s", names[part % labels]);
+    else if (kind == MD_TRIPLE_PARTS)
+        md_text_addf(text, "%s %s %s", names[part / labels / labels],
+                     names[part / labels % labels], names[part % labels]);
+    else if (kind == MD_PAIR_PARTS)
+        md_text_addf(text, "%s %s", names[part / labels], names[part % labels]);
+    else
+        md_text_addf(text, "%s", names[part]);
+}
+
+static bool describe(const medley_model *model, const md_weights *weights, size_t at,
+                     medley_feature *feature)
+{
+    md_text text = {0};
+    if (weights->block != MD_CONSTANT) {
+        md_feature_text(model->features, weights->block, at / weights->width, &text);
+        md_text_addf(&text, " -> ");
+    }
+    add_labels(model, weights->kind, at % weights->width, &text);
+    *feature = (medley_feature){.text = text.data, .value = (double)weights->values[at]};
+    if (text.failed)
+        md_text_clear(&text);
+    return !text.failed;
+}
+
+static const md_weights *weights_of(const medley_model *model, size_t block)
+{
+    for (size_t w = 0; w < model->weights_count; w++)
+        if (model->weights[w].info == block)
+            return &model->weights[w];
+    return NULL;
+}
+
+medley_status medley_model_features(const medley_model *model, size_t block, size_t most,
+                                    medley_feature **features, size_t *count, medley_error *error)
+{
+    const md_weights *weights = weights_of(model, block);
+    *features = NULL;
+    *count = 0;
+    if (weights == NULL || most == 0)
+        return MEDLEY_OK;
+    const size_t size = weights->rows * weights->width;
+    most = most < size ? most : size;
+    struct place *places = md_calloc(2 * most, sizeof *places);
+    medley_feature *list = md_calloc(most, sizeof *list);
+    bool fine = places != NULL && list != NULL;
+    const size_t found = fine ? find_largest(weights, places, most) : 0;
+    for (size_t i = 0; fine && i < found; i++)
+        fine = describe(model, weights, places[i].at, &list[i]);
+    free(places);
+    if (!fine) {
+        medley_features_free(list, found);
+        return md_fail_memory(error, most * sizeof *list);
+    }
+    *features = list;
+    *count = found;
+    return MEDLEY_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The squared l2 norm as a part of the loss instead of a prox: each step first shrinks theta by
+ * 1 - eta lambda, as Pegasos does. Same objective as l2, other iterates. */
+#include "penalty/block_weight.h"
+#include "penalty/penalty.h"
+
+static double one(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static double kernel_weight(const void *state, double b, double total)
+{
+    (void)state;
+    (void)b;
+    (void)total;
+    return 1;
+}
+
+static double strong_convexity(const void *state, double least_weight)
+{
+    (void)state;
+    (void)least_weight;
+    return 1;
+}
+
+extern const md_penalty_class md_penalty_absorbed_l2;
+const md_penalty_class md_penalty_absorbed_l2 = {
+    .name = "absorbed-l2",
+    .summary = "squared l2 norm as a part of the loss (Pegasos)",
+    .formula = "1/2 sum b^2, by gradient",
+    .separable = true,
+    .uniform = true,
+    .value = md_zero_value,
+    .prox = md_identity_prox,
+    .absorbed = one,
+    .kernel_weight = kernel_weight,
+    .strong_convexity = strong_convexity,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A block's state copied out and in again: what follows is the same to the last bit, whatever
+ * happened in between. */
+#include "block/dense_theta.h"
+
+struct copy {
+    char *bytes;
+    size_t length, position;
+    bool back;
+};
+
+static void visit(void *context, void *data, size_t bytes)
+{
+    struct copy *copy = context;
+    if (copy->back) {
+        assert_true(copy->position + bytes <= copy->length);
+        if (bytes > 0)
+            memcpy(data, copy->bytes + copy->position, bytes);
+        copy->position += bytes;
+        return;
+    }
+    copy->bytes = realloc(copy->bytes, copy->length + bytes + 1);
+    assert_non_null(copy->bytes);
+    if (bytes > 0)
+        memcpy(copy->bytes + copy->length, data, bytes);
+    copy->length += bytes;
+}
+
+/* What can be seen of a block. */
+struct seen {
+    double scale, norm, weight_sum, iterates, square;
+    float body[FEATURES_MOST * WIDTH_MOST];
+};
+
+static const struct usage THRESHOLDED = {.averaging = true, .thresholds = true};
+
+/* Some operations that depend on the seed only; theta: where they start from. */
+static void go_on(const struct data *data, md_block *block, const struct variant *variant,
+                  struct theta *theta, uint64_t seed, bool thresholds)
+{
+    md_random random;
+    md_random_seed(&random, seed);
+    for (size_t t = 0; t < 40; t++) {
+        operate(data, block, variant, theta, &random);
+        if (thresholds && t % 4 == 0) {
+            const double tau = 0.02 * sqrt(theta->reach);
+            block->class->soft_threshold(block, tau);
+            dense_threshold(theta->w, tau);
+            md_block_refresh_norm(block);
+            if (block->norm == 0)
+                dense_clear(theta);
+        }
+        md_block_count_iterate(block);
+        dense_count(theta);
+    }
+}
+
+static void look(md_block *block, struct seen *seen)
+{
+    memset(seen, 0, sizeof *seen);
+    seen->scale = block->scale;
+    seen->norm = block->norm;
+    seen->weight_sum = block->weight_sum;
+    seen->iterates = block->iterates;
+    seen->square = block->class->norm2(block);
+    block->class->export_body(block, seen->body);
+}
+
+static void go_back_and_again(const struct data *data, md_block *block,
+                              const struct variant *variant, bool thresholds)
+{
+    struct theta theta = {0};
+    medley_error error = {0};
+    struct copy copy = {0};
+    struct seen seen[2];
+    struct seen average[2];
+    go_on(data, block, variant, &theta, 1, thresholds);
+    md_block_visit(block, visit, &copy);
+    const struct theta start = theta;
+    for (size_t k = 0; k < 2; k++) {
+        theta = start;
+        go_on(data, block, variant, &theta, 2, thresholds);
+        look(block, &seen[k]);
+        assert_int_equal(block->class->take_average(block, &error), MEDLEY_OK);
+        look(block, &average[k]);
+        if (k == 1)
+            break;
+        block->class->restart(block);
+        go_on(data, block, variant, &(struct theta){0}, 3, thresholds); /* something else */
+        copy.back = true;
+        md_block_visit(block, visit, &copy);
+        assert_int_equal(copy.position, copy.length);
+    }
+    assert_memory_equal(&seen[0], &seen[1], sizeof seen[0]);
+    assert_memory_equal(&average[0], &average[1], sizeof average[0]);
+    free(copy.bytes);
+}
+
+static void plain(const struct data *data, md_block *block, const struct variant *variant,
+                  md_random *random)
+{
+    (void)random;
+    go_back_and_again(data, block, variant, false);
+}
+
+static void thresholded(const struct data *data, md_block *block, const struct variant *variant,
+                        md_random *random)
+{
+    (void)random;
+    go_back_and_again(data, block, variant, true);
+}
+
+static void a_copied_state_goes_on_as_if_nothing_had_happened(void **state)
+{
+    (void)state;
+    for_every_block(AVERAGED, plain);
+    for_every_block(THRESHOLDED, thresholded);
+}
+
+/* Into another block made alike: how a run is resumed. */
+static void resume_elsewhere(const struct data *data, md_block *block,
+                             const struct variant *variant, md_random *random)
+{
+    (void)random;
+    struct theta theta = {0};
+    struct copy copy = {0};
+    struct seen seen[2];
+    md_block *other = make_block(data, variant, PLAIN);
+    go_on(data, block, variant, &theta, 4, false);
+    md_block_visit(block, visit, &copy);
+    copy.back = true;
+    md_block_visit(other, visit, &copy);
+    assert_int_equal(copy.position, copy.length);
+    struct theta twin = theta;
+    go_on(data, block, variant, &theta, 5, false);
+    go_on(data, other, variant, &twin, 5, false);
+    look(block, &seen[0]);
+    look(other, &seen[1]);
+    assert_memory_equal(&seen[0], &seen[1], sizeof seen[0]);
+    md_block_free(other);
+    free(copy.bytes);
+}
+
+static void a_state_fits_another_block_made_alike(void **state)
+{
+    (void)state;
+    for_every_block(PLAIN, resume_elsewhere);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copied_state_goes_on_as_if_nothing_had_happened),
+        cmocka_unit_test(a_state_fits_another_block_made_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

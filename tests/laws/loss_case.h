@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Random scores and right outputs for the laws of losses, over every structure and shape. */
+#ifndef TESTS_LAWS_LOSS_CASE_H
+#define TESTS_LAWS_LOSS_CASE_H
+
+#include "base/random.h"
+#include "loss/loss.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LABELS = 4, LONGEST = 4, SEEDS = 30, PARTS_MOST = 160 };
+
+/* A structure looks only at what concerns it. */
+static const md_shape shapes[] = {
+    {.labels = LABELS},
+    {.labels = LABELS, .ends = true},
+    {.labels = LABELS, .order = 1},
+    {.labels = LABELS, .order = 1, .local_pairs = true, .ends = true},
+    {.labels = LABELS, .order = 2, .ends = true},
+    {.labels = LABELS, .order = 2, .local_pairs = true},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+struct sample {
+    const md_loss *loss;
+    md_space space;
+    md_inference *inference;
+    md_random random;
+    size_t length, parts;
+    size_t most_parts; /* of the longest example */
+    float score[PARTS_MOST];
+    int32_t gold[LONGEST];
+};
+
+typedef void law(struct sample *sample);
+
+static inline void check_samples(const md_loss *loss, md_space space, law *check)
+{
+    md_inference inference;
+    medley_error error = {0};
+    assert_int_equal(md_inference_init(&inference, space, LONGEST, &error), MEDLEY_OK);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct sample sample = {.loss = loss, .space = space, .inference = &inference};
+        md_random_seed(&sample.random, seed);
+        sample.length = 1 + md_random_below(&sample.random, LONGEST);
+        sample.parts = space.structure->part_count(space.shape, sample.length);
+        sample.most_parts = space.structure->part_count(space.shape, LONGEST);
+        assert_true(sample.most_parts <= PARTS_MOST);
+        for (size_t p = 0; p < sample.parts; p++)
+            sample.score[p] = (float)md_random_normal(&sample.random);
+        for (size_t i = 0; i < sample.length; i++)
+            sample.gold[i] = (int32_t)md_random_below(&sample.random, LABELS);
+        check(&sample);
+    }
+    md_inference_clear(&inference);
+}
+
+static inline void for_every_loss(law *check)
+{
+    for (size_t s = 0; md_structures[s] != NULL; s++)
+        for (size_t k = 0; md_losses[k] != NULL; k++)
+            for (size_t i = 0; i < SHAPES; i++)
+                check_samples(md_losses[k], (md_space){md_structures[s], shapes[i]}, check);
+}
+
+static inline size_t gold_parts(const struct sample *sample, uint32_t *parts)
+{
+    return sample->space.structure->parts_of(sample->space.shape, sample->length, sample->gold,
+                                             parts);
+}
+
+/* A number for the group of a part that is not a row's. */
+static inline uint32_t group_of(const struct sample *sample, uint32_t part)
+{
+    for (int kind = MD_ROW_PARTS + 1; kind < MD_PART_KINDS; kind++) {
+        const md_groups groups = sample->space.structure->groups(
+            sample->space.shape, sample->length, (md_part_kind)kind);
+        if (part >= groups.first && part < groups.first + groups.count * groups.width)
+            return (uint32_t)(groups.first + (part - groups.first) / groups.width);
+    }
+    fail_msg("part %u is in no group", (unsigned)part);
+    return 0;
+}
+
+static inline double value_at(struct sample *sample, const float *score)
+{
+    memcpy(sample->inference->score, score, sample->parts * sizeof *score);
+    return sample->loss->evaluate(sample->inference, sample->length, sample->gold, false);
+}
+
+/* Parts come once, and dense is the same as a full vector: zero elsewhere, behind the parts of this
+ * example too. */
+static inline void check_delta(const struct sample *sample)
+{
+    const md_delta *delta = &sample->inference->delta;
+    float dense[PARTS_MOST] = {0};
+    for (size_t i = 0; i < delta->count; i++) {
+        assert_true(delta->part[i] < sample->parts);
+        assert_true(dense[delta->part[i]] == 0);
+        assert_true(delta->coefficient[i] != 0);
+        dense[delta->part[i]] = delta->coefficient[i];
+    }
+    for (size_t p = 0; p < sample->most_parts; p++)
+        if (delta->dense[p] != dense[p])
+            fail_msg("%s, %s: part %zu of %zu is %g, but %g in the list", sample->loss->name,
+                     sample->space.structure->name, p, sample->parts, (double)delta->dense[p],
+                     (double)dense[p]);
+}
+
+static inline double gradient_at(struct sample *sample, const float *score, double *gradient)
+{
+    memcpy(sample->inference->score, score, sample->parts * sizeof *score);
+    const double value =
+        sample->loss->evaluate(sample->inference, sample->length, sample->gold, true);
+    const md_delta *delta = &sample->inference->delta;
+    check_delta(sample);
+    memset(gradient, 0, sample->parts * sizeof *gradient);
+    for (size_t i = 0; i < delta->count; i++)
+        gradient[delta->part[i]] = (double)delta->coefficient[i];
+    return value;
+}
+
+#endif

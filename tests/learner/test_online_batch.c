@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The online loop in rounds of several examples, with blocks that have a term of their own, with a
+ * quadratic term that counts as a part of the loss and with thresholds that are put off: against the
+ * direct implementation on dense arrays. */
+#include "learner/online_reference.h"
+
+static void compare(struct choice choice)
+{
+    static const char *const losses[] = {"hinge", "logistic"};
+    static const md_schedule schedules[] = {MD_RATE_SQRT, MD_RATE_EPOCH, MD_RATE_INVERSE};
+    static const size_t batches[] = {1, 3, 8, ROWS};
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        struct small_problem problem;
+        small_problem_make(&problem, 30 + seed);
+        for (size_t i = 0; i < 24; i++) {
+            const md_schedule schedule = schedules[i % 3];
+            choice.loss = losses[i / 3 % 2];
+            choice.settings.batch = batches[i / 6];
+            choice.settings.schedule = schedule;
+            choice.settings.eta0 = schedule == MD_RATE_INVERSE ? 0.5 : 0.1;
+            choice.settings.average = seed % 2 == 0;
+            choice.settings.radius = i % 4 == 3 ? 1.1 : INFINITY;
+            choice.settings.seed = seed;
+            choice.settings.threads = 1 + i % 2;
+            run_rounds(&problem, &choice);
+            run_epochs(&problem, &choice);
+        }
+        small_problem_clear(&problem);
+    }
+}
+
+static void compare_both(const char *penalty, double lambda, size_t own_terms)
+{
+    compare((struct choice){
+        .penalty = penalty, .settings.lambda = lambda, .own_terms = own_terms});
+    compare((struct choice){.penalty = penalty,
+                            .settings.lambda = lambda,
+                            .own_terms = own_terms,
+                            .explicit_weights = true});
+}
+
+static void rounds_of_several_examples_coincide_with_the_direct_algorithm(void **state)
+{
+    (void)state;
+    compare_both("mkl", 0.2, 0);
+    compare_both("group-lasso", 0.1, 0);
+    compare_both("l2", 0.2, 0);
+}
+
+static void blocks_beside_the_penalty_have_an_l2_term_of_their_own(void **state)
+{
+    (void)state;
+    compare_both("mkl", 0.3, 1);
+    compare_both("group-lasso", 0.2, 2);
+    compare_both("none", 0.2, BLOCKS); /* and nothing else */
+}
+
+static void an_absorbed_square_is_a_part_of_the_loss(void **state)
+{
+    (void)state;
+    compare_both("absorbed-l2", 0.2, 0);
+    compare_both("absorbed-l2", 0.2, 1);
+    compare_both("group-lasso+0.5*absorbed-l2", 0.1, 1);
+}
+
+/* Where only weights are thresholded, thresholds are put off; a ball or a penalty on norms forbids
+ * it. */
+static void late_thresholds_make_no_difference(void **state)
+{
+    (void)state;
+    static const char *const penalties[] = {"l1", "l1+0.5*l2", "l1+0.5*absorbed-l2",
+                                            "sparse-group(s=0.4)"};
+    for (size_t i = 0; i < sizeof penalties / sizeof *penalties; i++)
+        for (size_t own_terms = 0; own_terms < 2; own_terms++)
+            compare((struct choice){.penalty = penalties[i],
+                                    .settings.lambda = 0.04,
+                                    .own_terms = own_terms,
+                                    .explicit_weights = true});
+}
+
+static void only_what_may_be_put_off_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *penalty;
+        double radius;
+        bool late;
+    } cases[] = {{"l1", INFINITY, true},      {"l1", 3, false},
+                 {"l1+l2", INFINITY, true},   {"l1+absorbed-l2", INFINITY, true},
+                 {"l1+mkl", INFINITY, false}, {"sparse-group", INFINITY, false},
+                 {"l2", INFINITY, false}};
+    struct small_problem problem;
+    small_problem_make(&problem, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct choice choice = {.loss = "hinge",
+                                      .penalty = cases[i].penalty,
+                                      .explicit_weights = true,
+                                      .settings = {.lambda = 0.1,
+                                                   .eta0 = 1,
+                                                   .radius = cases[i].radius,
+                                                   .batch = 1,
+                                                   .threads = 1}};
+        struct learner learner;
+        learner_make(&learner, &problem, &choice);
+        assert_int_equal(learner.online.late_shrink, cases[i].late);
+        learner_clear(&learner);
+    }
+    small_problem_clear(&problem);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_of_several_examples_coincide_with_the_direct_algorithm),
+        cmocka_unit_test(blocks_beside_the_penalty_have_an_l2_term_of_their_own),
+        cmocka_unit_test(an_absorbed_square_is_a_part_of_the_loss),
+        cmocka_unit_test(late_thresholds_make_no_difference),
+        cmocka_unit_test(only_what_may_be_put_off_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
