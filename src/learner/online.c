@@ -363,7 +363,7 @@ static void round_of_spom(struct batch *batch)
     shrink(online, tau);
     work.shrink_all = projection(online);
     for_every_block(&work, threads, finish_block);
-    for (size_t m = 0; online->settings.average && m < online->problem.block_count; m++)
+    for (size_t m = 0; online->counting && m < online->problem.block_count; m++)
         md_block_count_iterate(online->problem.blocks[m]);
 }
 
@@ -401,6 +401,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     const size_t visited = online->problem.visit_count;
     md_random random;
     online->loss_sum = 0;
+    online->counting = online->settings.average && epoch >= online->settings.average_from;
     fill_order(online);
     md_random_seed(&random, online->settings.seed * 1000003u + epoch);
     md_random_shuffle(&random, online->order, visited);
@@ -429,8 +430,10 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
 medley_status md_online_take_average(md_online *online, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++)
-        status =
-            online->problem.blocks[m]->class->take_average(online->problem.blocks[m], error);
+    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (block->iterates > 0)
+            status = block->class->take_average(block, error);
+    }
     return status;
 }

@@ -13,6 +13,7 @@ typedef struct md_online_settings {
     double lambda, eta0;
     md_schedule schedule; /* not auto */
     bool average;
+    size_t average_from; /* iterates of earlier epochs do not count */
     double radius; /* infinity: no projection */
     size_t batch;  /* examples of a round, all scored by the same theta */
     double learnt; /* rows whose right label lacks less probability are left alone; 0: none are */
@@ -41,6 +42,7 @@ typedef struct md_online {
     md_online_settings settings;
     md_online_problem problem;
     size_t round;     /* examples seen */
+    bool counting;    /* iterates of this epoch count for the average */
     bool diverged;    /* a norm is not finite: theta is worthless and rounds are no longer run */
     bool late_shrink; /* soft thresholds are put off: see online.c */
     size_t *order;    /* [visit_count] visiting order of the epoch */
@@ -80,7 +82,7 @@ medley_status md_online_objective(md_online *online, double *objective, double *
 medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
                                   double *mean_loss, medley_error *error);
 
-/* theta becomes the average of the iterates, which stay counted. */
+/* theta becomes the average of the iterates, which stay counted; it stays as it is if none were. */
 medley_status md_online_take_average(md_online *online, medley_error *error);
 
 /* Radius of a ball that contains the optimum: lambda Omega(theta*) <= the loss at theta = 0. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs says otherwise */
+
 void md_problem_clear(md_problem *problem)
 {
     md_penalty_free(problem->penalty);
@@ -310,6 +312,15 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
     return status;
 }
 
+bool md_problem_is_explicit(const md_problem *problem)
+{
+    bool all = true;
+    for (size_t m = 0; m < problem->bank.count; m++)
+        all = all && problem->bank.kernels[m].explicit_weights &&
+              problem->bank.views[problem->bank.kernels[m].view].sparse;
+    return all;
+}
+
 /* A candidate's factor by --block-scale; the last one that fits counts. */
 static double block_scale(const md_problem *problem, const char *name)
 {
@@ -374,6 +385,10 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
     MEDLEY_TRY(check_block_scales(problem, error));
+    if (options->epochs > 0)
+        problem->epochs = (size_t)options->epochs;
+    else
+        problem->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
     MEDLEY_TRY(check_blocks(problem, error));
     MEDLEY_TRY(check_size(problem, error));
     MEDLEY_TRY(prepare_dev(problem, error));

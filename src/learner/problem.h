@@ -34,6 +34,7 @@ typedef struct md_problem {
     md_penalty *penalty;
     double lambda;
     double eta0, radius; /* NaN: auto; radius infinite: none */
+    size_t epochs;
     md_example *examples;
     size_t example_count;
     size_t threads;
@@ -62,6 +63,9 @@ void md_problem_clear(md_problem *problem);
 /* Tells the observer; false: stop. */
 bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
                        double objective, double dev_accuracy);
+
+/* Are the features templates' or named attributes, so that all of them are sparse and explicit? */
+bool md_problem_is_explicit(const md_problem *problem);
 
 /* Creates the block of a candidate. */
 medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,

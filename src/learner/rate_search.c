@@ -152,7 +152,7 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     others = others < MOST_OTHERS ? others : MOST_OTHERS;
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
-    const size_t epochs = (size_t)problem->options->epochs;
+    const size_t epochs = problem->epochs;
     medley_status status = md_online_init(&online, &part, &part_settings, error);
     if (status == MEDLEY_OK) {
         struct rate_search search = {.problem = problem,

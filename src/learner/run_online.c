@@ -132,7 +132,7 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
     uint64_t has_best = run->best != NULL;
     visit(context, &trained->eta0, sizeof trained->eta0);
     visit(context, &trained->epoch_count, sizeof trained->epoch_count);
-    if (trained->epoch_count > (size_t)run->problem->options->epochs)
+    if (trained->epoch_count > run->problem->epochs)
         return;
     visit(context, trained->epochs, trained->epoch_count * sizeof *trained->epochs);
     md_online_visit_state(&run->online, visit, context);
@@ -176,11 +176,11 @@ static medley_status resume(struct run *run, bool *resumed)
         return MEDLEY_OK;
     const medley_status status =
         md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
-    if (*resumed && run->trained->epoch_count > (size_t)options->epochs)
+    if (*resumed && run->trained->epoch_count > run->problem->epochs)
         return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,
-                          "the checkpoint has seen %zu epochs and --epochs asks for %lld; ask for "
+                          "the checkpoint has seen %zu epochs and --epochs asks for %zu; ask for "
                           "more, or leave out --resume to start anew",
-                          run->trained->epoch_count, options->epochs);
+                          run->trained->epoch_count, run->problem->epochs);
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
     run->online.settings.eta0 = run->trained->eta0;
@@ -199,7 +199,7 @@ static bool has_settled(const md_trained *trained)
 static medley_status run_epochs(struct run *run)
 {
     const medley_options *options = run->problem->options;
-    const size_t epochs = (size_t)options->epochs;
+    const size_t epochs = run->problem->epochs;
     md_trained *trained = run->trained;
     run->start = md_clock_seconds();
     for (size_t e = trained->epoch_count; e < epochs && !trained->converged; e++) {
@@ -243,7 +243,7 @@ static md_schedule choose_schedule(const md_problem *problem)
 {
     if (problem->options->schedule != MD_RATE_AUTO)
         return (md_schedule)problem->options->schedule;
-    return problem->gram != NULL || problem->features == NULL ? MD_RATE_SQRT : MD_RATE_EPOCH;
+    return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
 }
 
 /* Examples of a round: kernels learn best one by one, while scoring explicit features pays for
@@ -252,7 +252,7 @@ static size_t choose_batch(const md_problem *problem)
 {
     enum { BATCH = 8 };
     const size_t given = (size_t)problem->options->batch;
-    return given > 0 ? given : problem->gram != NULL || problem->features == NULL ? 1 : BATCH;
+    return given > 0 ? given : md_problem_is_explicit(problem) ? BATCH : 1;
 }
 
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
@@ -301,6 +301,9 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                                          .eta0 = problem->eta0,
                                          .schedule = choose_schedule(problem),
                                          .average = problem->options->average,
+                                         .average_from =
+                                             (size_t)(problem->options->average_from *
+                                                      (double)problem->epochs),
                                          .radius = choose_radius(problem, &online_problem),
                                          .batch = choose_batch(problem),
                                          .learnt = LEARNT,
@@ -308,9 +311,9 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                                          .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = settings.eta0;
-    trained->epochs = md_calloc((size_t)problem->options->epochs, sizeof *trained->epochs);
+    trained->epochs = md_calloc(problem->epochs, sizeof *trained->epochs);
     if (trained->epochs == NULL) {
-        status = md_fail_memory(error, (size_t)problem->options->epochs * sizeof(medley_epoch));
+        status = md_fail_memory(error, problem->epochs * sizeof(medley_epoch));
         goto done;
     }
     medley_status stopped = MEDLEY_OK;

@@ -149,11 +149,12 @@ static void go_forward(struct pass *pass)
     for (size_t t = 0; t < pass->chain->length; t++) {
         double *forward = pass->forward + t * pass->states;
         set_row(pass, t);
-        for (size_t s = 0; s < pass->states; s++)
-            if (t > 0)
-                forward[s] = pass->row[s % labels] + sum_before(pass, t, s);
-            else
-                forward[s] = s < labels ? pass->row[s] : -INFINITY;
+        for (size_t s = 0; s < pass->states; s += labels)
+            for (size_t c = 0; c < labels; c++)
+                if (t > 0)
+                    forward[s + c] = pass->row[c] + sum_before(pass, t, s + c);
+                else
+                    forward[s + c] = s == 0 ? pass->row[c] : -INFINITY;
         pass->shift[t] = shift_to_zero(forward, pass->states);
     }
 }
@@ -216,8 +217,9 @@ static void go_back(struct pass *pass, const md_chain_counts *counts)
         if (t == 0)
             break;
         set_row(pass, t);
-        for (size_t s = 0; s < pass->states; s++)
-            pass->ahead[s] += pass->row[s % labels];
+        for (size_t s = 0; s < pass->states; s += labels)
+            for (size_t c = 0; c < labels; c++)
+                pass->ahead[s + c] += pass->row[c];
         for (size_t r = 0; r < pass->states; r++)
             pass->here[r] = sum_after(pass, t, r, log_total);
         for (size_t i = 0; i < labels * labels && chain->pair_step > 0; i++) {

@@ -48,7 +48,7 @@ size_t md_chain_scaled_floats(md_shape shape, size_t length)
 /* ---- exponentials ---- */
 
 MD_VECTOR
-static double exp_of(float *rows, size_t count, size_t stride, int lift)
+static double exp_of_rows(float *rows, size_t count, size_t stride, int lift)
 {
     double total = 0;
     for (size_t t = 0; t < count; t++) {
@@ -75,7 +75,7 @@ static double exp_of(float *rows, size_t count, size_t stride, int lift)
 
 double md_chain_exp(float *rows, size_t count, size_t stride, int lift)
 {
-    return exp_of(rows, count, stride, lift);
+    return exp_of_rows(rows, count, stride, lift);
 }
 
 /* Row and end scores are added in double precision, or large ones would blur small differences. */
@@ -98,7 +98,7 @@ double md_chain_exp_rows(const md_chain *chain, float *rows)
         subtracted += add_ends(chain, 0, rows);
     if (chain->end != NULL && last > 0)
         subtracted += add_ends(chain, last, rows + last * chain->stride);
-    return subtracted + exp_of(rows, chain->length, chain->stride, 0);
+    return subtracted + exp_of_rows(rows, chain->length, chain->stride, 0);
 }
 
 void md_chain_multiply(md_chain_product *product, double factor)
@@ -113,7 +113,7 @@ void md_chain_multiply(md_chain_product *product, double factor)
 /* ---- rows ---- */
 
 MD_VECTOR
-static float sum_of(const float *values, size_t stride)
+static float sum_of_row(const float *values, size_t stride)
 {
     float sum[MD_WIDE] = {0};
     for (size_t first = 0; first < stride; first += MD_LANES) {
@@ -141,8 +141,8 @@ MD_CHAIN_INLINE void forward_lanes(const struct scaled *work, const float *befor
 
 /* One row of forward; returns its sum. */
 MD_VECTOR
-static float step_forward(const struct scaled *work, const float *before, float scale,
-                          const float *row, float *forward)
+static float forward_pairs(const struct scaled *work, const float *before, float scale,
+                           const float *row, float *forward)
 {
     float total[MD_WIDE] = {0};
     size_t first = 0;
@@ -156,7 +156,7 @@ static float step_forward(const struct scaled *work, const float *before, float 
 /* Marginals of a row whose backward values are there; returns their sum before they were made to
  * sum to 1, which would be 1 but for rounding. */
 MD_VECTOR
-static float finish_row(const struct scaled *work, const float *forward, float *marginal)
+static float finish_row_of_pairs(const struct scaled *work, const float *forward, float *marginal)
 {
     float sum[MD_WIDE] = {0};
     for (size_t first = 0; first < work->stride; first += MD_LANES) {
@@ -195,7 +195,7 @@ MD_CHAIN_INLINE void back_lanes(const struct scaled *work, const float *row, siz
 
 /* row = G; backward[p] = sum_c turned[c][p] row[c] */
 MD_VECTOR
-static void step_back(const struct scaled *work, float scale, float *row)
+static void back_pairs(const struct scaled *work, float scale, float *row)
 {
     size_t first = 0;
     scale_row(row, work->backward, scale, work->stride);
@@ -207,8 +207,8 @@ static void step_back(const struct scaled *work, float scale, float *row)
 
 /* The same for a row with pairs of its own, whose E is where their marginals go. */
 MD_VECTOR
-static void step_back_locally(const struct scaled *work, float scale, float *row,
-                              const float *before, float *pair)
+static void back_local_pairs(const struct scaled *work, float scale, float *row,
+                             const float *before, float *pair)
 {
     float *backward = work->backward;
     scale_row(row, backward, scale, work->stride);
@@ -283,7 +283,7 @@ static double exp_pairs(const md_chain *chain, const struct scaled *work, size_t
 {
     const size_t labels = chain->labels;
     md_chain_pad(chain, md_chain_pairs(chain, t), labels, labels, -INFINITY, work->pair);
-    const double subtracted = exp_of(work->pair, 1, labels * chain->stride, MD_CHAIN_LIFT);
+    const double subtracted = exp_of_rows(work->pair, 1, labels * chain->stride, MD_CHAIN_LIFT);
     for (size_t p = 0; p < labels && local != NULL; p++)
         memcpy(local + p * labels, work->pair + p * chain->stride, labels * sizeof *local);
     return subtracted;
@@ -301,7 +301,7 @@ static bool go_forward(const md_chain *chain, const struct scaled *work,
         md_chain_turn(chain, work->pair, work->turned);
     }
     memcpy(work->forward, work->row, stride * sizeof *work->forward);
-    float sum = sum_of(work->forward, stride);
+    float sum = sum_of_row(work->forward, stride);
     for (size_t t = 0;;) {
         work->inverse[t] = 1 / sum;
         md_chain_multiply(&product, (double)sum);
@@ -312,8 +312,8 @@ static bool go_forward(const md_chain *chain, const struct scaled *work,
         if (step > 0)
             product.log += exp_pairs(chain, work, t, counts->pair + (t - 1) * step);
         float *forward = work->forward + t * stride;
-        sum = step_forward(work, forward - stride, work->inverse[t - 1], work->row + t * stride,
-                           forward);
+        sum = forward_pairs(work, forward - stride, work->inverse[t - 1], work->row + t * stride,
+                            forward);
     }
     *log_sum = product.log + log(product.rest);
     return true;
@@ -328,17 +328,17 @@ static bool go_back(const md_chain *chain, const struct scaled *work, const md_c
         work->backward[c] = work->inverse[chain->length - 1];
     for (size_t t = chain->length; t-- > 0;) {
         const float *forward = work->forward + t * stride;
-        const float sum = finish_row(work, forward, counts->row + t * work->labels);
+        const float sum = finish_row_of_pairs(work, forward, counts->row + t * work->labels);
         if (!(sum > 0.5f && sum < 2.0f))
             return false;
         if (t == 0)
             break;
         const float scale = correction * work->inverse[t - 1];
         if (chain->pair_step == 0)
-            step_back(work, scale, work->row + t * stride);
+            back_pairs(work, scale, work->row + t * stride);
         else
-            step_back_locally(work, scale, work->row + t * stride, forward - stride,
-                              counts->pair + (t - 1) * chain->pair_step);
+            back_local_pairs(work, scale, work->row + t * stride, forward - stride,
+                             counts->pair + (t - 1) * chain->pair_step);
         correction = 1 / sum;
     }
     for (size_t c = 0; c < work->labels; c++)
@@ -364,7 +364,7 @@ static double sum_rows(const md_chain *chain, const struct scaled *work, float *
     md_chain_product product = {.log = md_chain_exp_rows(chain, work->row), .rest = 1};
     for (size_t t = 0; t < chain->length; t++) {
         const float *row = work->row + t * chain->stride;
-        const float sum = sum_of(row, chain->stride);
+        const float sum = sum_of_row(row, chain->stride);
         md_chain_multiply(&product, (double)sum);
         for (size_t c = 0; c < chain->labels; c++)
             marginal[t * chain->labels + c] = row[c] / sum;

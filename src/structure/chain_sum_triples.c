@@ -129,8 +129,8 @@ MD_CHAIN_INLINE void forward_lanes(const struct scaled *work, const float *befor
 
 /* One row of forward; returns its sum. */
 MD_VECTOR
-static float step_forward(const struct scaled *work, const float *before, float scale,
-                          const float *row, float *forward)
+static float forward_triples(const struct scaled *work, const float *before, float scale,
+                             const float *row, float *forward)
 {
     float total[MD_WIDE] = {0};
     for (size_t b = 0; b < work->labels; b++) {
@@ -203,7 +203,7 @@ MD_CHAIN_INLINE void back_lanes(const struct scaled *work, const float *after, s
 
 /* after = G, then backward of the row before */
 MD_VECTOR
-static void step_back(const struct scaled *work, float scale, const float *row, float *after)
+static void back_triples(const struct scaled *work, float scale, const float *row, float *after)
 {
     const size_t stride = work->stride;
     for (size_t b = 0; b < work->labels; b++) {
@@ -258,7 +258,7 @@ static void add_triples(const struct scaled *work, const float *forward, const f
 
 /* Moves the counts that were added up to those of all rows, times H. */
 MD_VECTOR
-static void collect(const struct scaled *work, float *triple, float *pair)
+static void collect_triples(const struct scaled *work, float *triple, float *pair)
 {
     const size_t labels = work->labels;
     for (size_t a = 0; a < labels; a++)
@@ -288,8 +288,9 @@ static bool go_forward(const md_chain *chain, const struct scaled *work,
         float *forward = work->forward + t * work->states;
         if (chain->pair_step > 0)
             product.log += exp_pairs(chain, work, t, counts->pair + (t - 1) * chain->pair_step);
-        const float sum = t == 1 ? start(work, forward)
-                                 : step_forward(work, forward - work->states, work->inverse[t - 1],
+        const float sum = t == 1
+                              ? start(work, forward)
+                              : forward_triples(work, forward - work->states, work->inverse[t - 1],
                                                 work->row + t * work->stride, forward);
         if (!(sum >= MD_CHAIN_SMALLEST * (t == 1 ? 1 : LIFTED)))
             return false;
@@ -332,8 +333,9 @@ static bool go_back(const md_chain *chain, const struct scaled *work, const md_c
     const size_t stride = work->stride;
     size_t held = 0;      /* rows in `after`, at its end */
     float correction = 1; /* of rounding, taken from the row after: nothing need wait for it */
-    for (size_t s = 0; s < work->states; s++)
-        work->backward[s] = s % stride < labels ? work->inverse[chain->length - 1] : 0;
+    for (size_t b = 0; b < labels; b++) /* the lanes that fill rows up stay 0 */
+        for (size_t c = 0; c < labels; c++)
+            work->backward[b * stride + c] = work->inverse[chain->length - 1];
     for (size_t t = chain->length - 1;; t--) {
         if (chain->pair_step > 0)
             md_chain_pad(chain, counts->pair + (t - 1) * chain->pair_step, labels, labels, 0,
@@ -343,11 +345,11 @@ static bool go_back(const md_chain *chain, const struct scaled *work, const md_c
             return false;
         finish_row(chain, work, t, sum, counts);
         if (t == 1 || (chain->length - t) % MD_CHAIN_ROWS_KEPT == 0)
-            collect(work, counts->triple, chain->pair_step == 0 ? counts->pair : NULL);
+            collect_triples(work, counts->triple, chain->pair_step == 0 ? counts->pair : NULL);
         if (t == 1)
             break;
         float *after = work->after + (ROWS_AT_ONCE - ++held) * work->states;
-        step_back(work, correction * work->inverse[t - 1], work->row + t * stride, after);
+        back_triples(work, correction * work->inverse[t - 1], work->row + t * stride, after);
         correction = 1 / sum;
         if (held < ROWS_AT_ONCE && t > 2)
             continue;
