@@ -131,6 +131,10 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
     }
     if (strcmp(problem->task, "chain") == 0 && options->bigram != MD_BIGRAM_NONE)
         add_label_context(problem, has_pairs, own_term);
+    if (problem->candidate_count == 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "there is nothing to learn with: the templates speak of pairs of labels "
+                       "only, and these are left out; use --task chain without --bigram none");
     find_shape(problem);
     return put_own_terms_last(problem, error);
 }

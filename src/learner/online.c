@@ -411,7 +411,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
         if (status < 0)
             return status;
         for (const size_t last = i + count; i < last && !online->diverged;) {
-            const size_t left = last - i;
+            const size_t left = visited - i; /* batches do not depend on what was announced */
             struct batch batch = {.online = online,
                                   .which = online->order + i,
                                   .count = left < online->settings.batch ? left

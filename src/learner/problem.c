@@ -161,10 +161,12 @@ static medley_status make_bank(md_problem *problem, medley_error *error)
         return status;
     if (specs == NULL && options->template != NULL)
         return MEDLEY_OK; /* the templates are all there is */
-    if (train->token_columns > 0 && train->table_count == 0 && train->gram_count == 0)
+    if (train->token_columns > 0 && train->table_count == 0 && train->gram_count == 0) {
+        md_texts_free(specs);
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
                           "tagged words need feature templates to learn from: give --template FILE "
                           "(CRF++ or Wapiti), or --template chunk");
+    }
     if (strcmp(views, "auto") == 0)
         views = attributes ? "prefix" : NULL;
     const md_bank_options bank_options = {.kernels = specs == NULL && attributes ? attribute_kernels

@@ -49,7 +49,8 @@ static int by_weight(const void *a, const void *b)
     return *first < *second ? -1 : *first > *second; /* as they stand in the model */
 }
 
-/* The `keep` blocks with the largest weights; those without any weight never count. */
+/* The `keep` blocks with the largest weights. Those with a term of their own, which have a norm and no
+ * share in the weights, stay beside them. */
 static medley_status add_best(md_selection *selection, const medley_model *model, size_t keep,
                               medley_error *error)
 {
@@ -61,8 +62,8 @@ static medley_status add_best(md_selection *selection, const medley_model *model
         sorted[m] = &summary->blocks[m];
     qsort(sorted, summary->block_count, sizeof(const medley_block_info *), by_weight);
     medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < summary->block_count && m < keep && status == MEDLEY_OK; m++)
-        if (sorted[m]->weight > 0)
+    for (size_t m = 0; m < summary->block_count && status == MEDLEY_OK; m++)
+        if (sorted[m]->weight > 0 ? m < keep : sorted[m]->norm > 0)
             status = add_name(selection, sorted[m]->name, strlen(sorted[m]->name), error);
     free(sorted);
     return status;

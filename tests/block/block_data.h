@@ -94,9 +94,9 @@ static inline void make_streamed(struct data *data)
     for (size_t r = 0; r < ROWS; r++)
         for (size_t c = 0; c < COLUMNS; c++)
             values[r * COLUMNS + c] = GAIN * (double)data->x[r][c];
-    assert_int_equal(medley_dataset_from_dense(&data->streamed.dataset, values, ROWS, COLUMNS, NULL,
-                                               &error),
-                     MEDLEY_OK);
+    assert_int_equal(
+        medley_dataset_from_dense(&data->streamed.dataset, values, ROWS, COLUMNS, NULL, &error),
+        MEDLEY_OK);
     make_source(&data->streamed, kernels, 4 * ROWS * sizeof(float));
     assert_true(md_gram_is_streamed(data->streamed.gram));
     assert_int_equal(md_gram_window(data->streamed.gram), 3);
@@ -186,11 +186,9 @@ static inline bool is_kernel(const struct variant *variant)
 
 static inline md_space space_of(const struct variant *variant)
 {
-    return (md_space){.structure = md_structure_find(variant->structure),
-                      .shape = {.labels = LABELS,
-                                .order = 2,
-                                .local_pairs = variant->local_pairs,
-                                .ends = true}};
+    return (md_space){
+        .structure = md_structure_find(variant->structure),
+        .shape = {.labels = LABELS, .order = 2, .local_pairs = variant->local_pairs, .ends = true}};
 }
 
 /* Features that theta has weights for: of a kernel, those of the linear map. */
@@ -238,10 +236,10 @@ static inline md_block *make_block(const struct data *data, const struct variant
         .averaging = usage.averaging,
         .thresholds = usage.thresholds};
     md_gram *gram = variant->source == KERNEL ? data->full.gram : data->streamed.gram;
-    const medley_status status =
-        is_kernel(variant) ? md_kernel_block_create(&block, gram, 0, variant->name, LABELS,
-                                                    usage.averaging, &error)
-                           : md_explicit_block_create(&block, &what, &error);
+    const medley_status status = is_kernel(variant)
+                                     ? md_kernel_block_create(&block, gram, 0, variant->name,
+                                                              LABELS, usage.averaging, &error)
+                                     : md_explicit_block_create(&block, &what, &error);
     assert_int_equal(status, MEDLEY_OK);
     return block;
 }

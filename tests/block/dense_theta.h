@@ -18,8 +18,8 @@ typedef double weights[FEATURES_MOST][WIDTH_MOST]; /* on the features times GAIN
 struct theta {
     weights w, sum;
     double counted;
-    double reach; /* the largest ||theta||^2 since it was zero, on the way through the parts of steps
-                   * too: these may cancel, their rounding does not */
+    double reach; /* the largest ||theta||^2 since it was zero, on the way through the parts of
+                   * steps too: these may cancel, their rounding does not */
 };
 
 static inline double dense_norm2(weights w)

@@ -149,7 +149,8 @@ static void products_and_single_rows_agree(void **state)
         float body[2][ROWS * LABELS];
         for (size_t t = 0; t < 100; t++) {
             struct step step;
-            const size_t ahead[2] = {md_random_below(&random, ROWS), md_random_below(&random, ROWS)};
+            const size_t ahead[2] = {md_random_below(&random, ROWS),
+                                     md_random_below(&random, ROWS)};
             draw_step(&step, &variants[0], &random);
             assert_int_equal(md_gram_prefetch(data.streamed.gram, ahead, 2, &error), MEDLEY_OK);
             double norm[2];

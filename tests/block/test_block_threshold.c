@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Soft thresholds of explicit blocks, which are put off until a weight is looked at: at every moment
- * theta is what it would be with all of them taken at once, through steps, changes of scale, clears
- * and averages. */
+/* Soft thresholds of explicit blocks, which are put off until a weight is looked at: at every
+ * moment theta is what it would be with all of them taken at once, through steps, changes of scale,
+ * clears and averages. */
 #include "block/dense_theta.h"
 
 static const struct usage THRESHOLDED = {.thresholds = true};

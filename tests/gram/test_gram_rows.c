@@ -45,8 +45,8 @@ static void check_targets(md_gram *gram, size_t m, const double *expected, doubl
         to[t] = y[t];
         for (size_t j = 0; j < ROWS; j++) {
             y[t][j] = (float)md_random_normal(random);
-            right[t][j] = (double)y[t][j] +
-                          (t < count ? (double)alpha[t] * expected[row * ROWS + j] : 0);
+            right[t][j] =
+                (double)y[t][j] + (t < count ? (double)alpha[t] * expected[row * ROWS + j] : 0);
         }
     }
     md_gram_add_row(gram, m, row, &(md_targets){.alpha = alpha, .y = to, .count = count});

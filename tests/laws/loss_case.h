@@ -113,6 +113,31 @@ static inline void check_delta(const struct sample *sample)
                      (double)dense[p]);
 }
 
+/* Parts of a row stand together and are found by row and start; of those that follow, the parts of
+ * a group stand together as well. */
+static inline void check_groups(const struct sample *sample)
+{
+    const md_delta *delta = &sample->inference->delta;
+    uint32_t group[PARTS_MOST];
+    size_t listed = 0;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        assert_true(delta->row[r] < sample->length);
+        assert_int_equal(delta->start[r], listed);
+        assert_true(delta->start[r + 1] > delta->start[r]); /* a row without parts is not named */
+        for (size_t s = 0; s < r; s++)
+            assert_true(delta->row[s] != delta->row[r]);
+        for (; listed < delta->start[r + 1]; listed++)
+            assert_int_equal(delta->part[listed] / LABELS, delta->row[r]);
+    }
+    assert_int_equal(delta->start[delta->row_count], listed);
+    for (size_t i = listed; i < delta->count; i++) {
+        assert_true(delta->part[i] >= sample->length * LABELS);
+        group[i] = group_of(sample, delta->part[i]);
+        for (size_t k = listed; k + 1 < i; k++)
+            assert_true(group[k] != group[i] || group[i - 1] == group[i]);
+    }
+}
+
 static inline double gradient_at(struct sample *sample, const float *score, double *gradient)
 {
     memcpy(sample->inference->score, score, sample->parts * sizeof *score);

@@ -222,33 +222,43 @@ static void check_grouping(struct sample *sample)
 {
     memcpy(sample->inference->score, sample->score, sample->parts * sizeof(float));
     md_loss_gradient(sample->loss, sample->inference, sample->length, sample->gold);
-    const md_delta *delta = &sample->inference->delta;
     check_delta(sample);
-    size_t listed = 0;
-    for (size_t r = 0; r < delta->row_count; r++) {
-        assert_true(delta->row[r] < sample->length);
-        assert_int_equal(delta->start[r], listed);
-        assert_true(delta->start[r + 1] > delta->start[r]); /* a row without parts is not named */
-        for (size_t s = 0; s < r; s++)
-            assert_true(delta->row[s] != delta->row[r]);
-        for (; listed < delta->start[r + 1]; listed++)
-            assert_int_equal(delta->part[listed] / LABELS, delta->row[r]);
-    }
-    assert_int_equal(delta->start[delta->row_count], listed);
-    /* of what follows, the parts of a group stand together as well */
-    uint32_t group[PARTS_MOST];
-    for (size_t i = listed; i < delta->count; i++) {
-        assert_true(delta->part[i] >= sample->length * LABELS);
-        group[i] = group_of(sample, delta->part[i]);
-        for (size_t k = listed; k + 1 < i; k++)
-            assert_true(group[k] != group[i] || group[i - 1] == group[i]);
-    }
+    check_groups(sample);
 }
 
 static void gradients_are_grouped_by_rows(void **state)
 {
     (void)state;
     for_every_loss(check_grouping);
+}
+
+/* What is left is the gradient as it was, but for the rows that have little to learn. */
+static void check_drop(struct sample *sample)
+{
+    double before[PARTS_MOST];
+    double after[PARTS_MOST] = {0};
+    md_delta *delta = &sample->inference->delta;
+    const float least = (float)md_random_uniform(&sample->random);
+    gradient_at(sample, sample->score, before);
+    memcpy(sample->inference->score, sample->score, sample->parts * sizeof(float));
+    md_loss_gradient(sample->loss, sample->inference, sample->length, sample->gold);
+    md_delta_drop_rows(delta, LABELS, sample->gold, least);
+    check_delta(sample);
+    check_groups(sample);
+    for (size_t i = 0; i < delta->count; i++)
+        after[delta->part[i]] = (double)delta->coefficient[i];
+    for (size_t p = 0; p < sample->parts; p++) {
+        const size_t row = p / LABELS;
+        const bool dropped = row < sample->length &&
+                             fabs(before[row * LABELS + (size_t)sample->gold[row]]) < (double)least;
+        assert_true(after[p] == (dropped ? 0 : before[p]));
+    }
+}
+
+static void rows_with_little_to_learn_can_be_left_out(void **state)
+{
+    (void)state;
+    for_every_loss(check_drop);
 }
 
 static void losses_are_found_by_name(void **state)
@@ -275,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_score_that_is_no_number_does_not_pass_for_no_loss),
         cmocka_unit_test(earlier_calls_leave_no_trace),
         cmocka_unit_test(gradients_are_grouped_by_rows),
+        cmocka_unit_test(rows_with_little_to_learn_can_be_left_out),
         cmocka_unit_test(losses_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

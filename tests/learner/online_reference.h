@@ -16,14 +16,15 @@ struct reference {
     const struct choice *choice;
     struct plain_penalty penalty;
     dense_theta theta, sum;
-    size_t round;    /* examples */
-    size_t visited;  /* examples of an epoch */
+    size_t round;   /* examples */
+    size_t visited; /* examples of an epoch */
+    bool counting;
     size_t iterates; /* counted */
     double met;      /* sum of the losses of this epoch, each when it was met */
 };
 
 static inline struct reference reference_of(const struct small_problem *problem,
-                                     const struct choice *choice)
+                                            const struct choice *choice)
 {
     struct reference ref = {
         .problem = problem, .choice = choice, .penalty = plain_penalty_of(choice->penalty)};
@@ -59,8 +60,9 @@ static inline void reference_round(struct reference *ref, const size_t *rows, si
         double score[LABELS];
         double gradient[LABELS];
         plain_scores(ref->problem, ref->theta, rows[i], score);
-        ref->met +=
-            plain_loss(ref->choice->loss, score, ref->problem->gold[rows[i]], gradient);
+        ref->met += plain_loss(ref->choice->loss, score, ref->problem->gold[rows[i]], gradient);
+        if (fabs(gradient[ref->problem->gold[rows[i]]]) < ref->choice->settings.learnt)
+            continue;
         plain_step(ref->problem, step, rows[i], gradient, eta);
     }
     for (size_t m = 0; m < BLOCKS; m++) {
@@ -71,9 +73,9 @@ static inline void reference_round(struct reference *ref, const size_t *rows, si
     }
     plain_prox(ref->penalty, ref->theta, tau);
     plain_project(ref->theta, ref->choice->settings.radius);
-    for (size_t i = 0; i < BLOCKS * COLUMNS * LABELS; i++)
+    for (size_t i = 0; ref->counting && i < BLOCKS * COLUMNS * LABELS; i++)
         (&ref->sum[0][0][0])[i] += (&ref->theta[0][0][0])[i];
-    ref->iterates++;
+    ref->iterates += ref->counting;
 }
 
 /* The visiting order is part of what one seed promises. */
@@ -87,6 +89,7 @@ static inline void reference_epoch(struct reference *ref, size_t epoch)
     md_random_seed(&random, ref->choice->settings.seed * 1000003u + epoch);
     md_random_shuffle(&random, order, ROWS);
     ref->met = 0;
+    ref->counting = epoch >= ref->choice->settings.average_from;
     ref->visited = ROWS;
     for (size_t r = 0; r < ROWS; r += batch)
         reference_round(ref, order + r, ROWS - r < batch ? ROWS - r : batch);
@@ -95,7 +98,7 @@ static inline void reference_epoch(struct reference *ref, size_t epoch)
 /* ---- comparison ---- */
 
 static inline void assert_same_theta(const struct learner *learner, const struct reference *ref,
-                              dense_theta expected)
+                                     dense_theta expected)
 {
     dense_theta found;
     double size = 0;
@@ -112,7 +115,7 @@ static inline void assert_same_theta(const struct learner *learner, const struct
 }
 
 static inline void assert_same_objective(struct learner *learner, const struct reference *ref,
-                                  dense_theta theta)
+                                         dense_theta theta)
 {
     double objective;
     double loss;

@@ -118,18 +118,16 @@ static inline void learner_make(struct learner *learner, const struct small_prob
     assert_int_equal(md_penalty_create(&learner->penalty, choice->penalty, &error), MEDLEY_OK);
     for (size_t m = 0; m < BLOCKS; m++) {
         const bool average = choice->settings.average;
-        const md_explicit what = {
-            .name = "x",
-            .features = {.matrix = &p->features[m], .count = COLUMNS},
-            .gain = 1,
-            .space = space,
-            .averaging = average,
-            .thresholds = md_penalty_inner_threshold(learner->penalty) > 0};
+        const md_explicit what = {.name = "x",
+                                  .features = {.matrix = &p->features[m], .count = COLUMNS},
+                                  .gain = 1,
+                                  .space = space,
+                                  .averaging = average,
+                                  .thresholds = md_penalty_inner_threshold(learner->penalty) > 0};
         const medley_status status =
-            choice->explicit_weights
-                ? md_explicit_block_create(&learner->blocks[m], &what, &error)
-                : md_kernel_block_create(&learner->blocks[m], p->gram, m, "k", LABELS, average,
-                                         &error);
+            choice->explicit_weights ? md_explicit_block_create(&learner->blocks[m], &what, &error)
+                                     : md_kernel_block_create(&learner->blocks[m], p->gram, m, "k",
+                                                              LABELS, average, &error);
         assert_int_equal(status, MEDLEY_OK);
     }
     const md_online_problem problem = {.blocks = learner->blocks,
@@ -312,8 +310,7 @@ static inline void plain_prox(struct plain_penalty penalty, dense_theta theta, d
                     copysign(fmax(0, fabs(theta[m][c][l]) - tau * penalty.l1), theta[m][c][l]);
         b[m] = plain_norm(theta[m]);
     }
-    const double threshold =
-        plain_mkl_threshold(b, penalised, tau * penalty.half_square_of_sum);
+    const double threshold = plain_mkl_threshold(b, penalised, tau * penalty.half_square_of_sum);
     for (size_t m = 0; m < penalised; m++) {
         const double shrunk =
             fmax(0, b[m] - tau * penalty.group - threshold) / (1 + tau * penalty.half_square);

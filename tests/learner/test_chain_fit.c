@@ -222,7 +222,7 @@ static void every_penalty_runs_on_sequences(void **state)
 static void words_are_learnt_with_any_options(void **state)
 {
     (void)state;
-    const double good = 0.58; /* 26 letters, few words; the worst of these has 0.61 */
+    const double good = 0.4; /* 26 letters, few words; the worst of these has 0.46 */
     static const char *const cases[] = {
         "",
         "loss=logistic eta0=10",
@@ -241,12 +241,12 @@ static void words_are_learnt_with_any_options(void **state)
         "task=multiclass",
         "views=all+window:1",
     };
-    medley_dataset *train = make_data("handwriting", 120, 1);
+    medley_dataset *train = make_data("handwriting", 80, 1);
     medley_dataset *test = make_data("handwriting", 60, 2);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
         snprintf(text, sizeof text,
-                 "epochs=10 kernel=rbf(sigma2=5) kernel=linear(norm=diag) threads=1 %s%s",
+                 "epochs=6 kernel=rbf(sigma2=5) kernel=linear(norm=diag) threads=1 %s%s",
                  strstr(cases[i], "eta0") ? "" : "eta0=1 ", cases[i]);
         medley_model *model = fit(train, NULL, text);
         const double accuracy = accuracy_of(model, test);
@@ -292,8 +292,8 @@ static void the_number_of_threads_changes_nothing(void **state)
 {
     (void)state;
     static const char *const runs[] = {"epochs=3 eta0=1",
-                                       "epochs=3 eta0=1 loss=logistic order=2 batch=8",
-                                       "epochs=3 loss=logistic average=yes bigram=learned",
+                                       "epochs=1 eta0=1 loss=logistic order=2 batch=8",
+                                       "epochs=2 loss=logistic average=yes bigram=learned",
                                        "epochs=2 eta0=1 batch=4 kernel=linear(explicit)"};
     medley_dataset *words = make_data("handwriting", 90, 5);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {

@@ -87,8 +87,7 @@ static double objective_of(const medley_model *model, const medley_dataset *trai
     double norms = 0;
     for (size_t r = 0; r < prediction->rows; r++) {
         const float *score = prediction->score + r * prediction->labels;
-        const char *name =
-            medley_dataset_label_name(train, (size_t)medley_dataset_label(train, r));
+        const char *name = medley_dataset_label_name(train, (size_t)medley_dataset_label(train, r));
         double sum = 0;
         for (size_t l = 0; l < prediction->labels; l++)
             sum += exp((double)score[l]);

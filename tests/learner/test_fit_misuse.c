@@ -68,7 +68,7 @@ static void values_out_of_range_are_refused_when_they_are_set(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {
-        {"epochs", "0"},       {"epochs", "many"},     {"C", "-1"},
+        {"epochs", "-1"},      {"epochs", "many"},     {"C", "-1"},
         {"lambda", "0"},       {"seed", "-1"},         {"threads", "-2"},
         {"memory", "lots"},    {"schedule", "slow"},   {"task", "singular"},
         {"normalize", "unit"}, {"average", "perhaps"}, {"no-such-option", "1"}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The online loop in rounds of several examples, with blocks that have a term of their own, with a
- * quadratic term that counts as a part of the loss and with thresholds that are put off: against the
- * direct implementation on dense arrays. */
+ * quadratic term that counts as a part of the loss and with thresholds that are put off: against
+ * the direct implementation on dense arrays. */
 #include "learner/online_reference.h"
 
 static void compare(struct choice choice)
@@ -31,8 +31,7 @@ static void compare(struct choice choice)
 
 static void compare_both(const char *penalty, double lambda, size_t own_terms)
 {
-    compare((struct choice){
-        .penalty = penalty, .settings.lambda = lambda, .own_terms = own_terms});
+    compare((struct choice){.penalty = penalty, .settings.lambda = lambda, .own_terms = own_terms});
     compare((struct choice){.penalty = penalty,
                             .settings.lambda = lambda,
                             .own_terms = own_terms,
@@ -61,6 +60,59 @@ static void an_absorbed_square_is_a_part_of_the_loss(void **state)
     compare_both("absorbed-l2", 0.2, 0);
     compare_both("absorbed-l2", 0.2, 1);
     compare_both("group-lasso+0.5*absorbed-l2", 0.1, 1);
+}
+
+static void averages_may_begin_late(void **state)
+{
+    (void)state;
+    for (size_t from = 1; from < EPOCHS; from += 2) {
+        compare(
+            (struct choice){.penalty = "mkl", .settings = {.lambda = 0.2, .average_from = from}});
+        compare((struct choice){.penalty = "l1+0.5*l2",
+                                .settings = {.lambda = 0.04, .average_from = from},
+                                .explicit_weights = true});
+    }
+}
+
+/* An average of no iterates is no average. */
+static void theta_stays_where_nothing_was_counted(void **state)
+{
+    (void)state;
+    struct small_problem problem;
+    struct learner learner;
+    medley_error error = {0};
+    dense_theta before;
+    dense_theta after;
+    const struct choice choice = {.loss = "hinge",
+                                  .penalty = "mkl",
+                                  .settings = {.lambda = 0.1,
+                                               .eta0 = 1,
+                                               .schedule = MD_RATE_SQRT,
+                                               .average = true,
+                                               .average_from = 3,
+                                               .radius = INFINITY,
+                                               .batch = 1,
+                                               .threads = 1}};
+    small_problem_make(&problem, 2);
+    learner_make(&learner, &problem, &choice);
+    for (size_t e = 0; e < 3; e++)
+        assert_int_equal(md_online_epoch(&learner.online, e, &error), MEDLEY_OK);
+    learner_theta(&learner, &problem, before);
+    assert_int_equal(md_online_take_average(&learner.online, &error), MEDLEY_OK);
+    learner_theta(&learner, &problem, after);
+    assert_memory_equal(before, after, sizeof before);
+    learner_clear(&learner);
+    small_problem_clear(&problem);
+}
+
+static void rows_that_are_nearly_right_are_left_alone(void **state)
+{
+    (void)state;
+    for (double learnt = 0.2; learnt < 1; learnt += 0.3) {
+        const md_online_settings settings = {.lambda = 0.05, .learnt = learnt};
+        compare((struct choice){.penalty = "mkl", .settings = settings});
+        compare((struct choice){.penalty = "l2", .settings = settings, .explicit_weights = true});
+    }
 }
 
 /* Where only weights are thresholded, thresholds are put off; a ball or a penalty on norms forbids
@@ -92,14 +144,12 @@ static void only_what_may_be_put_off_is(void **state)
     struct small_problem problem;
     small_problem_make(&problem, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct choice choice = {.loss = "hinge",
-                                      .penalty = cases[i].penalty,
-                                      .explicit_weights = true,
-                                      .settings = {.lambda = 0.1,
-                                                   .eta0 = 1,
-                                                   .radius = cases[i].radius,
-                                                   .batch = 1,
-                                                   .threads = 1}};
+        const struct choice choice = {
+            .loss = "hinge",
+            .penalty = cases[i].penalty,
+            .explicit_weights = true,
+            .settings = {
+                .lambda = 0.1, .eta0 = 1, .radius = cases[i].radius, .batch = 1, .threads = 1}};
         struct learner learner;
         learner_make(&learner, &problem, &choice);
         assert_int_equal(learner.online.late_shrink, cases[i].late);
@@ -114,6 +164,9 @@ int main(void)
         cmocka_unit_test(rounds_of_several_examples_coincide_with_the_direct_algorithm),
         cmocka_unit_test(blocks_beside_the_penalty_have_an_l2_term_of_their_own),
         cmocka_unit_test(an_absorbed_square_is_a_part_of_the_loss),
+        cmocka_unit_test(averages_may_begin_late),
+        cmocka_unit_test(theta_stays_where_nothing_was_counted),
+        cmocka_unit_test(rows_that_are_nearly_right_are_left_alone),
         cmocka_unit_test(late_thresholds_make_no_difference),
         cmocka_unit_test(only_what_may_be_put_off_is),
     };

@@ -21,8 +21,18 @@ static void loss_gradient(const struct small_problem *p, dense_theta theta, dens
     }
 }
 
-static double batch_optimum(const struct small_problem *p, const char *penalty, double lambda,
-                            dense_theta theta)
+/* How a term is minimised makes no difference to where: what the loss absorbs is shrunk here. */
+static struct plain_penalty shrunk_penalty(const char *text, size_t own_terms)
+{
+    struct plain_penalty penalty = plain_penalty_of(text);
+    penalty.half_square += penalty.absorbed;
+    penalty.absorbed = 0;
+    penalty.own_terms = own_terms;
+    return penalty;
+}
+
+static double batch_optimum(const struct small_problem *p, struct plain_penalty penalty,
+                            double lambda, dense_theta theta)
 {
     dense_theta ahead = {{{0}}};
     dense_theta gradient;
@@ -35,9 +45,8 @@ static double batch_optimum(const struct small_problem *p, const char *penalty, 
         loss_gradient(p, ahead, gradient);
         for (size_t i = 0; i < BLOCKS * COLUMNS * LABELS; i++)
             (&next[0][0][0])[i] = (&ahead[0][0][0])[i] - step * (&gradient[0][0][0])[i];
-        plain_prox(plain_penalty_of(penalty), next, step * lambda);
-        const double value =
-            plain_objective(p, "logistic", plain_penalty_of(penalty), lambda, next);
+        plain_prox(penalty, next, step * lambda);
+        const double value = plain_objective(p, "logistic", penalty, lambda, next);
         const double grown = value > best ? 1 : (1 + sqrt(1 + 4 * momentum * momentum)) / 2;
         for (size_t i = 0; i < BLOCKS * COLUMNS * LABELS; i++)
             (&ahead[0][0][0])[i] =
@@ -83,14 +92,21 @@ static const struct {
     const char *penalty;
     double lambda;
     bool explicit_weights;
+    size_t own_terms;
 } cases[] = {
-    {"mkl", 0.02, false},
-    {"mkl", 0.2, true},
-    {"l2", 0.05, false},
-    {"group-lasso", 0.03, false},
-    {"elastic(t=0.3)", 0.05, true},
-    {"sparse-group(s=0.4)", 0.02, true},
-    {"l1", 0.01, true},
+    {"mkl", 0.02, false, 0},
+    {"mkl", 0.2, true, 0},
+    {"l2", 0.05, false, 0},
+    {"group-lasso", 0.03, false, 0},
+    {"elastic(t=0.3)", 0.05, true, 0},
+    {"sparse-group(s=0.4)", 0.02, true, 0},
+    {"l1", 0.01, true, 0},
+    {"mkl", 0.05, false, 1},
+    {"group-lasso", 0.05, true, 2},
+    {"absorbed-l2", 0.05, false, 0},
+    {"absorbed-l2", 0.05, true, 1},
+    {"group-lasso+0.5*absorbed-l2", 0.03, false, 0},
+    {"l1+0.5*absorbed-l2", 0.02, true, 1},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -102,13 +118,14 @@ static double norm_of(dense_theta theta)
     return sqrt(square);
 }
 
-static double radius_of(const char *text, double lambda, double at_zero, size_t blocks)
+static double radius_of(const char *text, double lambda, double at_zero, size_t blocks,
+                        size_t own_terms)
 {
     md_penalty *penalty = NULL;
     medley_error error = {0};
     assert_int_equal(md_penalty_create(&penalty, text, &error), MEDLEY_OK);
     const md_online_problem problem = {
-        .penalty = penalty, .block_count = blocks, .penalised = blocks};
+        .penalty = penalty, .block_count = blocks, .penalised = blocks - own_terms};
     const double radius = md_online_radius(&problem, lambda, at_zero);
     md_penalty_free(penalty);
     return radius;
@@ -122,13 +139,15 @@ static void long_runs_come_close_to_the_optimum(void **state)
         struct learner learner;
         dense_theta optimum;
         small_problem_make(&problem, 20 + k);
-        const double best = batch_optimum(&problem, cases[k].penalty, cases[k].lambda, optimum);
-        const double radius =
-            radius_of(cases[k].penalty, cases[k].lambda, log((double)LABELS), BLOCKS);
+        const struct plain_penalty penalty = shrunk_penalty(cases[k].penalty, cases[k].own_terms);
+        const double best = batch_optimum(&problem, penalty, cases[k].lambda, optimum);
+        const double radius = radius_of(cases[k].penalty, cases[k].lambda, log((double)LABELS),
+                                        BLOCKS, cases[k].own_terms);
         assert_true(norm_of(optimum) <= radius);
         const struct choice choice = {.loss = "logistic",
                                       .penalty = cases[k].penalty,
                                       .explicit_weights = cases[k].explicit_weights,
+                                      .own_terms = cases[k].own_terms,
                                       .settings = {.lambda = cases[k].lambda,
                                                    .eta0 = 1,
                                                    .schedule = MD_RATE_SQRT,
@@ -154,27 +173,56 @@ static void the_radius_is_the_papers_for_squared_norms(void **state)
     (void)state;
     for (size_t m = 1; m < 6; m++) {
         const double expected = sqrt(2 * 0.7 / 0.01);
-        assert_true(fabs(radius_of("l2", 0.01, 0.7, m) - expected) < 1e-9 * expected);
-        assert_true(fabs(radius_of("mkl", 0.01, 0.7, m) - expected) < 1e-9 * expected);
-        assert_true(fabs(radius_of("group-lasso", 0.01, 0.7, m) - 70) < 1e-7);
+        assert_true(fabs(radius_of("l2", 0.01, 0.7, m, 0) - expected) < 1e-9 * expected);
+        assert_true(fabs(radius_of("mkl", 0.01, 0.7, m, 0) - expected) < 1e-9 * expected);
+        assert_true(fabs(radius_of("absorbed-l2", 0.01, 0.7, m, 0) - expected) < 1e-9 * expected);
+        assert_true(fabs(radius_of("none", 0.01, 0.7, m, m) - expected) < 1e-9 * expected);
+        assert_true(fabs(radius_of("group-lasso", 0.01, 0.7, m, 0) - 70) < 1e-7);
     }
-    assert_true(isinf(radius_of("none", 0.01, 0.7, 3)));
-    assert_true(isinf(radius_of("l1", 0.01, 0.7, 3)));
+    assert_true(isinf(radius_of("none", 0.01, 0.7, 3, 0)));
+    assert_true(isinf(radius_of("l1", 0.01, 0.7, 3, 0)));
+    assert_true(isinf(radius_of("none", 0.01, 0.7, 3, 2)));
 }
 
-/* All b with lambda Omega(b) <= loss at zero are inside: tried in random directions, also with
- * few or equal entries, for every penalty and for composites that want different things. */
+/* Norms in a random direction, also with few or equal entries; the sum of their squares. */
+static double draw_direction(md_random *random, size_t kind, double *b, size_t count)
+{
+    double square = 0;
+    for (size_t m = 0; m < count; m++) {
+        b[m] = kind == 0 ? (double)md_random_below(random, 2) : fabs(md_random_normal(random));
+        b[m] = kind == 1 ? b[m] : b[m] * b[m] * b[m];
+        square += b[m] * b[m];
+    }
+    return square;
+}
+
+/* The whole of Omega, of blocks beside the penalty too. */
+static double omega_of(const md_online_problem *problem, const double *b)
+{
+    double omega = md_penalty_value(problem->penalty, b, problem->penalised);
+    for (size_t m = 0; m < problem->block_count; m++)
+        omega +=
+            (m < problem->penalised ? md_penalty_absorbed(problem->penalty) : 1) * b[m] * b[m] / 2;
+    return omega;
+}
+
+/* All b with lambda Omega(b) <= loss at zero are inside, for every penalty and for composites that
+ * want different things. */
 static void the_ball_holds_every_theta_that_is_no_worse_than_zero(void **state)
 {
     (void)state;
-    static const char *const composites[] = {"group-lasso+block(q=4)", "mkl+block(q=3)",
+    static const char *const composites[] = {"group-lasso+block(q=4)",
+                                             "mkl+block(q=3)",
                                              "0.01*group-lasso+squared-block(q=6)",
-                                             "group-lasso+l2"};
+                                             "group-lasso+l2",
+                                             "group-lasso+2*absorbed-l2",
+                                             "l1+0.5*absorbed-l2"};
+    enum { COMPOSITES = sizeof composites / sizeof *composites };
     const double at_zero = 1.1;
     md_random random;
     md_random_seed(&random, 77);
-    for (size_t k = 0; k < 4 || md_penalties[k - 4] != NULL; k++) {
-        const char *text = k < 4 ? composites[k] : md_penalties[k - 4]->name;
+    for (size_t k = 0; k < COMPOSITES || md_penalties[k - COMPOSITES] != NULL; k++) {
+        const char *text = k < COMPOSITES ? composites[k] : md_penalties[k - COMPOSITES]->name;
         md_penalty *penalty = NULL;
         medley_error error = {0};
         assert_int_equal(md_penalty_create(&penalty, text, &error), MEDLEY_OK);
@@ -183,23 +231,16 @@ static void the_ball_holds_every_theta_that_is_no_worse_than_zero(void **state)
             const size_t count = 1 + md_random_below(&random, 9);
             const double lambda = pow(10, 4 * md_random_uniform(&random) - 2);
             const md_online_problem problem = {
-                .penalty = penalty, .block_count = count, .penalised = count};
+                .penalty = penalty,
+                .block_count = count,
+                .penalised = trial % 4 == 0 ? md_random_below(&random, count + 1) : count};
             const double radius = md_online_radius(&problem, lambda, at_zero);
-            double square = 0;
-            for (size_t m = 0; m < count; m++) {
-                b[m] = trial % 3 == 0 ? (double)md_random_below(&random, 2)
-                                      : fabs(md_random_normal(&random));
-                b[m] = trial % 3 == 1 ? b[m] : b[m] * b[m] * b[m];
-                square += b[m] * b[m];
-            }
+            const double square = draw_direction(&random, trial % 3, b, count);
             if (isinf(radius) || square == 0)
                 continue;
             for (size_t m = 0; m < count; m++)
                 b[m] *= 1.000001 * radius / sqrt(square);
-            double omega = md_penalty_value(penalty, b, count);
-            for (size_t m = 0; m < count; m++)
-                omega += md_penalty_absorbed(penalty) * b[m] * b[m] / 2;
-            if (!(lambda * omega > at_zero))
+            if (!(lambda * omega_of(&problem, b) > at_zero))
                 fail_msg("%s: a point outside radius %g is no worse than zero", text, radius);
         }
         md_penalty_free(penalty);
@@ -300,17 +341,17 @@ static double train_certified(struct certified *problem, double lambda)
         assert_int_equal(md_kernel_block_create(&blocks[m], problem->gram, m, "k", 3, true, &error),
                          MEDLEY_OK);
     assert_int_equal(md_penalty_create(&penalty, "l2", &error), MEDLEY_OK);
-    const md_online_problem given = {.blocks = blocks,
-                                     .block_count = CERTIFIED_KERNELS,
-                                     .penalised = CERTIFIED_KERNELS,
-                                     .gram = problem->gram,
-                                     .space = {.structure = md_structure_find("multiclass"),
-                                               .shape = {.labels = 3}},
-                                     .loss = md_loss_find("hinge"),
-                                     .penalty = penalty,
-                                     .examples = problem->examples,
-                                     .example_count = CERTIFIED_ROWS,
-                                     .gold = problem->gold};
+    const md_online_problem given = {
+        .blocks = blocks,
+        .block_count = CERTIFIED_KERNELS,
+        .penalised = CERTIFIED_KERNELS,
+        .gram = problem->gram,
+        .space = {.structure = md_structure_find("multiclass"), .shape = {.labels = 3}},
+        .loss = md_loss_find("hinge"),
+        .penalty = penalty,
+        .examples = problem->examples,
+        .example_count = CERTIFIED_ROWS,
+        .gold = problem->gold};
     const md_online_settings settings = {.lambda = lambda,
                                          .eta0 = 1,
                                          .schedule = MD_RATE_INVERSE,

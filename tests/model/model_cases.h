@@ -10,7 +10,12 @@
 
 enum { CASE_COLUMNS = 4, CASE_ROWS_MOST = 64 };
 
-typedef enum case_data { DENSE, SPARSE, GRAMS, CASE_KINDS } case_data;
+typedef enum case_data { DENSE, SPARSE, GRAMS, SEQUENCES, TAGGED, CASE_KINDS } case_data;
+
+static inline bool has_sequences(case_data kind)
+{
+    return kind == SEQUENCES || kind == TAGGED;
+}
 
 /* Row i of a fixed stream of rows with three classes, values between 0 and about 2, some zero. */
 static inline void case_row(size_t i, double x[CASE_COLUMNS], char label[2])
@@ -102,12 +107,48 @@ static inline medley_dataset *case_grams(size_t first, size_t rows, size_t train
     return dataset;
 }
 
+/* Sequences of three rows; the last may be shorter. */
+static inline medley_dataset *case_sequences(size_t first, size_t rows)
+{
+    medley_dataset *dataset = case_dense(first, rows);
+    dataset->sequence_count = (rows + 2) / 3;
+    dataset->sequence_start = calloc(dataset->sequence_count + 1, sizeof *dataset->sequence_start);
+    assert_non_null(dataset->sequence_start);
+    for (size_t s = 0; s <= dataset->sequence_count; s++)
+        dataset->sequence_start[s] = 3 * s < rows ? 3 * s : rows;
+    return dataset;
+}
+
+/* The same as tagged text: a word, a class of words, the label. */
+static inline medley_dataset *case_tagged(size_t first, size_t rows)
+{
+    medley_dataset *dataset = NULL;
+    medley_error error = {0};
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    md_text text = {0};
+    for (size_t r = 0; r < rows; r++) {
+        double x[CASE_COLUMNS];
+        char label[2];
+        case_row(first + r, x, label);
+        md_text_addf(&text, "w%zu p%d %s\n%s", (first + r) * 7 % 11, x[0] > 1, label,
+                     r % 3 == 2 ? "\n" : "");
+    }
+    options.format = "columns";
+    options.text_columns = true;
+    if (read_text(&dataset, text.data, text.length, &options, &error) != MEDLEY_OK)
+        fail_msg("%s", error.message);
+    md_text_clear(&text);
+    return dataset;
+}
+
 static inline medley_dataset *case_dataset(case_data kind, size_t first, size_t rows,
                                            size_t training)
 {
-    return kind == DENSE    ? case_dense(first, rows)
-           : kind == SPARSE ? case_sparse(first, rows)
-                            : case_grams(first, rows, training);
+    return kind == DENSE       ? case_dense(first, rows)
+           : kind == SPARSE    ? case_sparse(first, rows)
+           : kind == GRAMS     ? case_grams(first, rows, training)
+           : kind == SEQUENCES ? case_sequences(first, rows)
+                               : case_tagged(first, rows);
 }
 
 /* One way to train for each thing that a model file can hold. */
@@ -135,6 +176,11 @@ static const struct model_case model_cases[] = {
     {GRAMS, "normalize=diag"},
     {GRAMS, "normalize=trace method=average"},
     {GRAMS, "normalize=center"},
+    {SEQUENCES, "kernel=rbf(auto) kernel=linear"},
+    {SEQUENCES, "kernel=linear order=2 bigram=learned bigram-ends=yes loss=logistic"},
+    {TAGGED, "template=chunk penalty=group-lasso lambda=0.001"},
+    {TAGGED, "template=chunk penalty=l1 lambda=0.02 loss=logistic bigram-ends=yes"},
+    {TAGGED, "template=chunk penalty=l2 hash-bits=5 loss=logistic"},
 };
 enum { MODEL_CASES = sizeof model_cases / sizeof *model_cases };
 

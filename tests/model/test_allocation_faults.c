@@ -145,6 +145,9 @@ static void failing_allocations_are_reported(void **state)
         {DENSE, "method=best normalize=center eta0=auto loss=logistic"},
         {SPARSE, "method=average kernel=linear kernel=rbf(auto) memory=1K"},
         {GRAMS, "normalize=diag"},
+        {SEQUENCES, "kernel=rbf(auto) order=2 bigram=learned bigram-ends=yes loss=logistic"},
+        {TAGGED, "template=chunk penalty=l1 lambda=0.01 average=yes"},
+        {TAGGED, "template=chunk penalty=group-lasso hash-bits=4 loss=logistic"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct subject subject = {.train = case_dataset(cases[i].kind, 0, 9, 9),

@@ -63,6 +63,8 @@ static outcome try_bytes(const struct sample *sample, const char *bytes, size_t 
     if (status < 0) {
         assert_null(model);
         assert_true(error.code == status && error.message[0] != '\0');
+        if (strcmp(error.file, sample->path) != 0)
+            fail_msg("'%s' does not name the file", error.message);
         return REFUSED;
     }
     medley_prediction *prediction = NULL;

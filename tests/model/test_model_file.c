@@ -132,10 +132,11 @@ static void the_documented_example_is_what_is_written(void **state)
     static const struct {
         const char *name;
         uint64_t offset, length;
-    } sections[] = {{"story", 0xc0, 0x148},
-                    {"kernels", 0x240, 0xb8},
-                    {"points", 0x300, 0x50},
-                    {"bodies", 0x380, 0x40}};
+    } sections[] = {{"story", 0x100, 0x160},
+                    {"kernels", 0x280, 0xd0},
+                    {"points", 0x380, 0x50},
+                    {"bodies", 0x400, 0x40},
+                    {"weights", 0x440, 0x18}};
     medley_dataset *train = NULL;
     medley_error error = {0};
     size_t length;
@@ -144,8 +145,8 @@ static void the_documented_example_is_what_is_written(void **state)
     assert_int_equal(read_text(&train, csv, strlen(csv), &options, &error), MEDLEY_OK);
     medley_model *model = fit(train, NULL, "kernel=linear epochs=1 eta0=1 C=10");
     char *bytes = model_bytes(model, &length);
-    assert_int_equal(length, 960);
-    for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(length, 1112);
+    for (size_t i = 0; i < 5; i++) {
         uint64_t place[2];
         memcpy(place, bytes + 32 + 32 * i + 8, sizeof place);
         assert_string_equal(bytes + 32 + 32 * i, sections[i].name);
@@ -153,10 +154,48 @@ static void the_documented_example_is_what_is_written(void **state)
         assert_int_equal(place[1], sections[i].length);
     }
     const float points[] = {0, 1, 1, 0, 1, 1};
-    assert_memory_equal(bytes + 0x328, points, sizeof points);
+    assert_memory_equal(bytes + 0x3a8, points, sizeof points);
     float first;
-    memcpy(&first, bytes + 0x390, sizeof first);
+    memcpy(&first, bytes + 0x410, sizeof first);
     assert_true(fabsf(first - 0.683f) < 0.001f);
+    free(bytes);
+    medley_model_free(model);
+    medley_dataset_free(train);
+}
+
+/* Its second example: templates and their weights. The name of the template file stands in it, so
+ * that places are counted from behind. */
+static void the_documented_templates_are_what_is_written(void **state)
+{
+    (void)state;
+    static const char words[] = "the D\ndog N\n";
+    static const char templates[] = "U:%x[0,0]\nB\n";
+    medley_dataset *train = NULL;
+    medley_error error = {0};
+    char path[PATH_SIZE];
+    char text[PATH_SIZE + 64];
+    size_t length;
+    medley_read_options how = MEDLEY_READ_OPTIONS_INIT;
+    how.format = "columns";
+    how.text_columns = true;
+    assert_int_equal(read_text(&train, words, strlen(words), &how, &error), MEDLEY_OK);
+    temporary_path(path);
+    write_bytes(path, templates, strlen(templates));
+    snprintf(text, sizeof text, "template=%s penalty=l2 epochs=1 eta0=1 C=10", path);
+    medley_model *model = fit(train, NULL, text);
+    unlink(path);
+    char *bytes = model_bytes(model, &length);
+    const float pairs[] = {0, 0.660f, -0.660f, 0};
+    const float labels[] = {0.660f, -0.660f, -0.660f, 0.660f};
+    float found[4];
+    memcpy(found, bytes + length - 16, sizeof found);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(fabsf(found[i] - pairs[i]) < 0.001f);
+    memcpy(found, bytes + length - 72, sizeof found);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(fabsf(found[i] - labels[i]) < 0.001f);
+    const uint64_t dictionary[] = {3, 0x656874, 3, 0x676f64, 2, (uint64_t)1 << 32, 1, 2};
+    assert_memory_equal(bytes + length - 176, dictionary, sizeof dictionary);
     free(bytes);
     medley_model_free(model);
     medley_dataset_free(train);
@@ -218,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_loaded_model_is_the_model_that_was_saved),
         cmocka_unit_test(strange_column_names_survive),
         cmocka_unit_test(the_documented_example_is_what_is_written),
+        cmocka_unit_test(the_documented_templates_are_what_is_written),
         cmocka_unit_test(files_that_are_no_models_are_refused),
         cmocka_unit_test(targets_that_cannot_be_written_are_refused),
     };

@@ -5,7 +5,11 @@
 #include "structure/chain.h"
 #include "structure/structure_case.h"
 
+#ifdef MEDLEY_SANITIZED
+enum { LONG = 10000 }; /* sanitizers are slow */
+#else
 enum { LONG = 100000 };
+#endif
 
 static struct input chain(md_shape shape, size_t length, uint64_t seed, double scale)
 {
