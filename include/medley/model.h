@@ -38,6 +38,9 @@ MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *na
  * text_columns of medley_read_options. */
 MEDLEY_API bool medley_model_reads_words(const medley_model *model);
 
+/* Column of tagged words that the labels were taken from in training, from 1; 0: not known. */
+MEDLEY_API size_t medley_model_label_column(const medley_model *model);
+
 /* ---- what was learnt ---- */
 
 typedef struct medley_block_info {

@@ -36,7 +36,7 @@ MEDLEY_API size_t medley_option_count(void);
 MEDLEY_API medley_option_info medley_option_describe(size_t index);
 
 /* Everything that can be chosen by name. kind: "kernels", "penalties", "losses", "methods",
- * "formats", "generators", "structures". Returns false behind the last one. */
+ * "formats", "generators", "structures", "templates". Returns false behind the last one. */
 typedef struct medley_listing {
     const char *name, *summary, *formula; /* formula may be NULL */
     char parameters[512];                 /* "degree=2, offset=1" or "" */

@@ -131,7 +131,7 @@ static medley_status apply_center(md_matrix *output, const md_step *step, const 
     (void)dataset;
     const size_t pad = (size_t)step->pad;
     struct room room = {.margin = pad + step->width / 2 + 3};
-    room.margin += (size_t)(most_slope * (double)(pad + step->height / 2));
+    room.margin += (size_t)(most_slope * ((double)pad + (double)step->height / 2));
     const size_t length = step->width + 2 * room.margin;
     room.line = md_calloc(length, sizeof *room.line);
     room.zeros = md_calloc(step->width, sizeof *room.zeros);

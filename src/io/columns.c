@@ -55,6 +55,13 @@ static medley_status choose_label(columns_reader *reader, const medley_read_opti
                                   medley_error *error)
 {
     const char *label = options->label;
+    const size_t expected = options->feature_count;
+    if (options->text_columns && expected > 0 && reader->fields != expected &&
+        reader->fields != expected + 1)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->first_line,
+                          "found %zu fields, the model expects %zu and a label, which may be "
+                          "missing; give data with the columns of the training file",
+                          reader->fields, expected);
     if (options->feature_count == reader->fields && (label == NULL || options->ignore_labels))
         label = "none"; /* what the model expects and nothing else: the labels are left out */
     if (label == NULL || strcmp(label, "last") == 0) {

@@ -69,7 +69,12 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
     dataset->source = md_copy_text(input->path, strlen(input->path));
     if (dataset->source == NULL)
         return md_fail_memory(error, strlen(input->path));
-    MEDLEY_TRY(md_format_of_input(&format, input, options->format, error));
+    medley_error unknown = {0};
+    if (options->text_columns && options->format == NULL &&
+        md_format_of_input(&format, input, NULL, &unknown) < 0)
+        MEDLEY_TRY(md_format_of_input(&format, input, "columns", error)); /* tells what is wrong */
+    else
+        MEDLEY_TRY(md_format_of_input(&format, input, options->format, error));
     dataset->format = format->name;
     MEDLEY_TRY(format->read(dataset, input, options, error));
     if (dataset->rows == 0)

@@ -232,6 +232,7 @@ static medley_status copy_features(struct builder *b)
             return status;
     }
     model->token_columns = templates ? b->problem->train->token_columns : 0;
+    model->label_column = templates ? b->problem->train->label_column + 1 : 0;
     if (!templated)
         return MEDLEY_OK;
     renumber_templates(b);

@@ -10,6 +10,7 @@
 
 enum { LOOKAHEAD = 4 };                  /* windows of examples */
 static const double PARALLEL_WORK = 1e6; /* values touched by a step worth two threads */
+static const double DENSE_COST = 1.0 / 16; /* of a value that is part of a matrix product */
 static const double PARALLEL_BATCH = 1e5; /* values looked at to score a batch worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 static const double VANISHED = 1e-30;    /* no length that single precision could show */
@@ -253,8 +254,10 @@ static size_t step_threads(const md_online *online, const md_step *step)
     bool announced = true;
     for (size_t g = 0; g < step->count; g++) {
         const md_gradient *gradient = &step->gradients[g];
-        const size_t entries = gradient->delta->count;
-        values += (double)entries * (double)(rows > 0 ? rows : p->space.shape.labels);
+        const double entries = (double)gradient->delta->count;
+        const double all = (double)gradient->example.length * (double)p->space.shape.labels;
+        const double cost = 2 * entries > all ? DENSE_COST : 1; /* one matrix product */
+        values += cost * entries * (double)(rows > 0 ? rows : p->space.shape.labels);
         for (size_t i = 0; rows > 0 && i < gradient->example.length; i++)
             announced = announced && md_gram_has_row(p->gram, gradient->example.row + i);
     }

@@ -159,7 +159,8 @@ static medley_status make_bank(md_problem *problem, medley_error *error)
     medley_status status = md_options_kernels(&specs, options, error);
     if (status < 0)
         return status;
-    if (specs == NULL && options->template != NULL)
+    if (specs == NULL && options->template != NULL && train->table_count == 0 &&
+        train->gram_count == 0)
         return MEDLEY_OK; /* the templates are all there is */
     if (train->token_columns > 0 && train->table_count == 0 && train->gram_count == 0) {
         md_texts_free(specs);
@@ -186,6 +187,7 @@ static medley_status select_blocks(md_problem *problem, medley_error *error)
     medley_status status = MEDLEY_OK;
     md_selection selection = {0};
     MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
+    MEDLEY_TRY(md_selection_check(&selection, &problem->bank, problem->templates, error));
     MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
     MEDLEY_TRY(md_selection_of_templates(&selection, &problem->templates, error));
     if (problem->bank.count == 0 &&
@@ -240,6 +242,24 @@ static medley_status create_gram(md_problem *problem, size_t memory, medley_erro
     return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
 }
 
+/* A cut-off that leaves no feature leaves nothing to learn with. */
+static medley_status check_features(const md_problem *problem, medley_error *error)
+{
+    size_t count = 0;
+    size_t templates = 0;
+    for (size_t b = 0; b < md_templates_count(problem->templates); b++) {
+        if (md_templates_is_constant(problem->templates, b))
+            continue;
+        count += md_features_count(problem->features, b);
+        templates++;
+    }
+    if (count > 0 || templates == 0)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "no feature of the templates occurs %lld times; use a smaller --min-count",
+                   problem->options->min_count);
+}
+
 static medley_status find_features(md_problem *problem, medley_error *error)
 {
     if (problem->templates == NULL)
@@ -258,7 +278,8 @@ static medley_status find_features(md_problem *problem, medley_error *error)
             problem->feature_ids[r * ids.block_count + b] = ids.ids[b][r];
     const size_t bytes = ids.rows * ids.block_count * sizeof *problem->feature_ids;
     md_feature_ids_free(&ids);
-    return problem->feature_ids != NULL ? MEDLEY_OK : md_fail_memory(error, bytes);
+    return problem->feature_ids != NULL ? check_features(problem, error)
+                                        : md_fail_memory(error, bytes);
 }
 
 static medley_status find_primal_rows(md_problem *problem, medley_error *error)

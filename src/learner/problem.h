@@ -81,6 +81,7 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
 
 typedef struct md_selection {
     bool all;         /* nothing is left out */
+    bool by_name;     /* the user has named them */
     md_strings names; /* of the blocks that stay */
 } md_selection;
 
@@ -91,7 +92,9 @@ bool md_selection_has(const md_selection *selection, const char *name);
 /* Does a name as people write it, with a '*' at its end or without what is behind ':', mean this
  * block? */
 bool md_selection_matches(const char *written, size_t length, const char *name);
-/* Fails if none of the names was found. */
+/* Fails for a name of --blocks that no block has. */
+medley_status md_selection_check(const md_selection *selection, const md_bank *bank,
+                                 const md_templates *templates, medley_error *error);
 medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
                                    medley_error *error);
 medley_status md_selection_of_templates(const md_selection *selection, md_templates **templates,

@@ -85,27 +85,29 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
                                                                                    : MEDLEY_STOPPED;
 }
 
-/* Goes up from the natural rate by factors of ten as long as that helps, else down; then looks half
- * a factor to both sides. This is the paper's rule (the best of 0.01 ... 10 after five epochs)
- * without its bounds, which kernels of another scale (unit trace) would break. */
+/* The paper's rule, the best of four rates a factor of ten apart, around the natural rate instead of
+ * 1: kernels of another scale (unit trace) would break fixed ones. As long as the best is one of the
+ * ends the next one is tried too; then half a factor to both sides. All four are tried since the
+ * value is not always falling towards the best: data that can be separated are fitted well by
+ * large rates too, with a small margin. */
 static medley_status search_rate(struct rate_search *search, medley_error *error)
 {
-    bool better = true;
-    medley_status status = try_rate(search, search->start, &better, error);
-    for (int direction = 0; direction < 2 && status == MEDLEY_OK; direction++) {
-        const double factor = direction == 0 ? 10 : 0.1;
-        const double start = search->best_rate;
-        better = true;
-        for (double rate = start * factor;
-             better && status == MEDLEY_OK && rate < FARTHEST * search->start &&
-             rate * FARTHEST > search->start;
-             rate *= factor) {
-            status = try_rate(search, rate, &better, error);
-            better = better || (direction == 1 && isinf(search->best_value)); /* diverged */
-        }
-        if (search->best_rate > search->start)
-            break; /* up was right */
+    static const double first[] = {1, 10, 0.1, 0.01};
+    double high = search->start;
+    double low = search->start;
+    bool better;
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < sizeof first / sizeof *first && status == MEDLEY_OK; i++) {
+        const double rate = search->start * first[i];
+        high = fmax(high, rate);
+        low = fmin(low, rate);
+        status = try_rate(search, rate, &better, error);
     }
+    while (status == MEDLEY_OK && search->best_rate == high && high < FARTHEST * search->start)
+        status = try_rate(search, high *= 10, &better, error);
+    while (status == MEDLEY_OK && low * FARTHEST > search->start &&
+           (search->best_rate == low || isinf(search->best_value))) /* diverged */
+        status = try_rate(search, low /= 10, &better, error);
     const double centre = search->best_rate;
     for (int side = 0; side < 2 && status == MEDLEY_OK; side++) {
         status = try_rate(search, centre * (side == 0 ? sqrt(10) : sqrt(0.1)), &better, error);

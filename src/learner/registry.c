@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const char *const kinds[] = {"kernels", "penalties",  "losses",     "methods",
-                                    "formats", "generators", "structures", NULL};
+                                    "formats", "generators", "structures", "templates",
+                                    NULL};
 
 const char *const *medley_list_kinds(void)
 {
@@ -51,9 +52,16 @@ LISTER(list_formats, md_formats, )
 LISTER(list_generators, md_generators, )
 LISTER(list_structures, md_structures, )
 
+static bool list_templates(medley_listing *listing, size_t index)
+{
+    listing->name = md_template_sets[index].name;
+    listing->summary = md_template_sets[index].summary;
+    return listing->name != NULL;
+}
+
 static bool (*const listers[])(medley_listing *, size_t) = {
-    list_kernels, list_penalties,  list_losses,    list_methods,
-    list_formats, list_generators, list_structures};
+    list_kernels, list_penalties,  list_losses,     list_methods,
+    list_formats, list_generators, list_structures, list_templates};
 
 bool medley_list(medley_listing *listing, const char *kind, size_t index)
 {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
 
 /* Of the log losses: most rows have learnt as much after some epochs, and steps for them take most
@@ -176,7 +177,8 @@ static medley_status resume(struct run *run, bool *resumed)
         return MEDLEY_OK;
     const medley_status status =
         md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
-    if (*resumed && run->trained->epoch_count > run->problem->epochs)
+    if (*resumed && run->trained->epoch_count > run->problem->epochs &&
+        run->trained->epoch_count <= MOST_EPOCHS)
         return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,
                           "the checkpoint has seen %zu epochs and --epochs asks for %zu; ask for "
                           "more, or leave out --resume to start anew",
@@ -196,12 +198,20 @@ static bool has_settled(const md_trained *trained)
     return fabs(trained->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
 }
 
+/* No epoch was better on held-out data than one long ago. */
+static bool is_out_of_patience(const struct run *run)
+{
+    const size_t done = run->trained->epoch_count;
+    return run->problem->dev != NULL && done > 0 &&
+           done - 1 - run->best_epoch >= (size_t)run->problem->options->patience;
+}
+
 static medley_status run_epochs(struct run *run)
 {
-    const medley_options *options = run->problem->options;
     const size_t epochs = run->problem->epochs;
     md_trained *trained = run->trained;
     run->start = md_clock_seconds();
+    trained->converged = is_out_of_patience(run);
     for (size_t e = trained->epoch_count; e < epochs && !trained->converged; e++) {
         medley_status status = one_epoch(run, e);
         if (status == MEDLEY_OK)
@@ -212,8 +222,7 @@ static medley_status run_epochs(struct run *run)
         if (!md_problem_report(run->problem, run->stage, e + 1, epochs, epoch->objective,
                                epoch->dev_accuracy))
             return MEDLEY_STOPPED;
-        trained->converged =
-            run->problem->dev != NULL && e - run->best_epoch >= (size_t)options->patience;
+        trained->converged = is_out_of_patience(run);
     }
     trained->converged = trained->converged || has_settled(trained);
     return MEDLEY_OK;

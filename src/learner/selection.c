@@ -74,7 +74,8 @@ medley_status md_selection_make(md_selection *selection, const medley_options *o
 {
     medley_status status = MEDLEY_OK;
     medley_model *model = NULL;
-    *selection = (md_selection){.all = options->keep == 0 && options->blocks == NULL};
+    *selection = (md_selection){.all = options->keep == 0 && options->blocks == NULL,
+                                .by_name = options->blocks != NULL};
     if (options->keep > 0 && options->blocks != NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "give --keep or --blocks: both say which blocks are used");
@@ -108,6 +109,27 @@ bool md_selection_has(const md_selection *selection, const char *name)
         found = md_selection_matches(selection->names.items[i],
                                      strlen(selection->names.items[i]), name);
     return found;
+}
+
+medley_status md_selection_check(const md_selection *selection, const md_bank *bank,
+                                 const md_templates *templates, medley_error *error)
+{
+    const size_t template_count = templates ? md_templates_count(templates) : 0;
+    for (size_t i = 0; selection->by_name && i < selection->names.count; i++) {
+        const char *name = selection->names.items[i];
+        const size_t length = strlen(name);
+        bool found = false;
+        for (size_t m = 0; !found && m < bank->count; m++)
+            found = md_selection_matches(name, length, bank->kernels[m].name);
+        for (size_t t = 0; !found && t < template_count; t++)
+            found = md_selection_matches(name, length, md_templates_name(templates, t));
+        if (!found)
+            return md_fail(error, MEDLEY_USAGE,
+                           "--blocks: there is no block '%s' in this run; write the name of a "
+                           "kernel, or of a template what stands before its ':'",
+                           name);
+    }
+    return MEDLEY_OK;
 }
 
 medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,

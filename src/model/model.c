@@ -76,3 +76,8 @@ bool medley_model_reads_words(const medley_model *model)
 {
     return model->token_columns > 0;
 }
+
+size_t medley_model_label_column(const medley_model *model)
+{
+    return model->label_column;
+}

@@ -38,6 +38,7 @@ struct medley_model {
     md_space space; /* what decodes, and how many labels look back on how many */
     md_strings labels;
     size_t token_columns;  /* of tagged words that the templates were made for */
+    size_t label_column;   /* of them: where the label stood, from 1; 0: not known */
     md_features *features; /* of the active templates, or NULL */
     md_weights *weights;   /* [weights_count] */
     size_t weights_count;

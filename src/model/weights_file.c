@@ -37,6 +37,7 @@ static void pack_sparse(md_text *out, const md_weights *weights, size_t count)
 void md_weights_pack(md_text *out, const medley_model *model)
 {
     md_pack_u64(out, model->token_columns);
+    md_pack_u64(out, model->label_column);
     md_pack_u64(out, model->features != NULL);
     if (model->features != NULL)
         md_features_pack(out, model->features);
@@ -120,11 +121,13 @@ static medley_status unpack_one(medley_model *model, md_weights *weights, md_unp
 medley_status md_weights_unpack(medley_model *model, md_unpack *in, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
+    medley_error inner = {0}; /* the caller tells of damage, and where */
     model->token_columns = md_unpack_u64(in);
+    model->label_column = md_unpack_u64(in);
     if (md_unpack_u64(in) != 0)
-        status = md_features_unpack(&model->features, in, error);
+        status = md_features_unpack(&model->features, in, &inner);
     if (status < 0)
-        return in->bad ? MEDLEY_OK : status; /* damage is told by the caller */
+        return in->bad ? MEDLEY_OK : md_fail(error, status, "%s", inner.message);
     const size_t count = md_unpack_count(in, 40);
     model->weights = md_calloc(count, sizeof *model->weights);
     if (model->weights == NULL)

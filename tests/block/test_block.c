@@ -180,46 +180,77 @@ static void products_and_single_rows_agree(void **state)
 
 /* ---- no numbers ---- */
 
+/* Puts a coefficient to a part that the block has features for; false if the step has none. */
+static bool spoil(const struct data *data, const struct variant *variant, struct step *step,
+                  float coefficient)
+{
+    md_delta *delta = &step->inference[0].delta;
+    for (size_t i = 0; i < delta->count; i++) {
+        const struct place place = place_of(variant, step->gradients[0].example, delta->part[i]);
+        double size = 0;
+        for (size_t c = 0; place.mine && c < features_of(variant); c++)
+            size += fabs(feature_at(data, variant, place.row, c));
+        if (size > 0.5) {
+            delta->coefficient[i] = delta->dense[delta->part[i]] = coefficient;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* From zero, and from something. */
 static void overflow(const struct data *data, md_block *block, const struct variant *variant,
                      md_random *random)
 {
     static const float coefficients[] = {NAN, INFINITY, -INFINITY, 3e38f};
-    (void)data;
-    for (size_t k = 0; k < 4; k++) {
-        for (int grown = 0; grown < 2; grown++) { /* from zero, and from something */
-            struct step step;
-            md_delta *delta = &step.inference[0].delta;
-            bool hit = false;
-            struct theta theta = {0};
-            block->class->restart(block);
-            for (int i = 0; i < 3 && grown; i++) {
-                draw_step(&step, variant, random);
-                take_step(data, block, variant, &theta, &step, false);
-                clear_step(&step);
-            }
+    for (size_t k = 0; k < 8; k++) {
+        struct step step = {0};
+        struct theta theta = {0};
+        block->class->restart(block);
+        for (int i = 0; i < 3 && k >= 4; i++) {
             draw_step(&step, variant, random);
-            for (size_t i = 0; i < delta->count && !hit; i++) {
-                const struct place place =
-                    place_of(variant, step.gradients[0].example, delta->part[i]);
-                double size = 0;
-                for (size_t c = 0; place.mine && c < features_of(variant); c++)
-                    size += fabs(feature_at(data, variant, place.row, c));
-                hit = size > 0.5;
-                if (hit)
-                    delta->coefficient[i] = delta->dense[delta->part[i]] = coefficients[k];
-            }
-            step.step.eta = 1e3;
-            const double norm = block->class->step(block, &step.step);
-            if (hit) {
-                assert_false(norm == 0);
-                if (k < 3)
-                    assert_true(!isfinite(norm));
-                block->class->finish(block, &step.step);
-                md_block_refresh_norm(block);
-                assert_false(block->norm == 0);
-            }
+            take_step(data, block, variant, &theta, &step, false);
             clear_step(&step);
         }
+        draw_step(&step, variant, random);
+        step.step.eta = 1e3;
+        if (spoil(data, variant, &step, coefficients[k % 4])) {
+            const double norm = block->class->step(block, &step.step);
+            assert_false(norm == 0);
+            assert_true(k % 4 == 3 || !isfinite(norm));
+            block->class->finish(block, &step.step);
+            md_block_refresh_norm(block);
+            assert_false(block->norm == 0);
+        }
+        clear_step(&step);
+    }
+}
+
+/* A step too large for single precision whose norm is a number all the same, then a step back. */
+static void overflow_and_return(const struct data *data, md_block *block,
+                                const struct variant *variant, md_random *random)
+{
+    (void)data;
+    for (size_t trial = 0; trial < 20; trial++) {
+        struct step step = {0};
+        block->class->restart(block);
+        draw_step(&step, variant, random);
+        step.step.eta = 1e200;
+        block->norm = block->class->step(block, &step.step);
+        if (block->norm > 0) {
+            block->class->finish(block, &step.step);
+            md_block_rescale(block, 1e-197);
+            for (size_t g = 0; g < step.step.count; g++) {
+                md_delta *delta = &step.inference[g].delta;
+                for (size_t i = 0; i < delta->count; i++) {
+                    delta->coefficient[i] *= -1;
+                    delta->dense[delta->part[i]] *= -1;
+                }
+            }
+            step.step.eta = 1;
+            assert_false(block->class->step(block, &step.step) == 0);
+        }
+        clear_step(&step);
     }
 }
 
@@ -227,6 +258,7 @@ static void a_norm_that_is_no_number_does_not_pass_for_zero(void **state)
 {
     (void)state;
     for_every_block(PLAIN, overflow);
+    for_every_block(PLAIN, overflow_and_return);
 }
 
 int main(void)

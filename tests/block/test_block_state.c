@@ -117,6 +117,41 @@ static void a_copied_state_goes_on_as_if_nothing_had_happened(void **state)
     for_every_block(THRESHOLDED, thresholded);
 }
 
+/* Few steps since the last clear, and other ones in between: a clear finds the weights again. */
+static void clear_what_was_copied(const struct data *data, md_block *block,
+                                  const struct variant *variant, md_random *random)
+{
+    for (size_t trial = 0; trial < 30; trial++) {
+        struct copy copy = {0};
+        struct seen seen;
+        struct theta theta = {0};
+        block->class->restart(block);
+        for (size_t t = md_random_below(random, 6); t > 0; t--)
+            operate(data, block, variant, &theta, random);
+        md_block_visit(block, visit, &copy);
+        block->class->restart(block);
+        struct theta other = {0};
+        for (size_t t = md_random_below(random, 6); t > 0; t--)
+            operate(data, block, variant, &other, random);
+        copy.back = true;
+        md_block_visit(block, visit, &copy);
+        check_norms(block, &theta);
+        block->class->clear(block);
+        look(block, &seen);
+        assert_true(seen.square == 0);
+        for (size_t i = 0; i < block->class->body_size(block); i++)
+            assert_true(seen.body[i] == 0);
+        free(copy.bytes);
+    }
+}
+
+static void a_copied_state_can_be_cleared(void **state)
+{
+    (void)state;
+    for_every_block(PLAIN, clear_what_was_copied);
+    for_every_block(AVERAGED, clear_what_was_copied);
+}
+
 /* Into another block made alike: how a run is resumed. */
 static void resume_elsewhere(const struct data *data, md_block *block,
                              const struct variant *variant, md_random *random)
@@ -151,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copied_state_goes_on_as_if_nothing_had_happened),
+        cmocka_unit_test(a_copied_state_can_be_cleared),
         cmocka_unit_test(a_state_fits_another_block_made_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

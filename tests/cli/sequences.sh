@@ -290,7 +290,6 @@ printf 'U00:%%t[0,0,"(a)*"\n' >pattern.template
 refuse 3 'pattern.template:1: ' "a malformed pattern" --template pattern.template train.txt
 printf '# nothing\n\n' >none.template
 refuse 3 'none.template: ' "a file without templates" --template none.template train.txt
-expect_exit 0 "templates without a feature that is common enough" train "${words[@]}" --min-count 300 train.txt
 refuse 2 'min-count' "no feature is left" "${words[@]}" --min-count 100000 train.txt
 refuse 2 'min-count' "no feature of a label is left" "${words[@]}" --blocks U00,U01 --min-count 100000 train.txt
 refuse 2 'bigram' "triples without pairs" "${words[@]}" --order 2 --bigram none train.txt
@@ -302,7 +301,8 @@ refuse 2 '--keep.*--from' "--keep without --from" "${words[@]}" --keep 2 train.t
 refuse 2 '--keep.*--from' "--from without --keep" "${words[@]}" --from good.medley train.txt
 refuse 3 'not a Medley model' "--from a file that is no model" "${words[@]}" --keep 2 --from train.txt train.txt
 refuse 1 'nowhere.medley' "--from a model that is not there" "${words[@]}" --keep 2 --from nowhere.medley train.txt
-refuse 2 'none of the blocks' "--blocks that are not there" "${words[@]}" --blocks U98,U99 train.txt
+refuse 2 "no block 'U98'" "--blocks that are not there" "${words[@]}" --blocks U98,U99 train.txt
+refuse 2 "no block 'U99'" "one of --blocks that is not there" "${words[@]}" --blocks U00,U99 train.txt
 refuse 2 'NAME=X' "--block-scale without a number" "${words[@]}" --block-scale U01 train.txt
 refuse 2 'NAME=X' "--block-scale with a word" "${words[@]}" --block-scale U01=much train.txt
 refuse 2 'NAME=X' "--block-scale below 0" "${words[@]}" --block-scale U01=-1 train.txt

@@ -44,8 +44,9 @@ static struct moments moments_of(const float *image, long height, long width)
     double variance = 0;
     double covariance = 0;
     for (long i = 0; i < height * width; i++) {
+        const long y = i / width;
         m.total += (double)image[i];
-        m.y += (double)image[i] * (double)(i / width);
+        m.y += (double)image[i] * (double)y;
         m.x += (double)image[i] * (double)(i % width);
     }
     if (m.total <= 0)
@@ -53,7 +54,8 @@ static struct moments moments_of(const float *image, long height, long width)
     m.y /= m.total;
     m.x /= m.total;
     for (long i = 0; i < height * width; i++) {
-        const double y = (double)(i / width) - m.y;
+        const long row = i / width;
+        const double y = (double)row - m.y;
         variance += (double)image[i] * y * y / m.total;
         covariance += (double)image[i] * y * ((double)(i % width) - m.x) / m.total;
     }
@@ -203,7 +205,7 @@ static void orient_makes_blurred_maps_of_directions(void **state)
             medley_dataset *dataset = make_images(s, 300 + 20 * s + i);
             size_t columns = 0;
             for (size_t r = 0; r < ROWS; r++) {
-                double image[400];
+                double image[400] = {0};
                 for (size_t p = 0; p < pixels; p++)
                     image[p] = (double)values[r * pixels + p];
                 columns = orient_slowly(expected + r * columns, image, height, width,
@@ -299,8 +301,9 @@ static void ramps_have_one_direction(void **state)
                                    {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
     float ramps[8 * 25];
     for (int d = 0; d < 8; d++)
-        for (int i = 0; i < 25; i++)
-            ramps[d * 25 + i] = 0.3f * (float)(ways[d][0] * (i / 5) + ways[d][1] * (i % 5));
+        for (int y = 0; y < 5; y++)
+            for (int x = 0; x < 5; x++)
+                ramps[d * 25 + y * 5 + x] = 0.3f * (float)(ways[d][0] * y + ways[d][1] * x);
     medley_dataset *dataset = NULL;
     add_dense(&dataset, "", 8, 25, ramps);
     md_view view = view_of(dataset, "orient(stride=1,blur=0,root=1)");

@@ -33,7 +33,7 @@ static void check(bool holds, const struct penalty_case *c, const char *law, dou
 static void is_convex(struct penalty_case *c)
 {
     double y[CASE_MOST_BLOCKS] = {0};
-    double middle[CASE_MOST_BLOCKS];
+    double middle[CASE_MOST_BLOCKS] = {0};
     double least = 1;
     for (size_t m = 0; c->weight != NULL && m < c->count; m++)
         least = m == 0 ? c->weight[0] : fmin(least, c->weight[m]);

@@ -205,10 +205,9 @@ static void sequences_coincide_with_the_direct_algorithm(void **state)
         follow("logistic", 3, AS_WEIGHTS, batches[i]);
         follow("hinge", 2, AS_KERNEL, batches[i]);
         follow("hinge", 2, AS_WEIGHTS, batches[i]);
+        follow("logistic", 3, AS_STREAMED_KERNEL, batches[i]); /* whatever fits a window */
+        follow("hinge", 2, AS_STREAMED_KERNEL, batches[i]);
     }
-    /* rounds are cut to what fits the window of a streamed kernel, so one by one */
-    follow("logistic", 3, AS_STREAMED_KERNEL, 1);
-    follow("hinge", 2, AS_STREAMED_KERNEL, 1);
 }
 
 /* Epochs of all examples: rows of streamed kernels are announced for as many as fit a window, which
@@ -226,7 +225,7 @@ static void streamed_kernels_learn_the_same(void **state)
             struct chain_problem problem;
             struct chain_learner learner;
             medley_error error = {0};
-            const md_online_settings settings = settings_of(1, 2);
+            const md_online_settings settings = settings_of(1 + 3 * k, 2);
             chain_problem_make(&problem, size, (columns_as)as, 9);
             chain_learner_make(&learner, &problem, losses[k], "mkl", &settings);
             for (size_t e = 0; e < 4; e++)
