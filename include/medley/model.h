@@ -83,8 +83,8 @@ typedef struct medley_feature {
     double value; /* what it adds to the score */
 } medley_feature;
 
-/* The `most` weights of largest magnitude of one of the summary's blocks, largest first; *count says
- * how many there are (0 for kernels, which have support rows instead). Free with
+/* The `most` weights of largest magnitude of one of the summary's blocks, largest first; *count
+ * says how many there are (0 for kernels, which have support rows instead). Free with
  * medley_features_free. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_model_features(const medley_model *model,
                                                               size_t block, size_t most,
@@ -96,10 +96,10 @@ MEDLEY_API void medley_features_free(medley_feature *features, size_t count);
 
 typedef struct medley_prediction {
     size_t rows, labels;
-    int32_t *label;    /* [rows] index into the model's labels */
-    float *score;      /* [rows][labels], or probabilities if they were asked for */
-    size_t sequences;  /* or rows, if they stand alone */
-    size_t best;       /* outputs of each sequence that were asked for, beyond label */
+    int32_t *label;      /* [rows] index into the model's labels */
+    float *score;        /* [rows][labels], or probabilities if they were asked for */
+    size_t sequences;    /* or rows, if they stand alone */
+    size_t best;         /* outputs of each sequence that were asked for, beyond label */
     int32_t *best_label; /* [best][rows], -1 where a sequence has fewer outputs */
     double *best_score;  /* [sequences][best], falling; NaN where a sequence has fewer outputs */
     double seconds_score, seconds_decode;

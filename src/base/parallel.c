@@ -2,8 +2,8 @@
 /* Items are handed out one by one, so that uneven ones balance. The calling thread never waits for
  * help: it takes items itself until none is left, and then waits only for those that a helper has
  * begun. On a busy machine, where helpers do not get to run, it simply does everything; a barrier
- * that all threads must reach would cost a time slice each time instead (OpenMP's made training with
- * small batches ten times slower there).
+ * that all threads must reach would cost a time slice each time instead (OpenMP's made training
+ * with small batches ten times slower there).
  *
  * The helpers are the library's only state of its own: they belong to the process and sleep between
  * jobs. One job runs at a time; a call from inside a job, or from another thread while one is
@@ -20,7 +20,7 @@ enum { MOST_HELPERS = 255 };
 enum { SPINS = 2000 }; /* looks for the next job, some ten microseconds, before falling asleep */
 
 static struct {
-    pthread_mutex_t owner;   /* held by the caller whose job is running */
+    pthread_mutex_t owner;     /* held by the caller whose job is running */
     atomic_uint_fast64_t turn; /* odd while a job is open */
     atomic_size_t inside;      /* helpers that may be looking at the job */
 
@@ -32,7 +32,8 @@ static struct {
     pthread_mutex_t bed;
     pthread_cond_t wake;
     atomic_size_t sleepers;
-    size_t helpers; /* started so far */
+    size_t helpers;     /* started so far */
+    atomic_size_t born; /* those that have their number */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
           .bed = PTHREAD_MUTEX_INITIALIZER,
           .wake = PTHREAD_COND_INITIALIZER};
@@ -80,13 +81,14 @@ static uint_fast64_t await_job(uint_fast64_t seen)
     return turn;
 }
 
-static void *help(void *number)
+static void *help(void *unused)
 {
-    const size_t worker = (size_t)(uintptr_t)number;
+    (void)unused;
+    const size_t worker = atomic_fetch_add(&pool.born, 1) + 1;
     for (uint_fast64_t turn = 0;;) {
         turn = await_job(turn);
-        /* who is counted first and then finds the job still open may look at it: its owner closes it
-         * first and then waits until nobody is counted */
+        /* who is counted first and then finds the job still open may look at it: its owner closes
+         * it first and then waits until nobody is counted */
         atomic_fetch_add(&pool.inside, 1);
         if (atomic_load(&pool.turn) == turn && worker < pool.threads)
             take_items(worker);
@@ -104,6 +106,7 @@ static void forget_helpers(void)
     atomic_store(&pool.turn, 0);
     atomic_store(&pool.inside, 0);
     atomic_store(&pool.sleepers, 0);
+    atomic_store(&pool.born, 0);
     pool.helpers = 0;
 }
 
@@ -122,7 +125,7 @@ static void start_helpers(size_t wanted)
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     while (pool.helpers < wanted) {
         pthread_t thread;
-        if (pthread_create(&thread, &detached, help, (void *)(uintptr_t)(pool.helpers + 1)) != 0)
+        if (pthread_create(&thread, &detached, help, NULL) != 0)
             break; /* then there is less help */
         pool.helpers++;
     }

@@ -42,9 +42,9 @@ typedef struct md_block_class {
     /* An example that will be scored soon; NULL: there is nothing to gain. */
     void (*prefetch)(const md_block *block, md_example example);
 
-    /* Takes a step and returns ||theta|| behind it. What is costly and may turn out to be of no use,
-     * since the block is about to be shrunk to nothing, is left to finish, which is called with the
-     * same step and before anything else unless the block is cleared. */
+    /* Takes a step and returns ||theta|| behind it. What is costly and may turn out to be of no
+     * use, since the block is about to be shrunk to nothing, is left to finish, which is called
+     * with the same step and before anything else unless the block is cleared. */
     double (*step)(md_block *block, const md_step *step);
     void (*finish)(md_block *block, const md_step *step);
 

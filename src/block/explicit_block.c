@@ -4,12 +4,13 @@
  * are the columns of a view, ids of a template, or one constant, times a gain.
  *
  * Bytes per feature of a row: 4 width read to score, read and written to step; flops 2 width and
- * about 5 width, since the norm is kept along the way. Soft thresholds are put off: two in a row are
- * one with their sum, so a feature remembers how much it has had and gets the rest when it is next
- * looked at. */
+ * about 5 width, since the norm is kept along the way. Soft thresholds are put off: two in a row
+ * are one with their sum, so a feature remembers how much it has had and gets the rest when it is
+ * next looked at. */
 #include "block/block.h"
 
 #include "base/memory.h"
+#include "block/row_features.h"
 #include "block/weights.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ typedef struct explicit_block {
     md_block base;
     md_explicit what;
     size_t features, width;
-    float *weight; /* W of feature f at f * stride; behind it, if there is an average, what to add to
-                    * weight_sum * W for the sum of iterates: they are needed together */
+    float *weight; /* W of feature f at f * stride; behind it, if there is an average, what to add
+                    * to weight_sum * W for the sum of iterates: they are needed together */
     size_t stride;
     double norm2; /* ||W||^2 but for thresholds put off */
 
@@ -60,38 +61,6 @@ static float *aside_of(const explicit_block *x, size_t feature)
 }
 
 /* ---- features of a row ---- */
-
-/* (column, value) pairs; dense rows have every column. */
-struct feature_row {
-    const int32_t *column; /* NULL: 0, 1, 2 ... */
-    const float *value;    /* NULL: 1 */
-    size_t count;
-};
-
-static struct feature_row row_of(const md_row_features *features, size_t row)
-{
-    const md_matrix *matrix = features->matrix;
-    if (features->id != NULL)
-        return (struct feature_row){features->id + row * features->id_step, NULL,
-                                    features->id[row * features->id_step] >= 0};
-    if (matrix == NULL)
-        return (struct feature_row){NULL, NULL, 1};
-    if (matrix->dense != NULL)
-        return (struct feature_row){NULL, matrix->dense + row * matrix->columns, matrix->columns};
-    return (struct feature_row){matrix->index + matrix->start[row],
-                                matrix->value + matrix->start[row],
-                                matrix->start[row + 1] - matrix->start[row]};
-}
-
-static size_t column_at(const struct feature_row *row, size_t e)
-{
-    return row->column ? (size_t)row->column[e] : e;
-}
-
-static double value_at(const struct feature_row *row, size_t e)
-{
-    return row->value ? (double)row->value[e] : 1;
-}
 
 /* ||phi||^2 of the features of a row. */
 static double self(const md_block *block, size_t row)
@@ -230,10 +199,10 @@ static void fold_scale(explicit_block *x)
 
 /* The gradient in the parts of one group. */
 struct slice {
-    const float *dense;        /* [width] */
-    const uint32_t *part;      /* [count] */
-    const float *coefficient;  /* [count] */
-    size_t count, first_part;  /* part[i] - first_part is the place in the group */
+    const float *dense;       /* [width] */
+    const uint32_t *part;     /* [count] */
+    const float *coefficient; /* [count] */
+    size_t count, first_part; /* part[i] - first_part is the place in the group */
 };
 
 static void take(explicit_block *x, size_t row, const struct slice *slice, double step)

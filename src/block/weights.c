@@ -37,8 +37,7 @@ static void add_rows(float *restrict out, const md_lookup *lookup, size_t count,
     const int32_t *id = lookup->id;
     for (size_t i = 0; i < count; i++, out += width, id += lookup->step) {
         if (i + AHEAD < count && id[AHEAD * lookup->step] >= 0)
-            __builtin_prefetch(lookup->weight +
-                               (size_t)id[AHEAD * lookup->step] * lookup->stride);
+            __builtin_prefetch(lookup->weight + (size_t)id[AHEAD * lookup->step] * lookup->stride);
         if (*id < 0)
             continue;
         const float *restrict row = lookup->weight + (size_t)*id * lookup->stride;

@@ -15,8 +15,8 @@ void md_add_weights(float *out, const float *weight, float factor, size_t width)
 void md_add_thresholded(float *out, const float *weight, float factor, float threshold,
                         size_t width);
 
-/* Rows of weights that are looked up by ids: row f starts at weight + f * stride, the id of row i of
- * the data stands at id[i * step], -1: none. */
+/* Rows of weights that are looked up by ids: row f starts at weight + f * stride, the id of row i
+ * of the data stands at id[i * step], -1: none. */
 typedef struct md_lookup {
     const float *weight;
     size_t width, stride;

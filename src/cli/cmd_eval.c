@@ -95,8 +95,8 @@ static bool is_known(const medley_model *model, const char *name)
     return false;
 }
 
-/* Many are most often the wrong column or the wrong file, and an accuracy would hide it; one here or
- * there is what new text is like. */
+/* Many are most often the wrong column or the wrong file, and an accuracy would hide it; one here
+ * or there is what new text is like. */
 static bool has_many_unseen(const medley_evaluation *e)
 {
     static const double MANY = 0.01;

@@ -114,10 +114,9 @@ static const cli_option options[] = {
      "show the N strongest features of each of them (templates and label context)", false},
     {0}};
 
-static const char *const examples[] = {"the kernels that matter",
-                                       "medley inspect --top 10 model.medley",
-                                       "templates and their strongest features",
-                                       "medley inspect --features 5 chunk.medley", NULL};
+static const char *const examples[] = {
+    "the kernels that matter", "medley inspect --top 10 model.medley",
+    "templates and their strongest features", "medley inspect --features 5 chunk.medley", NULL};
 
 extern const cli_command cli_command_inspect;
 const cli_command cli_command_inspect = {

@@ -69,7 +69,8 @@ const cli_command cli_command_list = {
     .summary = "list kernels, penalties, losses, methods, formats, generators",
     .description =
         "Lists what can be chosen by name, with formulas, options and their defaults. KIND is "
-        "kernels, penalties, losses, methods, formats, generators, structures or templates; without "
+        "kernels, penalties, losses, methods, formats, generators, structures or templates; "
+        "without "
         "it, everything is listed.",
     .groups = CLI_RUN,
     .examples = examples,

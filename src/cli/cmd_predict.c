@@ -156,8 +156,8 @@ static void print_json(FILE *file, const medley_model *model, const medley_datas
 
 /* Tables of numbers, which have no format of their own. */
 static medley_status print_table(const cli_arguments *arguments, const medley_model *model,
-                                 const medley_dataset *dataset,
-                                 const medley_prediction *prediction, medley_error *error)
+                                 const medley_dataset *dataset, const medley_prediction *prediction,
+                                 medley_error *error)
 {
     struct target target;
     const char *output = cli_value(arguments, "output");
@@ -241,7 +241,8 @@ static const cli_option options[] = {
      "labels",
      false},
     {"constrain", "", "",
-     "labels in DATA that the model knows are right: find the best labels of the other rows", false},
+     "labels in DATA that the model knows are right: find the best labels of the other rows",
+     false},
     {"threads", "N", "0", "0: all processors", false},
     {0}};
 

@@ -38,7 +38,7 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
  *   each          one view per column
  *   prefix        one view per prefix of the columns' names, up to the first '='
  *   grid:2x2      tiles of images
- *   STEP/STEP     all columns passed through steps such as blur(0.7), shift, window:1 */
+ *   STEP/STEP     all columns passed through steps: center/blur(0.5)/orient, window:1 */
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
                             const char *spec, medley_error *error);
 

@@ -159,8 +159,8 @@ static void make_block(void *context, size_t b, size_t worker)
     (void)worker;
     job->failed[b] = !md_features_start_block(job->making, b) ||
                      !run_rows(job, b, 0, job->ids->rows) ||
-                     (job->min_count > 1 &&
-                      !md_templates_is_constant(job->making->templates, b) && !cut_rare(job, b));
+                     (job->min_count > 1 && !md_templates_is_constant(job->making->templates, b) &&
+                      !cut_rare(job, b));
 }
 
 /* Blocks go one after the other, so that a block's dictionary stays in the cache. */

@@ -271,12 +271,13 @@ static void add_stored_row(md_gram *gram, size_t m, size_t row, const md_targets
                            float factor)
 {
     const md_matrix *k = &gram->stored[m].sparse;
-    const float *values = k->start == NULL ? md_gram_row(gram, m, row) : NULL;
+    const bool sparse = k->start != NULL;
+    const float *values = sparse ? NULL : md_gram_row(gram, m, row);
     for (size_t t = 0; t < targets->count; t++) {
         const float alpha[2] = {factor * targets->alpha[t],
                                 t + 1 < targets->count ? factor * targets->alpha[t + 1] : 0};
         float *y = targets->y[t];
-        if (values == NULL)
+        if (sparse)
             for (size_t e = k->start[row]; e < k->start[row + 1]; e++)
                 y[k->index[e]] += alpha[0] * k->value[e];
         else if (t + 1 < targets->count)

@@ -50,8 +50,8 @@ typedef struct md_targets {
 
 void md_gram_add_row(md_gram *gram, size_t m, size_t row, const md_targets *targets);
 
-/* scores[label][j] += alpha * sum_i coefficient[i][label] K_m(first + i, j), i = 0 .. rows-1, as one
- * matrix product; false, and nothing is done, if the rows are not at hand side by side. */
+/* scores[label][j] += alpha * sum_i coefficient[i][label] K_m(first + i, j), i = 0 .. rows-1, as
+ * one matrix product; false, and nothing is done, if the rows are not at hand side by side. */
 bool md_gram_add_rows(md_gram *gram, size_t m, size_t first, size_t rows, float alpha,
                       const float *coefficient, size_t labels, float *scores);
 

@@ -437,8 +437,7 @@ medley_status md_points_features(md_matrix *features, const md_points *points, c
     const md_matrix *view = &points->views[kernel->view];
     const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
     const float *inverse_root = points->inverse_root[m];
-    const medley_status status =
-        md_matrix_init_dense(features, points->rows, view->columns, error);
+    const medley_status status = md_matrix_init_dense(features, points->rows, view->columns, error);
     if (status < 0)
         return status;
     for (size_t r = 0; r < points->rows; r++) {

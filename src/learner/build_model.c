@@ -53,8 +53,7 @@ static medley_status export_blocks(struct builder *b)
         block->class->export_body(block, b->body[i]);
         for (size_t m = 0; stands_for_kernels(b, i) && m < (trained->is_mixture ? most : 1); m++) {
             b->block_of[b->active_count] = i;
-            b->kernels[b->active_count++] =
-                trained->is_mixture ? m : candidate_of(b, i)->index;
+            b->kernels[b->active_count++] = trained->is_mixture ? m : candidate_of(b, i)->index;
         }
     }
     return MEDLEY_OK;
@@ -176,11 +175,12 @@ static medley_status copy_weights(struct builder *b, size_t block, md_weights *w
     const md_block *trained = b->trained->blocks[block];
     const md_space *space = &b->problem->space;
     const bool templated = candidate->source == MD_FROM_TEMPLATE;
-    *weights = (md_weights){.kind = candidate->kind,
-                            .info = b->trained->candidate[block],
-                            .block = templated ? candidate->index : MD_CONSTANT,
-                            .width = space->structure->groups(space->shape, 3, candidate->kind).width,
-                            .rows = 1};
+    *weights =
+        (md_weights){.kind = candidate->kind,
+                     .info = b->trained->candidate[block],
+                     .block = templated ? candidate->index : MD_CONSTANT,
+                     .width = space->structure->groups(space->shape, 3, candidate->kind).width,
+                     .rows = 1};
     if (templated) {
         const medley_status status = find_kept(b, block, &weights->rows);
         if (status < 0)
@@ -236,8 +236,8 @@ static medley_status copy_features(struct builder *b)
     if (!templated)
         return MEDLEY_OK;
     renumber_templates(b);
-    return md_features_subset(&model->features, b->problem->features,
-                              (const bool *const *)b->kept, b->error);
+    return md_features_subset(&model->features, b->problem->features, (const bool *const *)b->kept,
+                              b->error);
 }
 
 /* ---- the story ---- */
@@ -332,8 +332,7 @@ static medley_status tell_story(struct builder *b)
     model->loss = copy_of(problem->loss->name);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
     model->epochs = md_copy(trained->epochs, trained->epoch_count * sizeof *model->epochs);
-    if (!model->task || !model->method || !model->loss || !model->penalty ||
-        !model->epochs)
+    if (!model->task || !model->method || !model->loss || !model->penalty || !model->epochs)
         return md_fail_memory(b->error, trained->epoch_count * sizeof *model->epochs);
     for (size_t l = 0; l < b->labels; l++) {
         const char *name = problem->train->label_names.items[l];

@@ -63,8 +63,8 @@ static void find_shape(md_problem *problem)
         shape->order = order > shape->order ? order : shape->order;
         shape->ends = shape->ends || candidate->kind == MD_END_PARTS;
         if (candidate->source == MD_FROM_TEMPLATE && candidate->kind == MD_PAIR_PARTS)
-            shape->local_pairs = shape->local_pairs || !md_templates_is_constant(
-                                                           problem->templates, candidate->index);
+            shape->local_pairs = shape->local_pairs ||
+                                 !md_templates_is_constant(problem->templates, candidate->index);
     }
 }
 

@@ -7,8 +7,8 @@
 
 #include "learner/problem.h"
 
-/* Shows every piece of the state to a visitor, always in the same order. A size may depend on pieces
- * that were shown before it. */
+/* Shows every piece of the state to a visitor, always in the same order. A size may depend on
+ * pieces that were shown before it. */
 typedef void (*md_state_walk)(void *state, md_state_visitor visit, void *context);
 
 /* What tells one run from another: data and options, but not threads, memory or epochs. */

@@ -42,8 +42,8 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
         status = md_fail_unlisted("method", "methods", options->method, error);
         goto done;
     }
-    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer,
-                               method->needs_kernels, error));
+    MEDLEY_TRY(
+        md_problem_init(&problem, train, dev, options, observer, method->needs_kernels, error));
     status =
         problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
 done:
@@ -100,13 +100,12 @@ medley_status medley_write_kernels(const medley_dataset *dataset, const medley_o
     md_points points = {0};
     char **specs = NULL;
     MEDLEY_TRY(md_options_kernels(&specs, options, error));
-    const md_bank_options bank_options = {.kernels = specs,
-                                          .views = strcmp(options->views, "auto") == 0
-                                                       ? NULL
-                                                       : options->views,
-                                          .scale = options->scale,
-                                          .normalize = (md_norm)options->normalize,
-                                          .seed = (uint64_t)options->seed};
+    const md_bank_options bank_options = {
+        .kernels = specs,
+        .views = strcmp(options->views, "auto") == 0 ? NULL : options->views,
+        .scale = options->scale,
+        .normalize = (md_norm)options->normalize,
+        .seed = (uint64_t)options->seed};
     const size_t threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
     MEDLEY_TRY(md_bank_make(&bank, dataset, &bank_options, error));
     for (size_t m = 0; m < bank.count; m++)

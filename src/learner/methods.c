@@ -185,8 +185,7 @@ static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t
         md_run_online(problem, trained, division->visit, division->count, stage, error);
     if (ran < 0)
         return ran;
-    const medley_status measured =
-        held_out_accuracy(accuracy, problem, trained, division, error);
+    const medley_status measured = held_out_accuracy(accuracy, problem, trained, division, error);
     return measured < 0 ? measured : ran;
 }
 

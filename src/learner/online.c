@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKAHEAD = 4 };                  /* windows of examples */
-static const double PARALLEL_WORK = 1e6; /* values touched by a step worth two threads */
+enum { LOOKAHEAD = 4 };                    /* windows of examples */
+static const double PARALLEL_WORK = 1e6;   /* values touched by a step worth two threads */
 static const double DENSE_COST = 1.0 / 16; /* of a value that is part of a matrix product */
-static const double PARALLEL_BATCH = 1e5; /* values looked at to score a batch worth two threads */
+static const double PARALLEL_BATCH = 1e5;  /* values looked at to score a batch worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 static const double VANISHED = 1e-30;    /* no length that single precision could show */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
@@ -42,8 +42,8 @@ static medley_status init_batch(md_online *online, medley_error *error)
         return md_fail_memory(error, batch * sizeof *online->inference);
     medley_status status = MEDLEY_OK;
     for (size_t b = 0; b < batch && status == MEDLEY_OK; b++)
-        status = md_inference_init(&online->inference[b], online->problem.space, online->longest,
-                                   error);
+        status =
+            md_inference_init(&online->inference[b], online->problem.space, online->longest, error);
     return status;
 }
 
@@ -317,8 +317,8 @@ static void find_gradients(struct batch *batch)
         rows += p->examples[batch->which[i]].length;
     const double work = (double)rows * (double)p->space.shape.labels * (double)p->block_count;
     const bool worth_it = batch->count > 1 && work > PARALLEL_BATCH;
-    md_parallel_for(worth_it ? batch->online->settings.threads : 1, batch->count,
-                    find_one_gradient, batch);
+    md_parallel_for(worth_it ? batch->online->settings.threads : 1, batch->count, find_one_gradient,
+                    batch);
 }
 
 /* Which examples had a loss to step against. */

@@ -14,8 +14,8 @@ typedef struct md_online_settings {
     md_schedule schedule; /* not auto */
     bool average;
     size_t average_from; /* iterates of earlier epochs do not count */
-    double radius; /* infinity: no projection */
-    size_t batch;  /* examples of a round, all scored by the same theta */
+    double radius;       /* infinity: no projection */
+    size_t batch;        /* examples of a round, all scored by the same theta */
     double learnt; /* rows whose right label lacks less probability are left alone; 0: none are */
     uint64_t seed;
     size_t threads;

@@ -86,8 +86,8 @@ done:
 
 double md_online_progress(md_online *online, double *mean_loss)
 {
-    *mean_loss = online->diverged ? INFINITY
-                                  : online->loss_sum / (double)online->problem.visit_count;
+    *mean_loss =
+        online->diverged ? INFINITY : online->loss_sum / (double)online->problem.visit_count;
     return *mean_loss + online->settings.lambda * penalty_now(online);
 }
 
@@ -160,9 +160,8 @@ static double penalty_radius(const md_penalty *penalty, double limit, size_t cou
 double md_online_radius(const md_online_problem *problem, double lambda, double loss_at_zero)
 {
     const double limit = loss_at_zero / lambda;
-    double radius = problem->penalised > 0
-                        ? penalty_radius(problem->penalty, limit, problem->penalised)
-                        : 0;
+    double radius =
+        problem->penalised > 0 ? penalty_radius(problem->penalty, limit, problem->penalised) : 0;
     if (problem->penalised < problem->block_count) /* 1/2 of the squares of the others <= limit */
         radius = hypot(radius, sqrt(2 * limit));
     return radius > LARGEST_RADIUS ? INFINITY : radius;

@@ -14,8 +14,7 @@
 
 static const char *const task_names[] = {"auto", "binary", "multiclass", "chain", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
-static const char *const schedule_names[] = {"auto",     "sqrt",     "epoch",
-                                             "inverse", "constant", NULL};
+static const char *const schedule_names[] = {"auto", "sqrt", "epoch", "inverse", "constant", NULL};
 static const double DEFAULT_C = 10;
 
 #define FIELD(name) offsetof(struct medley_options, name)
@@ -243,11 +242,15 @@ const md_param md_option_table[] = {
      .offset = FIELD(views),
      .fallback = "auto",
      .argument = "SPEC",
-     .help = "column views of DATA, joined by '+': all, each (one per column), prefix (one per "
-             "name before '='), grid:RxC (tiles of images), and rows changed by steps joined by "
-             "'/': window:K (with K neighbours on both sides), blur(SIGMA), shift (centred) or "
-             "shift(DOWN,RIGHT), with HxW first where the image size is not known; auto: all, or "
-             "prefix for named attributes"},
+     .help =
+         "column views of DATA, joined by '+': all, each (one per column), prefix (one per "
+         "name before '='), grid:RxC (tiles of images), and rows changed by steps joined by "
+         "'/': window:K (with K neighbours on both sides), blur(SIGMA), shift (centred by whole "
+         "pixels) or shift(DOWN,RIGHT), center(pad=2,slant=0) (by fractions of a pixel on a "
+         "larger canvas; slant=1 sets writing upright), orient(directions=8,blur=1.3,"
+         "stride=2,root=0.5) (maps of edge directions, best after center/blur(0.5)); HxW comes "
+         "first where the image size is not known. A view is called as it is written; @blur "
+         "is every blur view. auto: all, or prefix for named attributes"},
     {.name = "scale",
      .type = MD_LIST,
      .offset = FIELD(scale),

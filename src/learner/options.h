@@ -25,12 +25,12 @@ struct medley_options {
     int task;
     char *method, *loss, *penalty;
     double lambda, C, spicy_C; /* NaN: not given */
-    long long epochs; /* 0: auto */
-    char *eta0; /* a number or "auto" */
+    long long epochs;          /* 0: auto */
+    char *eta0;                /* a number or "auto" */
     int schedule;
     bool average;
     double average_from; /* share of the epochs */
-    char *radius; /* "auto", "none" or a number */
+    char *radius;        /* "auto", "none" or a number */
     long long patience;
     long long batch; /* 0: auto */
     int bigram;

@@ -291,8 +291,7 @@ static medley_status find_primal_rows(md_problem *problem, medley_error *error)
         return md_fail_memory(error, bank->count * sizeof *problem->primal);
     for (size_t m = 0; m < bank->count && status == MEDLEY_OK; m++)
         if (bank->kernels[m].primal)
-            status =
-                md_points_features(&problem->primal[m], &problem->points, bank, m, error);
+            status = md_points_features(&problem->primal[m], &problem->points, bank, m, error);
     return status;
 }
 
@@ -431,8 +430,8 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
     if (!md_kernel_has_weights(kernel))
         return md_kernel_block_create(block, problem->gram, candidate->index, candidate->name,
                                       problem->space.shape.labels, what->averaging, error);
-    const md_matrix *columns = kernel->primal ? &problem->primal[candidate->index]
-                                              : &problem->points.views[kernel->view];
+    const md_matrix *columns =
+        kernel->primal ? &problem->primal[candidate->index] : &problem->points.views[kernel->view];
     what->features = (md_row_features){.matrix = columns, .count = columns->columns};
     what->gain *= sqrt(kernel->factor);
     return md_explicit_block_create(block, what, error);

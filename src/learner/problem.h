@@ -48,7 +48,8 @@ typedef struct md_problem {
     int32_t *feature_ids;  /* [rows][templates]: those of an example stand together */
     double seconds_kernels;
 
-    md_candidate *candidates; /* kernels, templates, label context; with own_term behind the others */
+    md_candidate
+        *candidates; /* kernels, templates, label context; with own_term behind the others */
     size_t candidate_count;
 
     int32_t *dev_gold; /* [dev rows] in the training labels' numbering, or NULL */

@@ -85,10 +85,10 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
                                                                                    : MEDLEY_STOPPED;
 }
 
-/* The paper's rule, the best of four rates a factor of ten apart, around the natural rate instead of
- * 1: kernels of another scale (unit trace) would break fixed ones. As long as the best is one of the
- * ends the next one is tried too; then half a factor to both sides. All four are tried since the
- * value is not always falling towards the best: data that can be separated are fitted well by
+/* The paper's rule, the best of four rates a factor of ten apart, around the natural rate instead
+ * of 1: kernels of another scale (unit trace) would break fixed ones. As long as the best is one of
+ * the ends the next one is tried too; then half a factor to both sides. All four are tried since
+ * the value is not always falling towards the best: data that can be separated are fitted well by
  * large rates too, with a small margin. */
 static medley_status search_rate(struct rate_search *search, medley_error *error)
 {

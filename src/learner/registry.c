@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kinds[] = {"kernels", "penalties",  "losses",     "methods",
-                                    "formats", "generators", "structures", "templates",
-                                    NULL};
+static const char *const kinds[] = {"kernels",    "penalties",  "losses",    "methods", "formats",
+                                    "generators", "structures", "templates", NULL};
 
 const char *const *medley_list_kinds(void)
 {

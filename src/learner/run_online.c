@@ -236,8 +236,7 @@ static double choose_radius(const md_problem *problem, const md_online_problem *
 {
     if (!isnan(problem->radius))
         return problem->radius;
-    if (md_penalty_inner_threshold(problem->penalty) > 0 &&
-        md_penalty_is_uniform(problem->penalty))
+    if (md_penalty_inner_threshold(problem->penalty) > 0 && md_penalty_is_uniform(problem->penalty))
         return INFINITY;
     double at_zero = 0;
     for (size_t e = 0; e < problem->example_count; e++)
@@ -247,7 +246,8 @@ static double choose_radius(const md_problem *problem, const md_online_problem *
 }
 
 /* The score caches of kernels are happy with large first steps (the paper's rate); where there are
- * sparse features, of which some are seen for the first time late, the rate must not fall so soon. */
+ * sparse features, of which some are seen for the first time late, the rate must not fall so soon.
+ */
 static md_schedule choose_schedule(const md_problem *problem)
 {
     if (problem->options->schedule != MD_RATE_AUTO)
@@ -306,18 +306,17 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                                               .gold = problem->train->label,
                                               .visit = visit,
                                               .visit_count = visit_count};
-    const md_online_settings settings = {.lambda = problem->lambda,
-                                         .eta0 = problem->eta0,
-                                         .schedule = choose_schedule(problem),
-                                         .average = problem->options->average,
-                                         .average_from =
-                                             (size_t)(problem->options->average_from *
-                                                      (double)problem->epochs),
-                                         .radius = choose_radius(problem, &online_problem),
-                                         .batch = choose_batch(problem),
-                                         .learnt = LEARNT,
-                                         .seed = (uint64_t)problem->options->seed,
-                                         .threads = problem->threads};
+    const md_online_settings settings = {
+        .lambda = problem->lambda,
+        .eta0 = problem->eta0,
+        .schedule = choose_schedule(problem),
+        .average = problem->options->average,
+        .average_from = (size_t)(problem->options->average_from * (double)problem->epochs),
+        .radius = choose_radius(problem, &online_problem),
+        .batch = choose_batch(problem),
+        .learnt = LEARNT,
+        .seed = (uint64_t)problem->options->seed,
+        .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = settings.eta0;
     trained->epochs = md_calloc(problem->epochs, sizeof *trained->epochs);
@@ -328,7 +327,8 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
     medley_status stopped = MEDLEY_OK;
     bool resumed;
     MEDLEY_TRY(resume(&run, &resumed));
-    if (!resumed && isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
+    if (!resumed &&
+        isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
         MEDLEY_TRY(stopped =
                        md_choose_rate(problem, &online_problem, &settings, &trained->eta0, error));
     if (stopped == MEDLEY_OK) {

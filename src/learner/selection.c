@@ -49,15 +49,15 @@ static int by_weight(const void *a, const void *b)
     return *first < *second ? -1 : *first > *second; /* as they stand in the model */
 }
 
-/* The `keep` blocks with the largest weights. Those with a term of their own, which have a norm and no
- * share in the weights, stay beside them. */
+/* The `keep` blocks with the largest weights. Those with a term of their own, which have a norm and
+ * no share in the weights, stay beside them. */
 static medley_status add_best(md_selection *selection, const medley_model *model, size_t keep,
                               medley_error *error)
 {
     const medley_summary *summary = &model->summary;
-    const medley_block_info **sorted = md_calloc(summary->block_count, sizeof *sorted);
+    const medley_block_info **sorted = md_calloc(summary->block_count, sizeof(medley_block_info *));
     if (sorted == NULL)
-        return md_fail_memory(error, summary->block_count * sizeof *sorted);
+        return md_fail_memory(error, summary->block_count * sizeof(medley_block_info *));
     for (size_t m = 0; m < summary->block_count; m++)
         sorted[m] = &summary->blocks[m];
     qsort(sorted, summary->block_count, sizeof(const medley_block_info *), by_weight);
@@ -106,8 +106,8 @@ bool md_selection_has(const md_selection *selection, const char *name)
 {
     bool found = selection->all;
     for (size_t i = 0; !found && i < selection->names.count; i++)
-        found = md_selection_matches(selection->names.items[i],
-                                     strlen(selection->names.items[i]), name);
+        found = md_selection_matches(selection->names.items[i], strlen(selection->names.items[i]),
+                                     name);
     return found;
 }
 

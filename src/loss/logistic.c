@@ -8,8 +8,7 @@
 
 static const float NEGLIGIBLE = 1e-6f; /* marginals below this change no score that matters */
 
-double md_log_loss(md_inference *inference, size_t length, const int32_t *gold,
-                   bool wants_gradient)
+double md_log_loss(md_inference *inference, size_t length, const int32_t *gold, bool wants_gradient)
 {
     const md_structure *structure = inference->space.structure;
     const md_shape shape = inference->space.shape;

@@ -25,8 +25,8 @@ void md_inference_clear(md_inference *inference);
 typedef struct md_loss {
     const char *name, *summary, *formula;
 
-    /* Loss of the scores inference->score, which it may change. wants_gradient: fills part, coefficient, count and dense
-     * of inference->delta, otherwise leaves them empty. */
+    /* Loss of the scores inference->score, which it may change. wants_gradient: fills part,
+     * coefficient, count and dense of inference->delta, otherwise leaves them empty. */
     double (*evaluate)(md_inference *inference, size_t length, const int32_t *gold,
                        bool wants_gradient);
 

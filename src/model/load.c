@@ -324,7 +324,8 @@ static medley_status read_points(struct loader *loader)
         if (md_unpack_u64(in) != 0)
             points->inverse_root[m] = md_unpack_floats(in, points->rows);
         if (in->bad || (kernel->norm == MD_NORM_DIAG) != (points->inverse_root[m] != NULL) ||
-            (kernel->class != NULL && !md_kernel_has_weights(kernel) && !points->used[kernel->view]) ||
+            (kernel->class != NULL && !md_kernel_has_weights(kernel) &&
+             !points->used[kernel->view]) ||
             (kernel->norm == MD_NORM_CENTER && points->rows != bank->training_rows))
             return fail_damaged(loader, "points");
     }

@@ -187,8 +187,7 @@ static medley_status score_rows(const medley_model *model, const medley_dataset 
         if (status < 0)
             return status;
     }
-    struct row_scores work = {
-        .model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
+    struct row_scores work = {.model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
     md_parallel_for(threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
     return MEDLEY_OK;
 }
@@ -301,8 +300,7 @@ static medley_status make_decoders(struct decoding *d, size_t threads, medley_er
     const size_t wanted = d->prediction->best;
     size_t floats = space->structure->workspace_size(space->shape, d->longest);
     if (wanted > 0) {
-        const size_t more =
-            space->structure->best_workspace_size(space->shape, d->longest, wanted);
+        const size_t more = space->structure->best_workspace_size(space->shape, d->longest, wanted);
         floats = more > floats ? more : floats;
     }
     d->decoders = md_calloc(threads, sizeof *d->decoders);
@@ -368,8 +366,7 @@ void medley_prediction_free(medley_prediction *prediction)
 }
 
 static medley_status new_prediction(medley_prediction **result, const medley_model *model,
-                                    const medley_dataset *dataset, size_t best,
-                                    medley_error *error)
+                                    const medley_dataset *dataset, size_t best, medley_error *error)
 {
     const size_t rows = dataset->rows;
     const size_t labels = model->labels.count;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const md_section_names[MD_SECTION_COUNT] = {"story", "kernels", "points", "bodies",
-                                                          "weights"};
+                                                        "weights"};
 
 static void pack_story(md_text *out, const medley_model *model)
 {

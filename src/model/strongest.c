@@ -54,8 +54,8 @@ static void add_labels(const medley_model *model, md_part_kind kind, size_t part
     if (kind == MD_END_PARTS)
         md_text_addf(text, part < labels ? "first %s" : "last %s", names[part % labels]);
     else if (kind == MD_TRIPLE_PARTS)
-        md_text_addf(text, "%s %s %s", names[part / labels / labels],
-                     names[part / labels % labels], names[part % labels]);
+        md_text_addf(text, "%s %s %s", names[part / labels / labels], names[part / labels % labels],
+                     names[part % labels]);
     else if (kind == MD_PAIR_PARTS)
         md_text_addf(text, "%s %s", names[part / labels], names[part % labels]);
     else
