@@ -17,10 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RATE_EPOCHS = 20, FEWEST_OTHERS = 500, MOST_OTHERS = 5000 };
+/* Epochs of a trial. Explicit features are scored anew each time, and few epochs tell enough (five,
+ * as in the paper). */
+enum { KERNEL_TRIAL = 20, EXPLICIT_TRIAL = 5 };
+enum { FEWEST_OTHERS = 500, MOST_OTHERS = 5000 };
 
 /* Examples of the part: fewer where there are many blocks, so that the search stays cheap. */
 enum { MOST_EXAMPLES = 1000, FEWEST_EXAMPLES = 250, EXAMPLES_TIMES_BLOCKS = 100000 };
+enum { MOST_ROWS = 12000 }; /* of the part and of what it is judged by, where examples are long */
 static const double FARTHEST = 1e9; /* of the search from where it starts */
 
 /* Weight of the excess loss on left-over examples. All of it would favour rates that hardly learn
@@ -125,6 +129,16 @@ static size_t examples_of_part(size_t blocks)
                                      : count;
 }
 
+/* The first of these examples, `most` or as many as have MOST_ROWS rows. */
+static size_t few_rows(const md_example *examples, const size_t *which, size_t most)
+{
+    size_t rows = 0;
+    size_t count = 0;
+    while (count < most && rows < MOST_ROWS)
+        rows += examples[which[count++]].length;
+    return count;
+}
+
 /* A schedule that does not fall with sqrt(t) keeps the rate as it is. */
 static double carry_over(const md_online_settings *settings, double ratio)
 {
@@ -149,17 +163,19 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     part.visit = visit;
     const size_t enough = examples_of_part(whole->block_count);
     part.visit_count = part.visit_count < enough ? part.visit_count : enough;
+    part.visit_count = few_rows(whole->examples, visit, part.visit_count);
     const double ratio = all / (double)part.visit_count;
     size_t others = (size_t)all - part.visit_count;
     others = others < MOST_OTHERS ? others : MOST_OTHERS;
+    others = few_rows(whole->examples, visit + part.visit_count, others);
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
-    const size_t epochs = problem->epochs;
+    const size_t trial = md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
     medley_status status = md_online_init(&online, &part, &part_settings, error);
     if (status == MEDLEY_OK) {
         struct rate_search search = {.problem = problem,
                                      .online = &online,
-                                     .epochs = epochs < RATE_EPOCHS ? epochs : RATE_EPOCHS,
+                                     .epochs = problem->epochs < trial ? problem->epochs : trial,
                                      .start = natural_rate(&online),
                                      .others = visit + part.visit_count,
                                      .other_count = others >= FEWEST_OTHERS ? others : 0,
