@@ -78,6 +78,12 @@ static double self(const md_block *block, size_t row)
 static void score_row(const explicit_block *x, size_t row, float factor, float *out)
 {
     const struct feature_row features = row_of(&x->what.features, row);
+    if (x->had == NULL) {
+        const md_lookup lookup = {.weight = x->weight, .width = x->width, .stride = x->stride};
+        md_add_weights_of_row(out, &lookup, features.column, features.value, features.count,
+                              factor);
+        return;
+    }
     for (size_t e = 0; e < features.count; e++) {
         const size_t column = column_at(&features, e);
         const float value = (float)(factor * value_at(&features, e));

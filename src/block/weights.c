@@ -52,6 +52,27 @@ void md_add_weights_of_ids(float *out, const md_lookup *lookup, size_t count, fl
     add_rows(out, lookup, count, factor);
 }
 
+MD_VECTOR
+static void add_columns(float *restrict out, const md_lookup *lookup, const int32_t *column,
+                        const float *value, size_t count, float factor)
+{
+    const size_t width = lookup->width;
+    for (size_t e = 0; e < count; e++) {
+        const size_t c = column ? (size_t)column[e] : e;
+        const float x = value ? factor * value[e] : factor;
+        const float *restrict row = lookup->weight + c * lookup->stride;
+#pragma omp simd
+        for (size_t p = 0; p < width; p++)
+            out[p] += x * row[p];
+    }
+}
+
+void md_add_weights_of_row(float *out, const md_lookup *lookup, const int32_t *column,
+                           const float *value, size_t count, float factor)
+{
+    add_columns(out, lookup, column, value, count, factor);
+}
+
 void md_prefetch_weights(const md_lookup *lookup, size_t count)
 {
     const int32_t *id = lookup->id;

@@ -27,6 +27,11 @@ typedef struct md_lookup {
 /* out[i] += factor * (row of weights of i), i = 0 .. count-1, out in rows of width. */
 void md_add_weights_of_ids(float *out, const md_lookup *lookup, size_t count, float factor);
 
+/* out += factor * sum_e value[e] * (row column[e] of weights); value NULL: 1, column NULL: 0, 1, 2
+ * ... */
+void md_add_weights_of_row(float *out, const md_lookup *lookup, const int32_t *column,
+                           const float *value, size_t count, float factor);
+
 /* Asks for the rows of weights that will be needed soon. */
 void md_prefetch_weights(const md_lookup *lookup, size_t count);
 

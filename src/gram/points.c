@@ -430,6 +430,14 @@ medley_status md_points_subset(md_points *support, const md_points *points,
     return status;
 }
 
+/* (x + origin) / ||x|| in one column. */
+static float feature_at(const md_matrix *view, size_t row, size_t column, const float *origin,
+                        const float *inverse_root)
+{
+    const float value = view->dense[row * view->columns + column] + (origin ? origin[column] : 0);
+    return inverse_root ? inverse_root[row] * value : value;
+}
+
 medley_status md_points_features(md_matrix *features, const md_points *points, const md_bank *bank,
                                  size_t m, medley_error *error)
 {
@@ -437,14 +445,29 @@ medley_status md_points_features(md_matrix *features, const md_points *points, c
     const md_matrix *view = &points->views[kernel->view];
     const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
     const float *inverse_root = points->inverse_root[m];
-    const medley_status status = md_matrix_init_dense(features, points->rows, view->columns, error);
+    size_t entries = 0;
+    for (size_t r = 0; r < points->rows; r++)
+        for (size_t c = 0; c < view->columns; c++)
+            entries += feature_at(view, r, c, origin, inverse_root) != 0;
+    const bool sparse = 2 * entries < points->rows * view->columns;
+    const medley_status status =
+        sparse ? md_matrix_init_sparse(features, points->rows, view->columns, entries, error)
+               : md_matrix_init_dense(features, points->rows, view->columns, error);
     if (status < 0)
         return status;
+    size_t used = 0;
     for (size_t r = 0; r < points->rows; r++) {
-        const float factor = inverse_root ? inverse_root[r] : 1;
-        for (size_t c = 0; c < view->columns; c++)
-            features->dense[r * view->columns + c] =
-                factor * (view->dense[r * view->columns + c] + (origin ? origin[c] : 0));
+        for (size_t c = 0; c < view->columns; c++) {
+            const float value = feature_at(view, r, c, origin, inverse_root);
+            if (!sparse) {
+                features->dense[r * view->columns + c] = value;
+            } else if (value != 0) {
+                features->index[used] = (int32_t)c;
+                features->value[used++] = value;
+            }
+        }
+        if (sparse)
+            features->start[r + 1] = used;
     }
     return MEDLEY_OK;
 }

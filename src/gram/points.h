@@ -53,7 +53,8 @@ medley_status md_points_subset(md_points *support, const md_points *points,
 /* Prepares points to stand on the right: transposes of sparse views. md_points_make does it. */
 medley_status md_points_index(md_points *points, medley_error *error);
 
-/* What the weights of a linear kernel are multiplied with: its rows, unshifted and normalised. */
+/* What the weights of a linear kernel are multiplied with: its rows, unshifted and normalised;
+ * sparse where more than half is zero. */
 medley_status md_points_features(md_matrix *features, const md_points *points, const md_bank *bank,
                                  size_t kernel, medley_error *error);
 
