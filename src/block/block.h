@@ -91,6 +91,9 @@ struct md_block {
 medley_status md_kernel_block_create(md_block **block, md_gram *gram, size_t m, const char *name,
                                      size_t labels, bool averaging, medley_error *error);
 
+/* Multiplies the kernel's features by gain, before anything is learnt. */
+void md_kernel_block_set_gain(md_block *block, double gain);
+
 /* Features of the rows of the training data: the columns of a matrix, or one feature of value 1 a
  * row (id -1: none), or, if neither is given, the same single feature everywhere. */
 typedef struct md_row_features {

@@ -23,6 +23,7 @@ typedef struct kernel_block {
     md_block base;
     md_gram *gram;
     size_t m, n;
+    double gain2;       /* the kernel is gain2 * K; the body that is exported goes with K itself */
     float *coefficient; /* [labels][n] A */
     float *score;       /* [labels][n] S = K A */
     float *aside;       /* [labels][n] the sum of iterates is weight_sum * A + aside; NULL: none */
@@ -55,7 +56,7 @@ static void score(const md_block *block, md_example example, float *scores)
 
 static double self(const md_block *block, size_t row)
 {
-    return md_gram_diagonal(view(block)->gram, view(block)->m, row);
+    return view(block)->gain2 * md_gram_diagonal(view(block)->gram, view(block)->m, row);
 }
 
 /* <theta, d> */
@@ -98,7 +99,7 @@ static double delta_norm2(kernel_block *k, const md_gradient *gradient)
                                              first + delta->row[s]);
         }
     }
-    return sum;
+    return k->gain2 * sum;
 }
 
 static void touch(kernel_block *k, size_t label)
@@ -147,7 +148,7 @@ static void add_few(kernel_block *k, const md_gradient *gradient, size_t r, doub
         k->coefficient[label * k->n + row] += change;
         if (k->aside != NULL)
             k->aside[label * k->n + row] -= (float)(k->base.weight_sum * (double)change);
-        alpha[targets.count] = change;
+        alpha[targets.count] = (float)k->gain2 * change;
         y[targets.count++] = k->score + label * k->n;
         if (targets.count == FEW || e + 1 == delta->start[r + 1]) {
             md_gram_add_row(k->gram, k->m, row, &targets);
@@ -166,8 +167,8 @@ static bool add_all(kernel_block *k, const md_gradient *gradient, double step)
         return false;
     for (size_t l = 0; l < labels; l++)
         touch(k, l);
-    if (!md_gram_add_rows(k->gram, k->m, example.row, example.length, (float)-step, delta->dense,
-                          labels, k->score))
+    if (!md_gram_add_rows(k->gram, k->m, example.row, example.length, (float)(-k->gain2 * step),
+                          delta->dense, labels, k->score))
         return false;
     for (size_t i = 0; i < example.length * labels; i++) {
         const size_t at = i % labels * k->n + example.row + i / labels;
@@ -277,7 +278,7 @@ static medley_status recompute_scores(kernel_block *k, medley_error *error)
     MEDLEY_TRY(md_gram_multiply(k->gram, k->m, by_row, labels, scores, error));
     for (size_t l = 0; l < labels; l++)
         for (size_t i = 0; i < k->n; i++)
-            k->score[l * k->n + i] = scores[i * labels + l];
+            k->score[l * k->n + i] = (float)k->gain2 * scores[i * labels + l];
 done:
     free(by_row);
     free(scores);
@@ -309,7 +310,7 @@ static size_t body_size(const md_block *block)
 static void export_body(md_block *block, float *body)
 {
     const kernel_block *k = view(block);
-    const float scale = (float)block->scale;
+    const float scale = (float)(block->scale * k->gain2);
     for (size_t l = 0; l < block->labels; l++)
         for (size_t i = 0; i < k->n; i++)
             body[i * block->labels + l] =
@@ -323,7 +324,7 @@ static medley_status import_body(md_block *block, const float *body, medley_erro
     for (size_t l = 0; l < block->labels; l++) {
         touch(k, l);
         for (size_t i = 0; i < k->n; i++)
-            k->coefficient[l * k->n + i] = body[i * block->labels + l];
+            k->coefficient[l * k->n + i] = (float)((double)body[i * block->labels + l] / k->gain2);
     }
     block->scale = 1;
     const medley_status status = recompute_scores(k, error);
@@ -369,6 +370,11 @@ static const md_block_class kernel_block_class = {
     .free = free_block,
 };
 
+void md_kernel_block_set_gain(md_block *block, double gain)
+{
+    cast(block)->gain2 = gain * gain;
+}
+
 medley_status md_kernel_block_create(md_block **result, md_gram *gram, size_t m, const char *name,
                                      size_t labels, bool averaging, medley_error *error)
 {
@@ -379,6 +385,7 @@ medley_status md_kernel_block_create(md_block **result, md_gram *gram, size_t m,
     k->gram = gram;
     k->m = m;
     k->n = md_gram_rows(gram);
+    k->gain2 = 1;
     k->coefficient = md_calloc(k->n * labels, sizeof(float));
     k->score = md_calloc(k->n * labels, sizeof(float));
     k->touched = md_calloc(labels, sizeof(bool));

@@ -208,6 +208,11 @@ static int run_predict(cli_arguments *arguments)
         return cli_usage_error(arguments, "--model FILE is missing: which model to predict with");
     if (!cli_count(arguments, "best", 0, &wanted.best))
         return CLI_USAGE;
+    if (wanted.best > 0 && !arguments->json &&
+        (cli_flag(arguments, "proba") || cli_flag(arguments, "scores")))
+        return cli_usage_error(
+            arguments, "--best and --%s print different tables: give one of them, or --json",
+            cli_flag(arguments, "proba") ? "proba" : "scores");
     medley_status status = medley_model_load(&model, path, &error);
     if (status >= 0)
         status = cli_load_data(arguments, model, &dataset, &error);

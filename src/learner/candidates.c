@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum context { PAIRS, TRIPLES, ENDS };
+const char *const md_context_names[] = {
+    [PAIRS] = "bigram", [TRIPLES] = "trigram", [ENDS] = "ends", NULL};
+
 medley_status md_problem_find_templates(md_problem *problem, medley_error *error)
 {
     const char *path = problem->options->template;
@@ -22,9 +26,8 @@ static void add(md_problem *problem, md_candidate candidate)
 /* Is this block of the templates used? Pairs of labels make sense in chains only. */
 static bool is_used(const md_problem *problem, size_t block)
 {
-    const bool chain = strcmp(problem->task, "chain") == 0;
     return !md_templates_is_pair(problem->templates, block) ||
-           (chain && problem->options->bigram != MD_BIGRAM_NONE);
+           (problem->sequences && problem->options->bigram != MD_BIGRAM_NONE);
 }
 
 /* Label context that the templates do not bring along. */
@@ -36,17 +39,17 @@ static void add_label_context(md_problem *problem, bool has_pairs, bool own_term
         options->bigram != MD_BIGRAM_AUTO || problem->templates == NULL || options->order == 2;
     if (wants_pairs && !has_pairs) {
         context.kind = MD_PAIR_PARTS;
-        context.name = "bigram";
+        context.name = md_context_names[PAIRS];
         add(problem, context);
     }
     if (options->order == 2) {
         context.kind = MD_TRIPLE_PARTS;
-        context.name = "trigram";
+        context.name = md_context_names[TRIPLES];
         add(problem, context);
     }
     if (options->bigram_ends) {
         context.kind = MD_END_PARTS;
-        context.name = "ends";
+        context.name = md_context_names[ENDS];
         add(problem, context);
     }
 }
@@ -85,11 +88,16 @@ static medley_status put_own_terms_last(md_problem *problem, medley_error *error
     return MEDLEY_OK;
 }
 
-static medley_status check_order(const md_problem *problem, medley_error *error)
+static medley_status check_context(const md_problem *problem, medley_error *error)
 {
     const medley_options *options = problem->options;
-    if (strcmp(problem->task, "chain") != 0)
-        return MEDLEY_OK;
+    const bool wants_context = options->order == 2 || options->bigram_ends ||
+                               options->bigram_scale != 1 || options->bigram == MD_BIGRAM_FIXED ||
+                               options->bigram == MD_BIGRAM_LEARNED;
+    if (!problem->sequences && wants_context)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--bigram, --bigram-scale, --bigram-ends and --order are about sequences of "
+                       "labels, and here every row has a label of its own; leave them out");
     if (options->bigram == MD_BIGRAM_NONE && (options->order == 2 || options->bigram_ends))
         return md_fail(error, MEDLEY_USAGE,
                        "%s looks at neighbouring labels and --bigram none does not; use --bigram "
@@ -104,7 +112,7 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
     const medley_options *options = problem->options;
     const size_t templates = problem->templates ? md_templates_count(problem->templates) : 0;
     const size_t most = problem->bank.count + templates + CONTEXTS;
-    const medley_status status = check_order(problem, error);
+    const medley_status status = check_context(problem, error);
     if (status < 0)
         return status;
     problem->candidates = md_calloc(most, sizeof *problem->candidates);
@@ -129,7 +137,7 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
                                     .name = md_templates_name(problem->templates, t),
                                     .own_term = pair && own_term});
     }
-    if (strcmp(problem->task, "chain") == 0 && options->bigram != MD_BIGRAM_NONE)
+    if (problem->sequences && options->bigram != MD_BIGRAM_NONE)
         add_label_context(problem, has_pairs, own_term);
     if (problem->candidate_count == 0)
         return md_fail(error, MEDLEY_USAGE,

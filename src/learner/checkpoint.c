@@ -5,11 +5,13 @@
 
 #include "base/output.h"
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MAGIC "MEDLEYCP"
 enum { VERSION = 1 };
+enum { LONGEST_TRIAL = 20 }; /* epochs of a trial of eta0 = auto at most */
 
 static uint64_t mix(uint64_t sum, const void *data, size_t bytes)
 {
@@ -71,6 +73,11 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     md_text_clear(&text);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
         key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
+    /* where averaging starts and how long rates are tried depends on the number of epochs */
+    const size_t by_epochs[] = {
+        options.average ? (size_t)(options.average_from * (double)problem->epochs) : 0,
+        isnan(problem->eta0) && problem->epochs < LONGEST_TRIAL ? problem->epochs : LONGEST_TRIAL};
+    key = mix(key, by_epochs, sizeof by_epochs);
     const bool streamed = problem->gram != NULL && md_gram_is_streamed(problem->gram);
     key = mix(key, &streamed, sizeof streamed); /* rounding differs */
     key = mix_data(key, problem->train);

@@ -11,7 +11,8 @@
  * pieces that were shown before it. */
 typedef void (*md_state_walk)(void *state, md_state_visitor visit, void *context);
 
-/* What tells one run from another: data and options, but not threads, memory or epochs. */
+/* What tells one run from another: data and options, but not threads and memory, and the number of
+ * epochs only as far as it has a say in each. */
 uint64_t md_checkpoint_key(const md_problem *problem);
 
 /* The file is replaced whole or not at all. */

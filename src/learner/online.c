@@ -177,7 +177,7 @@ static void finish_block(const struct shared_work *work, size_t m)
     md_block *block = online->problem.blocks[m];
     const double length = online->shrunk[m] * work->shrink_all;
     if (length < VANISHED) {
-        if (block->norm > 0 || online->norm[m] > 0)
+        if (block->norm > 0 || work->step.count > 0)
             block->class->clear(block);
         return;
     }

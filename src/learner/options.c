@@ -217,7 +217,9 @@ const md_param md_option_table[] = {
      .offset = FIELD(checkpoint),
      .fallback = "",
      .argument = "FILE",
-     .help = "write the state of training to FILE after every epoch"},
+     .help = "write the state of training to FILE after the first and the last epoch and as often "
+             "between "
+             "as takes a tenth of the time"},
     {.name = "resume",
      .type = MD_FLAG,
      .offset = FIELD(resume),

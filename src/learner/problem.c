@@ -108,6 +108,7 @@ static medley_status check_task(md_problem *problem, medley_error *error)
                           "%zu different numeric labels in %zu rows look like numbers to be "
                           "predicted, not classes; check --label, or say --task multiclass",
                           labels, problem->train->rows);
+    problem->sequences = chain;
     problem->task = chain ? "chain" : task == MD_TASK_BINARY ? "binary" : "multiclass";
     problem->space = (md_space){.structure = md_structure_find(chain ? "chain" : "multiclass"),
                                 .shape = {.labels = labels}};
@@ -128,7 +129,7 @@ static medley_status find_loss(md_problem *problem, medley_error *error)
 static medley_status make_examples(md_problem *problem, medley_error *error)
 {
     const medley_dataset *train = problem->train;
-    const bool sequences = strcmp(problem->task, "chain") == 0;
+    const bool sequences = problem->sequences;
     problem->example_count = sequences ? train->sequence_count : train->rows;
     problem->examples = md_calloc(problem->example_count, sizeof *problem->examples);
     if (problem->examples == NULL)
@@ -344,13 +345,14 @@ bool md_problem_is_explicit(const md_problem *problem)
 }
 
 /* A candidate's factor by --block-scale; the last one that fits counts. */
-static double block_scale(const md_problem *problem, const char *name)
+static double block_scale(const md_problem *problem, const md_candidate *candidate)
 {
     char **list = problem->options->block_scale;
     double scale = 1;
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         const char *equals = strrchr(list[i], '=');
-        if (md_selection_matches(list[i], (size_t)(equals - list[i]), name))
+        if (md_selection_matches(list[i], (size_t)(equals - list[i]), candidate->name,
+                                 candidate->source == MD_FROM_TEMPLATE))
             md_parse_double(equals + 1, &scale);
     }
     return scale;
@@ -359,6 +361,9 @@ static double block_scale(const md_problem *problem, const char *name)
 static medley_status check_block_scales(const md_problem *problem, medley_error *error)
 {
     char **list = problem->options->block_scale;
+    if (list != NULL && list[0] != NULL && problem->needs_kernels)
+        return md_fail(error, MEDLEY_USAGE, "--block-scale has no place in --method %s",
+                       problem->options->method);
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         const char *equals = strrchr(list[i], '=');
         double scale;
@@ -371,12 +376,26 @@ static medley_status check_block_scales(const md_problem *problem, medley_error 
         bool used = false;
         for (size_t c = 0; c < problem->candidate_count; c++)
             used = used || md_selection_matches(list[i], (size_t)(equals - list[i]),
-                                                problem->candidates[c].name);
+                                                problem->candidates[c].name,
+                                                problem->candidates[c].source == MD_FROM_TEMPLATE);
         if (!used)
             return md_fail(error, MEDLEY_USAGE,
                            "--block-scale '%s': there is no block of that name; the first is '%s'",
                            list[i], problem->candidates[0].name);
     }
+    return MEDLEY_OK;
+}
+
+/* Options that would do nothing are a misunderstanding. */
+static medley_status check_idle_options(const medley_options *options, medley_error *error)
+{
+    if (options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--min-count and --hash-bits are about the features of templates; give "
+                       "--template too");
+    if (!options->average && options->average_from > 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--average-from says where averaging starts; give --average too");
     return MEDLEY_OK;
 }
 
@@ -394,6 +413,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .watch = {.context = problem, .progress = forward},
                             .began = md_clock_seconds()};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
+    MEDLEY_TRY(check_idle_options(options, error));
     MEDLEY_TRY(find_loss(problem, error));
     MEDLEY_TRY(md_penalty_create(&problem->penalty, options->penalty, error));
     MEDLEY_TRY(check_labels(train, error));
@@ -427,9 +447,14 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
                                   medley_error *error)
 {
     const md_kernel *kernel = &problem->bank.kernels[candidate->index];
-    if (!md_kernel_has_weights(kernel))
-        return md_kernel_block_create(block, problem->gram, candidate->index, candidate->name,
-                                      problem->space.shape.labels, what->averaging, error);
+    if (!md_kernel_has_weights(kernel)) {
+        const medley_status status =
+            md_kernel_block_create(block, problem->gram, candidate->index, candidate->name,
+                                   problem->space.shape.labels, what->averaging, error);
+        if (status == MEDLEY_OK)
+            md_kernel_block_set_gain(*block, what->gain);
+        return status;
+    }
     const md_matrix *columns =
         kernel->primal ? &problem->primal[candidate->index] : &problem->points.views[kernel->view];
     what->features = (md_row_features){.matrix = columns, .count = columns->columns};
@@ -443,7 +468,7 @@ medley_status md_problem_block(md_block **block, md_problem *problem, size_t ind
     const md_candidate *candidate = &problem->candidates[index];
     md_explicit what = {.name = candidate->name,
                         .features = {.count = 1},
-                        .gain = block_scale(problem, candidate->name),
+                        .gain = block_scale(problem, candidate),
                         .space = problem->space,
                         .kind = candidate->kind,
                         .averaging = problem->options->average,

@@ -29,6 +29,7 @@ typedef struct md_problem {
     double began;
 
     const char *task;
+    bool sequences; /* examples are sequences, and labels look back on others */
     md_space space;
     const md_loss *loss;
     md_penalty *penalty;
@@ -78,6 +79,9 @@ medley_status md_problem_block(md_block **block, md_problem *problem, size_t can
 medley_status md_problem_find_templates(md_problem *problem, medley_error *error);
 medley_status md_problem_list_candidates(md_problem *problem, medley_error *error);
 
+/* Names of the blocks of label context: "bigram", "trigram", "ends". */
+extern const char *const md_context_names[]; /* NULL-terminated */
+
 /* ---- selection.c: --from, --keep, --blocks ---- */
 
 typedef struct md_selection {
@@ -89,10 +93,10 @@ typedef struct md_selection {
 medley_status md_selection_make(md_selection *selection, const medley_options *options,
                                 medley_error *error);
 void md_selection_clear(md_selection *selection);
-bool md_selection_has(const md_selection *selection, const char *name);
-/* Does a name as people write it, with a '*' at its end or without what is behind ':', mean this
- * block? */
-bool md_selection_matches(const char *written, size_t length, const char *name);
+bool md_selection_has(const md_selection *selection, const char *name, bool is_template);
+/* Does a name as people write it, with a '*' at its end or, for templates, without what is behind
+ * ':', mean this block? */
+bool md_selection_matches(const char *written, size_t length, const char *name, bool is_template);
 /* Fails for a name of --blocks that no block has. */
 medley_status md_selection_check(const md_selection *selection, const md_bank *bank,
                                  const md_templates *templates, medley_error *error);

@@ -147,13 +147,22 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
               trained->blocks[m]->class->body_size(trained->blocks[m]) * sizeof(float));
 }
 
+/* No epoch was better on held-out data than one long ago. */
+static bool is_out_of_patience(const struct run *run)
+{
+    const size_t done = run->trained->epoch_count;
+    return run->problem->dev != NULL && done > 0 &&
+           done - 1 - run->best_epoch >= (size_t)run->problem->options->patience;
+}
+
 /* Not more than a tenth of the time goes into checkpoints. */
 static medley_status save_checkpoint(struct run *run)
 {
     static const double SHARE = 0.1;
     const char *path = run->problem->options->checkpoint;
     const double now = md_clock_seconds();
-    if (path == NULL || (run->written > 0 && SHARE * (now - run->written) < run->cost))
+    const bool last = run->trained->epoch_count == run->problem->epochs || is_out_of_patience(run);
+    if (path == NULL || (!last && run->written > 0 && SHARE * (now - run->written) < run->cost))
         return MEDLEY_OK;
     const medley_status status = md_checkpoint_save(path, run->key, walk_run, run, run->error);
     run->written = md_clock_seconds();
@@ -196,14 +205,6 @@ static bool has_settled(const md_trained *trained)
         return false;
     const double now = trained->epochs[last - 1].objective;
     return fabs(trained->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
-}
-
-/* No epoch was better on held-out data than one long ago. */
-static bool is_out_of_patience(const struct run *run)
-{
-    const size_t done = run->trained->epoch_count;
-    return run->problem->dev != NULL && done > 0 &&
-           done - 1 - run->best_epoch >= (size_t)run->problem->options->patience;
 }
 
 static medley_status run_epochs(struct run *run)

@@ -46,6 +46,8 @@ static int by_weight(const void *a, const void *b)
     const medley_block_info *const *second = b;
     if ((*first)->weight != (*second)->weight)
         return (*first)->weight < (*second)->weight ? 1 : -1;
+    if ((*first)->norm != (*second)->norm) /* of l2 all weights are alike */
+        return (*first)->norm < (*second)->norm ? 1 : -1;
     return *first < *second ? -1 : *first > *second; /* as they stand in the model */
 }
 
@@ -62,9 +64,16 @@ static medley_status add_best(md_selection *selection, const medley_model *model
         sorted[m] = &summary->blocks[m];
     qsort(sorted, summary->block_count, sizeof(const medley_block_info *), by_weight);
     medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < summary->block_count && status == MEDLEY_OK; m++)
-        if (sorted[m]->weight > 0 ? m < keep : sorted[m]->norm > 0)
-            status = add_name(selection, sorted[m]->name, strlen(sorted[m]->name), error);
+    size_t taken = 0;
+    for (size_t m = 0; m < summary->block_count && status == MEDLEY_OK; m++) {
+        const medley_block_info *block = sorted[m];
+        if (md_text_index(block->name, md_context_names) >= 0)
+            continue; /* label context is not chosen: --bigram says whether it is there */
+        const bool counts = block->weight > 0;
+        if (counts ? taken < keep : block->norm > 0)
+            status = add_name(selection, block->name, strlen(block->name), error);
+        taken += counts;
+    }
     free(sorted);
     return status;
 }
@@ -95,19 +104,21 @@ done:
     return status;
 }
 
-bool md_selection_matches(const char *written, size_t length, const char *name)
+bool md_selection_matches(const char *written, size_t length, const char *name, bool is_template)
 {
     if (length > 0 && written[length - 1] == '*')
         return strncmp(written, name, length - 1) == 0;
-    return strncmp(written, name, length) == 0 && (name[length] == '\0' || name[length] == ':');
+    return strncmp(written, name, length) == 0 &&
+           (name[length] == '\0' || (is_template && name[length] == ':'));
 }
 
-bool md_selection_has(const md_selection *selection, const char *name)
+/* What a model calls its blocks is taken at its word. */
+bool md_selection_has(const md_selection *selection, const char *name, bool is_template)
 {
-    bool found = selection->all;
-    for (size_t i = 0; !found && i < selection->names.count; i++)
+    bool found = selection->all || md_strings_find(&selection->names, name, strlen(name)) >= 0;
+    for (size_t i = 0; selection->by_name && !found && i < selection->names.count; i++)
         found = md_selection_matches(selection->names.items[i], strlen(selection->names.items[i]),
-                                     name);
+                                     name, is_template);
     return found;
 }
 
@@ -118,11 +129,11 @@ medley_status md_selection_check(const md_selection *selection, const md_bank *b
     for (size_t i = 0; selection->by_name && i < selection->names.count; i++) {
         const char *name = selection->names.items[i];
         const size_t length = strlen(name);
-        bool found = false;
+        bool found = md_text_index(name, md_context_names) >= 0; /* it stays in any case */
         for (size_t m = 0; !found && m < bank->count; m++)
-            found = md_selection_matches(name, length, bank->kernels[m].name);
+            found = md_selection_matches(name, length, bank->kernels[m].name, false);
         for (size_t t = 0; !found && t < template_count; t++)
-            found = md_selection_matches(name, length, md_templates_name(templates, t));
+            found = md_selection_matches(name, length, md_templates_name(templates, t), true);
         if (!found)
             return md_fail(error, MEDLEY_USAGE,
                            "--blocks: there is no block '%s' in this run; write the name of a "
@@ -142,7 +153,7 @@ medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
         return md_fail_memory(error, bank->count * sizeof *kept);
     size_t count = 0;
     for (size_t m = 0; m < bank->count; m++)
-        if (md_selection_has(selection, bank->kernels[m].name))
+        if (md_selection_has(selection, bank->kernels[m].name, false))
             kept[count++] = m;
     md_bank subset = {0};
     const medley_status status = md_bank_subset(&subset, bank, kept, count, error);
@@ -164,7 +175,7 @@ medley_status md_selection_of_templates(const md_selection *selection, md_templa
     if (keep == NULL)
         return md_fail_memory(error, count * sizeof *keep);
     for (size_t t = 0; t < count; t++)
-        keep[t] = md_selection_has(selection, md_templates_name(*templates, t));
+        keep[t] = md_selection_has(selection, md_templates_name(*templates, t), true);
     md_templates *subset = NULL;
     const medley_status status = md_templates_subset(&subset, *templates, keep, error);
     free(keep);

@@ -245,6 +245,17 @@ static void fill_scores(const struct decoding *d, size_t first, size_t length, f
     }
 }
 
+/* Labels that contradict a given one get a score that no others can make up for. */
+static const float RULED_OUT = -1e6f;
+
+static void rule_out(float *score, const int32_t *given, size_t length, size_t labels)
+{
+    for (size_t i = 0; i < length; i++)
+        for (size_t l = 0; given[i] >= 0 && l < labels; l++)
+            if (l != (size_t)given[i])
+                score[i * labels + l] = RULED_OUT;
+}
+
 static void decode_best(const struct decoding *d, struct decoder *decoder, size_t sequence)
 {
     const md_space *space = &d->model->space;
@@ -252,8 +263,10 @@ static void decode_best(const struct decoding *d, struct decoder *decoder, size_
     const size_t length = first_row(d, sequence + 1) - first;
     const size_t wanted = d->prediction->best;
     double *values = d->prediction->best_score + sequence * wanted;
-    const size_t found = space->structure->decode_best(space->shape, length, decoder->score, wanted,
-                                                       decoder->best, values, &decoder->workspace);
+    size_t found = space->structure->decode_best(space->shape, length, decoder->score, wanted,
+                                                 decoder->best, values, &decoder->workspace);
+    while (d->given != NULL && found > 0 && values[found - 1] < (double)RULED_OUT / 2)
+        found--;
     for (size_t k = 0; k < wanted; k++) {
         int32_t *to = d->prediction->best_label + k * d->prediction->rows + first;
         if (k < found) {
@@ -279,6 +292,8 @@ static void decode_chunk(void *context, size_t chunk, size_t worker)
         const size_t first = first_row(d, s);
         const size_t length = first_row(d, s + 1) - first;
         fill_scores(d, first, length, decoder->score);
+        if (d->given != NULL)
+            rule_out(decoder->score, d->given + first, length, labels);
         space->structure->decode(space->shape, length, decoder->score,
                                  d->given ? d->given + first : NULL, d->prediction->label + first,
                                  &decoder->workspace);

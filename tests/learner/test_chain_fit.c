@@ -372,9 +372,46 @@ static void a_tiny_memory_budget_gives_the_same_predictions(void **state)
     medley_dataset_free(test);
 }
 
+/* A kernel times 9 and features times 3 are the same thing, whether the kernel is kept as values or
+ * as weights; precomputed kernels are multiplied by hand. */
+static void a_block_scale_is_a_factor_of_the_kernel(void **state)
+{
+    (void)state;
+    medley_dataset *train = make_data("handwriting", 40, 3);
+    static const char *const pairs[][2] = {
+        {"kernel=poly(degree=1,offset=0,scale=9)",
+         "kernel=poly(degree=1,offset=0) block-scale=poly*=3"},
+        {"kernel=poly(degree=1,offset=0,scale=9)", "kernel=linear block-scale=linear*=3"},
+        {"kernel=poly(degree=1,offset=0,scale=9) loss=logistic average=yes",
+         "kernel=poly(degree=1,offset=0) loss=logistic average=yes block-scale=poly*=3"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "epochs=3 eta0=0.01 %s", pairs[i][0]);
+        medley_model *a = fit(train, NULL, text);
+        snprintf(text, sizeof text, "epochs=3 eta0=0.01 %s", pairs[i][1]);
+        medley_model *b = fit(train, NULL, text);
+        const double expected = medley_model_summary(a)->objective;
+        if (fabs(medley_model_summary(b)->objective - expected) > 1e-3 * expected)
+            fail_msg("%s: objective %g instead of %g", text, medley_model_summary(b)->objective,
+                     expected);
+        medley_prediction *of_a = predict(a, train);
+        medley_prediction *of_b = predict(b, train);
+        for (size_t j = 0; j < of_a->rows * of_a->labels; j++)
+            assert_true(fabsf(of_a->score[j] - of_b->score[j]) <=
+                        1e-2f * (1 + fabsf(of_a->score[j])));
+        medley_prediction_free(of_a);
+        medley_prediction_free(of_b);
+        medley_model_free(a);
+        medley_model_free(b);
+    }
+    medley_dataset_free(train);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_scale_is_a_factor_of_the_kernel),
         cmocka_unit_test(the_optimum_is_reached_and_reported),
         cmocka_unit_test(explicit_weights_learn_what_the_kernel_learns),
         cmocka_unit_test(every_penalty_runs_on_sequences),

@@ -99,8 +99,16 @@ static void check_given(const struct tiny_data *data, const double *theta, size_
         most = agrees ? fmax(most, score_of(data, theta, e, y)) : most;
     }
     for (size_t i = 0; i < length_of(data, e); i++) {
-        const int32_t given = dataset->label[data->start[e] + i];
+        const size_t row = data->start[e] + i;
+        const int32_t given = dataset->label[row];
         assert_true(given < 0 || given == found[i]);
+        assert_true(given < 0 ||
+                    prediction->score[row * prediction->labels + (size_t)given] > 0.999f);
+        for (size_t k = 0; k < prediction->best; k++) {
+            const int32_t other = prediction->best_label[k * prediction->rows + row];
+            assert_true(given < 0 || other < 0 || given == other);
+            assert_true(k > 0 || other == found[i]);
+        }
     }
     assert_true(fabs(score_of(data, theta, e, found) - most) < TOLERANCE * (1 + fabs(most)));
 }
@@ -120,7 +128,9 @@ static void check_case(const struct case_of *c)
     medley_prediction *probable = predict_with(
         model, dataset, (medley_predict_options){.probabilities = true, .threads = 2, .best = 2});
     medley_prediction *given =
-        predict_with(model, dataset, (medley_predict_options){.keep_labels = true, .threads = 1});
+        predict_with(model, dataset,
+                     (medley_predict_options){
+                         .keep_labels = true, .threads = 1, .best = 5, .probabilities = true});
     assert_int_equal(few->sequences, c->kind.examples);
     assert_memory_equal(few->label, probable->label, data.rows * sizeof *few->label);
     for (size_t e = 0; e < c->kind.examples; e++) {
