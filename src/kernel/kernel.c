@@ -2,6 +2,7 @@
 /* The registry of kernels and what several of them share: the width parameter and a vector exp. */
 #include "kernel/kernel.h"
 
+#include "base/exp.h"
 #include "base/vector.h"
 #include <float.h>
 #include <math.h>
@@ -27,34 +28,14 @@ const md_kernel_class *md_kernel_find(const char *name)
     return NULL;
 }
 
-/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. exp(r) = 1 + r + r^2 p(r) with the p of
- * degree 4 that makes the largest relative error least (3e-9, far below rounding); 2^n by building
- * the exponent's bits. ln 2 is subtracted in two pieces so that r keeps its digits. Below -87 the
- * result is 0. */
+/* Below -87, and where the product is no number, the result is 0. */
 MD_VECTOR
 static void exp_scaled(const float *q, float *out, size_t count, float factor)
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {
-        float x = factor * q[j];
-        const float inside = x >= -87.0f ? 1.0f : 0.0f; /* 0 too where x is no number */
-        x = x >= -87.0f ? x : -87.0f;
-        x = x > 88.0f ? 88.0f : x;
-        /* adding and taking away 1.5 * 2^23 rounds to the nearest whole number */
-        const float shifted = x * 1.44269504f + 12582912.0f;
-        const float n = shifted - 12582912.0f;
-        const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-        float p = 0.0013814222f;
-        p = p * r + 0.00836889866f;
-        p = p * r + 0.0416684057f;
-        p = p * r + 0.166665191f;
-        p = p * r + 0.499999933f;
-        p = p * r + 1.0f;
-        p = p * r + 1.0f;
-        const int32_t bits = ((int32_t)n + 127) * (1 << 23);
-        float power;
-        memcpy(&power, &bits, sizeof power);
-        out[j] = inside * p * power;
+        const float x = factor * q[j];
+        out[j] = md_exp_float(x >= -87.0f ? x : -88.0f);
     }
 }
 

@@ -129,25 +129,6 @@ static size_t parts_per_output(md_shape shape, size_t length)
 
 /* ---- costs ---- */
 
-static double cost(md_shape shape, size_t length, const int32_t *y, const int32_t *gold)
-{
-    (void)shape;
-    double wrong = 0;
-    for (size_t t = 0; t < length; t++)
-        wrong += y[t] != gold[t];
-    return wrong;
-}
-
-static double most_cost(md_shape shape, size_t length)
-{
-    return shape.labels > 1 ? (double)length : 0;
-}
-
-static double log_outputs(md_shape shape, size_t length)
-{
-    return (double)length * log((double)shape.labels);
-}
-
 /* ---- inference ---- */
 
 static size_t workspace_size(md_shape shape, size_t length)
@@ -194,7 +175,7 @@ static double decode_with_cost(md_shape shape, size_t length, const float *score
 {
     const md_chain chain = md_chain_of(shape, length, score);
     md_chain_decode(&chain, NULL, gold, worst, md_chain_align(workspace->values));
-    return score_of(&chain, worst) + cost(shape, length, worst, gold);
+    return score_of(&chain, worst) + md_hamming_cost(shape, length, worst, gold);
 }
 
 static size_t decode_best(md_shape shape, size_t length, const float *score, size_t wanted,
@@ -242,7 +223,7 @@ const md_structure md_structure_chain = {
     .decode_with_cost = decode_with_cost,
     .add_cost = md_add_hamming_cost,
     .log_partition = log_partition,
-    .cost = cost,
-    .most_cost = most_cost,
-    .log_outputs = log_outputs,
+    .cost = md_hamming_cost,
+    .most_cost = md_most_hamming_cost,
+    .log_outputs = md_log_labellings,
 };

@@ -118,25 +118,6 @@ static double log_partition(md_shape shape, size_t length, const float *score, f
     return total;
 }
 
-static double cost(md_shape shape, size_t length, const int32_t *y, const int32_t *gold)
-{
-    (void)shape;
-    double wrong = 0;
-    for (size_t i = 0; i < length; i++)
-        wrong += y[i] != gold[i];
-    return wrong;
-}
-
-static double most_cost(md_shape shape, size_t length)
-{
-    return shape.labels > 1 ? (double)length : 0;
-}
-
-static double log_outputs(md_shape shape, size_t length)
-{
-    return (double)length * log((double)shape.labels);
-}
-
 extern const md_structure md_structure_multiclass;
 const md_structure md_structure_multiclass = {
     .name = "multiclass",
@@ -152,7 +133,7 @@ const md_structure md_structure_multiclass = {
     .decode_with_cost = decode_with_cost,
     .add_cost = md_add_hamming_cost,
     .log_partition = log_partition,
-    .cost = cost,
-    .most_cost = most_cost,
-    .log_outputs = log_outputs,
+    .cost = md_hamming_cost,
+    .most_cost = md_most_hamming_cost,
+    .log_outputs = md_log_labellings,
 };

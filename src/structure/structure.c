@@ -2,6 +2,7 @@
 #include "structure/structure.h"
 
 #include "base/memory.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,4 +42,23 @@ void md_add_hamming_cost(md_shape shape, size_t length, const int32_t *gold, flo
             score[l] += 1;
         score[gold[i]] -= 1;
     }
+}
+
+double md_hamming_cost(md_shape shape, size_t length, const int32_t *y, const int32_t *gold)
+{
+    (void)shape;
+    double wrong = 0;
+    for (size_t i = 0; i < length; i++)
+        wrong += y[i] != gold[i];
+    return wrong;
+}
+
+double md_most_hamming_cost(md_shape shape, size_t length)
+{
+    return shape.labels > 1 ? (double)length : 0;
+}
+
+double md_log_labellings(md_shape shape, size_t length)
+{
+    return (double)length * log((double)shape.labels);
 }

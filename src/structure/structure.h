@@ -107,8 +107,11 @@ typedef struct md_structure {
 extern const md_structure *const md_structures[]; /* NULL-terminated */
 const md_structure *md_structure_find(const char *name);
 
-/* add_cost where every wrong row costs 1. */
+/* For structures whose outputs are any labels of the rows, where every wrong one costs 1. */
+double md_hamming_cost(md_shape shape, size_t length, const int32_t *y, const int32_t *gold);
+double md_most_hamming_cost(md_shape shape, size_t length);
 void md_add_hamming_cost(md_shape shape, size_t length, const int32_t *gold, float *score);
+double md_log_labellings(md_shape shape, size_t length);
 
 /* Returns 0, or -1 for lack of memory. */
 int md_workspace_reserve(md_workspace *workspace, size_t floats);
