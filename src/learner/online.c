@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKAHEAD = 4 };                    /* windows of examples */
-static const double PARALLEL_WORK = 1e6;   /* values touched by a step worth two threads */
-static const double DENSE_COST = 1.0 / 16; /* of a value that is part of a matrix product */
-static const double PARALLEL_BATCH = 1e5;  /* values looked at to score a batch worth two threads */
+enum { LOOKAHEAD = 4 };                     /* windows of examples */
+static const double PARALLEL_WORK = 1e6;    /* values touched by a step worth two threads */
+static const double PARALLEL_LOOKUPS = 5e3; /* the same for explicit features looked up */
+static const double DENSE_COST = 1.0 / 16;  /* of a value that is part of a matrix product */
+static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 static const double VANISHED = 1e-30;    /* no length that single precision could show */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
@@ -257,12 +258,13 @@ static size_t step_threads(const md_online *online, const md_step *step)
         const double entries = (double)gradient->delta->count;
         const double all = (double)gradient->example.length * (double)p->space.shape.labels;
         const double cost = 2 * entries > all ? DENSE_COST : 1; /* one matrix product */
-        values += cost * entries * (double)(rows > 0 ? rows : p->space.shape.labels);
+        values += rows > 0 ? cost * entries * (double)rows : (double)gradient->delta->row_count;
         for (size_t i = 0; rows > 0 && i < gradient->example.length; i++)
             announced = announced && md_gram_has_row(p->gram, gradient->example.row + i);
     }
     const double work = values * (double)p->block_count;
-    return work > PARALLEL_WORK && announced ? online->settings.threads : 1;
+    const double least = rows > 0 ? PARALLEL_WORK : PARALLEL_LOOKUPS;
+    return work > least && announced ? online->settings.threads : 1;
 }
 
 /* Alg. 3, lines 5 and 6: scores of an example, its loss and the gradient of that. */
