@@ -175,7 +175,7 @@ const md_param md_option_table[] = {
      .fallback = "",
      .argument = "FILE|NAME",
      .help = "feature templates for tagged words, as CRF++ and Wapiti have them: every line is a "
-             "block; chunk is built in"},
+             "block; chunk and ud-pos are built in (medley list templates)"},
     {.name = "min-count",
      .type = MD_INT,
      .offset = FIELD(min_count),

@@ -211,9 +211,24 @@ static void built_in_sets_are_found_unless_a_file_has_their_name(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+static void every_built_in_set_can_be_read(void **state)
+{
+    (void)state;
+    for (const md_template_set *set = md_template_sets; set->name != NULL; set++) {
+        md_templates *templates = NULL;
+        medley_error error = {0};
+        if (md_templates_read(&templates, set->name, &error) < 0)
+            fail_msg("%s: line %ld: %s", set->name, error.line, error.message);
+        assert_true(md_templates_count(templates) > 1);
+        assert_true(set->summary[0] != '\0');
+        md_templates_free(templates);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_built_in_set_can_be_read),
         cmocka_unit_test(lines_become_blocks),
         cmocka_unit_test(malformed_templates_are_refused),
         cmocka_unit_test(long_lines_are_refused),
