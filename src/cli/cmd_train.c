@@ -218,6 +218,13 @@ static const char *const examples[] = {
     "medley train --model m.medley --view a=a.csv --view b=b.csv --kernel rbf --holdout 0.2",
     "a bank of kernels on every variable, sparse mixing",
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
+    "tagged words with CRF++'s or Wapiti's templates, as a CRF",
+    "medley train --model chunk.medley --template my.template --loss logistic train.txt",
+    "again with the ten templates that mattered most in a first model",
+    "medley train --model ten.medley --template my.template --from all.medley --keep 10 train.txt",
+    "handwritten words: kernels on sequences, labels that look back on two others",
+    "medley train --model words.medley --views 'center/blur(0.5)/orient' --kernel rbf --order 2 "
+    "letter.data.gz",
     "precomputed kernels, no data file",
     "medley train --model m.medley --gram K.npy --labels y.npy",
     NULL};
@@ -228,8 +235,9 @@ const cli_command cli_command_train = {
     .usage = "--model FILE [options] [DATA]",
     .summary = "learn a model: a predictor and the weights of its kernels",
     .description =
-        "Learns a predictor from labelled data and many kernels at once, and how much weight each "
-        "kernel deserves. DATA is a file in any known format (gzip too), - is standard input. "
+        "Learns a predictor from labelled data (rows, or sequences of them) and many kernels or "
+        "feature templates at once, and how much weight each of them deserves. DATA is a file in "
+        "any known format (gzip too), - is standard input. "
         "Ctrl-C finishes the current epoch and saves the model; a second one quits.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
