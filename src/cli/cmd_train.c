@@ -223,8 +223,7 @@ static const char *const examples[] = {
     "again with the ten templates that mattered most in a first model",
     "medley train --model ten.medley --template my.template --from all.medley --keep 10 train.txt",
     "handwritten words: kernels on sequences, labels that look back on two others",
-    "medley train --model words.medley --views 'center/blur(0.5)/orient' --kernel rbf --order 2 "
-    "letter.data.gz",
+    "medley train --model w.medley --views 'center/blur(0.5)/orient' --order 2 letter.data.gz",
     "precomputed kernels, no data file",
     "medley train --model m.medley --gram K.npy --labels y.npy",
     NULL};
