@@ -3,70 +3,10 @@
  * each time the call says so and leaves nothing behind. The allocator is replaced in this program
  * by one that counts and fails on request; where that cannot be done (sanitizers bring their own)
  * there is nothing to test. */
-#include <features.h>
-
-#if defined(__GLIBC__) && !defined(MEDLEY_SANITIZED)
-#define CAN_FAIL 1
-#else
-#define CAN_FAIL 0
-#endif
-
+#include "failing_allocations.h"
 #include "model/model_cases.h"
 
 #if CAN_FAIL
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void *memory);
-
-static size_t countdown; /* the allocation that reaches 0 fails; 0: none does */
-static bool has_failed;
-static long live; /* blocks allocated and not freed */
-
-static bool must_fail(void)
-{
-    const bool now = countdown == 1;
-    countdown -= countdown > 0;
-    has_failed = has_failed || now;
-    return now;
-}
-
-static void *counted(void *memory)
-{
-    live += memory != NULL;
-    return memory;
-}
-
-void *malloc(size_t size)
-{
-    return must_fail() ? NULL : counted(__libc_malloc(size));
-}
-
-void *calloc(size_t count, size_t size)
-{
-    return must_fail() ? NULL : counted(__libc_calloc(count, size));
-}
-
-void *realloc(void *old, size_t size)
-{
-    if (must_fail())
-        return NULL;
-    void *memory = __libc_realloc(old, size);
-    return old == NULL ? counted(memory) : memory;
-}
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    return must_fail() ? NULL : counted(__libc_memalign(alignment, size));
-}
-
-void free(void *memory)
-{
-    live -= memory != NULL;
-    __libc_free(memory);
-}
 
 /* ---- what is tried ---- */
 
