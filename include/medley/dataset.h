@@ -59,6 +59,11 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_gram(medley_dataset *
                                                                 const char *name, const char *path,
                                                                 medley_error *error);
 
+/* Kernel values are rounded to float32 (7 digits) as they are read. After this call those that
+ * medley_dataset_add_gram reads are kept as float64 beside that, for learners that want all their
+ * digits: three times the memory. Selections of rows keep them as well. */
+MEDLEY_API void medley_dataset_keep_wide(medley_dataset *dataset);
+
 /* Kernel values of each row with itself, npy of shape (M, rows) or (rows): needed at prediction
  * time by unit-diagonal precomputed kernels only. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset,

@@ -30,6 +30,9 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_model_load(medley_model **model, 
 MEDLEY_API size_t medley_model_label_count(const medley_model *model);
 MEDLEY_API const char *medley_model_label_name(const medley_model *model, size_t label);
 
+/* Does the model predict numbers? Then it has no labels. */
+MEDLEY_API bool medley_model_is_regression(const medley_model *model);
+
 /* Feature columns the model expects of the table called name ("": DATA); 0 if it does not use it.
  * Pass it to medley_read_options so that files without labels are recognised. */
 MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *name);
@@ -54,6 +57,8 @@ typedef struct medley_epoch {
     double objective, loss; /* mean loss of the examples, each when it was met in this epoch */
     double dev_accuracy;    /* NaN without held-out data */
     double seconds;         /* since training began; 0 in a loaded model */
+    double dual, gap;       /* NaN where the method has none */
+    size_t active;          /* blocks that were not zero; 0 where it was not counted */
 } medley_epoch;
 
 typedef struct medley_summary {
@@ -62,8 +67,12 @@ typedef struct medley_summary {
     size_t examples, parts;
     const medley_block_info *blocks;
     size_t block_count, active_blocks;
-    double objective, dual, gap; /* dual and gap: NaN where the method has none */
+    double objective;
+    double dual, gap; /* a certificate: no model has a lower objective than dual, gap is
+                         (objective - dual) / objective; NaN where the method has none */
+    double bias;      /* of the first output; NaN: the model has none */
     size_t iterations;
+    size_t newton_steps, passes; /* of batch methods: passes over all kernels; else 0 */
     const medley_epoch *epochs;
     size_t epoch_count;
     double seconds_kernels, seconds_train; /* 0 in a loaded model */
@@ -95,11 +104,13 @@ MEDLEY_API void medley_features_free(medley_feature *features, size_t count);
 /* ---- prediction ---- */
 
 typedef struct medley_prediction {
-    size_t rows, labels;
-    int32_t *label;      /* [rows] index into the model's labels */
-    float *score;        /* [rows][labels], or probabilities if they were asked for */
-    size_t sequences;    /* or rows, if they stand alone */
-    size_t best;         /* outputs of each sequence that were asked for, beyond label */
+    size_t rows, labels; /* labels: 0 for regression */
+    double *value;    /* [rows] predicted numbers; NULL unless the model is a regression, and then
+                         there are no label, score and best outputs */
+    int32_t *label;   /* [rows] index into the model's labels */
+    float *score;     /* [rows][labels], or probabilities if they were asked for */
+    size_t sequences; /* or rows, if they stand alone */
+    size_t best;      /* outputs of each sequence that were asked for, beyond label */
     int32_t *best_label; /* [best][rows], -1 where a sequence has fewer outputs */
     double *best_score;  /* [sequences][best], falling; NaN where a sequence has fewer outputs */
     double seconds_score, seconds_decode;
@@ -132,18 +143,29 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_predict(medley_prediction **predi
                                                        size_t threads, medley_error *error);
 MEDLEY_API void medley_prediction_free(medley_prediction *prediction);
 
+/* Writes the predicted labels or numbers in the format that the data were read in, as
+ * medley_dataset_write_labels does; numbers with the fewest digits that read back as the same. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_prediction_write(const medley_prediction *prediction,
+                                                                const medley_model *model,
+                                                                const medley_dataset *dataset,
+                                                                const char *path,
+                                                                medley_error *error);
+
 typedef struct medley_evaluation {
     size_t examples, parts, labels, correct;
-    double accuracy;
-    double exact_match;    /* share of sequences without an error; NaN if rows stand alone */
-    size_t *confusion;     /* [labels][labels] rows: right label, columns: predicted */
+    double accuracy;    /* NaN for regression */
+    double rmse, r2;    /* of regression, else NaN: root of the mean squared error, and 1 minus its
+                           ratio to the variance of the targets (NaN if they are all equal) */
+    double exact_match; /* share of sequences without an error; NaN if rows stand alone */
+    size_t *confusion;  /* [labels][labels] rows: right label, columns: predicted; or NULL */
     size_t unknown_labels; /* rows whose label the model has never seen: counted as wrong */
     bool has_chunks;       /* the labels are those of chunks: B-NP, I-NP, O */
     double chunk_precision, chunk_recall, chunk_f1;
     double seconds_score, seconds_decode, seconds_total;
 } medley_evaluation;
 
-/* Predicts and compares with the labels of dataset; errors if it has none. */
+/* Predicts and compares with the labels of dataset; errors if it has none, or if a regression finds
+ * one that is no number. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_evaluate(medley_evaluation *evaluation,
                                                         const medley_model *model,
                                                         const medley_dataset *dataset,

@@ -16,6 +16,7 @@ typedef struct medley_progress {
     double objective;    /* NaN where it is not known */
     double dev_accuracy; /* accuracy on held-out data, NaN where there is none */
     double seconds;      /* since the work began */
+    double gap;          /* relative duality gap so far; 0 where it is not known */
 } medley_progress;
 
 typedef struct medley_observer {

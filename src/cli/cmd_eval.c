@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley eval: measure a model on labelled data. */
 #include "cli.h"
+#include "summary.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-static void print_json(const medley_model *model, const medley_evaluation *e)
+static void print_json_labels(const medley_model *model, const medley_evaluation *e)
 {
-    json_open(stdout, NULL, '{');
-    json_string(stdout, "task", medley_model_summary(model)->task);
-    json_count(stdout, "examples", e->examples);
-    json_count(stdout, "parts", e->parts);
     json_number(stdout, "accuracy", e->accuracy);
     if (!isnan(e->exact_match))
         json_number(stdout, "exact_match", e->exact_match);
@@ -35,6 +32,20 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
         json_close(stdout, ']');
     }
     json_close(stdout, ']');
+}
+
+static void print_json(const medley_model *model, const medley_evaluation *e)
+{
+    json_open(stdout, NULL, '{');
+    json_string(stdout, "task", medley_model_summary(model)->task);
+    json_count(stdout, "examples", e->examples);
+    json_count(stdout, "parts", e->parts);
+    if (medley_model_is_regression(model)) {
+        json_number(stdout, "rmse", e->rmse);
+        json_number(stdout, "r2", e->r2);
+    } else {
+        print_json_labels(model, e);
+    }
     json_open(stdout, "seconds", '{');
     json_number(stdout, "score", e->seconds_score);
     json_number(stdout, "decode", e->seconds_decode);
@@ -72,7 +83,7 @@ static void print_confusions(const medley_model *model, const medley_evaluation 
     }
 }
 
-static void print_text(const medley_model *model, const medley_evaluation *e)
+static void print_text_labels(const medley_model *model, const medley_evaluation *e)
 {
     printf("accuracy %.2f %% (%zu of %zu)\n", 100 * e->accuracy, e->correct, e->parts);
     if (!isnan(e->exact_match))
@@ -84,6 +95,16 @@ static void print_text(const medley_model *model, const medley_evaluation *e)
         printf("%zu rows have labels that the model has never seen; they count as wrong\n",
                e->unknown_labels);
     print_confusions(model, e);
+}
+
+static void print_text(const medley_model *model, const medley_evaluation *e)
+{
+    if (medley_model_is_regression(model)) {
+        cli_print_fit(stdout, e);
+        printf(" (%zu rows)\n", e->parts);
+    } else {
+        print_text_labels(model, e);
+    }
     printf("%.0f rows a second\n", (double)e->parts / fmax(e->seconds_total, 1e-9));
 }
 
@@ -171,7 +192,8 @@ const cli_command cli_command_eval = {
     .usage = "--model FILE [options] [DATA]",
     .summary = "score a model on labelled data",
     .description = "Predicts labelled data and compares: accuracy, chunks where the labels are "
-                   "B-X, I-X and O, confusions, speed.",
+                   "B-X, I-X and O, confusions, speed. A regression: root mean squared error and "
+                   "R2.",
     .options = options,
     .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley inspect: what a model has learnt. */
 #include "cli.h"
+#include "summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The strongest features of the blocks that are shown; kernels have none. */
@@ -57,8 +59,8 @@ static medley_status print_json(const medley_model *model, size_t features, medl
     cli_json_settings(s);
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "support_rows", s->support_rows);
-    json_number(stdout, "objective", s->objective);
-    json_number(stdout, "gap", s->gap);
+    cli_json_result(s);
+    cli_json_epochs(s);
     json_count(stdout, "active_blocks", s->active_blocks);
     json_open(stdout, "labels", '[');
     for (size_t l = 0; l < medley_model_label_count(model); l++)
@@ -80,12 +82,20 @@ static medley_status print_text(const medley_model *model, size_t top, size_t fe
                                 medley_error *error)
 {
     const medley_summary *s = medley_model_summary(model);
-    printf("%s with %zu labels, learnt by %s from %zu examples\n", s->task,
-           medley_model_label_count(model), s->method, s->examples);
-    printf("%s loss, penalty %s, lambda %.4g (C %.4g), objective %.6g after %zu epochs\n", s->loss,
-           s->penalty, s->lambda, s->C, s->objective, s->epoch_count);
-    printf("%zu of %zu blocks active, %zu support rows\n\n", s->active_blocks, s->block_count,
+    printf("%s", s->task);
+    if (!medley_model_is_regression(model))
+        printf(" with %zu labels", medley_model_label_count(model));
+    printf(", learnt by %s from %zu examples\n", s->method, s->examples);
+    printf("%s loss, penalty %s, lambda %.4g (C %.4g)", s->loss, s->penalty, s->lambda, s->C);
+    if (isnan(s->gap))
+        printf(", objective %.6g after %zu epochs", s->objective, s->epoch_count);
+    printf("\n");
+    cli_print_certificate(stdout, s);
+    printf("%zu of %zu blocks active, %zu support rows", s->active_blocks, s->block_count,
            s->support_rows);
+    if (!isnan(s->bias))
+        printf(", bias %.6g", s->bias);
+    printf("\n\n");
     cli_print_blocks(stdout, s, top);
     return features > 0 ? print_features(model, top, features, error) : MEDLEY_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley predict: label new data. */
 #include "cli.h"
+#include "number.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -61,6 +62,14 @@ static bool close_target(struct target *target)
 static const char *label_text(const medley_model *model, int32_t label)
 {
     return medley_model_label_name(model, (size_t)label);
+}
+
+static void print_values(FILE *file, const medley_prediction *prediction)
+{
+    char text[CLI_NUMBER_BYTES];
+    fprintf(file, "value\n");
+    for (size_t r = 0; r < prediction->rows; r++)
+        fprintf(file, "%s\n", cli_number(text, prediction->value[r]));
 }
 
 static void print_scores(FILE *file, const medley_model *model, const medley_prediction *prediction)
@@ -128,15 +137,21 @@ static void print_json_best(FILE *file, const medley_model *model, const medley_
 static void print_json(FILE *file, const medley_model *model, const medley_dataset *dataset,
                        const medley_prediction *prediction, bool with_scores)
 {
+    with_scores = with_scores && prediction->value == NULL;
     json_open(file, NULL, '{');
     json_count(file, "examples", prediction->rows);
-    json_open(file, "labels", '[');
+    if (prediction->value == NULL)
+        json_open(file, "labels", '[');
     for (size_t l = 0; l < prediction->labels; l++)
         json_string(file, NULL, medley_model_label_name(model, l));
-    json_close(file, ']');
+    if (prediction->value == NULL)
+        json_close(file, ']');
     json_open(file, "predictions", '[');
     for (size_t r = 0; r < prediction->rows; r++)
-        json_string(file, NULL, label_text(model, prediction->label[r]));
+        if (prediction->value != NULL)
+            json_number(file, NULL, prediction->value[r]);
+        else
+            json_string(file, NULL, label_text(model, prediction->label[r]));
     json_close(file, ']');
     if (with_scores)
         json_open(file, "scores", '[');
@@ -167,6 +182,8 @@ static medley_status print_table(const cli_arguments *arguments, const medley_mo
         print_json(target.file, model, dataset, prediction, scores);
     else if (opened && prediction->best > 0)
         print_best(target.file, model, dataset, prediction);
+    else if (opened && prediction->value != NULL)
+        print_values(target.file, prediction);
     else if (opened)
         print_scores(target.file, model, prediction);
     if (opened && close_target(&target))
@@ -176,24 +193,6 @@ static medley_status print_table(const cli_arguments *arguments, const medley_mo
              "the predictions could not be written; check the folder and the space left");
     snprintf(error->file, sizeof error->file, "%s", output ? output : "standard output");
     return error->code;
-}
-
-static medley_status print_labels(const cli_arguments *arguments, const medley_model *model,
-                                  const medley_dataset *dataset,
-                                  const medley_prediction *prediction, medley_error *error)
-{
-    const char **labels = calloc(prediction->rows + 1, sizeof *labels);
-    if (labels == NULL) {
-        error->code = MEDLEY_FAILED;
-        snprintf(error->message, sizeof error->message, "out of memory");
-        return error->code;
-    }
-    for (size_t r = 0; r < prediction->rows; r++)
-        labels[r] = label_text(model, prediction->label[r]);
-    const medley_status status =
-        medley_dataset_write_labels(dataset, labels, cli_value(arguments, "output"), error);
-    free(labels);
-    return status;
 }
 
 static int run_predict(cli_arguments *arguments)
@@ -225,7 +224,8 @@ static int run_predict(cli_arguments *arguments)
     if (status >= 0)
         status = table || arguments->json
                      ? print_table(arguments, model, dataset, prediction, &error)
-                     : print_labels(arguments, model, dataset, prediction, &error);
+                     : medley_prediction_write(prediction, model, dataset,
+                                               cli_value(arguments, "output"), &error);
     const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
     medley_prediction_free(prediction);
     medley_dataset_free(dataset);
@@ -238,9 +238,10 @@ static const cli_option options[] = {
     {"output", "FILE", "-", "where the predictions go", false},
     {"proba", "", "",
      "print probabilities of all labels too (of sequences: marginals); calibrated only after "
-     "training with --loss logistic",
+     "training with --loss logistic; not of a regression",
      false},
-    {"scores", "", "", "print the scores of all labels too", false},
+    {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
+     false},
     {"best", "N", "0",
      "print the N best outputs of every sequence (at most 20), one a line: sequence, rank, score, "
      "labels",
@@ -270,7 +271,8 @@ const cli_command cli_command_predict = {
     .description = "Writes the predicted label of every row: tagged text in its own format "
                    "(columns: one more column; conllu: in the label's place), all else one label a "
                    "line, as in the training data (numbers in plain form: +1 and 1.0 are 1). A "
-                   "label column in DATA is recognised by the number of columns and not looked at.",
+                   "regression writes numbers in the same way. A label column in DATA is "
+                   "recognised by the number of columns and not looked at.",
     .options = options,
     .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

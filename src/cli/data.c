@@ -167,8 +167,10 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
                     "--view or "
                     "--gram");
     }
-    const char *text;
-    options.format = NULL; /* --format is about DATA */
+    const char *text = cli_value(arguments, "storage");
+    if (status >= 0 && text != NULL && strcmp(text, "float64") == 0)
+        medley_dataset_keep_wide(*dataset); /* of --gram: the rest has no more digits to keep */
+    options.format = NULL;                  /* --format is about DATA */
     for (size_t i = 0; status >= 0 && (text = cli_nth(arguments, "view", i)) != NULL; i++)
         status = add_view(*dataset, text, model, options, error);
     for (size_t i = 0; status >= 0 && (text = cli_nth(arguments, "gram", i)) != NULL; i++)

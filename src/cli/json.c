@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Printing JSON: values come in order, so all that must be remembered is whether a comma is due. */
 #include "cli.h"
+#include "number.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,13 +74,18 @@ void json_string(FILE *file, const char *key, const char *value)
         print_text(file, value);
 }
 
+/* Objectives and their bounds come back as they were; nine digits are enough for what is a float,
+ * as scores are. */
 void json_number(FILE *file, const char *key, double value)
 {
+    char text[CLI_NUMBER_BYTES];
     begin(file, key);
     if (!isfinite(value))
         fputs("null", file);
-    else
+    else if ((double)(float)value == value)
         fprintf(file, "%.9g", value);
+    else
+        fputs(cli_number(text, value), file);
 }
 
 void json_count(FILE *file, const char *key, size_t value)

@@ -117,7 +117,7 @@ static void print_option(FILE *file, const cli_option *option)
         column = 0;
     }
     fprintf(file, "%*s", INDENT - column, "");
-    char text[640];
+    char text[1024];
     snprintf(text, sizeof text, "%s%s%s%s%s", option->help, option->fallback[0] ? " (default " : "",
              option->fallback, option->fallback[0] ? ")" : "",
              option->repeatable ? "; repeatable" : "");

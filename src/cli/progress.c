@@ -32,6 +32,8 @@ static void describe(char *text, size_t size, const medley_progress *p)
                             : snprintf(text, size, "%s", p->stage);
     if (!isnan(p->objective))
         used += snprintf(text + used, size - (size_t)used, "  objective %.6g", p->objective);
+    if (p->gap > 0)
+        used += snprintf(text + used, size - (size_t)used, "  gap %.3g %%", 100 * p->gap);
     if (!isnan(p->dev_accuracy))
         used += snprintf(text + used, size - (size_t)used, "  held-out accuracy %.2f %%",
                          100 * p->dev_accuracy);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What train and inspect both tell of a model in JSON. */
+/* What train and inspect both tell of a model. */
+#include "summary.h"
 #include "cli.h"
+
+#include <math.h>
 
 void cli_json_settings(const medley_summary *summary)
 {
@@ -21,4 +24,58 @@ void cli_json_block(const medley_block_info *block)
     json_number(stdout, "norm", block->norm);
     json_count(stdout, "features", block->features);
     json_close(stdout, '}');
+}
+
+void cli_json_epochs(const medley_summary *summary)
+{
+    json_open(stdout, "epochs", '[');
+    for (size_t e = 0; e < summary->epoch_count; e++) {
+        const medley_epoch *epoch = &summary->epochs[e];
+        json_open(stdout, NULL, '{');
+        json_number(stdout, "objective", epoch->objective);
+        json_number(stdout, "loss", epoch->loss);
+        json_number(stdout, "dev_accuracy", epoch->dev_accuracy);
+        json_number(stdout, "seconds", epoch->seconds);
+        if (!isnan(epoch->dual))
+            json_number(stdout, "dual", epoch->dual);
+        if (!isnan(epoch->gap)) {
+            json_number(stdout, "gap", epoch->gap);
+            json_count(stdout, "active", epoch->active);
+        }
+        json_close(stdout, '}');
+    }
+    json_close(stdout, ']');
+}
+
+void cli_json_result(const medley_summary *summary)
+{
+    json_number(stdout, "objective", summary->objective);
+    json_number(stdout, "dual", summary->dual);
+    json_number(stdout, "gap", summary->gap);
+    json_count(stdout, "iterations", summary->iterations);
+    if (isnan(summary->bias))
+        return;
+    json_number(stdout, "bias", summary->bias);
+    json_count(stdout, "newton_steps", summary->newton_steps);
+    json_count(stdout, "passes", summary->passes);
+}
+
+void cli_print_certificate(FILE *file, const medley_summary *summary)
+{
+    if (isnan(summary->gap))
+        return;
+    fprintf(file,
+            "certified: objective %.6g, dual %.6g, gap %.2g %%, %zu iterations, %zu of %zu "
+            "kernels\n",
+            summary->objective, summary->dual, 100 * summary->gap, summary->iterations,
+            summary->active_blocks, summary->block_count);
+}
+
+void cli_print_fit(FILE *file, const medley_evaluation *evaluation)
+{
+    fprintf(file, "rmse %.6g, ", evaluation->rmse);
+    if (isnan(evaluation->r2))
+        fprintf(file, "R2 not defined: all numbers in the data are the same");
+    else
+        fprintf(file, "R2 %.4f", evaluation->r2);
 }

@@ -25,11 +25,18 @@ static void clear_table(md_table *table)
     md_strings_clear(&table->column_names);
 }
 
-static void clear_gram(md_precomputed *gram)
+void md_precomputed_clear(md_precomputed *gram)
 {
     free(gram->name);
     md_matrix_clear(&gram->values);
+    free(gram->wide);
     free(gram->diagonal);
+    *gram = (md_precomputed){0};
+}
+
+void medley_dataset_keep_wide(medley_dataset *dataset)
+{
+    dataset->keeps_wide = true;
 }
 
 void medley_dataset_free(medley_dataset *dataset)
@@ -39,7 +46,7 @@ void medley_dataset_free(medley_dataset *dataset)
     for (size_t i = 0; i < dataset->table_count; i++)
         clear_table(&dataset->tables[i]);
     for (size_t i = 0; i < dataset->gram_count; i++)
-        clear_gram(&dataset->grams[i]);
+        md_precomputed_clear(&dataset->grams[i]);
     for (size_t i = 0; dataset->token_values != NULL && i < dataset->token_columns; i++)
         md_strings_clear(&dataset->token_values[i]);
     for (size_t i = 0; i < dataset->verbatim_count; i++)
@@ -79,11 +86,10 @@ md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const 
 
 md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name)
 {
-    md_precomputed *grams = realloc(dataset->grams, (dataset->gram_count + 1) * sizeof *grams);
-    if (grams == NULL)
+    if (md_reserve((void **)&dataset->grams, &dataset->gram_capacity, dataset->gram_count + 1,
+                   sizeof *dataset->grams) != 0)
         return NULL;
-    dataset->grams = grams;
-    md_precomputed *gram = &grams[dataset->gram_count];
+    md_precomputed *gram = &dataset->grams[dataset->gram_count];
     *gram = (md_precomputed){.name = md_copy_text(name, strlen(name))};
     if (gram->name == NULL)
         return NULL;

@@ -20,6 +20,7 @@ typedef struct md_table {
 typedef struct md_precomputed {
     char *name;
     md_matrix values; /* [rows][training rows], dense */
+    double *wide;     /* the same values before rounding, [rows][training rows], or NULL */
     double *diagonal; /* [rows] K(x,x) where it is known apart from values, else NULL */
 } md_precomputed;
 
@@ -37,7 +38,8 @@ struct medley_dataset {
     md_table *tables;
     size_t table_count;
     md_precomputed *grams;
-    size_t gram_count;
+    size_t gram_count, gram_capacity;
+    bool keeps_wide; /* kernel values that are read from now on are kept as doubles too */
 
     md_strings label_names; /* sorted: numbers by value, else by byte order */
     int32_t *label;         /* [rows] index into label_names, -1 unlabelled; NULL: no labels */
@@ -65,6 +67,7 @@ struct medley_dataset {
 /* Appends an empty table and returns it, or NULL for lack of memory. */
 md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source);
 md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);
+void md_precomputed_clear(md_precomputed *gram);
 
 /* Labels arrive as texts in file order; this collects them. Texts that are numbers are written
  * canonically ("+1", "1.0" and "1" are one label). */

@@ -52,6 +52,25 @@ static void *gather_items(const selection *chosen, const void *items, size_t wid
     return gathered;
 }
 
+/* The chosen rows of a kernel's unrounded values, and with cut only the chosen columns. */
+static double *gather_wide(const selection *chosen, const md_precomputed *gram, bool cut)
+{
+    const size_t columns = gram->values.columns;
+    if (!cut)
+        return gather_items(chosen, gram->wide, columns, sizeof *gram->wide);
+    const size_t kept = chosen->columns->count;
+    size_t total;
+    double *gathered = __builtin_mul_overflow(chosen->count, kept, &total)
+                           ? NULL
+                           : md_alloc_aligned(total, sizeof *gathered);
+    for (size_t i = 0; gathered != NULL && i < chosen->count; i++) {
+        const double *from = gram->wide + chosen->rows[i] * columns;
+        for (size_t j = 0; j < kept; j++)
+            gathered[i * kept + j] = from[chosen->columns->rows[j]];
+    }
+    return gathered;
+}
+
 static medley_status select_grams(const selection *chosen, medley_error *error)
 {
     for (size_t i = 0; i < chosen->source->gram_count; i++) {
@@ -65,6 +84,8 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
             cut ? chosen->columns->rows : NULL, cut ? chosen->columns->count : 0, error);
         if (status < 0)
             return status;
+        if (from->wide != NULL && (to->wide = gather_wide(chosen, from, cut)) == NULL)
+            return md_fail_memory(error, chosen->count * from->values.columns * sizeof *to->wide);
         if (from->diagonal == NULL)
             continue;
         to->diagonal = gather_items(chosen, from->diagonal, 1, sizeof *from->diagonal);
@@ -233,6 +254,7 @@ medley_status md_dataset_select(medley_dataset **selected, const medley_dataset 
     MEDLEY_TRY(medley_dataset_create(&target, error));
     const selection chosen = {dataset, target, rows, count, columns};
     target->rows = count;
+    target->keeps_wide = dataset->keeps_wide;
     if (dataset->source != NULL &&
         (target->source = md_copy_text(dataset->source, strlen(dataset->source))) == NULL) {
         status = md_fail_memory(error, strlen(dataset->source));

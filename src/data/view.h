@@ -13,8 +13,8 @@ extern const char *const md_scale_names[]; /* "none", "standard", "minmax", NULL
 
 typedef struct md_view {
     char *name;            /* "all", "V3", "fou", "tile1x2", "blur(0.7)/window:1" */
-    char *group;           /* "all", "each", "grid", "prefix", "blur/window": @each names all
-                            * views of the group */
+    char *group;           /* "all", "each", "grid", "random", "prefix", "blur/window": @each names
+                            * all views of the group */
     char *table;           /* name of its table, "" for DATA */
     size_t table_columns;  /* of the table it was made from */
     size_t *columns;       /* [column_count] increasing; NULL: all */
@@ -38,6 +38,7 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
  *   each          one view per column
  *   prefix        one view per prefix of the columns' names, up to the first '='
  *   grid:2x2      tiles of images
+ *   random:50:7   50 sets of columns drawn from seed 7 (1 if it is left out): random1, random2 ...
  *   STEP/STEP     all columns passed through steps: center/blur(0.5)/orient, window:1 */
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
                             const char *spec, medley_error *error);

@@ -6,6 +6,20 @@
 #include "data/transform.h"
 #include "data/view.h"
 
+/* Views that are being made. */
+typedef struct md_view_maker {
+    md_view *views;
+    size_t count, capacity;
+    medley_error *error;
+} md_view_maker;
+
+/* Appends a view of table; name is copied. The caller fills columns. NULL for lack of memory. */
+md_view *md_view_new(md_view_maker *maker, const md_table *table, const char *group,
+                     const char *name);
+
+/* "random:COUNT" or "random:COUNT:SEED" (view_random.c). */
+medley_status md_view_make_random(md_view_maker *maker, const md_table *table, const char *spec);
+
 /* Columns that the view takes from its table. */
 static inline size_t md_view_input_columns(const md_view *view)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From "all+each", "grid:2x2" or "shift/blur(0.7)" to views. */
+/* From "all+each", "grid:2x2" or "shift/blur(0.7)" to views. Random ones: view_random.c. */
 #include "base/memory.h"
 #include "data/view_internal.h"
 #include <ctype.h>
@@ -10,15 +10,8 @@
 
 enum { MOST_VIEWS = 50000 }; /* more is a mistake that would take hours to show */
 
-struct maker {
-    md_view *views;
-    size_t count, capacity;
-    medley_error *error;
-};
-
-/* Appends a view; name is copied. The caller fills columns. */
-static md_view *new_view(struct maker *maker, const md_table *table, const char *group,
-                         const char *name)
+md_view *md_view_new(md_view_maker *maker, const md_table *table, const char *group,
+                     const char *name)
 {
     if (md_reserve((void **)&maker->views, &maker->capacity, maker->count + 1,
                    sizeof *maker->views) != 0)
@@ -32,9 +25,9 @@ static md_view *new_view(struct maker *maker, const md_table *table, const char 
     return view->name && view->group && view->table ? view : NULL;
 }
 
-static medley_status make_all(struct maker *maker, const md_table *table)
+static medley_status make_all(md_view_maker *maker, const md_table *table)
 {
-    md_view *view = new_view(maker, table, "all", table->name[0] != '\0' ? table->name : "all");
+    md_view *view = md_view_new(maker, table, "all", table->name[0] != '\0' ? table->name : "all");
     if (view == NULL)
         return md_fail_memory(maker->error, sizeof *view);
     view->column_count = table->features.columns;
@@ -52,7 +45,7 @@ static void column_name(char *text, size_t size, const md_table *table, size_t c
     snprintf(text, size, "%s%s%s", table->name, table->name[0] ? "." : "", name);
 }
 
-static medley_status make_each(struct maker *maker, const md_table *table)
+static medley_status make_each(md_view_maker *maker, const md_table *table)
 {
     if (table->features.columns > MOST_VIEWS)
         return md_fail(maker->error, MEDLEY_USAGE,
@@ -62,7 +55,7 @@ static medley_status make_each(struct maker *maker, const md_table *table)
     for (size_t c = 0; c < table->features.columns; c++) {
         char name[256];
         column_name(name, sizeof name, table, c);
-        md_view *view = new_view(maker, table, "each", name);
+        md_view *view = md_view_new(maker, table, "each", name);
         if (view == NULL || (view->columns = md_calloc(1, sizeof *view->columns)) == NULL)
             return md_fail_memory(maker->error, sizeof *view);
         view->columns[0] = c;
@@ -71,10 +64,10 @@ static medley_status make_each(struct maker *maker, const md_table *table)
     return MEDLEY_OK;
 }
 
-static medley_status make_tile(struct maker *maker, const md_table *table, const size_t cut[4],
+static medley_status make_tile(md_view_maker *maker, const md_table *table, const size_t cut[4],
                                size_t image_width, const char *name)
 {
-    md_view *view = new_view(maker, table, "grid", name);
+    md_view *view = md_view_new(maker, table, "grid", name);
     const size_t size = (cut[1] - cut[0]) * (cut[3] - cut[2]);
     if (view == NULL || (view->columns = md_calloc(size, sizeof *view->columns)) == NULL)
         return md_fail_memory(maker->error, size * sizeof(size_t));
@@ -84,7 +77,7 @@ static medley_status make_tile(struct maker *maker, const md_table *table, const
     return MEDLEY_OK;
 }
 
-static medley_status make_grid(struct maker *maker, const md_table *table, const char *spec)
+static medley_status make_grid(md_view_maker *maker, const md_table *table, const char *spec)
 {
     size_t down = 0;
     size_t across = 0;
@@ -161,7 +154,7 @@ static medley_status find_prefixes(struct prefixes *prefixes, const md_table *ta
     return MEDLEY_OK;
 }
 
-static medley_status make_prefix_views(struct maker *maker, const md_table *table,
+static medley_status make_prefix_views(md_view_maker *maker, const md_table *table,
                                        const struct prefixes *prefixes)
 {
     const size_t first = maker->count;
@@ -169,7 +162,7 @@ static medley_status make_prefix_views(struct maker *maker, const md_table *tabl
         md_text name = {0};
         md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "",
                      prefixes->names.items[p]);
-        md_view *view = name.failed ? NULL : new_view(maker, table, "prefix", name.data);
+        md_view *view = name.failed ? NULL : md_view_new(maker, table, "prefix", name.data);
         md_text_clear(&name);
         if (view == NULL ||
             (view->columns = md_calloc(prefixes->count[p], sizeof *view->columns)) == NULL)
@@ -182,7 +175,7 @@ static medley_status make_prefix_views(struct maker *maker, const md_table *tabl
     return MEDLEY_OK;
 }
 
-static medley_status make_prefix(struct maker *maker, const md_table *table)
+static medley_status make_prefix(md_view_maker *maker, const md_table *table)
 {
     if (table->column_names.count == 0 || table->column_names.count != table->features.columns)
         return md_fail(maker->error, MEDLEY_USAGE,
@@ -214,7 +207,7 @@ static char *group_of(const md_steps *steps)
     return group.data;
 }
 
-static medley_status make_transformed(struct maker *maker, const md_table *table, const char *spec)
+static medley_status make_transformed(md_view_maker *maker, const md_table *table, const char *spec)
 {
     medley_status status = MEDLEY_OK;
     const size_t columns = table->features.columns;
@@ -229,7 +222,8 @@ static medley_status make_transformed(struct maker *maker, const md_table *table
     MEDLEY_TRY(md_steps_parse(&steps, spec, &shape, maker->error));
     group = group_of(&steps);
     md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "", spec);
-    md_view *view = group == NULL || name.failed ? NULL : new_view(maker, table, group, name.data);
+    md_view *view =
+        group == NULL || name.failed ? NULL : md_view_new(maker, table, group, name.data);
     if (view == NULL || (view->steps = md_copy_text(spec, strlen(spec))) == NULL) {
         status = md_fail_memory(maker->error, sizeof *view);
         goto done;
@@ -255,16 +249,16 @@ static medley_status fail_unknown(const char *spec, medley_error *error)
 {
     md_text known = {0};
     md_transforms_list(&known);
-    const medley_status status = md_fail(
-        error, MEDLEY_USAGE,
-        "views '%s' are not known; use all, each, prefix, grid:2x2, or transforms (%s) joined "
-        "by '/', and join views by '+'",
-        spec, known.data ? known.data : "");
+    const medley_status status = md_fail(error, MEDLEY_USAGE,
+                                         "views '%s' are not known; use all, each, prefix, "
+                                         "grid:2x2, random:COUNT, or transforms (%s) "
+                                         "joined by '/', and join views by '+'",
+                                         spec, known.data ? known.data : "");
     md_text_clear(&known);
     return status;
 }
 
-static medley_status make_named(struct maker *maker, const md_table *table, const char *spec)
+static medley_status make_named(md_view_maker *maker, const md_table *table, const char *spec)
 {
     const size_t first = maker->count;
     medley_status status;
@@ -276,6 +270,8 @@ static medley_status make_named(struct maker *maker, const md_table *table, cons
         status = make_prefix(maker, table);
     else if (strncmp(spec, "grid:", 5) == 0)
         status = make_grid(maker, table, spec);
+    else if (strncmp(spec, "random:", 7) == 0)
+        status = md_view_make_random(maker, table, spec);
     else if (md_transform_find(spec) != NULL)
         status = make_transformed(maker, table, spec);
     else
@@ -299,7 +295,7 @@ static const char *part_end(const char *p)
     return p;
 }
 
-static medley_status make_parts(struct maker *maker, const md_table *table, const char *spec)
+static medley_status make_parts(md_view_maker *maker, const md_table *table, const char *spec)
 {
     medley_status status = MEDLEY_OK;
     for (const char *p = spec; p != NULL && status == MEDLEY_OK;) {
@@ -322,7 +318,7 @@ medley_status md_views_make(md_view **views, size_t *count, const medley_dataset
                             const char *spec, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    struct maker maker = {.error = error};
+    md_view_maker maker = {.error = error};
     const bool has_data = dataset->table_count > 0 && dataset->tables[0].name[0] == '\0';
     for (size_t t = 0; t < dataset->table_count && status == MEDLEY_OK; t++) {
         const char *parts = spec != NULL && !(has_data && t > 0) ? spec : "all";

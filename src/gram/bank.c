@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "gram/points.h"
+#include "gram/view_index.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,7 @@ static medley_status name_kernel(md_kernel *kernel, const char *view, medley_err
 
 struct builder {
     md_bank *bank;
+    md_view_index index;
     size_t capacity;
     const md_bank_options *options;
     medley_error *error;
@@ -164,11 +166,6 @@ static md_kernel *new_kernel(struct builder *builder)
     return kernel;
 }
 
-static bool view_matches(const md_view *view, const char *name)
-{
-    return name == NULL || strcmp(view->name, name) == 0 || strcmp(view->group, name) == 0;
-}
-
 static medley_status fail_unknown_view(const md_bank *bank, const char *name, medley_error *error)
 {
     md_text known = {0};
@@ -181,32 +178,37 @@ static medley_status fail_unknown_view(const md_bank *bank, const char *name, me
     return status;
 }
 
+/* Another kernel like prototype, on view v. */
+static medley_status add_copy(struct builder *builder, const md_kernel *prototype, size_t v)
+{
+    md_kernel *kernel = new_kernel(builder);
+    void *state = kernel ? md_copy(prototype->state, prototype->class->state_size) : NULL;
+    if (state == NULL)
+        return md_fail_memory(builder->error, sizeof *kernel);
+    *kernel = *prototype;
+    kernel->state = state;
+    kernel->view = v;
+    return MEDLEY_OK;
+}
+
 /* Adds the kernel that text describes (already expanded) on every view it names. */
 static medley_status add_kernel(struct builder *builder, const char *text)
 {
-    md_bank *bank = builder->bank;
+    medley_status status = MEDLEY_OK;
     md_spec spec = {0};
-    medley_status status = md_spec_parse(&spec, text, builder->error);
-    if (status < 0)
-        return status;
-    size_t matched = 0;
-    const md_kernel_class *class = md_kernel_find(spec.name);
-    const size_t most = class != NULL && class->constant ? 1 : bank->view_count;
-    for (size_t v = 0; v < bank->view_count && matched < most; v++) {
-        if (!view_matches(&bank->views[v], spec.view))
-            continue;
-        matched++;
-        md_kernel *kernel = new_kernel(builder);
-        if (kernel == NULL) {
-            status = md_fail_memory(builder->error, sizeof *kernel);
-            goto done;
-        }
-        MEDLEY_TRY(init_from_spec(kernel, &spec, builder->options->normalize, builder->error));
-        kernel->view = v;
+    md_kernel prototype = {0};
+    MEDLEY_TRY(md_spec_parse(&spec, text, builder->error));
+    const md_view_list chosen = md_view_index_find(&builder->index, spec.view);
+    if (chosen.count == 0) {
+        status = fail_unknown_view(builder->bank, spec.view ? spec.view : "all", builder->error);
+        goto done;
     }
-    if (matched == 0)
-        status = fail_unknown_view(bank, spec.view ? spec.view : "all", builder->error);
+    MEDLEY_TRY(init_from_spec(&prototype, &spec, builder->options->normalize, builder->error));
+    const size_t count = prototype.class->constant ? 1 : chosen.count;
+    for (size_t i = 0; i < count; i++)
+        MEDLEY_TRY(add_copy(builder, &prototype, chosen.views[i]));
 done:
+    md_kernel_clear(&prototype);
     md_spec_clear(&spec);
     return status;
 }
@@ -225,39 +227,35 @@ static medley_status add_precomputed(struct builder *builder, const medley_datas
 }
 
 /* One "KIND" or "VIEW=KIND" of --scale. */
-static medley_status set_scale(md_scale *scales, const md_bank *bank, const char *text,
-                               medley_error *error)
+static medley_status set_scale(const struct builder *builder, md_scale *scales, const char *text)
 {
     const char *equals = strrchr(text, '=');
     const int kind = md_text_index(equals ? equals + 1 : text, md_scale_names);
     if (kind < 0)
-        return md_fail(error, MEDLEY_USAGE, "scale '%s' is not none, standard or minmax",
+        return md_fail(builder->error, MEDLEY_USAGE, "scale '%s' is not none, standard or minmax",
                        equals ? equals + 1 : text);
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - text : 0), text);
-    size_t matched = 0;
-    for (size_t v = 0; v < bank->view_count; v++) {
-        if (view_matches(&bank->views[v], equals ? name : NULL)) {
-            scales[v] = (md_scale)kind;
-            matched++;
-        }
-    }
-    if (matched == 0 && equals != NULL)
-        return fail_unknown_view(bank, name, error);
+    const md_view_list chosen = md_view_index_find(&builder->index, equals ? name : NULL);
+    for (size_t i = 0; i < chosen.count; i++)
+        scales[chosen.views[i]] = (md_scale)kind;
+    if (chosen.count == 0 && equals != NULL)
+        return fail_unknown_view(builder->bank, name, builder->error);
     return MEDLEY_OK;
 }
 
-static medley_status scale_views(md_bank *bank, const medley_dataset *dataset, char *const *texts,
-                                 medley_error *error)
+static medley_status scale_views(const struct builder *builder, const medley_dataset *dataset)
 {
     medley_status status = MEDLEY_OK;
+    md_bank *bank = builder->bank;
+    char *const *texts = builder->options->scale;
     md_scale *scales = md_calloc(bank->view_count, sizeof *scales);
     if (scales == NULL)
-        return md_fail_memory(error, bank->view_count * sizeof *scales);
+        return md_fail_memory(builder->error, bank->view_count * sizeof *scales);
     for (size_t i = 0; texts != NULL && texts[i] != NULL; i++)
-        MEDLEY_TRY(set_scale(scales, bank, texts[i], error));
+        MEDLEY_TRY(set_scale(builder, scales, texts[i]));
     for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(md_view_fit_scale(&bank->views[v], scales[v], dataset, error));
+        MEDLEY_TRY(md_view_fit_scale(&bank->views[v], scales[v], dataset, builder->error));
 done:
     free(scales);
     return status;
@@ -362,7 +360,8 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
     struct builder builder = {.bank = bank, .options = options, .error = error};
     if (dataset->table_count > 0)
         MEDLEY_TRY(md_views_make(&bank->views, &bank->view_count, dataset, options->views, error));
-    MEDLEY_TRY(scale_views(bank, dataset, options->scale, error));
+    MEDLEY_TRY(md_view_index_make(&builder.index, bank->views, bank->view_count, error));
+    MEDLEY_TRY(scale_views(&builder, dataset));
     MEDLEY_TRY(add_all_kernels(&builder, dataset));
     MEDLEY_TRY(md_bank_choose(bank, dataset, options->seed, error));
     if (options->primal)
@@ -372,6 +371,7 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
             MEDLEY_TRY(
                 name_kernel(&bank->kernels[m], bank->views[bank->kernels[m].view].name, error));
 done:
+    md_view_index_clear(&builder.index);
     if (status < 0)
         md_bank_clear(bank);
     return status;

@@ -189,48 +189,52 @@ static bool is_far(const md_matrix *matrix, const double *means)
     return 2 * square > 3 * mean_distance2(matrix, means); /* twice the variance */
 }
 
-/* The point that the rows of view v are measured from. Sparse rows would become dense; kernels of
+/* The kernels of one view: they stand together in the bank. */
+struct view_kernels {
+    size_t view, first, end;
+};
+
+/* The point that the rows of a view are measured from. Sparse rows would become dense; kernels of
  * histograms and explicit weights need the values themselves; products alone lose nothing. */
-static medley_status choose_origin(md_bank *bank, size_t v, const md_matrix *matrix,
+static medley_status choose_origin(md_bank *bank, struct view_kernels of, const md_matrix *matrix,
                                    const double *means, medley_error *error)
 {
     bool has_distances = false;
+    float **origin = &bank->origin[of.view];
     if (md_matrix_is_sparse(matrix))
         return MEDLEY_OK;
-    for (size_t m = 0; m < bank->count; m++) {
+    for (size_t m = of.first; m < of.end; m++) {
         const md_kernel *kernel = &bank->kernels[m];
-        if (kernel->class == NULL || kernel->view != v)
-            continue;
         if (kernel->class->nonnegative_data || kernel->explicit_weights)
             return MEDLEY_OK;
         has_distances = has_distances || kernel->class->quantity == MD_DISTANCE2;
     }
     if (!has_distances || !is_far(matrix, means))
         return MEDLEY_OK;
-    bank->origin[v] = md_calloc(matrix->columns, sizeof *bank->origin[v]);
-    if (bank->origin[v] == NULL)
-        return md_fail_memory(error, matrix->columns * sizeof *bank->origin[v]);
+    *origin = md_calloc(matrix->columns, sizeof **origin);
+    if (*origin == NULL)
+        return md_fail_memory(error, matrix->columns * sizeof **origin);
     for (size_t c = 0; c < matrix->columns; c++)
-        bank->origin[v][c] = (float)means[c];
+        (*origin)[c] = (float)means[c];
     return MEDLEY_OK;
 }
 
 /* Everything that one view's kernels need; extracts the view once. */
-static medley_status choose_view(md_bank *bank, size_t v, const bool *needs_data,
+static medley_status choose_view(md_bank *bank, struct view_kernels of, const bool *needs_data,
                                  const medley_dataset *dataset, uint64_t seed, medley_error *error)
 {
     md_matrix matrix = {0};
-    medley_status status = md_view_extract(&matrix, &bank->views[v], dataset, error);
+    medley_status status = md_view_extract(&matrix, &bank->views[of.view], dataset, error);
     if (status < 0)
         return status;
     double *means = column_means(&matrix);
     if (means == NULL)
         status = md_fail_memory(error, matrix.columns * sizeof *means);
-    for (size_t m = 0; m < bank->count && status == MEDLEY_OK; m++)
-        if (needs_data[m] && bank->kernels[m].class != NULL && bank->kernels[m].view == v)
+    for (size_t m = of.first; m < of.end && status == MEDLEY_OK; m++)
+        if (needs_data[m])
             status = choose_kernel(&bank->kernels[m], &matrix, means, seed, error);
     if (status == MEDLEY_OK)
-        status = choose_origin(bank, v, &matrix, means, error);
+        status = choose_origin(bank, of, &matrix, means, error);
     free(means);
     md_matrix_clear(&matrix);
     return status;
@@ -241,9 +245,8 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
 {
     medley_status status = MEDLEY_OK;
     bool *needs_data = md_calloc(bank->count, sizeof *needs_data);
-    bool *looks = md_calloc(bank->view_count, sizeof *looks); /* at the data of a view */
     bank->origin = md_calloc(bank->view_count, sizeof *bank->origin);
-    if (needs_data == NULL || looks == NULL || bank->origin == NULL) {
+    if (needs_data == NULL || bank->origin == NULL) {
         status = md_fail_memory(error, bank->count);
         goto done;
     }
@@ -252,17 +255,19 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
         if (kernel->class != NULL && kernel->class->prepare != NULL)
             MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data[m], error));
     }
-    for (size_t m = 0; m < bank->count; m++) {
-        const md_kernel *kernel = &bank->kernels[m];
-        if (kernel->class != NULL)
-            looks[kernel->view] =
-                looks[kernel->view] || needs_data[m] || kernel->class->quantity == MD_DISTANCE2;
+    struct view_kernels of = {0};
+    for (; of.first < bank->count && bank->kernels[of.first].class != NULL; of.first = of.end) {
+        bool looks = false; /* at the data of this view */
+        of.view = bank->kernels[of.first].view;
+        for (of.end = of.first; of.end < bank->count && bank->kernels[of.end].class != NULL &&
+                                bank->kernels[of.end].view == of.view;
+             of.end++)
+            looks = looks || needs_data[of.end] ||
+                    bank->kernels[of.end].class->quantity == MD_DISTANCE2;
+        if (looks)
+            MEDLEY_TRY(choose_view(bank, of, needs_data, dataset, seed, error));
     }
-    for (size_t v = 0; v < bank->view_count; v++)
-        if (looks[v])
-            MEDLEY_TRY(choose_view(bank, v, needs_data, dataset, seed, error));
 done:
     free(needs_data);
-    free(looks);
     return status;
 }

@@ -28,6 +28,7 @@ void md_points_clear(md_points *points)
     free(points->lift);
     free(points->inverse_root);
     free(points->precomputed);
+    free(points->precomputed_wide);
     free(points->used);
     *points = (md_points){0};
 }
@@ -43,9 +44,12 @@ medley_status md_points_init(md_points *points, size_t rows, size_t view_count, 
     points->inverse_root = md_calloc(kernel_count, sizeof *points->inverse_root);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers is wanted */
     points->precomputed = md_calloc(kernel_count, sizeof *points->precomputed);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+    points->precomputed_wide = md_calloc(kernel_count, sizeof *points->precomputed_wide);
     points->used = md_calloc(view_count, sizeof *points->used);
     if (!points->views || !points->transposed || !points->norm2 || !points->lift ||
-        !points->inverse_root || !points->precomputed || !points->used) {
+        !points->inverse_root || !points->precomputed || !points->precomputed_wide ||
+        !points->used) {
         md_points_clear(points);
         return md_fail_memory(error, kernel_count * sizeof(float *));
     }
@@ -134,28 +138,41 @@ static double unshifted_norm2(const float *row, const float *origin, size_t colu
     return sum;
 }
 
+/* The dot product or pair sum of row r with itself. */
+static float self_quantity(const md_points *points, const md_kernel *kernel, const float *origin,
+                           size_t r)
+{
+    const md_matrix *matrix = &points->views[kernel->view];
+    if (kernel->class->quantity == MD_DOT)
+        return origin != NULL ? (float)unshifted_norm2(matrix->dense + r * matrix->columns, origin,
+                                                       matrix->columns)
+                              : points->norm2[kernel->view][r];
+    const bool sparse = md_matrix_is_sparse(matrix);
+    const float *row =
+        sparse ? matrix->value + matrix->start[r] : matrix->dense + r * matrix->columns;
+    return kernel->class->pair_sum(
+        row, row, sparse ? matrix->start[r + 1] - matrix->start[r] : matrix->columns);
+}
+
 void md_points_self(const md_points *points, const md_bank *bank, size_t m, double *self)
 {
+    enum { PIECE = 256 };
     const md_kernel *kernel = &bank->kernels[m];
-    const md_matrix *matrix = &points->views[kernel->view];
     const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
-    for (size_t r = 0; r < points->rows; r++) {
-        float q = 0; /* the distance of a row to itself */
-        if (kernel->class->quantity == MD_DOT && origin != NULL) {
-            q = (float)unshifted_norm2(matrix->dense + r * matrix->columns, origin,
-                                       matrix->columns);
-        } else if (kernel->class->quantity == MD_DOT) {
-            q = points->norm2[kernel->view][r];
-        } else if (kernel->class->quantity == MD_PAIRED) {
-            const bool sparse = md_matrix_is_sparse(matrix);
-            const float *row =
-                sparse ? matrix->value + matrix->start[r] : matrix->dense + r * matrix->columns;
-            q = kernel->class->pair_sum(
-                row, row, sparse ? matrix->start[r + 1] - matrix->start[r] : matrix->columns);
-        }
-        float value;
-        kernel->class->map(kernel->state, &q, &value, 1);
-        self[r] = (double)value;
+    float values[PIECE] = {0};
+    if (kernel->class->quantity == MD_DISTANCE2) { /* every row is at distance 0 from itself */
+        kernel->class->map(kernel->state, values, values, 1);
+        for (size_t r = 0; r < points->rows; r++)
+            self[r] = (double)values[0];
+        return;
+    }
+    for (size_t first = 0; first < points->rows; first += PIECE) {
+        const size_t count = points->rows - first < PIECE ? points->rows - first : PIECE;
+        for (size_t i = 0; i < count; i++)
+            values[i] = self_quantity(points, kernel, origin, first + i);
+        kernel->class->map(kernel->state, values, values, count);
+        for (size_t i = 0; i < count; i++)
+            self[first + i] = (double)values[i];
     }
 }
 
@@ -167,10 +184,11 @@ static medley_status precomputed_self(double *self, const md_points *points,
 {
     const md_precomputed *gram = &dataset->grams[kernel->view];
     for (size_t r = 0; r < points->rows; r++) {
+        const size_t place = r * gram->values.columns + r;
         if (gram->diagonal != NULL)
             self[r] = gram->diagonal[r];
         else if (training)
-            self[r] = (double)gram->values.dense[r * gram->values.columns + r];
+            self[r] = gram->wide != NULL ? gram->wide[place] : (double)gram->values.dense[place];
         else
             return md_fail(error, MEDLEY_USAGE,
                            "kernel '%s' was normalised to unit diagonal, so K(x,x) of the new "
@@ -206,15 +224,16 @@ static medley_status learn_norm(md_points *points, md_kernel *kernel, size_t m, 
     double trace = 0;
     for (size_t r = 0; r < points->rows; r++)
         trace += self[r];
+    /* below the least float with all its digits, values are as good as 0 and stay what they are */
     if (kernel->norm == MD_NORM_TRACE && training)
-        kernel->factor = trace > 0 ? 1 / trace : 1;
+        kernel->factor = trace >= (double)FLT_MIN ? 1 / trace : 1;
     if (kernel->norm != MD_NORM_DIAG)
         return MEDLEY_OK;
     points->inverse_root[m] = md_calloc(points->rows, sizeof(float));
     if (points->inverse_root[m] == NULL)
         return md_fail_memory(error, points->rows * sizeof(float));
     for (size_t r = 0; r < points->rows; r++) /* a row with K(x,x) = 0 is the zero vector */
-        points->inverse_root[m][r] = self[r] > 0 ? (float)(1 / sqrt(self[r])) : 0;
+        points->inverse_root[m][r] = self[r] >= (double)FLT_MIN ? (float)(1 / sqrt(self[r])) : 0;
     return MEDLEY_OK;
 }
 
@@ -269,38 +288,6 @@ static medley_status check_nonnegative(md_points *points, const md_bank *bank, s
     return MEDLEY_OK;
 }
 
-/* A training kernel must be square, symmetric and finite. */
-static medley_status check_square(const md_precomputed *gram, size_t rows, medley_error *error)
-{
-    const md_matrix *k = &gram->values;
-    if (k->columns != rows)
-        return md_fail(error, MEDLEY_BAD_INPUT,
-                       "kernel '%s' is not square: %zu x %zu; training needs one row and one "
-                       "column for each of the %zu examples",
-                       gram->name, k->rows, k->columns, rows);
-    double largest = 0;
-    for (size_t i = 0; i < rows * rows; i++)
-        largest = fmax(largest, fabs((double)k->dense[i]));
-    for (size_t i = 0; i < rows; i++)
-        if (k->dense[i * rows + i] < 0)
-            return md_fail(error, MEDLEY_BAD_INPUT,
-                           "kernel '%s' is not positive semi-definite: K[%zu][%zu] = %g; a kernel "
-                           "of a point with itself cannot be negative",
-                           gram->name, i, i, (double)k->dense[i * rows + i]);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < i; j++) {
-            const double difference =
-                fabs((double)k->dense[i * rows + j] - (double)k->dense[j * rows + i]);
-            if (!(difference <= 1e-4 * largest))
-                return md_fail(error, MEDLEY_BAD_INPUT,
-                               "kernel '%s' is not symmetric: K[%zu][%zu] = %g but K[%zu][%zu] = "
-                               "%g; give (K + K')/2",
-                               gram->name, i, j, (double)k->dense[i * rows + j], j, i,
-                               (double)k->dense[j * rows + i]);
-        }
-    return MEDLEY_OK;
-}
-
 static medley_status attach_precomputed(md_points *points, const md_bank *bank, size_t m,
                                         const medley_dataset *dataset, bool training,
                                         medley_error *error)
@@ -313,7 +300,7 @@ static medley_status attach_precomputed(md_points *points, const md_bank *bank, 
                        kernel->name, kernel->view + 1, dataset->gram_count);
     const md_precomputed *gram = &dataset->grams[kernel->view];
     if (training) {
-        const medley_status status = check_square(gram, points->rows, error);
+        const medley_status status = md_precomputed_check(gram, points->rows, error);
         if (status < 0)
             return status;
     } else if (gram->values.columns != bank->training_rows) {
@@ -323,6 +310,7 @@ static medley_status attach_precomputed(md_points *points, const md_bank *bank, 
                        gram->name, gram->values.columns, bank->training_rows);
     }
     points->precomputed[m] = &gram->values;
+    points->precomputed_wide[m] = gram->wide;
     return MEDLEY_OK;
 }
 
@@ -400,6 +388,7 @@ medley_status md_points_gather(md_points *subset, const md_points *points, const
     for (size_t m = 0; status == MEDLEY_OK && m < points->kernel_count; m++) {
         status = gather_kernel(subset, m, points, m, rows, error);
         subset->precomputed[m] = points->precomputed[m];
+        subset->precomputed_wide[m] = points->precomputed_wide[m];
     }
     subset->precomputed_row = rows;
     if (status < 0)

@@ -14,7 +14,9 @@ typedef struct md_points {
     float **norm2;         /* [view_count][rows] squared norms of the (shifted) rows */
     float **lift;          /* [view_count][rows] <x,z> = product + lift(x) + lift(z); NULL: 0 */
     float **inverse_root;  /* [kernel_count][rows] 1/sqrt(K(x,x)); NULL unless norm=diag */
-    const md_matrix **precomputed; /* [kernel_count] borrowed values [][training rows], or NULL */
+    const md_matrix **precomputed;   /* [kernel_count] borrowed values [][training rows], or NULL */
+    const double **precomputed_wide; /* [kernel_count] the same before rounding to float, where the
+                                      * dataset kept them, with the same columns; or NULL */
     const size_t *precomputed_row; /* [rows] where each row stands in them; borrowed; NULL: there */
     bool *used; /* [view_count] some kernel (not explicit weights only) needs products of it */
 } md_points;
@@ -25,7 +27,8 @@ void md_points_clear(md_points *points);
 medley_status md_points_init(md_points *points, size_t rows, size_t view_count, size_t kernel_count,
                              medley_error *error);
 
-/* Chooses data-dependent kernel parameters and origins of a new bank from its training data. */
+/* Chooses data-dependent kernel parameters and origins of a new bank from its training data.
+ * Kernels of one view must stand together, and precomputed ones behind all others. */
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
                              medley_error *error);
 
@@ -49,6 +52,10 @@ typedef struct md_points_choice {
 
 medley_status md_points_subset(md_points *support, const md_points *points,
                                const md_points_choice *choice, medley_error *error);
+
+/* Can the values be a kernel of so many training rows? Square, finite, symmetric up to rounding,
+ * nothing negative on the diagonal. md_points_make asks. */
+medley_status md_precomputed_check(const md_precomputed *gram, size_t rows, medley_error *error);
 
 /* Prepares points to stand on the right: transposes of sparse views. md_points_make does it. */
 medley_status md_points_index(md_points *points, medley_error *error);

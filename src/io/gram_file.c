@@ -7,41 +7,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies one kernel of the stack as float; a value that is not finite is an error. */
-static medley_status copy_kernel(md_matrix *values, const md_npy *stack, size_t kernel,
-                                 const char *path, medley_error *error)
+/* One kernel of the stack: rounded to float in values, and as it is in wide where that is kept.
+ * row[columns] is scratch. A value that is not finite is an error. */
+static medley_status copy_rows(md_precomputed *gram, double *row, const md_npy_file *stack,
+                               size_t kernel, const char *path, medley_error *error)
 {
-    const size_t rows = stack->shape[stack->dimensions - 2];
-    const size_t columns = stack->shape[stack->dimensions - 1];
-    const medley_status status = md_matrix_init_dense(values, rows, columns, error);
-    if (status < 0)
-        return status;
-    const double *from = stack->values + kernel * rows * columns;
-    for (size_t i = 0; i < rows * columns; i++) {
-        values->dense[i] = (float)from[i];
-        if (!isfinite(values->dense[i]))
-            return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                              "kernel %zu, row %zu, column %zu is %g; kernel values must be finite "
-                              "numbers within the range of float",
-                              kernel + 1, i / columns + 1, i % columns + 1, from[i]);
+    const size_t columns = gram->values.columns;
+    for (size_t i = 0; i < gram->values.rows; i++) {
+        double *from = gram->wide != NULL ? gram->wide + i * columns : row;
+        float *to = gram->values.dense + i * columns;
+        md_npy_get_run(stack, kernel * gram->values.rows + i, from);
+        for (size_t j = 0; j < columns; j++) {
+            to[j] = (float)from[j];
+            if (!isfinite(to[j]))
+                return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                                  "kernel %zu, row %zu, column %zu is %g; kernel values must be "
+                                  "finite numbers within the range of float",
+                                  kernel + 1, i + 1, j + 1, from[j]);
+        }
     }
     return MEDLEY_OK;
 }
 
-static bool gram_exists(const medley_dataset *dataset, const char *name)
+static medley_status copy_kernel(md_precomputed *gram, bool keeps_wide, const md_npy_file *stack,
+                                 size_t kernel, const char *path, medley_error *error)
 {
-    for (size_t i = 0; i < dataset->gram_count; i++)
+    medley_status status = MEDLEY_OK;
+    const size_t rows = stack->shape[stack->dimensions - 2];
+    const size_t columns = stack->shape[stack->dimensions - 1];
+    double *row = md_calloc(columns, sizeof *row);
+    MEDLEY_TRY(md_matrix_init_dense(&gram->values, rows, columns, error));
+    if (keeps_wide)
+        gram->wide = md_alloc_aligned(rows * columns, sizeof *gram->wide);
+    if (row == NULL || (keeps_wide && gram->wide == NULL)) {
+        status = md_fail_memory(error, rows * columns * sizeof *gram->wide);
+        goto done;
+    }
+    status = copy_rows(gram, row, stack, kernel, path, error);
+done:
+    free(row);
+    return status;
+}
+
+/* Among the first `count`? */
+static bool gram_exists(const medley_dataset *dataset, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
         if (strcmp(dataset->grams[i].name, name) == 0)
             return true;
     return false;
 }
 
-/* "name" alone, name1, name2 ... in a stack; without a name all are numbered as they come. */
-static medley_status append_kernel(medley_dataset *dataset, const char *name, const md_npy *stack,
-                                   size_t kernel, const char *path, medley_error *error)
+/* "name" alone, name1, name2 ... in a stack; without a name all are numbered as they come. What was
+ * begun stays in dataset on failure: the caller drops it. */
+static medley_status append_kernel(medley_dataset *dataset, const char *name,
+                                   const md_npy_file *stack, size_t kernel, const char *path,
+                                   medley_error *error)
 {
+    const size_t before = dataset->gram_count - kernel; /* names within a stack are distinct */
     medley_status status = MEDLEY_OK;
-    md_matrix values = {0};
     md_text full = {0};
     if (name == NULL)
         md_text_addf(&full, "gram%zu", dataset->gram_count + 1);
@@ -53,26 +77,23 @@ static medley_status append_kernel(medley_dataset *dataset, const char *name, co
         status = md_fail_memory(error, sizeof full);
         goto done;
     }
-    if (gram_exists(dataset, full.data)) {
+    if (gram_exists(dataset, before, full.data)) {
         status = md_fail(error, MEDLEY_USAGE,
                          "there are two precomputed kernels called '%s'; rename one", full.data);
         goto done;
     }
-    MEDLEY_TRY(copy_kernel(&values, stack, kernel, path, error));
     md_precomputed *gram = md_dataset_new_gram(dataset, full.data);
     if (gram == NULL) {
         status = md_fail_memory(error, sizeof *gram);
         goto done;
     }
-    gram->values = values;
-    values = (md_matrix){0};
+    status = copy_kernel(gram, dataset->keeps_wide, stack, kernel, path, error);
 done:
-    md_matrix_clear(&values);
     md_text_clear(&full);
     return status;
 }
 
-static medley_status check_shape(const medley_dataset *dataset, const md_npy *stack,
+static medley_status check_shape(const medley_dataset *dataset, const md_npy_file *stack,
                                  const char *path, medley_error *error)
 {
     if (stack->dimensions < 2)
@@ -90,12 +111,8 @@ static medley_status check_shape(const medley_dataset *dataset, const md_npy *st
 /* Forgets the kernels behind the first `count`. */
 static void drop_kernels(medley_dataset *dataset, size_t count)
 {
-    while (dataset->gram_count > count) {
-        md_precomputed *last = &dataset->grams[--dataset->gram_count];
-        free(last->name);
-        free(last->diagonal);
-        md_matrix_clear(&last->values);
-    }
+    while (dataset->gram_count > count)
+        md_precomputed_clear(&dataset->grams[--dataset->gram_count]);
 }
 
 medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
@@ -104,13 +121,16 @@ medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name,
     medley_status status = MEDLEY_OK;
     const size_t before = dataset->gram_count;
     md_input input = {0};
-    md_npy stack = {0};
+    md_npy_file stack;
     MEDLEY_TRY(md_input_read(&input, path, error));
-    MEDLEY_TRY(md_npy_read(&stack, &input, error));
+    MEDLEY_TRY(md_npy_open(&stack, &input, error));
     MEDLEY_TRY(check_shape(dataset, &stack, input.path, error));
     const size_t kernels = stack.dimensions == 3 ? stack.shape[0] : 1;
-    for (size_t kernel = 0; kernel < kernels; kernel++)
+    const size_t rows = stack.shape[stack.dimensions - 2];
+    for (size_t kernel = 0; kernel < kernels; kernel++) {
         MEDLEY_TRY(append_kernel(dataset, name, &stack, kernel, input.path, error));
+        md_npy_release(&stack, (kernel + 1) * rows);
+    }
     if (dataset->source == NULL) {
         dataset->source = md_copy_text(input.path, strlen(input.path));
         if (dataset->source == NULL) {
@@ -118,11 +138,10 @@ medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name,
             goto done;
         }
     }
-    dataset->rows = stack.shape[stack.dimensions - 2];
+    dataset->rows = rows;
 done:
     if (status < 0)
         drop_kernels(dataset, before);
-    md_npy_clear(&stack);
     md_input_clear(&input);
     return status;
 }

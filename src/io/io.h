@@ -74,6 +74,28 @@ size_t md_column_find(const char *text, size_t length, size_t columns, char *con
 void md_columns_list(md_text *list, size_t columns, char *const *names);
 
 /* ---- npy arrays, shared by the npy format, precomputed kernels and label files ---- */
+
+/* An array as it lies in its file. It is read by runs, the elements that differ in the last index
+ * only: run r of shape (2, 3, 4) is [r / 3][r % 3][0 .. 3]. Borrows the input. */
+typedef void md_npy_convert(double *values, const char *bytes, size_t count, size_t stride,
+                            bool swap);
+typedef struct md_npy_file {
+    size_t dimensions, shape[3];
+    size_t stride[3]; /* bytes from one element to the next of that index */
+    char *elements;
+    md_npy_convert *convert;
+    bool swap;
+    size_t released; /* bytes of elements given back */
+} md_npy_file;
+
+medley_status md_npy_open(md_npy_file *file, const md_input *input, medley_error *error);
+size_t md_npy_runs(const md_npy_file *file);
+void md_npy_get_run(const md_npy_file *file, size_t run, double *values); /* the last extent */
+/* Runs before this one are not needed any more: gives their memory back where that is possible, so
+ * that a file and what is made of it need not be in memory together. */
+void md_npy_release(md_npy_file *file, size_t run);
+
+/* An array whole. */
 typedef struct md_npy {
     size_t dimensions, shape[3];
     double *values; /* row-major, whatever the file's order and type were */

@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The npy format of NumPy (versions 1 to 3 of its header): read in any byte and array order,
- * written as little-endian float32. As a dataset it is one table (rows, columns) without labels. */
+/* The npy format of NumPy (versions 1 to 3 of its header): read in any byte and array order, run by
+ * run or whole, and written as little-endian float32. */
 #include "base/memory.h"
 #include "io/io.h"
 #include <byteswap.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static const char MAGIC[] = "\x93NUMPY";
 enum { MAGIC_LENGTH = 6, HEADER_ALIGNMENT = 64 };
 
 /* ---- the elements ---- */
 
-/* Converts count elements at bytes, swapping the bytes of each if asked. */
-typedef void (*converter)(double *values, const char *bytes, size_t count, bool swap);
-
+/* Converts count elements, the first at bytes and each `stride` bytes behind the one before,
+ * swapping the bytes of each if asked. Elements mostly touch, and then the loop is a fast one. */
 #define DEFINE_CONVERTER(name, type, raw_type, swapped)                                            \
-    static void name(double *values, const char *bytes, size_t count, bool swap)                   \
+    static inline double name##_one(const char *bytes, bool swap)                                  \
     {                                                                                              \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            raw_type raw;                                                                          \
-            type value;                                                                            \
-            memcpy(&raw, bytes + i * sizeof raw, sizeof raw);                                      \
-            if (swap)                                                                              \
-                raw = swapped(raw);                                                                \
-            memcpy(&value, &raw, sizeof value);                                                    \
-            values[i] = (double)value;                                                             \
-        }                                                                                          \
+        raw_type raw;                                                                              \
+        type value;                                                                                \
+        memcpy(&raw, bytes, sizeof raw);                                                           \
+        if (swap)                                                                                  \
+            raw = swapped(raw);                                                                    \
+        memcpy(&value, &raw, sizeof value);                                                        \
+        return (double)value;                                                                      \
+    }                                                                                              \
+    static void name(double *values, const char *bytes, size_t count, size_t stride, bool swap)    \
+    {                                                                                              \
+        if (stride == sizeof(raw_type) && !swap)                                                   \
+            for (size_t i = 0; i < count; i++)                                                     \
+                values[i] = name##_one(bytes + i * sizeof(raw_type), false);                       \
+        else                                                                                       \
+            for (size_t i = 0; i < count; i++)                                                     \
+                values[i] = name##_one(bytes + i * stride, swap);                                  \
     }
 
 #define SAME(x) (x)
@@ -45,7 +53,7 @@ DEFINE_CONVERTER(convert_u8, uint64_t, uint64_t, bswap_64)
 typedef struct element_type {
     const char *name;
     size_t size;
-    converter convert;
+    md_npy_convert *convert;
 } element_type;
 
 static const element_type ELEMENT_TYPES[] = {
@@ -226,55 +234,91 @@ static medley_status read_header(npy_header *header, const char **data, const md
 
 /* ---- arrays ---- */
 
-/* Column-major values of the shape to row-major ones: the first index varies fastest in `from`. */
-static void reorder(double *to, const double *from, const npy_header *header)
+medley_status md_npy_open(md_npy_file *file, const md_input *input, medley_error *error)
 {
-    const size_t *shape = header->shape;
-    const size_t second = header->dimensions > 1 ? shape[1] : 1;
-    const size_t third = header->dimensions > 2 ? shape[2] : 1;
-    for (size_t i = 0; i < shape[0]; i++)
-        for (size_t j = 0; j < second; j++)
-            for (size_t k = 0; k < third; k++)
-                to[(i * second + j) * third + k] = from[(k * second + j) * shape[0] + i];
+    npy_header header = {0};
+    const char *data = NULL;
+    const medley_status status = read_header(&header, &data, input, error);
+    if (status < 0)
+        return status;
+    const size_t available = (size_t)(input->data + input->length - data);
+    const size_t size = header.type->size;
+    size_t needed;
+    if (__builtin_mul_overflow(header.count, size, &needed) || needed != available)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "%zu bytes follow the npy header, which promises %zu elements of %zu "
+                          "bytes; the file is %s",
+                          available, header.count, size,
+                          available / size < header.count ? "cut off" : "followed by other data");
+    if (header.count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0, "the array has no elements");
+    *file = (md_npy_file){.dimensions = header.dimensions,
+                          .shape = {header.shape[0], header.shape[1], header.shape[2]},
+                          .elements = input->data + (data - input->data),
+                          .convert = header.type->convert,
+                          .swap = header.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)};
+    size_t stride = size; /* of the index that varies fastest: the last, or the first */
+    for (size_t i = 0; i < header.dimensions; i++) {
+        const size_t place = header.fortran_order ? i : header.dimensions - 1 - i;
+        file->stride[place] = stride;
+        stride *= header.shape[place];
+    }
+    return MEDLEY_OK;
+}
+
+size_t md_npy_runs(const md_npy_file *file)
+{
+    size_t runs = 1;
+    for (size_t i = 0; i + 1 < file->dimensions; i++)
+        runs *= file->shape[i];
+    return runs;
+}
+
+static size_t run_offset(const md_npy_file *file, size_t run)
+{
+    size_t offset = 0;
+    for (size_t i = file->dimensions - 1; i-- > 0; run /= file->shape[i])
+        offset += run % file->shape[i] * file->stride[i];
+    return offset;
+}
+
+void md_npy_get_run(const md_npy_file *file, size_t run, double *values)
+{
+    const size_t last = file->dimensions - 1;
+    file->convert(values, file->elements + run_offset(file, run), file->shape[last],
+                  file->stride[last], file->swap);
+}
+
+void md_npy_release(md_npy_file *file, size_t run)
+{
+    enum { WORTH_A_CALL = 16 << 20 };
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    if (file->stride[0] < file->stride[file->dimensions - 1])
+        return; /* every run is spread over the whole file */
+    const uintptr_t from = ((uintptr_t)file->elements + file->released + page - 1) / page * page;
+    const size_t offset = run_offset(file, run);
+    const uintptr_t to = ((uintptr_t)file->elements + offset) / page * page;
+    if (to < from + WORTH_A_CALL)
+        return;
+    (void)madvise((char *)file->elements + (from - (uintptr_t)file->elements), to - from,
+                  MADV_DONTNEED);
+    file->released = offset;
 }
 
 medley_status md_npy_read(md_npy *array, const md_input *input, medley_error *error)
 {
-    npy_header header = {0};
-    const char *data = NULL;
-    medley_status status = read_header(&header, &data, input, error);
+    md_npy_file file;
+    const medley_status status = md_npy_open(&file, input, error);
     if (status < 0)
         return status;
-    const size_t available = (size_t)(input->data + input->length - data);
-    size_t needed;
-    if (__builtin_mul_overflow(header.count, header.type->size, &needed) || needed != available)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                          "%zu bytes follow the npy header, which promises %zu elements of %zu "
-                          "bytes; the file is %s",
-                          available, header.count, header.type->size,
-                          available / header.type->size < header.count ? "cut off"
-                                                                       : "followed by other data");
-    if (header.count == 0)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0, "the array has no elements");
-    double *values = md_alloc_aligned(header.count, sizeof *values);
-    double *ordered = NULL;
-    const bool reordered = header.fortran_order && header.dimensions > 1;
-    if (reordered)
-        ordered = md_alloc_aligned(header.count, sizeof *ordered);
-    if (values == NULL || (reordered && ordered == NULL)) {
-        free(values);
-        free(ordered);
-        return md_fail_memory(error, needed);
-    }
-    header.type->convert(values, data, header.count,
-                         header.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
-    if (reordered) {
-        reorder(ordered, values, &header);
-        free(values);
-        values = ordered;
-    }
-    *array =
-        (md_npy){header.dimensions, {header.shape[0], header.shape[1], header.shape[2]}, values};
+    const size_t length = file.shape[file.dimensions - 1];
+    const size_t runs = md_npy_runs(&file);
+    double *values = md_alloc_aligned(runs * length, sizeof *values);
+    if (values == NULL)
+        return md_fail_memory(error, runs * length * sizeof *values);
+    for (size_t run = 0; run < runs; run++)
+        md_npy_get_run(&file, run, values + run * length);
+    *array = (md_npy){file.dimensions, {file.shape[0], file.shape[1], file.shape[2]}, values};
     return MEDLEY_OK;
 }
 

@@ -11,49 +11,55 @@ static bool sniff(const char *head, size_t length)
     return length >= 6 && memcmp(head, "\x93NUMPY", 6) == 0;
 }
 
-static medley_status fill_table(md_matrix *features, const md_npy *array, const md_input *input,
-                                medley_error *error)
+static medley_status fill_table(md_matrix *features, const md_npy_file *array,
+                                const md_input *input, medley_error *error)
 {
-    const size_t rows = array->shape[0];
+    medley_status status = MEDLEY_OK;
     const size_t columns = array->shape[1];
-    const medley_status status = md_matrix_init_dense(features, rows, columns, error);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < rows * columns; i++) {
-        features->dense[i] = (float)array->values[i];
-        if (!isfinite(features->dense[i]))
-            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                              "row %zu, column %zu is %g; finite numbers within the range of float "
-                              "are needed: fill in or remove such values",
-                              i / columns + 1, i % columns + 1, array->values[i]);
+    double *from = md_calloc(columns, sizeof *from);
+    MEDLEY_TRY(md_matrix_init_dense(features, array->shape[0], columns, error));
+    if (from == NULL) {
+        status = md_fail_memory(error, columns * sizeof *from);
+        goto done;
     }
-    return MEDLEY_OK;
+    for (size_t i = 0; i < features->rows; i++) {
+        float *row = features->dense + i * columns;
+        md_npy_get_run(array, i, from);
+        for (size_t j = 0; j < columns; j++) {
+            row[j] = (float)from[j];
+            if (isfinite(row[j]))
+                continue;
+            status =
+                md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                           "row %zu, column %zu is %g; finite numbers within the range of float "
+                           "are needed: fill in or remove such values",
+                           i + 1, j + 1, from[j]);
+            goto done;
+        }
+    }
+done:
+    free(from);
+    return status;
 }
 
 static medley_status read_table(medley_dataset *dataset, const md_input *input,
                                 const medley_read_options *options, medley_error *error)
 {
     (void)options;
-    medley_status status = MEDLEY_OK;
-    md_npy array = {0};
-    MEDLEY_TRY(md_npy_read(&array, input, error));
-    if (array.dimensions != 2) {
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                            "the array has %zu dimensions, expected 2: (rows, columns)%s",
-                            array.dimensions,
-                            array.dimensions == 3 ? "; give kernel values with --gram" : "");
-        goto done;
-    }
+    md_npy_file array;
+    medley_status status = md_npy_open(&array, input, error);
+    if (status < 0)
+        return status;
+    if (array.dimensions != 2)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "the array has %zu dimensions, expected 2: (rows, columns)%s",
+                          array.dimensions,
+                          array.dimensions == 3 ? "; give kernel values with --gram" : "");
     md_table *table = md_dataset_new_table(dataset, "", input->path);
-    if (table == NULL) {
-        status = md_fail_memory(error, sizeof *table);
-        goto done;
-    }
-    MEDLEY_TRY(fill_table(&table->features, &array, input, error));
+    if (table == NULL)
+        return md_fail_memory(error, sizeof *table);
     dataset->rows = array.shape[0];
-done:
-    md_npy_clear(&array);
-    return status;
+    return fill_table(&table->features, &array, input, error);
 }
 
 static medley_status write_table(md_output *output, const medley_dataset *dataset,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From trained blocks to a model that stands alone: active kernels, the rows that support them,
- * their coefficients, and the story of the run. */
-#include "learner/problem.h"
+/* From trained blocks or plain coefficients to a model that stands alone: active kernels, the rows
+ * that support them, their coefficients, and the story of the run. */
+#include "learner/build_model.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -10,63 +10,79 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct builder {
-    md_problem *problem;
-    const md_trained *trained;
-    medley_model *model;
-    size_t labels;
-    float **body;     /* [block_count] exported, NULL if inactive */
-    size_t *kernels;  /* [active_count] of the problem's bank, in order */
-    size_t *block_of; /* [active_count] the block that each active kernel belongs to */
-    size_t active_count;
-    size_t template_count;
-    bool **kept; /* [template_count] features with weights; NULL: of none */
-    medley_error *error;
-};
-
-static const md_candidate *candidate_of(const struct builder *b, size_t block)
+static medley_status export_blocks(md_builder *b)
 {
-    return &b->problem->candidates[b->trained->candidate[block]];
+    for (size_t i = 0; i < b->trained->block_count; i++) {
+        md_block *block = b->trained->blocks[i];
+        md_learnt *learnt = &b->learnt[i];
+        *learnt = (md_learnt){.size = block->class->body_size(block),
+                              .candidate = b->trained->candidate[i],
+                              .norm = block->norm};
+        if (!(block->norm > 0))
+            continue;
+        learnt->values = md_calloc(learnt->size, sizeof *learnt->values);
+        if (learnt->values == NULL)
+            return md_fail_memory(b->error, learnt->size * sizeof *learnt->values);
+        block->class->export_body(block, learnt->values);
+    }
+    return MEDLEY_OK;
 }
 
-static bool stands_for_kernels(const struct builder *b, size_t block)
+static medley_status borrow_coefficients(md_builder *b)
 {
-    return candidate_of(b, block)->source == MD_FROM_KERNEL;
+    const md_problem *problem = b->problem;
+    const md_coefficients *plain = b->trained->plain;
+    for (size_t c = 0; c < problem->candidate_count; c++) {
+        if (problem->candidates[c].source != MD_FROM_KERNEL)
+            continue;
+        const size_t m = problem->candidates[c].index;
+        const bool active = plain->body[m] != NULL && plain->norm[m] > 0;
+        if (active && md_kernel_has_weights(&problem->bank.kernels[m]))
+            return md_fail(b->error, MEDLEY_NOT_SUPPORTED,
+                           "method %s learns coefficients of rows, not weights of columns as "
+                           "kernel %s has them; leave out 'explicit'",
+                           problem->method->name, problem->bank.kernels[m].name);
+        b->learnt[m] = (md_learnt){.wide = active ? plain->body[m] : NULL,
+                                   .size = problem->train->rows * plain->outputs,
+                                   .candidate = c,
+                                   .norm = active ? plain->norm[m] : 0};
+    }
+    return MEDLEY_OK;
 }
 
-static medley_status export_blocks(struct builder *b)
+static medley_status find_learnt(md_builder *b)
 {
     const md_trained *trained = b->trained;
     const size_t most = b->problem->bank.count;
-    b->body = md_calloc(trained->block_count, sizeof *b->body);
+    b->learnt_count = trained->plain ? most : trained->block_count;
+    b->learnt = md_calloc(b->learnt_count, sizeof *b->learnt);
     b->kernels = md_calloc(most, sizeof *b->kernels);
-    b->block_of = md_calloc(most, sizeof *b->block_of);
-    if (b->body == NULL || b->kernels == NULL || b->block_of == NULL)
-        return md_fail_memory(b->error, most * sizeof *b->kernels);
-    for (size_t i = 0; i < trained->block_count; i++) {
-        md_block *block = trained->blocks[i];
-        if (!(block->norm > 0))
+    b->learnt_of = md_calloc(most, sizeof *b->learnt_of);
+    if (b->learnt == NULL || b->kernels == NULL || b->learnt_of == NULL)
+        return md_fail_memory(b->error, most * sizeof *b->learnt);
+    const medley_status status = trained->plain ? borrow_coefficients(b) : export_blocks(b);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < b->learnt_count; i++) {
+        if (!md_learnt_is_active(&b->learnt[i]) || !md_builder_has_kernels(b, i))
             continue;
-        b->body[i] = md_calloc(block->class->body_size(block), sizeof(float));
-        if (b->body[i] == NULL)
-            return md_fail_memory(b->error, block->class->body_size(block) * sizeof(float));
-        block->class->export_body(block, b->body[i]);
-        for (size_t m = 0; stands_for_kernels(b, i) && m < (trained->is_mixture ? most : 1); m++) {
-            b->block_of[b->active_count] = i;
-            b->kernels[b->active_count++] = trained->is_mixture ? m : candidate_of(b, i)->index;
+        for (size_t m = 0; m < (trained->is_mixture ? most : 1); m++) {
+            b->learnt_of[b->active_count] = i;
+            b->kernels[b->active_count++] =
+                trained->is_mixture ? m : md_builder_candidate(b, i)->index;
         }
     }
     return MEDLEY_OK;
 }
 
-static bool is_explicit(const struct builder *b, size_t active)
+static bool is_explicit(const md_builder *b, size_t active)
 {
     return md_kernel_has_weights(&b->problem->bank.kernels[b->kernels[active]]);
 }
 
-/* Training rows with a coefficient in some active kernel block; all of them if a centred kernel is
+/* Training rows with a coefficient in some active kernel; all of them if a centred kernel is
  * active, since its mean is over all. */
-static medley_status find_support(struct builder *b)
+static medley_status find_support(md_builder *b)
 {
     medley_model *model = b->model;
     const size_t n = b->problem->train->rows;
@@ -80,10 +96,9 @@ static medley_status find_support(struct builder *b)
         if (is_explicit(b, a))
             continue;
         const bool all = b->problem->bank.kernels[b->kernels[a]].norm == MD_NORM_CENTER;
-        const float *body = b->body[b->block_of[a]];
-        for (size_t i = 0; i < n * b->labels; i++)
-            if (all || body[i] != 0)
-                used[i / b->labels] = true;
+        for (size_t r = 0; r < n; r++)
+            used[r] = used[r] || all ||
+                      md_learnt_has_some(&b->learnt[b->learnt_of[a]], r * b->outputs, b->outputs);
     }
     for (size_t r = 0; r < n; r++)
         if (used[r])
@@ -92,30 +107,47 @@ static medley_status find_support(struct builder *b)
     return MEDLEY_OK;
 }
 
-/* One body per block: rows of support only, or the weights as they are. */
-static medley_status copy_bodies(struct builder *b)
+/* Rows of support only, or (rows NULL) the weights as they are. */
+static medley_status copy_body(md_body *body, const md_learnt *learnt, const size_t *rows,
+                               size_t outputs, medley_error *error)
+{
+    const size_t element = learnt->wide != NULL ? sizeof(double) : sizeof(float);
+    const size_t bytes = outputs * element;
+    const char *from = learnt->wide != NULL ? (const char *)learnt->wide : (char *)learnt->values;
+    char *to = md_calloc(body->rows, bytes);
+    if (to == NULL)
+        return md_fail_memory(error, body->rows * bytes);
+    for (size_t r = 0; r < body->rows; r++)
+        memcpy(to + r * bytes, from + (rows ? rows[r] : r) * bytes, bytes);
+    if (learnt->wide == NULL) {
+        body->values = (float *)(void *)to;
+        return MEDLEY_OK;
+    }
+    body->wide = (double *)(void *)to;
+    return md_body_round(body, outputs) == 0 ? MEDLEY_OK
+                                             : md_fail_memory(error, body->rows * bytes);
+}
+
+/* One body for each thing learnt, one term for each active kernel. */
+static medley_status copy_bodies(md_builder *b)
 {
     medley_model *model = b->model;
-    model->bodies = md_calloc(b->trained->block_count, sizeof *model->bodies);
+    model->bodies = md_calloc(b->active_count, sizeof *model->bodies);
     model->terms = md_calloc(b->active_count, sizeof *model->terms);
     if (model->bodies == NULL || model->terms == NULL)
         return md_fail_memory(b->error, b->active_count * sizeof *model->terms);
     size_t previous = SIZE_MAX;
     for (size_t a = 0; a < b->active_count; a++) {
-        const size_t i = b->block_of[a];
-        if (i != previous) {
+        const md_learnt *learnt = &b->learnt[b->learnt_of[a]];
+        if (b->learnt_of[a] != previous) {
             const bool whole = is_explicit(b, a);
-            const md_block *block = b->trained->blocks[i];
             md_body *body = &model->bodies[model->body_count++];
-            body->rows = whole ? block->class->body_size(block) / b->labels : model->support_count;
-            body->values = md_calloc(body->rows * b->labels, sizeof(float));
-            if (body->values == NULL)
-                return md_fail_memory(b->error, body->rows * b->labels * sizeof(float));
-            for (size_t r = 0; r < body->rows; r++)
-                memcpy(body->values + r * b->labels,
-                       b->body[i] + (whole ? r : model->support_row[r]) * b->labels,
-                       b->labels * sizeof(float));
-            previous = i;
+            body->rows = whole ? learnt->size / b->outputs : model->support_count;
+            const medley_status status =
+                copy_body(body, learnt, whole ? NULL : model->support_row, b->outputs, b->error);
+            if (status < 0)
+                return status;
+            previous = b->learnt_of[a];
         }
         model->terms[model->term_count++] =
             (md_term){.kernel = a,
@@ -126,7 +158,7 @@ static medley_status copy_bodies(struct builder *b)
 }
 
 /* The support rows as points of the active kernels only: unit-diagonal factors are per kernel. */
-static medley_status copy_points(struct builder *b)
+static medley_status copy_points(md_builder *b)
 {
     medley_model *model = b->model;
     if (b->problem->bank.count == 0)
@@ -143,103 +175,6 @@ static medley_status copy_points(struct builder *b)
     return md_points_subset(&model->points, &b->problem->points, &choice, b->error);
 }
 
-/* ---- weights of templates and label context ---- */
-
-/* Which features of a template have any weight. */
-static medley_status find_kept(struct builder *b, size_t block, size_t *count)
-{
-    const md_candidate *candidate = candidate_of(b, block);
-    const md_block *trained = b->trained->blocks[block];
-    const size_t features = md_features_count(b->problem->features, candidate->index);
-    const size_t size = trained->class->body_size(trained);
-    bool *kept = md_calloc(features, sizeof *kept);
-    if (kept == NULL)
-        return md_fail_memory(b->error, features * sizeof *kept);
-    b->kept[candidate->index] = kept;
-    const bool hashed = b->problem->options->hash_bits > 0;
-    const size_t width = size / features;
-    *count = 0;
-    for (size_t f = 0; f < features; f++) {
-        kept[f] = hashed; /* slots are where they are */
-        for (size_t p = 0; p < width; p++)
-            kept[f] = kept[f] || b->body[block][f * width + p] != 0;
-        *count += kept[f];
-    }
-    return MEDLEY_OK;
-}
-
-/* The features that stay move together; their order stays. */
-static medley_status copy_weights(struct builder *b, size_t block, md_weights *weights)
-{
-    const md_candidate *candidate = candidate_of(b, block);
-    const md_block *trained = b->trained->blocks[block];
-    const md_space *space = &b->problem->space;
-    const bool templated = candidate->source == MD_FROM_TEMPLATE;
-    *weights =
-        (md_weights){.kind = candidate->kind,
-                     .info = b->trained->candidate[block],
-                     .block = templated ? candidate->index : MD_CONSTANT,
-                     .width = space->structure->groups(space->shape, 3, candidate->kind).width,
-                     .rows = 1};
-    if (templated) {
-        const medley_status status = find_kept(b, block, &weights->rows);
-        if (status < 0)
-            return status;
-    }
-    weights->values = md_calloc(weights->rows * weights->width, sizeof *weights->values);
-    if (weights->values == NULL)
-        return md_fail_memory(b->error, weights->rows * weights->width * sizeof(float));
-    const size_t rows = trained->class->body_size(trained) / weights->width;
-    float *to = weights->values;
-    for (size_t f = 0; f < rows; f++) {
-        if (templated && !b->kept[candidate->index][f])
-            continue;
-        memcpy(to, b->body[block] + f * weights->width, weights->width * sizeof *to);
-        to += weights->width;
-    }
-    return MEDLEY_OK;
-}
-
-/* Templates without weights are left out, so those behind them move up. */
-static void renumber_templates(struct builder *b)
-{
-    for (size_t w = 0; w < b->model->weights_count; w++) {
-        md_weights *weights = &b->model->weights[w];
-        size_t place = 0;
-        for (size_t t = 0; weights->block != MD_CONSTANT && t < weights->block; t++)
-            place += b->kept[t] != NULL;
-        if (weights->block != MD_CONSTANT)
-            weights->block = place;
-    }
-}
-
-static medley_status copy_features(struct builder *b)
-{
-    medley_model *model = b->model;
-    const md_templates *templates = b->problem->templates;
-    b->template_count = templates ? md_templates_count(templates) : 0;
-    b->kept = md_calloc(b->template_count, sizeof *b->kept);
-    model->weights = md_calloc(b->trained->block_count, sizeof *model->weights);
-    if (b->kept == NULL || model->weights == NULL)
-        return md_fail_memory(b->error, b->trained->block_count * sizeof *model->weights);
-    bool templated = false;
-    for (size_t i = 0; i < b->trained->block_count; i++) {
-        if (b->body[i] == NULL || stands_for_kernels(b, i))
-            continue;
-        templated = templated || candidate_of(b, i)->source == MD_FROM_TEMPLATE;
-        const medley_status status = copy_weights(b, i, &model->weights[model->weights_count++]);
-        if (status < 0)
-            return status;
-    }
-    model->token_columns = templates ? b->problem->train->token_columns : 0;
-    model->label_column = templates ? b->problem->train->label_column + 1 : 0;
-    if (!templated)
-        return MEDLEY_OK;
-    renumber_templates(b);
-    return md_features_subset(&model->features, b->problem->features, (const bool *const *)b->kept,
-                              b->error);
-}
-
 /* ---- the story ---- */
 
 static char *copy_of(const char *text)
@@ -248,46 +183,43 @@ static char *copy_of(const char *text)
 }
 
 /* Support vectors of a kernel, weights of anything else. */
-static size_t count_features(const struct builder *b, size_t block)
+static size_t count_features(const md_builder *b, size_t i)
 {
-    if (b->body[block] == NULL)
+    const md_learnt *learnt = &b->learnt[i];
+    if (!md_learnt_is_active(learnt))
         return 0;
-    const bool weights = b->trained->blocks[block]->class->soft_threshold != NULL;
-    const size_t group = weights ? 1 : b->labels;
-    const size_t size = b->trained->blocks[block]->class->body_size(b->trained->blocks[block]);
+    const bool weights =
+        b->trained->plain == NULL && b->trained->blocks[i]->class->soft_threshold != NULL;
+    const size_t group = weights ? 1 : b->outputs;
     size_t count = 0;
-    for (size_t i = 0; i < size; i += group) {
-        bool nonzero = false;
-        for (size_t j = 0; j < group; j++)
-            nonzero = nonzero || b->body[block][i + j] != 0;
-        count += nonzero;
-    }
+    for (size_t first = 0; first < learnt->size; first += group)
+        count += md_learnt_has_some(learnt, first, group);
     return count;
 }
 
-/* Norms of every candidate; those without a block of their own have none, those that share one
+/* Norms of every candidate; those of which nothing was learnt have none, those that share a block
  * share its length. */
-static void find_norms(struct builder *b, double *norm)
+static void find_norms(md_builder *b, double *norm)
 {
     const md_problem *problem = b->problem;
-    for (size_t i = 0; i < b->trained->block_count; i++) {
-        const double length = b->trained->blocks[i]->norm;
+    for (size_t i = 0; i < b->learnt_count; i++) {
+        const md_learnt *learnt = &b->learnt[i];
         const size_t features = count_features(b, i);
-        if (!b->trained->is_mixture || !stands_for_kernels(b, i)) {
-            norm[b->trained->candidate[i]] = length;
-            b->model->blocks[b->trained->candidate[i]].features = features;
+        if (!b->trained->is_mixture || !md_builder_has_kernels(b, i)) {
+            norm[learnt->candidate] = learnt->norm;
+            b->model->blocks[learnt->candidate].features = features;
             continue;
         }
         for (size_t c = 0; c < problem->candidate_count; c++)
             if (problem->candidates[c].source == MD_FROM_KERNEL) {
-                norm[c] = length / (double)problem->bank.count;
+                norm[c] = learnt->norm / (double)problem->bank.count;
                 b->model->blocks[c].features = features;
             }
     }
 }
 
 /* What has a term of its own is told of, but has no share in the weights. */
-static medley_status describe_blocks(struct builder *b)
+static medley_status describe_blocks(md_builder *b)
 {
     medley_model *model = b->model;
     const md_problem *problem = b->problem;
@@ -319,26 +251,57 @@ static medley_status describe_blocks(struct builder *b)
     return MEDLEY_OK;
 }
 
-static medley_status tell_story(struct builder *b)
+/* What scores mean: labels, bias, link. */
+static medley_status describe_outputs(md_builder *b)
+{
+    medley_model *model = b->model;
+    const md_strings *labels = &b->problem->train->label_names;
+    const md_coefficients *plain = b->trained->plain;
+    model->outputs = b->outputs;
+    if (plain != NULL && plain->bias != NULL) {
+        model->bias = md_copy(plain->bias, plain->outputs * sizeof *model->bias);
+        if (model->bias == NULL)
+            return md_fail_memory(b->error, plain->outputs * sizeof *model->bias);
+    }
+    if (b->problem->regression)
+        return MEDLEY_OK;
+    model->space = b->problem->space;
+    model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
+    for (size_t l = 0; l < labels->count; l++)
+        if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
+            return md_fail_memory(b->error, strlen(labels->items[l]));
+    return MEDLEY_OK;
+}
+
+/* Methods with blocks say nothing of duals. */
+static medley_status copy_epochs(md_builder *b)
+{
+    const size_t count = b->trained->epoch_count;
+    b->model->epochs = md_copy(b->trained->epochs, count * sizeof *b->model->epochs);
+    if (b->model->epochs == NULL)
+        return md_fail_memory(b->error, count * sizeof *b->model->epochs);
+    for (size_t e = 0; e < count && b->trained->plain == NULL; e++) {
+        b->model->epochs[e].dual = NAN;
+        b->model->epochs[e].gap = NAN;
+    }
+    b->model->summary.epoch_count = count;
+    return MEDLEY_OK;
+}
+
+static medley_status tell_story(md_builder *b)
 {
     medley_model *model = b->model;
     const md_problem *problem = b->problem;
     const md_trained *trained = b->trained;
+    const md_coefficients *plain = trained->plain;
     medley_summary *summary = &model->summary;
     const double n = (double)problem->example_count;
-    model->space = problem->space;
     model->task = copy_of(problem->task);
-    model->method = copy_of(problem->options->method);
-    model->loss = copy_of(problem->loss->name);
+    model->method = copy_of(problem->method->name);
+    model->loss = copy_of(problem->loss_name ? problem->loss_name : problem->loss->name);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
-    model->epochs = md_copy(trained->epochs, trained->epoch_count * sizeof *model->epochs);
-    if (!model->task || !model->method || !model->loss || !model->penalty || !model->epochs)
-        return md_fail_memory(b->error, trained->epoch_count * sizeof *model->epochs);
-    for (size_t l = 0; l < b->labels; l++) {
-        const char *name = problem->train->label_names.items[l];
-        if (md_strings_add(&model->labels, name, strlen(name)) < 0)
-            return md_fail_memory(b->error, strlen(name));
-    }
+    if (!model->task || !model->method || !model->loss || !model->penalty)
+        return md_fail_memory(b->error, 64);
     summary->lambda = problem->lambda;
     summary->C = 1 / (problem->lambda * n);
     summary->spicy_C = problem->lambda * n;
@@ -346,10 +309,11 @@ static medley_status tell_story(struct builder *b)
     summary->examples = problem->example_count;
     summary->parts = problem->train->rows;
     summary->objective = trained->objective;
-    summary->dual = NAN;
-    summary->gap = NAN;
+    summary->dual = plain ? plain->dual : NAN;
+    summary->gap = plain ? plain->gap : NAN;
+    summary->newton_steps = plain ? plain->newton_steps : 0;
+    summary->passes = plain ? plain->passes : 0;
     summary->iterations = trained->iterations;
-    summary->epoch_count = trained->epoch_count;
     summary->seconds_kernels = problem->seconds_kernels;
     summary->seconds_train = md_clock_seconds() - problem->began - problem->seconds_kernels;
     summary->peak_rss_mb = md_peak_rss_mb();
@@ -359,36 +323,45 @@ static medley_status tell_story(struct builder *b)
     return MEDLEY_OK;
 }
 
+static size_t count_outputs(const md_problem *problem, const md_trained *trained)
+{
+    if (trained->plain != NULL)
+        return trained->plain->outputs;
+    return problem->regression ? 1 : problem->train->label_names.count;
+}
+
 medley_status md_model_build(medley_model **result, md_problem *problem, const md_trained *trained,
                              medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    struct builder b = {.problem = problem,
-                        .trained = trained,
-                        .labels = problem->train->label_names.count,
-                        .error = error};
+    md_builder b = {.problem = problem,
+                    .trained = trained,
+                    .outputs = count_outputs(problem, trained),
+                    .error = error};
     b.model = md_calloc(1, sizeof *b.model);
     if (b.model == NULL)
         return md_fail_memory(error, sizeof *b.model);
-    MEDLEY_TRY(export_blocks(&b));
+    MEDLEY_TRY(find_learnt(&b));
     MEDLEY_TRY(find_support(&b));
     MEDLEY_TRY(copy_bodies(&b));
     MEDLEY_TRY(copy_points(&b));
-    MEDLEY_TRY(copy_features(&b));
+    MEDLEY_TRY(md_builder_copy_features(&b));
     MEDLEY_TRY(describe_blocks(&b));
+    MEDLEY_TRY(describe_outputs(&b));
+    MEDLEY_TRY(copy_epochs(&b));
     MEDLEY_TRY(tell_story(&b));
     md_model_link_summary(b.model);
     *result = b.model;
     b.model = NULL;
 done:
-    for (size_t i = 0; b.body != NULL && i < trained->block_count; i++)
-        free(b.body[i]);
-    free(b.body);
+    for (size_t i = 0; b.learnt != NULL && i < b.learnt_count; i++)
+        free(b.learnt[i].values);
+    free(b.learnt);
     for (size_t t = 0; b.kept != NULL && t < b.template_count; t++)
         free(b.kept[t]);
     free(b.kept);
     free(b.kernels);
-    free(b.block_of);
+    free(b.learnt_of);
     medley_model_free(b.model);
     return status;
 }

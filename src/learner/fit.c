@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const md_method *find_method(const char *name)
-{
-    for (size_t i = 0; md_methods[i] != NULL; i++)
-        if (strcmp(md_methods[i]->name, name) == 0)
-            return md_methods[i];
-    return NULL;
-}
-
 /* Stopped before anything was learnt: a model without blocks, which scores nothing. */
 static medley_status build_empty(medley_model **model, md_problem *problem, medley_error *error)
 {
@@ -37,13 +29,9 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
     }
-    const md_method *method = find_method(options->method);
-    if (method == NULL) {
-        status = md_fail_unlisted("method", "methods", options->method, error);
-        goto done;
-    }
-    MEDLEY_TRY(
-        md_problem_init(&problem, train, dev, options, observer, method->needs_kernels, error));
+    const md_method *method = NULL;
+    MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
+    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, method, error));
     status =
         problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
 done:

@@ -68,7 +68,7 @@ static medley_status fit_spom(medley_model **model, md_problem *problem, medley_
 static medley_status refuse_others(const md_problem *problem, bool explicit_kernels,
                                    medley_error *error)
 {
-    const char *method = problem->options->method;
+    const char *method = problem->method->name;
     for (size_t c = 0; c < problem->candidate_count; c++) {
         const md_candidate *candidate = &problem->candidates[c];
         if (candidate->source == MD_FROM_TEMPLATE)
@@ -243,18 +243,22 @@ done:
 
 /* ---- the table ---- */
 
-static const md_method md_method_spom = {
+#define MD_METHOD(name) extern const md_method md_method_##name;
+#include "learner/methods.def"
+#undef MD_METHOD
+
+const md_method md_method_spom = {
     .name = "spom",
     .summary = "online proximal learning of all blocks together (SPOM)",
     .fit = fit_spom,
 };
-static const md_method md_method_average = {
+const md_method md_method_average = {
     .name = "average",
     .summary = "baseline: one model on the mean of all kernels",
     .needs_kernels = true,
     .fit = fit_average,
 };
-static const md_method md_method_best = {
+const md_method md_method_best = {
     .name = "best",
     .summary = "baseline: the single kernel that does best on a held-out fifth, retrained",
     .fit = fit_best,

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const task_names[] = {"auto", "binary", "multiclass", "chain", NULL};
+static const char *const task_names[] = {"auto",       "binary", "regression",
+                                         "multiclass", "chain",  NULL};
+static const char *const storage_names[] = {"float32", "float64", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
 static const char *const schedule_names[] = {"auto", "sqrt", "epoch", "inverse", "constant", NULL};
 static const double DEFAULT_C = 10;
@@ -25,27 +27,30 @@ const md_param md_option_table[] = {
      .offset = FIELD(task),
      .fallback = "auto",
      .choices = task_names,
-     .argument = "auto|binary|multiclass|chain",
+     .argument = "auto|binary|regression|multiclass|chain",
      .help = "what is predicted; auto: sequences of labels (chain) where the data have sequences, "
-             "else one label per row"},
+             "else one label per row; regression: numbers"},
     {.name = "method",
      .type = MD_STRING,
      .offset = FIELD(method),
-     .fallback = "spom",
+     .fallback = "auto",
      .argument = "NAME",
-     .help = "how it is learnt (medley list methods)"},
+     .help = "how it is learnt (medley list methods); auto: spicy for two labels or numbers and up "
+             "to 5000 rows, unless other options speak of online learning; else spom"},
     {.name = "loss",
      .type = MD_STRING,
      .offset = FIELD(loss),
-     .fallback = "hinge",
+     .fallback = "auto",
      .argument = "NAME",
-     .help = "hinge, logistic or softmax-margin (medley list losses)"},
+     .help = "hinge, logistic, softmax-margin (online methods), squared or epsilon(0.1) (numbers); "
+             "auto: hinge, for numbers squared (medley list losses)"},
     {.name = "penalty",
      .type = MD_STRING,
      .offset = FIELD(penalty),
-     .fallback = "mkl",
+     .fallback = "auto",
      .argument = "NAME",
-     .help = "what keeps blocks small or out, terms joined by '+' (medley list penalties)"},
+     .help = "what keeps blocks small or out, terms joined by '+' (medley list penalties); auto: "
+             "mkl, of method spicy group-lasso"},
     {.name = "lambda",
      .type = MD_DOUBLE,
      .offset = FIELD(lambda),
@@ -69,7 +74,39 @@ const md_param md_option_table[] = {
      .least = 1e-300,
      .most = 1e300,
      .argument = "X",
-     .help = "the same as lambda N, large is strong"},
+     .help = "the same as lambda N, large is strong; default of method spicy: a twentieth of the "
+             "least value that leaves out all kernels"},
+    {.name = "gap",
+     .type = MD_DOUBLE,
+     .offset = FIELD(gap),
+     .fallback = "0.01",
+     .least = 1e-12,
+     .most = 1,
+     .argument = "X",
+     .help = "method spicy: stop at this relative gap, (objective - dual) / objective"},
+    {.name = "max-iter",
+     .type = MD_INT,
+     .offset = FIELD(max_iterations),
+     .fallback = "500",
+     .least = 1,
+     .most = 1e9,
+     .argument = "N",
+     .help = "method spicy: stop after so many outer iterations even so"},
+    {.name = "storage",
+     .type = MD_CHOICE,
+     .offset = FIELD(storage),
+     .fallback = "float32",
+     .choices = storage_names,
+     .argument = "float32|float64",
+     .help = "method spicy: how kernel values are kept"},
+    {.name = "ridge",
+     .type = MD_DOUBLE,
+     .offset = FIELD(ridge),
+     .fallback = "0",
+     .least = 0,
+     .most = 1e6,
+     .argument = "X",
+     .help = "method spicy: add X times the mean of its diagonal to the diagonal of each kernel"},
     {.name = "epochs",
      .type = MD_INT,
      .offset = FIELD(epochs),
@@ -244,15 +281,16 @@ const md_param md_option_table[] = {
      .offset = FIELD(views),
      .fallback = "auto",
      .argument = "SPEC",
-     .help =
-         "column views of DATA, joined by '+': all, each (one per column), prefix (one per "
-         "name before '='), grid:RxC (tiles of images), and rows changed by steps joined by "
-         "'/': window:K (with K neighbours on both sides), blur(SIGMA), shift (centred by whole "
-         "pixels) or shift(DOWN,RIGHT), center(pad=2,slant=0) (by fractions of a pixel on a "
-         "larger canvas; slant=1 sets writing upright), orient(directions=8,blur=1.3,"
-         "stride=2,root=0.5) (maps of edge directions, best after center/blur(0.5)); HxW comes "
-         "first where the image size is not known. A view is called as it is written; @blur "
-         "is every blur view. auto: all, or prefix for named attributes"},
+     .help = "column views of DATA, joined by '+': all, each (one per column), prefix (one per "
+             "name before '='), grid:RxC (tiles of images), random:COUNT[:SEED] (random sets of "
+             "columns: random1, random2 ...; @random is all of them), and rows changed by steps "
+             "joined by '/': window:K (with K neighbours on both sides), blur(SIGMA), shift "
+             "(centred by whole pixels) or shift(DOWN,RIGHT), center(pad=2,slant=0) (by fractions "
+             "of a pixel on a larger canvas; slant=1 sets writing upright), "
+             "orient(directions=8,blur=1.3,stride=2,root=0.5) (maps of edge directions, best "
+             "after center/blur(0.5)); HxW comes first where the image size is not known. A view "
+             "is called as it is written; @blur is every blur view. auto: all, or prefix for "
+             "named attributes"},
     {.name = "scale",
      .type = MD_LIST,
      .offset = FIELD(scale),
@@ -353,6 +391,11 @@ medley_status md_options_number(double *value, const char *name, const char *tex
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_USAGE, "--%s='%s' is neither %sauto nor a positive number", name,
                    text, allow_none ? "none nor " : "");
+}
+
+bool md_options_has_strength(const medley_options *options)
+{
+    return !isnan(options->lambda) || !isnan(options->C) || !isnan(options->spicy_C);
 }
 
 medley_status md_options_lambda(double *lambda, const medley_options *options, size_t examples,

@@ -6,7 +6,14 @@
 #include "medley/options.h"
 #include "param/param.h"
 
-typedef enum md_task { MD_TASK_AUTO, MD_TASK_BINARY, MD_TASK_MULTICLASS, MD_TASK_CHAIN } md_task;
+typedef enum md_task {
+    MD_TASK_AUTO,
+    MD_TASK_BINARY,
+    MD_TASK_REGRESSION,
+    MD_TASK_MULTICLASS,
+    MD_TASK_CHAIN
+} md_task;
+typedef enum md_storage { MD_STORE_SINGLE, MD_STORE_WIDE } md_storage;
 typedef enum md_schedule {
     MD_RATE_AUTO,
     MD_RATE_SQRT,
@@ -25,8 +32,11 @@ struct medley_options {
     int task;
     char *method, *loss, *penalty;
     double lambda, C, spicy_C; /* NaN: not given */
-    long long epochs;          /* 0: auto */
-    char *eta0;                /* a number or "auto" */
+    double gap, ridge;
+    long long max_iterations;
+    int storage;
+    long long epochs; /* 0: auto */
+    char *eta0;       /* a number or "auto" */
     int schedule;
     bool average;
     double average_from; /* share of the epochs */
@@ -63,7 +73,9 @@ medley_status md_options_kernels(char ***specs, const medley_options *options, m
 medley_status md_options_number(double *value, const char *name, const char *text, bool allow_none,
                                 medley_error *error);
 
-/* lambda from whichever of lambda, C and spicy-C was given (default C = 10). */
+/* lambda from whichever of lambda, C and spicy-C was given (default C = 10). Batch methods choose
+ * it by the kernels where none was (md_options_has_strength). */
+bool md_options_has_strength(const medley_options *options);
 medley_status md_options_lambda(double *lambda, const medley_options *options, size_t examples,
                                 medley_error *error);
 

@@ -13,8 +13,10 @@ enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs says othe
 void md_problem_clear(md_problem *problem)
 {
     md_penalty_free(problem->penalty);
+    free(problem->margin_state);
     free(problem->examples);
     md_gram_free(problem->gram);
+    md_store_free(problem->store);
     md_points_clear(&problem->points);
     for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
         md_matrix_clear(&problem->primal[m]);
@@ -48,80 +50,6 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
                                       .dev_accuracy = dev_accuracy,
                                       .seconds = md_clock_seconds() - problem->began};
     return forward(problem, &progress);
-}
-
-/* ---- checks ---- */
-
-static medley_status check_labels(const medley_dataset *train, medley_error *error)
-{
-    if (train->rows == 0)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                          "there are no rows to learn from");
-    if (train->label == NULL)
-        return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
-                          "there are no labels to learn from; use --label COLUMN or --labels FILE");
-    for (size_t r = 0; r < train->rows; r++)
-        if (train->label[r] < 0)
-            return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                              "row %zu has no label; every training row needs one", r + 1);
-    for (size_t r = 1; r < train->rows; r++)
-        if (train->label[r] != train->label[0])
-            return MEDLEY_OK;
-    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                      "all %zu rows have the label '%s'; a classifier needs at least two labels",
-                      train->rows, train->label_names.items[train->label[0]]);
-}
-
-/* Fractions among the labels, or nearly as many numbers as rows: no classes. */
-static bool look_like_numbers(const medley_dataset *train)
-{
-    if (train->target == NULL)
-        return false;
-    for (size_t r = 0; r < train->rows; r++)
-        if (train->target[r] != floor(train->target[r]))
-            return true;
-    return train->label_names.count > train->rows / 2 && train->label_names.count > 50;
-}
-
-static bool is_chain(const md_problem *problem)
-{
-    const int task = problem->options->task;
-    return task == MD_TASK_CHAIN || (task == MD_TASK_AUTO && problem->train->sequence_count > 0);
-}
-
-static medley_status check_task(md_problem *problem, medley_error *error)
-{
-    const size_t labels = problem->train->label_names.count;
-    const int task = problem->options->task;
-    if (task == MD_TASK_BINARY && labels != 2)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                          "%zu different labels found, --task binary expects two; use --task "
-                          "multiclass, or --label if this is not the label column",
-                          labels);
-    if (task == MD_TASK_CHAIN && problem->train->sequence_count == 0)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                          "--task chain expects sequences and these rows stand alone; use a format "
-                          "that has them (columns, conllu, letter, attributes)");
-    const bool chain = is_chain(problem);
-    if (task == MD_TASK_AUTO && !chain && look_like_numbers(problem->train))
-        return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                          "%zu different numeric labels in %zu rows look like numbers to be "
-                          "predicted, not classes; check --label, or say --task multiclass",
-                          labels, problem->train->rows);
-    problem->sequences = chain;
-    problem->task = chain ? "chain" : task == MD_TASK_BINARY ? "binary" : "multiclass";
-    problem->space = (md_space){.structure = md_structure_find(chain ? "chain" : "multiclass"),
-                                .shape = {.labels = labels}};
-    return MEDLEY_OK;
-}
-
-static medley_status find_loss(md_problem *problem, medley_error *error)
-{
-    const char *name = problem->options->loss;
-    problem->loss = md_loss_find(name);
-    if (problem->loss != NULL)
-        return MEDLEY_OK;
-    return md_fail_unlisted("loss", "losses", name, error);
 }
 
 /* ---- assembly ---- */
@@ -177,7 +105,7 @@ static medley_status make_bank(md_problem *problem, medley_error *error)
                                           .scale = options->scale,
                                           .normalize = (md_norm)options->normalize,
                                           .seed = (uint64_t)options->seed,
-                                          .primal = !problem->needs_kernels};
+                                          .primal = !problem->method->needs_kernels};
     status = md_bank_make(&problem->bank, train, &bank_options, error);
     md_texts_free(specs);
     return status;
@@ -231,13 +159,22 @@ static medley_status check_size(const md_problem *problem, medley_error *error)
                       longest, shape.labels);
 }
 
-static medley_status create_gram(md_problem *problem, size_t memory, medley_error *error)
+/* Whole matrices for batch methods, rows for the others. */
+static medley_status create_values(md_problem *problem, size_t memory, medley_error *error)
 {
     medley_error inner = {0};
     const md_gram_options options = {
         .threads = problem->threads, .memory = memory, .observer = &problem->watch};
+    const md_store_options store_options = {.threads = problem->threads,
+                                            .memory = memory,
+                                            .wide = problem->options->storage == MD_STORE_WIDE,
+                                            .ridge = problem->options->ridge,
+                                            .observer = &problem->watch};
     const medley_status status =
-        md_gram_create(&problem->gram, &problem->bank, &problem->points, &options, &inner);
+        problem->method->batch
+            ? md_store_create(&problem->store, &problem->bank, &problem->points, &store_options,
+                              &inner)
+            : md_gram_create(&problem->gram, &problem->bank, &problem->points, &options, &inner);
     if (status == MEDLEY_OK || problem->stopped)
         return MEDLEY_OK; /* who wanted to stop is not told of a failure */
     return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
@@ -311,7 +248,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     if (status == MEDLEY_OK)
         status = find_primal_rows(problem, error);
     if (status == MEDLEY_OK && any)
-        status = create_gram(problem, memory, error);
+        status = create_values(problem, memory, error);
     problem->seconds_kernels = md_clock_seconds() - start;
     return status;
 }
@@ -361,9 +298,9 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
 static medley_status check_block_scales(const md_problem *problem, medley_error *error)
 {
     char **list = problem->options->block_scale;
-    if (list != NULL && list[0] != NULL && problem->needs_kernels)
+    if (list != NULL && list[0] != NULL && problem->method->needs_kernels)
         return md_fail(error, MEDLEY_USAGE, "--block-scale has no place in --method %s",
-                       problem->options->method);
+                       problem->method->name);
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         const char *equals = strrchr(list[i], '=');
         double scale;
@@ -401,23 +338,22 @@ static medley_status check_idle_options(const medley_options *options, medley_er
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
-                              const medley_observer *observer, bool needs_kernels,
+                              const medley_observer *observer, const md_method *method,
                               medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     *problem = (md_problem){.train = train,
                             .dev = dev,
                             .options = options,
-                            .needs_kernels = needs_kernels,
+                            .method = method,
                             .observer = observer,
                             .watch = {.context = problem, .progress = forward},
                             .began = md_clock_seconds()};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
     MEDLEY_TRY(check_idle_options(options, error));
-    MEDLEY_TRY(find_loss(problem, error));
-    MEDLEY_TRY(md_penalty_create(&problem->penalty, options->penalty, error));
-    MEDLEY_TRY(check_labels(train, error));
-    MEDLEY_TRY(check_task(problem, error));
+    MEDLEY_TRY(md_problem_find_task(problem, error));
+    MEDLEY_TRY(md_problem_find_loss(problem, error));
+    MEDLEY_TRY(md_problem_find_penalty(problem, error));
     MEDLEY_TRY(make_examples(problem, error));
     MEDLEY_TRY(md_options_number(&problem->eta0, "eta0", options->eta0, false, error));
     MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));

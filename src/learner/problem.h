@@ -4,7 +4,9 @@
 #ifndef MD_PROBLEM_H
 #define MD_PROBLEM_H
 
+#include "batch/batch.h"
 #include "feature/feature.h"
+#include "gram/store.h"
 #include "learner/online.h"
 #include "model/model.h"
 
@@ -19,19 +21,25 @@ typedef struct md_candidate {
     bool own_term;    /* an l2 term of its own instead of the penalty */
 } md_candidate;
 
+typedef struct md_method md_method;
+
 typedef struct md_problem {
     const medley_dataset *train, *dev; /* dev may be NULL */
     const medley_options *options;
-    bool needs_kernels; /* the method works on kernel values, even of linear kernels */
+    const md_method *method;
     const medley_observer *observer;
     medley_observer watch; /* passes progress on to observer and remembers its wish to stop */
     bool stopped;          /* it asked to stop; if that was before there was a gram, gram is NULL */
     double began;
 
     const char *task;
-    bool sequences; /* examples are sequences, and labels look back on others */
+    bool regression; /* numbers are predicted, not labels */
+    bool sequences;  /* examples are sequences, and labels look back on others */
     md_space space;
-    const md_loss *loss;
+    const md_loss *loss;               /* NULL for batch methods */
+    const md_margin_loss *margin_loss; /* NULL for the others */
+    void *margin_state;
+    const char *loss_name; /* for the model's story; NULL: that of loss */
     md_penalty *penalty;
     double lambda;
     double eta0, radius; /* NaN: auto; radius infinite: none */
@@ -43,7 +51,8 @@ typedef struct md_problem {
     md_bank bank;
     md_points points;
     md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
-    md_gram *gram;     /* NULL if every block has explicit weights */
+    md_gram *gram;     /* NULL if every block has explicit weights, and for batch methods */
+    md_store *store;   /* of batch methods */
     md_templates *templates;
     md_features *features; /* NULL: no templates */
     int32_t *feature_ids;  /* [rows][templates]: those of an example stand together */
@@ -58,7 +67,7 @@ typedef struct md_problem {
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
-                              const medley_observer *observer, bool needs_kernels,
+                              const medley_observer *observer, const md_method *method,
                               medley_error *error);
 void md_problem_clear(md_problem *problem);
 
@@ -72,6 +81,14 @@ bool md_problem_is_explicit(const md_problem *problem);
 /* Creates the block of a candidate. */
 medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,
                                medley_error *error);
+
+/* ---- task.c: what is predicted, by which loss and penalty ---- */
+medley_status md_problem_find_task(md_problem *problem, medley_error *error);
+medley_status md_problem_find_loss(md_problem *problem, medley_error *error);
+medley_status md_problem_find_penalty(md_problem *problem, medley_error *error);
+
+/* The task that the options and the data mean. */
+md_task md_task_of(const medley_options *options, const medley_dataset *train);
 
 /* ---- candidates.c ---- */
 
@@ -105,14 +122,27 @@ medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
 medley_status md_selection_of_templates(const md_selection *selection, md_templates **templates,
                                         medley_error *error);
 
-/* ---- the blocks of a run ---- */
+/* ---- what a run has learnt ---- */
+
+/* Of a method without blocks: f(x) = sum_m K_m(x, .) body[m] + bias, all of it borrowed. Kernels
+ * with explicit weights have no place here. */
+typedef struct md_coefficients {
+    size_t outputs; /* one for each label; or 1, of regression or for the second of two labels */
+    const double *const *body; /* [bank.count] each [rows][outputs]; NULL: not active */
+    const double *norm;        /* [bank.count] ||theta_m|| */
+    const double *bias;        /* [outputs], or NULL: none */
+    double dual, gap;          /* NaN: no certificate */
+    size_t newton_steps, passes;
+    bool logistic_link; /* probabilities of labels are those of each one against the rest */
+} md_coefficients;
 
 typedef struct md_trained {
     md_block **blocks;
     size_t *candidate; /* [block_count] of the problem */
     size_t block_count;
-    size_t penalised; /* the first so many are under the penalty */
-    bool is_mixture;  /* block 0 stands for the average of all kernels */
+    size_t penalised;             /* the first so many are under the penalty */
+    bool is_mixture;              /* block 0 stands for the average of all kernels */
+    const md_coefficients *plain; /* in place of blocks, which there are none of then; or NULL */
     double eta0, objective;
     medley_epoch *epochs; /* owned here */
     size_t epoch_count, iterations;
@@ -127,13 +157,19 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
                                       const md_trained *trained, medley_error *error);
 
 /* ---- methods: one file and one line in methods.def ---- */
-typedef struct md_method {
+struct md_method {
     const char *name, *summary;
     bool needs_kernels; /* works on kernel values, even of linear kernels */
+    bool batch;         /* on whole matrices (a store), with losses of one number */
     medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);
-} md_method;
+};
 
 extern const md_method *const md_methods[]; /* NULL-terminated */
+
+/* The method of the options; for "auto" the one that suits the data. */
+medley_status md_method_choose(const md_method **method, const medley_options *options,
+                               const medley_dataset *train, const medley_dataset *dev,
+                               medley_error *error);
 
 /* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
 medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *name,

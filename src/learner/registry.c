@@ -45,11 +45,35 @@ LISTER(list_kernels, md_kernels, listing->formula = md_kernels[index]->formula;
        describe_params(listing, md_kernels[index]->params))
 LISTER(list_penalties, md_penalties, listing->formula = md_penalties[index]->formula;
        describe_params(listing, md_penalties[index]->params))
-LISTER(list_losses, md_losses, listing->formula = md_losses[index]->formula)
 LISTER(list_methods, md_methods, )
 LISTER(list_formats, md_formats, )
 LISTER(list_generators, md_generators, )
 LISTER(list_structures, md_structures, )
+
+/* Losses of structures, then those of numbers that are not among them. */
+static bool list_losses(medley_listing *listing, size_t index)
+{
+    size_t count = 0;
+    while (md_losses[count] != NULL)
+        count++;
+    if (index < count) {
+        listing->name = md_losses[index]->name;
+        listing->summary = md_losses[index]->summary;
+        listing->formula = md_losses[index]->formula;
+        return true;
+    }
+    for (size_t i = 0; md_margin_losses[i] != NULL; i++) {
+        const md_margin_loss *loss = md_margin_losses[i];
+        if (md_loss_find(loss->name) != NULL || count++ != index)
+            continue;
+        listing->name = loss->name;
+        listing->summary = loss->summary;
+        listing->formula = loss->formula;
+        describe_params(listing, loss->params);
+        return true;
+    }
+    return false;
+}
 
 static bool list_templates(medley_listing *listing, size_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Row-major single-precision products by the C interface of BLAS. */
+/* Row-major products and triangular systems by the C interface of BLAS. */
 #include "linalg/blas.h"
 
 #include <cblas.h>
@@ -71,4 +71,54 @@ void md_gemm_columns(size_t m, size_t n, size_t k, float alpha, const float *a, 
 {
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k, alpha, a,
                 stride(lda), b, stride(ldb), beta, c, stride(ldc));
+}
+
+void md_dgemm_columns(size_t m, size_t n, size_t k, double alpha, const double *a, size_t lda,
+                      const double *b, size_t ldb, double beta, double *c, size_t ldc)
+{
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k, alpha, a,
+                stride(lda), b, stride(ldb), beta, c, stride(ldc));
+}
+
+void md_dsyrk_columns(size_t n, size_t k, double alpha, const double *a, size_t lda, double beta,
+                      double *c, size_t ldc)
+{
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, (int)n, (int)k, alpha, a, stride(lda), beta,
+                c, stride(ldc));
+}
+
+void md_dtrsm_transposed(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb)
+{
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, (int)m, (int)n, 1,
+                r, stride(ldr), b, stride(ldb));
+}
+
+static CBLAS_TRANSPOSE transposition(bool transposed)
+{
+    return transposed ? CblasTrans : CblasNoTrans;
+}
+
+void md_dtrsm_rows(size_t m, size_t n, const double *r, size_t ldr, bool transposed, double *x,
+                   size_t ldx)
+{
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, transposition(transposed), CblasNonUnit,
+                (int)m, (int)n, 1, r, stride(ldr), x, stride(ldx));
+}
+
+void md_dtrsv(size_t n, const double *r, size_t ldr, bool transposed, double *x)
+{
+    cblas_dtrsv(CblasRowMajor, CblasUpper, transposition(transposed), CblasNonUnit, (int)n, r,
+                stride(ldr), x, 1);
+}
+
+void md_dsymv(size_t n, const double *a, size_t lda, const double *x, double *y)
+{
+    cblas_dsymv(CblasRowMajor, CblasUpper, (int)n, 1, a, stride(lda), x, 1, 0, y, 1);
+}
+
+void md_dgemv(size_t m, size_t n, double alpha, const double *a, size_t lda, bool transposed,
+              const double *x, double beta, double *y)
+{
+    cblas_dgemv(CblasRowMajor, transposition(transposed), (int)m, (int)n, alpha, a, stride(lda), x,
+                1, beta, y, 1);
 }

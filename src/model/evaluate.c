@@ -91,26 +91,17 @@ done:
     return status;
 }
 
-medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
-                              const medley_dataset *dataset, size_t threads, medley_error *error)
+static medley_status compare_labels(medley_evaluation *evaluation, const medley_model *model,
+                                    const medley_dataset *dataset,
+                                    const medley_prediction *prediction, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    const double start = md_clock_seconds();
     const size_t labels = model->labels.count;
-    medley_prediction *prediction = NULL;
-    int32_t *gold = NULL;
-    *evaluation = (medley_evaluation){.labels = labels, .parts = dataset->rows};
-    if (dataset->label == NULL)
-        return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
-                          "there are no labels to compare with; give labelled data or --labels "
-                          "FILE, or use predict");
+    int32_t *gold = md_dataset_map_labels(dataset, &model->labels);
     evaluation->confusion = md_calloc(labels * labels, sizeof *evaluation->confusion);
-    gold = md_dataset_map_labels(dataset, &model->labels);
     if (gold == NULL || evaluation->confusion == NULL) {
-        status = md_fail_memory(error, dataset->rows * sizeof *gold);
-        goto done;
+        free(gold);
+        return md_fail_memory(error, dataset->rows * sizeof *gold);
     }
-    MEDLEY_TRY(medley_predict(&prediction, model, dataset, threads, error));
     for (size_t r = 0; r < dataset->rows; r++) {
         evaluation->correct += gold[r] == prediction->label[r];
         evaluation->unknown_labels += gold[r] < 0;
@@ -119,13 +110,82 @@ medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model 
     }
     evaluation->accuracy = dataset->rows ? (double)evaluation->correct / (double)dataset->rows : 0;
     count_sequences(evaluation, dataset, gold, prediction->label);
-    if (dataset->sequence_count > 0)
-        MEDLEY_TRY(count_chunks(evaluation, model, dataset, prediction->label, error));
+    free(gold);
+    if (dataset->sequence_count == 0)
+        return MEDLEY_OK;
+    return count_chunks(evaluation, model, dataset, prediction->label, error);
+}
+
+/* The labels as numbers. A selection of rows may have no others although the file has. */
+static medley_status read_targets(double **targets, const medley_dataset *dataset,
+                                  medley_error *error)
+{
+    double *target = *targets = md_calloc(dataset->rows, sizeof *target);
+    if (target == NULL)
+        return md_fail_memory(error, dataset->rows * sizeof *target);
+    for (size_t r = 0; r < dataset->rows; r++) {
+        const int32_t label = dataset->label[r];
+        const char *text = label >= 0 ? dataset->label_names.items[label] : NULL;
+        if (text == NULL)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                              "row %zu has no label to compare with; give one to every row", r + 1);
+        if (!md_parse_double(text, &target[r]) || !isfinite(target[r]))
+            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                              "row %zu has the label '%.100s', which is no number, and the model "
+                              "predicts numbers; check --label",
+                              r + 1, text);
+    }
+    return MEDLEY_OK;
+}
+
+static void compare_values(medley_evaluation *evaluation, const double *target,
+                           const medley_prediction *prediction)
+{
+    const double n = (double)prediction->rows;
+    double mean = 0;
+    double error = 0;
+    double spread = 0;
+    bool vary = false;
+    for (size_t r = 0; r < prediction->rows; r++) {
+        mean += target[r] / n;
+        vary = vary || target[r] != target[0];
+    }
+    for (size_t r = 0; r < prediction->rows; r++) {
+        const double difference = target[r] - prediction->value[r];
+        error += difference * difference;
+        spread += (target[r] - mean) * (target[r] - mean);
+    }
+    evaluation->examples = prediction->rows;
+    evaluation->accuracy = evaluation->exact_match = NAN;
+    evaluation->rmse = sqrt(error / n);
+    evaluation->r2 = vary ? 1 - error / spread : NAN;
+}
+
+medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
+                              const medley_dataset *dataset, size_t threads, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const double start = md_clock_seconds();
+    medley_prediction *prediction = NULL;
+    double *targets = NULL;
+    *evaluation = (medley_evaluation){
+        .labels = model->labels.count, .parts = dataset->rows, .rmse = NAN, .r2 = NAN};
+    if (dataset->label == NULL)
+        return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
+                          "there are no labels to compare with; give labelled data or --labels "
+                          "FILE, or use predict");
+    if (medley_model_is_regression(model))
+        MEDLEY_TRY(read_targets(&targets, dataset, error));
+    MEDLEY_TRY(medley_predict(&prediction, model, dataset, threads, error));
+    if (targets != NULL)
+        compare_values(evaluation, targets, prediction);
+    else
+        MEDLEY_TRY(compare_labels(evaluation, model, dataset, prediction, error));
     evaluation->seconds_score = prediction->seconds_score;
     evaluation->seconds_decode = prediction->seconds_decode;
     evaluation->seconds_total = md_clock_seconds() - start;
 done:
-    free(gold);
+    free(targets);
     medley_prediction_free(prediction);
     if (status < 0)
         medley_evaluation_clear(evaluation);

@@ -6,7 +6,8 @@
 #include "base/pack.h"
 #include "model/model.h"
 
-enum { MD_FILE_VERSION = 2, MD_SECTION_COUNT = 5 };
+/* The version that is written, and the oldest one that is read. */
+enum { MD_FILE_VERSION = 3, MD_FILE_OLDEST = 2, MD_SECTION_COUNT = 5 };
 
 #define MD_FILE_MAGIC "MEDLEY\r\n" /* 8 bytes; \r\n shows a transfer in text mode */
 
@@ -22,8 +23,11 @@ enum { MD_SECTIONS_MOST = 64, MD_SECTION_ALIGN = 64 };
 /* "story" "kernels" "points" "bodies" "weights" */
 extern const char *const md_section_names[MD_SECTION_COUNT];
 
-/* The section of templates and explicit weights. Reading sets in->bad where bytes make no sense and
- * returns a failure only for lack of memory. */
+/* The sections of coefficients, and of templates and explicit weights. Reading sets in->bad where
+ * bytes make no sense and returns a failure only for lack of memory. */
+void md_bodies_pack(md_text *out, const medley_model *model);
+medley_status md_bodies_unpack(medley_model *model, md_unpack *in, uint64_t version,
+                               medley_error *error);
 void md_weights_pack(md_text *out, const medley_model *model);
 medley_status md_weights_unpack(medley_model *model, md_unpack *in, medley_error *error);
 

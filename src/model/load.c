@@ -17,6 +17,7 @@
 struct loader {
     medley_model *model;
     const char *path;
+    uint64_t version;
     md_unpack sections[MD_SECTION_COUNT];
     medley_error *error;
 };
@@ -67,18 +68,19 @@ static medley_status read_container(struct loader *loader, const char *data, siz
         return fail_damaged(loader, "its header's checksum does not match");
     if (version > MD_FILE_VERSION)
         return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
-                          "the model has format version %llu, this program reads version %d; use "
-                          "a newer medley",
-                          (unsigned long long)version, MD_FILE_VERSION);
+                          "the model has format version %llu, this program reads versions %d to "
+                          "%d; use a newer medley",
+                          (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
     if (stated != length)
         return fail_damaged(loader, length < stated ? "it is cut short" : "it is too long");
-    if (version < MD_FILE_VERSION)
+    if (version < MD_FILE_OLDEST)
         return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
-                          "the model has format version %llu, this program reads version %d; train "
-                          "it again",
-                          (unsigned long long)version, MD_FILE_VERSION);
+                          "the model has format version %llu, this program reads versions %d to "
+                          "%d; train it again",
+                          (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
     if (sections != MD_SECTION_COUNT)
         return fail_damaged(loader, "unknown version");
+    loader->version = version;
     return find_sections(loader, &header);
 }
 
@@ -99,19 +101,30 @@ static medley_status read_labels(struct loader *loader, md_unpack *in)
     return MEDLEY_OK;
 }
 
+static medley_status read_epochs(struct loader *loader, md_unpack *in)
+{
+    medley_model *model = loader->model;
+    const bool certified = loader->version > 2;
+    const size_t count = md_unpack_count(in, certified ? 48 : 24);
+    model->epochs = md_calloc(count, sizeof *model->epochs);
+    if (model->epochs == NULL)
+        return md_fail_memory(loader->error, count * sizeof *model->epochs);
+    for (size_t e = 0; e < count; e++) {
+        medley_epoch *epoch = &model->epochs[e];
+        epoch->objective = md_unpack_f64(in);
+        epoch->loss = md_unpack_f64(in);
+        epoch->dev_accuracy = md_unpack_f64(in);
+        epoch->dual = certified ? md_unpack_f64(in) : NAN;
+        epoch->gap = certified ? md_unpack_f64(in) : NAN;
+        epoch->active = certified ? md_unpack_u64(in) : 0;
+    }
+    model->summary.epoch_count = count;
+    return MEDLEY_OK;
+}
+
 static medley_status read_blocks(struct loader *loader, md_unpack *in)
 {
     medley_model *model = loader->model;
-    const size_t epochs = md_unpack_count(in, 24);
-    model->epochs = md_calloc(epochs, sizeof *model->epochs);
-    if (model->epochs == NULL)
-        return md_fail_memory(loader->error, epochs * sizeof *model->epochs);
-    for (size_t e = 0; e < epochs; e++) {
-        model->epochs[e].objective = md_unpack_f64(in);
-        model->epochs[e].loss = md_unpack_f64(in);
-        model->epochs[e].dev_accuracy = md_unpack_f64(in);
-    }
-    model->summary.epoch_count = epochs;
     const size_t count = md_unpack_count(in, 32);
     model->names = md_calloc(count, sizeof *model->names);
     model->blocks = md_calloc(count, sizeof *model->blocks);
@@ -131,17 +144,28 @@ static medley_status read_blocks(struct loader *loader, md_unpack *in)
     return MEDLEY_OK;
 }
 
-static medley_status read_story(struct loader *loader)
+/* Numbers have no structure; labels have one that this program knows. */
+static medley_status find_structure(struct loader *loader, const char *name)
 {
-    md_unpack *in = &loader->sections[0];
+    md_space *space = &loader->model->space;
+    const size_t labels = loader->model->labels.count;
+    const bool regression = strcmp(loader->model->task, "regression") == 0;
+    space->shape.labels = labels;
+    if (labels > MD_MOST_LABELS || regression != (labels == 0) || regression != (*name == '\0'))
+        return fail_damaged(loader, "labels");
+    space->structure = md_structure_find(name);
+    if (space->structure == NULL && !regression)
+        return md_fail_at(loader->error, MEDLEY_NOT_SUPPORTED, loader->path, 0,
+                          "the model predicts the structure '%s', which this program does not "
+                          "know; use a newer medley",
+                          name);
+    return MEDLEY_OK;
+}
+
+static void read_summary(struct loader *loader, md_unpack *in)
+{
     medley_model *model = loader->model;
     medley_summary *s = &model->summary;
-    char *structure = md_unpack_text(in);
-    md_shape *shape = &model->space.shape;
-    shape->order = md_unpack_u64(in);
-    shape->local_pairs = md_unpack_u64(in) != 0;
-    shape->ends = md_unpack_u64(in) != 0;
-    model->space.structure = structure ? md_structure_find(structure) : NULL;
     model->task = md_unpack_text(in);
     model->method = md_unpack_text(in);
     model->loss = md_unpack_text(in);
@@ -156,23 +180,31 @@ static medley_status read_story(struct loader *loader)
     s->iterations = md_unpack_u64(in);
     s->seed = md_unpack_u64(in);
     s->converged = md_unpack_u64(in) != 0;
+    s->newton_steps = loader->version > 2 ? md_unpack_u64(in) : 0;
+    s->passes = loader->version > 2 ? md_unpack_u64(in) : 0;
+}
+
+static medley_status read_story(struct loader *loader)
+{
     medley_status status = MEDLEY_OK;
-    if (in->bad || shape->order > MD_MOST_ORDER)
+    md_unpack *in = &loader->sections[0];
+    md_shape *shape = &loader->model->space.shape;
+    char *structure = md_unpack_text(in);
+    shape->order = md_unpack_u64(in);
+    shape->local_pairs = md_unpack_u64(in) != 0;
+    shape->ends = md_unpack_u64(in) != 0;
+    read_summary(loader, in);
+    if (in->bad || shape->order > MD_MOST_ORDER) {
         status = fail_damaged(loader, "story");
-    else if (model->space.structure == NULL)
-        status = md_fail_at(loader->error, MEDLEY_NOT_SUPPORTED, loader->path, 0,
-                            "the model predicts the structure '%s', which this program does not "
-                            "know; use a newer medley",
-                            structure);
+        goto done;
+    }
+    MEDLEY_TRY(read_labels(loader, in));
+    MEDLEY_TRY(find_structure(loader, structure));
+    MEDLEY_TRY(read_epochs(loader, in));
+    MEDLEY_TRY(read_blocks(loader, in));
+done:
     free(structure);
-    if (status == MEDLEY_OK)
-        status = read_labels(loader, in);
-    if (status < 0)
-        return status;
-    shape->labels = model->labels.count;
-    if (model->labels.count == 0 || model->labels.count > MD_MOST_LABELS)
-        return fail_damaged(loader, "labels");
-    return read_blocks(loader, in);
+    return status;
 }
 
 static medley_status read_view(struct loader *loader, md_unpack *in, size_t v)
@@ -336,48 +368,24 @@ static medley_status read_points(struct loader *loader)
 static medley_status read_bodies(struct loader *loader)
 {
     md_unpack *in = &loader->sections[3];
-    medley_model *model = loader->model;
-    const size_t labels = model->labels.count;
-    const size_t bodies = md_unpack_count(in, 8);
-    model->bodies = md_calloc(bodies, sizeof *model->bodies);
-    if (model->bodies == NULL)
-        return md_fail_memory(loader->error, bodies * sizeof *model->bodies);
-    for (size_t b = 0; b < bodies; b++) {
-        const size_t rows = md_unpack_count(in, 4 * labels);
-        model->bodies[b] = (md_body){.rows = rows, .values = md_unpack_floats(in, rows * labels)};
-        model->body_count = b + 1;
-        if (in->bad)
-            return fail_damaged(loader, "coefficients");
-    }
-    const size_t terms = md_unpack_count(in, 24);
-    model->terms = md_calloc(terms, sizeof *model->terms);
-    if (model->terms == NULL)
-        return md_fail_memory(loader->error, terms * sizeof *model->terms);
-    model->term_count = terms;
-    for (size_t t = 0; t < terms; t++) {
-        md_term *term = &model->terms[t];
-        term->kernel = md_unpack_u64(in);
-        term->body = md_unpack_u64(in);
-        term->factor = md_unpack_f64(in);
-        if (in->bad || term->kernel >= model->bank.count || term->body >= bodies)
-            return fail_damaged(loader, "terms");
-        const md_kernel *kernel = &model->bank.kernels[term->kernel];
-        const size_t expected = md_kernel_has_weights(kernel)
-                                    ? model->bank.views[kernel->view].column_count
-                                    : model->support_count;
-        if (model->bodies[term->body].rows != expected)
-            return fail_damaged(loader, "terms");
-    }
-    return md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "terms");
+    const medley_status status =
+        md_bodies_unpack(loader->model, in, loader->version, loader->error);
+    if (status < 0)
+        return status;
+    return md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "coefficients");
 }
 
+/* Weights are of labels, and of nothing else. */
 static medley_status read_weights(struct loader *loader)
 {
     md_unpack *in = &loader->sections[4];
+    const medley_model *model = loader->model;
     const medley_status status = md_weights_unpack(loader->model, in, loader->error);
     if (status < 0)
         return status;
-    return md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "weights");
+    if (!md_unpack_done(in) || (model->weights_count > 0 && model->outputs != model->labels.count))
+        return fail_damaged(loader, "weights");
+    return MEDLEY_OK;
 }
 
 /* ---- the file ---- */

@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "base/memory.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,12 @@ void medley_model_free(medley_model *model)
     md_points_clear(&model->points);
     free(model->support_row);
     free(model->terms);
-    for (size_t b = 0; model->bodies != NULL && b < model->body_count; b++)
+    for (size_t b = 0; model->bodies != NULL && b < model->body_count; b++) {
         free(model->bodies[b].values);
+        free(model->bodies[b].wide);
+    }
     free(model->bodies);
+    free(model->bias);
     for (size_t w = 0; model->weights != NULL && w < model->weights_count; w++)
         free(model->weights[w].values);
     free(model->weights);
@@ -45,6 +49,17 @@ void md_model_link_summary(medley_model *model)
     summary->blocks = model->blocks;
     summary->epochs = model->epochs;
     summary->support_rows = model->support_count;
+    summary->bias = model->bias != NULL ? model->bias[0] : NAN;
+}
+
+int md_body_round(md_body *body, size_t outputs)
+{
+    body->values = md_calloc(body->rows * outputs, sizeof *body->values);
+    if (body->values == NULL)
+        return -1;
+    for (size_t i = 0; i < body->rows * outputs; i++)
+        body->values[i] = (float)body->wide[i];
+    return 0;
 }
 
 size_t medley_model_label_count(const medley_model *model)
@@ -55,6 +70,11 @@ size_t medley_model_label_count(const medley_model *model)
 const char *medley_model_label_name(const medley_model *model, size_t label)
 {
     return label < model->labels.count ? model->labels.items[label] : NULL;
+}
+
+bool medley_model_is_regression(const medley_model *model)
+{
+    return model->labels.count == 0;
 }
 
 const medley_summary *medley_model_summary(const medley_model *model)

@@ -17,10 +17,19 @@ typedef struct md_term {
     double factor; /* multiplies the body */
 } md_term;
 
+/* Scores are computed in float; what was certified is kept as it was certified. */
 typedef struct md_body {
-    float *values; /* [rows][labels] */
+    float *values; /* [rows][outputs] */
+    double *wide;  /* the same before they were rounded; NULL: values are all there is */
     size_t rows;   /* support rows, or columns of the view for explicit weights */
 } md_body;
+
+/* How scores become probabilities. */
+typedef enum md_link {
+    MD_LINK_SOFTMAX,
+    MD_LINK_LOGISTIC, /* 1/(1 + exp(-score)) of each label, divided by their sum */
+    MD_LINKS
+} md_link;
 
 /* Explicit weights of an active block that is no kernel: of a template's features, or one constant
  * feature's (label context). */
@@ -35,8 +44,13 @@ typedef struct md_weights {
 #define MD_CONSTANT SIZE_MAX
 
 struct medley_model {
-    md_space space; /* what decodes, and how many labels look back on how many */
-    md_strings labels;
+    md_space space;    /* what decodes, and how many labels look back on how many; structure NULL:
+                          regression */
+    md_strings labels; /* none: regression */
+    size_t outputs; /* columns of the bodies: one for each label; or 1, which is the number that is
+                       predicted, or of two labels the score of the second, the first having 0 */
+    double *bias;   /* [outputs] or NULL: 0 */
+    md_link link;
     size_t token_columns;  /* of tagged words that the templates were made for */
     size_t label_column;   /* of them: where the label stood, from 1; 0: not known */
     md_features *features; /* of the active templates, or NULL */
@@ -62,8 +76,7 @@ struct medley_model {
 /* Points summary's pointers to the model's own arrays. */
 void md_model_link_summary(medley_model *model);
 
-/* scores[rows][labels] of new data, that is of their row parts; zeroed here. */
-medley_status md_model_scores(const medley_model *model, const medley_dataset *dataset,
-                              size_t threads, float *scores, medley_error *error);
+/* Rounds wide into new values. Returns 0, or -1 for lack of memory. */
+int md_body_round(md_body *body, size_t outputs);
 
 #endif

@@ -13,7 +13,7 @@ static void pack_story(md_text *out, const medley_model *model)
 {
     const medley_summary *s = &model->summary;
     const md_shape *shape = &model->space.shape;
-    md_pack_text(out, model->space.structure->name);
+    md_pack_text(out, model->space.structure ? model->space.structure->name : "");
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);
@@ -24,8 +24,8 @@ static void pack_story(md_text *out, const medley_model *model)
     const double numbers[] = {s->lambda, s->C, s->spicy_C, s->eta0, s->objective, s->dual, s->gap};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         md_pack_f64(out, numbers[i]);
-    const uint64_t counts[] = {s->examples,   s->parts, s->active_blocks,
-                               s->iterations, s->seed,  s->converged};
+    const uint64_t counts[] = {s->examples, s->parts,     s->active_blocks, s->iterations,
+                               s->seed,     s->converged, s->newton_steps,  s->passes};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         md_pack_u64(out, counts[i]);
     md_pack_u64(out, model->labels.count);
@@ -36,6 +36,9 @@ static void pack_story(md_text *out, const medley_model *model)
         md_pack_f64(out, s->epochs[e].objective);
         md_pack_f64(out, s->epochs[e].loss);
         md_pack_f64(out, s->epochs[e].dev_accuracy);
+        md_pack_f64(out, s->epochs[e].dual);
+        md_pack_f64(out, s->epochs[e].gap);
+        md_pack_u64(out, s->epochs[e].active);
     }
     md_pack_u64(out, s->block_count);
     for (size_t m = 0; m < s->block_count; m++) {
@@ -109,21 +112,6 @@ static void pack_points(md_text *out, const medley_model *model)
     }
 }
 
-static void pack_bodies(md_text *out, const medley_model *model)
-{
-    md_pack_u64(out, model->body_count);
-    for (size_t b = 0; b < model->body_count; b++) {
-        md_pack_u64(out, model->bodies[b].rows);
-        md_pack_floats(out, model->bodies[b].values, model->bodies[b].rows * model->labels.count);
-    }
-    md_pack_u64(out, model->term_count);
-    for (size_t t = 0; t < model->term_count; t++) {
-        md_pack_u64(out, model->terms[t].kernel);
-        md_pack_u64(out, model->terms[t].body);
-        md_pack_f64(out, model->terms[t].factor);
-    }
-}
-
 static size_t aligned(size_t offset)
 {
     return (offset + MD_SECTION_ALIGN - 1) / MD_SECTION_ALIGN * MD_SECTION_ALIGN;
@@ -176,7 +164,7 @@ medley_status medley_model_save(const medley_model *model, const char *path, med
     pack_story(&sections[0], model);
     pack_kernels(&sections[1], &model->bank);
     pack_points(&sections[2], model);
-    pack_bodies(&sections[3], model);
+    md_bodies_pack(&sections[3], model);
     md_weights_pack(&sections[4], model);
     bool failed = false;
     for (size_t i = 0; i < MD_SECTION_COUNT; i++)

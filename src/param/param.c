@@ -200,6 +200,31 @@ medley_status md_params_set(const md_param *table, void *state, const char *what
     return MEDLEY_USAGE;
 }
 
+/* The first thing in a spec's parentheses is a bare number for the table's first option. */
+static bool starts_with_value(const md_param *table, const md_spec *spec)
+{
+    double number;
+    return spec->count > 0 && spec->values[0][0] == '\0' && table->name != NULL &&
+           (table->type == MD_DOUBLE || table->type == MD_INT) &&
+           md_params_find(table, spec->keys[0]) == NULL && md_parse_double(spec->keys[0], &number);
+}
+
+medley_status md_params_set_spec(const md_param *table, void *state, const char *what,
+                                 const md_spec *spec, medley_error *error)
+{
+    const bool has_value = starts_with_value(table, spec);
+    medley_status status = MEDLEY_OK;
+    if (has_value)
+        status = md_params_set(table, state, what, table->name, spec->keys[0], error);
+    for (size_t i = has_value; status == MEDLEY_OK && i < spec->count; i++) {
+        if (has_value && strcmp(spec->keys[i], table->name) == 0)
+            return md_fail(error, MEDLEY_USAGE, "%s: '%s' is given twice, as %s and as %s", what,
+                           table->name, spec->keys[0], spec->values[i]);
+        status = md_params_set(table, state, what, spec->keys[i], spec->values[i], error);
+    }
+    return status;
+}
+
 medley_status md_params_defaults(const md_param *table, void *state, medley_error *error)
 {
     for (const md_param *p = table; p->name != NULL; p++) {

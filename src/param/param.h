@@ -61,6 +61,11 @@ typedef struct md_spec {
 void md_spec_clear(md_spec *spec);
 medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error);
 
+/* Sets the options of a spec. A number alone in front is the value of the table's first option, if
+ * that is a number: epsilon(0.1) is epsilon(epsilon=0.1). */
+medley_status md_params_set_spec(const md_param *table, void *state, const char *what,
+                                 const md_spec *spec, medley_error *error);
+
 /* Expands {a,b,c} and whole-number ranges a..b (also inside braces) into every combination, the
  * first one varying slowest: "poly(degree=1..3)" gives three texts. Dots without a digit beside
  * them, as in ../file, and ranges behind the '@' stay. *texts is a NULL-terminated list that the

@@ -28,29 +28,46 @@ size_t md_texts_count(char *const *texts)
 }
 
 /* Appends text (taken over, also on failure) to a list of known length whose room grows with the
- * powers of two, so the room is known without storing it. */
+ * powers of two, so the room is known without storing it. Room that is not used yet is NULL. */
 static medley_status take_text(char ***texts, size_t count, char *text, medley_error *error)
 {
     const bool full = count == 0 || ((count + 1) & count) == 0; /* count + 1 a power of two */
     if (text != NULL && full) {
-        char **moved = realloc(*texts, 2 * (count + 1) * sizeof *moved);
+        const size_t room = 2 * (count + 1);
+        char **moved = realloc(*texts, room * sizeof *moved);
         if (moved == NULL) {
             free(text);
             text = NULL;
         } else {
+            for (size_t i = count; i < room; i++)
+                moved[i] = NULL;
             *texts = moved;
         }
     }
     if (text == NULL)
         return md_fail_memory(error, count * sizeof(char *));
     (*texts)[count] = text;
-    (*texts)[count + 1] = NULL;
     return MEDLEY_OK;
+}
+
+/* The length of a list made by take_text in few steps: there is room for twice as many texts as the
+ * largest power of two that it holds, and what is not used is NULL. */
+static size_t list_length(char *const *texts)
+{
+    size_t low = 0; /* so many texts there are at least */
+    if (texts == NULL || texts[0] == NULL)
+        return 0;
+    for (low = 1; texts[2 * low - 1] != NULL;)
+        low *= 2;
+    for (size_t step = low / 2; step > 0; step /= 2)
+        if (texts[low + step - 1] != NULL)
+            low += step;
+    return low;
 }
 
 medley_status md_texts_add(char ***texts, const char *text, medley_error *error)
 {
-    return take_text(texts, md_texts_count(*texts), md_copy_text(text, strlen(text)), error);
+    return take_text(texts, list_length(*texts), md_copy_text(text, strlen(text)), error);
 }
 
 void md_spec_clear(md_spec *spec)

@@ -32,6 +32,14 @@ static double block_value(const void *state, const double *b, const double *weig
     return sum / q;
 }
 
+/* The ratio of the prox to b > 0, for tau > 0 and d > 0. */
+static double shrinking_ratio(double q, double tau, double d, double b)
+{
+    const double k = tau * (d * md_power(b, q - 2));
+    return isnormal(k) ? md_power_shrink(q, k)
+                       : md_power_shrink_log(q, log(tau) + log(d) + (q - 2) * log(b));
+}
+
 static void block_prox(const void *state, double tau, const double *b, const double *weight,
                        size_t count, double *shrunk, double *scratch)
 {
@@ -40,14 +48,8 @@ static void block_prox(const void *state, double tau, const double *b, const dou
     for (size_t m = 0; m < count; m++) {
         const double x = b[m];
         const double d = md_block_weight(weight, m);
-        if (x == 0 || d == 0 || tau == 0) {
-            shrunk[m] = x;
-            continue;
-        }
-        const double k = tau * (d * md_power(x, q - 2));
-        const double y = isnormal(k) ? md_power_shrink(q, k)
-                                     : md_power_shrink_log(q, log(tau) + log(d) + (q - 2) * log(x));
-        shrunk[m] = x * y;
+        const bool stays = x == 0 || d == 0 || tau == 0;
+        shrunk[m] = stays ? x : x * shrinking_ratio(q, tau, d, x);
     }
 }
 
@@ -63,11 +65,71 @@ static double block_strong_convexity(const void *state, double least_weight)
     return ((const struct block *)state)->q == 2 ? least_weight : 0;
 }
 
+/* ---- as a sum of g(x) = x^q / q ---- */
+
+/* Where powers grow beyond all use (q near 1) or are infinite (q > 2 at 0) they end here, so that
+ * sums and products of them stay finite. */
+static const double MOST_POWER = 1e150;
+
+static bool block_smooth_conjugate(const void *state)
+{
+    (void)state;
+    return true;
+}
+
+static double block_scalar_value(const void *state, double x)
+{
+    const double q = ((const struct block *)state)->q;
+    return md_power(x, q) / q;
+}
+
+static double block_slope_at_zero(const void *state)
+{
+    (void)state;
+    return 0;
+}
+
+/* With w = x/y, tau x^(q-2) = (1-w)/w: what the derivative 1 / (1 + tau (q-1) x^(q-2)) needs. At
+ * y = 0 the ratio's limit is 0, 1/(1+tau) or 1. */
+static double block_scalar_prox(const void *state, double tau, double y, double *derivative)
+{
+    const double q = ((const struct block *)state)->q;
+    double ratio = q < 2 ? 0 : q > 2 ? 1 : 1 / (1 + tau);
+    if (y > 0)
+        ratio = shrinking_ratio(q, tau, 1, y);
+    *derivative = ratio / (ratio + (q - 1) * (1 - ratio));
+    return y * ratio;
+}
+
+/* tau (y/tau)^r / r with r = q/(q-1). */
+static double block_conjugate(const void *state, double tau, double y, double *slope,
+                              double *curvature)
+{
+    const double q = ((const struct block *)state)->q;
+    const double e = 1 / (q - 1); /* r - 1 */
+    const double ratio = y / tau;
+    const double x = fmin(md_power(ratio, e), MOST_POWER);
+    if (slope != NULL)
+        *slope = x;
+    if (curvature != NULL)
+        *curvature = fmin(e / tau * md_power(ratio, e - 1), MOST_POWER);
+    return fmin(y * x / (e + 1), MOST_POWER);
+}
+
+static const md_scalar_penalty block_scalar = {
+    .smooth_conjugate = block_smooth_conjugate,
+    .value = block_scalar_value,
+    .slope_at_zero = block_slope_at_zero,
+    .prox = block_scalar_prox,
+    .conjugate = block_conjugate,
+};
+
 extern const md_penalty_class md_penalty_block;
 const md_penalty_class md_penalty_block = {
     .name = "block",
     .summary = "non-sparse multiple kernel learning: powers of the norms",
     .formula = "(1/q) sum d b^q",
+    .scalar = &block_scalar,
     .params = block_params,
     .state_size = sizeof(struct block),
     .separable = true,

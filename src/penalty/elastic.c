@@ -4,6 +4,8 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
+#include <math.h>
+
 struct elastic {
     double t;
 };
@@ -55,11 +57,60 @@ static double elastic_strong_convexity(const void *state, double least_weight)
     return ((const struct elastic *)state)->t * least_weight;
 }
 
+/* ---- as a sum of g(x) = (1-t) x + t/2 x^2 ---- */
+
+static bool elastic_smooth_conjugate(const void *state)
+{
+    return ((const struct elastic *)state)->t > 0;
+}
+
+static double elastic_scalar_value(const void *state, double x)
+{
+    const double t = ((const struct elastic *)state)->t;
+    return x * ((1 - t) + t / 2 * x);
+}
+
+static double elastic_slope_at_zero(const void *state)
+{
+    return 1 - ((const struct elastic *)state)->t;
+}
+
+static double elastic_scalar_prox(const void *state, double tau, double y, double *derivative)
+{
+    const double t = ((const struct elastic *)state)->t;
+    const double x = y - tau * (1 - t);
+    *derivative = x > 0 ? 1 / (1 + tau * t) : 0;
+    return x > 0 ? x / (1 + tau * t) : 0;
+}
+
+/* max(0, y - tau (1-t))^2 / (2 tau t) */
+static double elastic_conjugate(const void *state, double tau, double y, double *slope,
+                                double *curvature)
+{
+    const double t = ((const struct elastic *)state)->t;
+    const double excess = fmax(0, y - tau * (1 - t));
+    const double x = excess > 0 ? excess / (tau * t) : 0;
+    if (slope != NULL)
+        *slope = x;
+    if (curvature != NULL)
+        *curvature = excess > 0 ? 1 / (tau * t) : 0;
+    return excess * x / 2;
+}
+
+static const md_scalar_penalty elastic_scalar = {
+    .smooth_conjugate = elastic_smooth_conjugate,
+    .value = elastic_scalar_value,
+    .slope_at_zero = elastic_slope_at_zero,
+    .prox = elastic_scalar_prox,
+    .conjugate = elastic_conjugate,
+};
+
 extern const md_penalty_class md_penalty_elastic;
 const md_penalty_class md_penalty_elastic = {
     .name = "elastic",
     .summary = "elastic net of SpicyMKL: between group-lasso and l2",
     .formula = "(1-t) sum d b + t/2 sum d b^2",
+    .scalar = &elastic_scalar,
     .params = elastic_params,
     .state_size = sizeof(struct elastic),
     .separable = true,

@@ -4,6 +4,8 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
+#include <math.h>
+
 static double group_lasso_value(const void *state, const double *b, const double *weight,
                                 size_t count)
 {
@@ -33,11 +35,56 @@ static double group_lasso_kernel_weight(const void *state, double b, double tota
     return b;
 }
 
+/* ---- as a sum of g(x) = x ---- */
+
+static bool group_lasso_smooth_conjugate(const void *state)
+{
+    (void)state;
+    return false;
+}
+
+static double group_lasso_scalar_value(const void *state, double x)
+{
+    (void)state;
+    return x;
+}
+
+static double group_lasso_slope_at_zero(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static double group_lasso_scalar_prox(const void *state, double tau, double y, double *derivative)
+{
+    (void)state;
+    *derivative = y > tau;
+    return y > tau ? y - tau : 0;
+}
+
+static double group_lasso_conjugate(const void *state, double tau, double y, double *slope,
+                                    double *curvature)
+{
+    (void)state;
+    (void)slope;
+    (void)curvature;
+    return y <= tau ? 0 : INFINITY;
+}
+
+static const md_scalar_penalty group_lasso_scalar = {
+    .smooth_conjugate = group_lasso_smooth_conjugate,
+    .value = group_lasso_scalar_value,
+    .slope_at_zero = group_lasso_slope_at_zero,
+    .prox = group_lasso_scalar_prox,
+    .conjugate = group_lasso_conjugate,
+};
+
 extern const md_penalty_class md_penalty_group_lasso;
 const md_penalty_class md_penalty_group_lasso = {
     .name = "group-lasso",
     .summary = "block 1-norm: few blocks",
     .formula = "sum d b",
+    .scalar = &group_lasso_scalar,
     .is_norm = true,
     .separable = true,
     .value = group_lasso_value,

@@ -67,9 +67,8 @@ static medley_status set_options(struct term *term, const md_spec *spec, medley_
     md_text what = {0};
     md_text_addf(&what, "penalty %s", spec->name);
     MEDLEY_TRY(md_params_defaults(params, term->state, error));
-    for (size_t i = 0; i < spec->count; i++)
-        MEDLEY_TRY(md_params_set(params, term->state, what.data ? what.data : spec->name,
-                                 spec->keys[i], spec->values[i], error));
+    MEDLEY_TRY(
+        md_params_set_spec(params, term->state, what.data ? what.data : spec->name, spec, error));
 done:
     md_text_clear(&what);
     return status;
@@ -321,6 +320,17 @@ void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count
     }
     for (size_t m = 0; m < count; m++)
         beta[m] = sum > 0 ? beta[m] / sum : 0;
+}
+
+const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void **state,
+                                           double *factor)
+{
+    const struct term *term = penalty->terms;
+    if (penalty->count != 1 || penalty->weight != NULL || term->class->scalar == NULL)
+        return NULL;
+    *state = term->state;
+    *factor = term->factor;
+    return term->class->scalar;
 }
 
 const char *md_penalty_text(const md_penalty *penalty)

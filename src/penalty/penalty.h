@@ -14,9 +14,27 @@
 
 #include "param/param.h"
 
+/* A penalty that is a sum of one function g of each norm, for solvers that work in the dual. tau >
+ * 0 is the strength, x and y are norms >= 0. */
+typedef struct md_scalar_penalty {
+    /* (tau g)* is finite and twice differentiable but at finitely many y */
+    bool (*smooth_conjugate)(const void *state);
+
+    double (*value)(const void *state, double x); /* g(x), g(0) = 0 */
+    double (*slope_at_zero)(const void *state);   /* g'(0+): blocks stay 0 below tau times this */
+
+    /* argmin_x 1/2 (x - y)^2 + tau g(x); *derivative: in y. */
+    double (*prox)(const void *state, double tau, double y, double *derivative);
+
+    /* sup_x x y - tau g(x), infinite where there is none. slope and curvature (may be NULL) only
+     * where smooth_conjugate. */
+    double (*conjugate)(const void *state, double tau, double y, double *slope, double *curvature);
+} md_scalar_penalty;
+
 typedef struct md_penalty_class {
     const char *name, *summary, *formula;
-    const md_param *params; /* NULL: none */
+    const md_scalar_penalty *scalar; /* NULL: not such a sum */
+    const md_param *params;          /* NULL: none */
     size_t state_size;
     bool is_norm; /* dual_norm is defined: value is a norm or half a squared one (see next) */
     bool is_half_square; /* value = 1/2 norm^2 */
@@ -85,6 +103,11 @@ bool md_penalty_is_uniform(const md_penalty *penalty); /* prox treats all blocks
 /* Reported weights beta_m, summing to 1 (all 0 if every b is 0; 0 where b is 0). The inverse
  * weights of a composite's terms add up; with no term on norms beta_m ~ b_m. */
 void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count, double *beta);
+
+/* The penalty as factor times a scalar one, if it is: one term without weights of blocks whose
+ * class has a scalar form. NULL otherwise. */
+const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void **state,
+                                           double *factor);
 
 /* Canonical text, "0.5*elastic(t=0.3)+l2"; borrowed. */
 const char *md_penalty_text(const md_penalty *penalty);

@@ -144,6 +144,7 @@ static void unknown_views_are_refused(void **state)
                                            {"grid:0x2", "ROWSxCOLUMNS"},
                                            {"grid:2x2x2", "ROWSxCOLUMNS"},
                                            {"all+grid:4x1", "only 3x3"},
+                                           {"random", "random:COUNT"},
                                            {"prefix", "no names"},
                                            {"all blur", "window:K; blur(SIGMA)"}};
     medley_dataset *dataset = NULL;

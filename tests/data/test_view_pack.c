@@ -38,6 +38,8 @@ static size_t make_views(md_view *views, size_t most)
         {"grid:1x2+blur(0.5)+shift/window:1", 3, 4, MD_SCALE_STANDARD, false, false},
         {"all+prefix+blur(4x3,1)/shift(0,1)", 0, 0, MD_SCALE_MINMAX, false, true},
         {"all+window:1+blur(4x4,1)", 0, 0, MD_SCALE_STANDARD, true, false},
+        {"random:3:5", 0, 0, MD_SCALE_STANDARD, false, false},
+        {"random:3", 0, 0, MD_SCALE_NONE, true, true},
         {"all+prefix+each+window:2", 0, 0, MD_SCALE_MINMAX, true, true},
     };
     size_t count = 0;

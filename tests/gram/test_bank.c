@@ -318,6 +318,49 @@ static void subsets_keep_what_their_kernels_need(void **state)
     medley_dataset_free(data);
 }
 
+/* What is learnt for a view among many is what is learnt for it alone: widths and origins. */
+static void many_views_are_each_as_if_alone(void **state)
+{
+    (void)state;
+    enum { VIEWS = 40, KERNELS = 3 };
+    const data_kind kind = {.rows = 12, .columns = 7, .center = 30, .spread = 1};
+    const char *const kernels[KERNELS] = {"rbf(auto)", "laplace(auto)", "bspline"};
+    medley_dataset *data = add_data(NULL, "", &kind, 5);
+    md_bank bank;
+    assert_int_equal(make(&bank, data,
+                          ask(LIST("rbf(auto)@random", "laplace(auto)", "bspline"),
+                              LIST("random7=standard"), "random:40"),
+                          NULL),
+                     MEDLEY_OK);
+    assert_int_equal(bank.count, KERNELS * VIEWS);
+    size_t shifted = 0;
+    for (size_t v = 0; v < VIEWS; v++) {
+        for (size_t k = 0; k < KERNELS; k++) {
+            char spec[64];
+            md_bank alone;
+            snprintf(spec, sizeof spec, "%s@random%zu", kernels[k], v + 1);
+            assert_int_equal(
+                make(&alone, data, ask(LIST(spec), LIST("random7=standard"), "random:40"), NULL),
+                MEDLEY_OK);
+            size_t found = 0; /* bspline before laplace, which sums over pairs */
+            for (size_t m = KERNELS * v; m < KERNELS * (v + 1); m++)
+                found += strcmp(bank.kernels[m].name, alone.kernels[0].name) == 0;
+            assert_int_equal(alone.count, 1);
+            assert_int_equal(found, 1);
+            assert_int_equal(alone.kernels[0].view, v);
+            if (alone.origin[v] != NULL) { /* kernels of pairs alone need none */
+                assert_memory_equal(alone.origin[v], bank.origin[v],
+                                    bank.views[v].column_count * sizeof(float));
+                shifted++;
+            }
+            md_bank_clear(&alone);
+        }
+    }
+    assert_int_equal(shifted, 2 * (VIEWS - 1)); /* all but the scaled one, rbf and bspline */
+    md_bank_clear(&bank);
+    medley_dataset_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +373,7 @@ int main(void)
         cmocka_unit_test(precomputed_kernels_come_last),
         cmocka_unit_test(origins_are_for_distances_of_far_data),
         cmocka_unit_test(subsets_keep_what_their_kernels_need),
+        cmocka_unit_test(many_views_are_each_as_if_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,17 +264,109 @@ static void training_matrices_must_be_square_and_symmetric(void **state)
     open_source(&s);
     float *value = &s.train->grams[1].values.dense[3 * ROWS + 7];
     const float before = *value;
-    *value += 1;
-    check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT, "kernel 'squares' is not symmetric");
-    *value = NAN;
-    check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT, "is not symmetric");
-    *value = before;
+    *value = 1000;
+    s.train->grams[1].values.dense[7 * ROWS + 3] = 2000;
+    check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT,
+                  "kernel 'squares' is not symmetric: row 8, column 4 is 2000 but row 4, column 8 "
+                  "is 1000");
+    *value = s.train->grams[1].values.dense[7 * ROWS + 3] = NAN;
+    check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT,
+                  "kernel 'squares': row 4, column 8 is nan");
+    *value = s.train->grams[1].values.dense[7 * ROWS + 3] = INFINITY;
+    check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT, "column 8 is inf");
+    *value = s.train->grams[1].values.dense[7 * ROWS + 3] = before;
     value = &s.train->grams[0].values.dense[5 * ROWS + 5];
-    *value = NAN;
-    check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT, "is not finite in row 6");
+    *value = -INFINITY;
+    check_refused(s.train, MD_NORM_NONE, MEDLEY_BAD_INPUT, "row 6, column 6 is -inf");
     *value = -1;
-    check_refused(s.train, MD_NORM_DIAG, MEDLEY_BAD_INPUT, "K[5][5] = -1");
+    check_refused(s.train, MD_NORM_DIAG, MEDLEY_BAD_INPUT, "row 6, column 6 is -1");
     check_refused(s.train, MD_NORM_TRACE, MEDLEY_BAD_INPUT, "cannot be negative");
+    close_source(&s);
+}
+
+/* Whatever the size of the matrix: every element is compared with its mirror. */
+static void one_asymmetric_pair_is_found(void **state)
+{
+    (void)state;
+    enum { SIZE = 150 };
+    medley_dataset *data = NULL;
+    md_random random;
+    md_random_seed(&random, 3);
+    float *values = add_gram(&data, "k", SIZE, SIZE)->values.dense;
+    for (size_t i = 0; i < (size_t)SIZE * SIZE; i++)
+        values[i] = i % (SIZE + 1) == 0 ? 1 : 0.25f;
+    for (size_t trial = 0; trial < 300; trial++) {
+        const size_t i = md_random_below(&random, SIZE);
+        const size_t j = md_random_below(&random, SIZE);
+        char expected[64];
+        if (i == j)
+            continue;
+        snprintf(expected, sizeof expected, "row %zu, column %zu is 0.5", i + 1, j + 1);
+        values[i * SIZE + j] = 0.5f;
+        check_refused(data, MD_NORM_NONE, MEDLEY_BAD_INPUT, expected);
+        values[i * SIZE + j] = 0.25f;
+    }
+    medley_dataset_free(data);
+}
+
+/* Rounding is measured by what the rows are large enough to cause: a huge row does not hide that
+ * small ones differ, and small ones need not agree to the digits of a huge one. */
+static void rounding_is_no_asymmetry(void **state)
+{
+    (void)state;
+    medley_dataset *data = NULL;
+    md_random random;
+    md_random_seed(&random, 5);
+    double x[ROWS][RANK];
+    float *values = add_gram(&data, "k", ROWS, ROWS)->values.dense;
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t c = 0; c < RANK; c++)
+            x[i][c] = md_random_normal(&random) * (i == 0 ? 1e4 : 1);
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t j = 0; j < ROWS; j++) {
+            const double error = i == j ? 0 : 1e-5 * (md_random_uniform(&random) - 0.5);
+            const double scale = sqrt(product(x[i], x[i]) * product(x[j], x[j]));
+            values[i * ROWS + j] = (float)(product(x[i], x[j]) + error * scale);
+        }
+    md_bank bank;
+    md_points points;
+    open_bank(&bank, &points, data, MD_NORM_NONE);
+    md_points_clear(&points);
+    md_bank_clear(&bank);
+    values[3 * ROWS + 2] += 1e4f; /* still less than 1e-4 of the largest value */
+    check_refused(data, MD_NORM_NONE, MEDLEY_BAD_INPUT, "is not symmetric: row 4, column 3");
+    medley_dataset_free(data);
+}
+
+/* ---- values with all their digits ---- */
+
+static void points_show_the_unrounded_values(void **state)
+{
+    (void)state;
+    static const size_t rows[] = {7, 2};
+    struct source s;
+    md_bank bank;
+    md_points points;
+    md_points gathered;
+    open_source(&s);
+    md_precomputed *gram = &s.train->grams[1];
+    gram->wide = md_calloc((size_t)ROWS * ROWS, sizeof *gram->wide);
+    assert_non_null(gram->wide);
+    double trace = 0;
+    for (size_t i = 0; i < (size_t)ROWS * ROWS; i++) {
+        const double value = product(s.training[i / ROWS], s.training[i % ROWS]);
+        gram->wide[i] = 2 * value * value;
+        trace += i % (ROWS + 1) == 0 ? gram->wide[i] : 0;
+    }
+    open_bank(&bank, &points, s.train, MD_NORM_TRACE);
+    assert_null(points.precomputed_wide[0]);
+    assert_ptr_equal(points.precomputed_wide[1], gram->wide);
+    assert_true(fabs(bank.kernels[1].factor * trace - 1) < 1e-14);
+    assert_int_equal(md_points_gather(&gathered, &points, rows, 2, NULL), MEDLEY_OK);
+    assert_ptr_equal(gathered.precomputed_wide[1], gram->wide);
+    md_points_clear(&gathered);
+    md_points_clear(&points);
+    md_bank_clear(&bank);
     close_source(&s);
 }
 
@@ -323,6 +415,9 @@ int main(void)
         cmocka_unit_test(new_rows_are_normalised_like_others),
         cmocka_unit_test(support_rows_are_found_among_the_columns),
         cmocka_unit_test(training_matrices_must_be_square_and_symmetric),
+        cmocka_unit_test(one_asymmetric_pair_is_found),
+        cmocka_unit_test(rounding_is_no_asymmetry),
+        cmocka_unit_test(points_show_the_unrounded_values),
         cmocka_unit_test(new_matrices_must_fit_the_training_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "io/reading.h"
 #include "learner/fitting.h"
+#include "learner/problem.h"
 
 enum { CASE_COLUMNS = 4, CASE_ROWS_MOST = 64 };
 
@@ -151,47 +152,192 @@ static inline medley_dataset *case_dataset(case_data kind, size_t first, size_t 
                                : case_tagged(first, rows);
 }
 
+/* Which learner a model comes from: the online one, or coefficients without blocks for numbers, for
+ * the second of two labels, for each label against the rest. */
+typedef enum case_origin { FITTED, NUMBERS, TWO_LABELS, EACH_LABEL } case_origin;
+
 /* One way to train for each thing that a model file can hold. */
 struct model_case {
     case_data kind;
     const char *options;
+    case_origin origin;
 };
 
 static const struct model_case model_cases[] = {
-    {DENSE, "kernel=rbf(auto) kernel=linear kernel=poly(degree=2)"},
-    {DENSE, "kernel=rbf(sigma2=2) kernel=linear normalize=diag"},
-    {DENSE, "kernel=poly(degree=3) kernel=laplace(auto) normalize=trace scale=standard"},
-    {DENSE, "kernel=rbf(auto) kernel=linear normalize=center"},
-    {DENSE, "kernel=intersection kernel=chi2(auto) scale=minmax"},
-    {DENSE, "kernel=linear(explicit) kernel=rbf(auto)"},
-    {DENSE, "kernel=linear(explicit,norm=trace) views=each"},
-    {DENSE, "method=average kernel=rbf(auto) kernel=linear"},
-    {DENSE, "method=best loss=logistic average=yes"},
-    {DENSE, "views=all+each kernel=rbf(auto) scale=standard"},
-    {SPARSE, "kernel=rbf(auto) kernel=linear kernel=intersection"},
-    {SPARSE, "kernel=linear(explicit) scale=standard views=each"},
-    {SPARSE, "kernel=linear(explicit) kernel=linear penalty=l2"},
-    {SPARSE, "normalize=center kernel=rbf(auto) method=average"},
-    {GRAMS, ""},
-    {GRAMS, "normalize=diag"},
-    {GRAMS, "normalize=trace method=average"},
-    {GRAMS, "normalize=center"},
-    {SEQUENCES, "kernel=rbf(auto) kernel=linear"},
-    {SEQUENCES, "kernel=linear order=2 bigram=learned bigram-ends=yes loss=logistic"},
-    {TAGGED, "template=chunk penalty=group-lasso lambda=0.001"},
-    {TAGGED, "template=chunk penalty=l1 lambda=0.02 loss=logistic bigram-ends=yes"},
-    {TAGGED, "template=chunk penalty=l2 hash-bits=5 loss=logistic"},
+    {DENSE, "kernel=rbf(auto) kernel=linear kernel=poly(degree=2)", FITTED},
+    {DENSE, "kernel=rbf(sigma2=2) kernel=linear normalize=diag", FITTED},
+    {DENSE, "kernel=poly(degree=3) kernel=laplace(auto) normalize=trace scale=standard", FITTED},
+    {DENSE, "kernel=rbf(auto) kernel=linear normalize=center", FITTED},
+    {DENSE, "kernel=intersection kernel=chi2(auto) scale=minmax", FITTED},
+    {DENSE, "kernel=linear(explicit) kernel=rbf(auto)", FITTED},
+    {DENSE, "kernel=linear(explicit,norm=trace) views=each", FITTED},
+    {DENSE, "method=average kernel=rbf(auto) kernel=linear", FITTED},
+    {DENSE, "method=best loss=logistic average=yes", FITTED},
+    {DENSE, "views=all+each kernel=rbf(auto) scale=standard", FITTED},
+    {SPARSE, "kernel=rbf(auto) kernel=linear kernel=intersection", FITTED},
+    {SPARSE, "kernel=linear(explicit) scale=standard views=each", FITTED},
+    {SPARSE, "kernel=linear(explicit) kernel=linear penalty=l2", FITTED},
+    {SPARSE, "normalize=center kernel=rbf(auto) method=average", FITTED},
+    {GRAMS, "", FITTED},
+    {GRAMS, "normalize=diag", FITTED},
+    {GRAMS, "normalize=trace method=average", FITTED},
+    {GRAMS, "normalize=center", FITTED},
+    {SEQUENCES, "kernel=rbf(auto) kernel=linear", FITTED},
+    {SEQUENCES, "kernel=linear order=2 bigram=learned bigram-ends=yes loss=logistic", FITTED},
+    {TAGGED, "template=chunk penalty=group-lasso lambda=0.001", FITTED},
+    {TAGGED, "template=chunk penalty=l1 lambda=0.02 loss=logistic bigram-ends=yes", FITTED},
+    {TAGGED, "template=chunk penalty=l2 hash-bits=5 loss=logistic", FITTED},
+    {DENSE, "kernel=rbf(auto) kernel=linear kernel=poly(degree=2)", NUMBERS},
+    {SPARSE, "kernel=rbf(auto) kernel=linear normalize=center", NUMBERS},
+    {GRAMS, "normalize=diag", NUMBERS},
+    {DENSE, "kernel=rbf(auto) kernel=linear normalize=diag views=each", TWO_LABELS},
+    {GRAMS, "normalize=trace", TWO_LABELS},
+    {DENSE, "kernel=rbf(auto) kernel=linear normalize=trace scale=standard", EACH_LABEL},
 };
 enum { MODEL_CASES = sizeof model_cases / sizeof *model_cases };
 
+/* ---- models of coefficients without blocks ---- */
+
+enum { PLAIN_KERNELS_MOST = 64 };
+
+/* What such a model is made of; coefficients of some rows and all of every third kernel are zero.
+ */
+struct plain {
+    medley_dataset *train;
+    medley_options *options;
+    md_problem problem;
+    md_coefficients coefficients;
+    md_trained trained;
+    double *body[PLAIN_KERNELS_MOST];
+    double norm[PLAIN_KERNELS_MOST], bias[3];
+    medley_epoch epochs[2];
+};
+
+static inline void keep_two_labels(medley_dataset *dataset)
+{
+    md_strings two = {0};
+    assert_int_equal(md_strings_add(&two, "a", 1), 0);
+    assert_int_equal(md_strings_add(&two, "b", 1), 1);
+    md_strings_clear(&dataset->label_names);
+    dataset->label_names = two;
+    for (size_t r = 0; r < dataset->rows; r++)
+        dataset->label[r] %= 2;
+}
+
+static inline void plain_start(struct plain *plain, const struct model_case *given, size_t rows)
+{
+    medley_error error = {0};
+    char text[256];
+    *plain = (struct plain){.train = case_dataset(given->kind, 0, rows, rows)};
+    if (given->origin == TWO_LABELS)
+        keep_two_labels(plain->train);
+    snprintf(text, sizeof text, "task=multiclass threads=1 %s", given->options);
+    plain->options = make_options(text);
+    static const md_method method = {.name = "plain", .needs_kernels = true};
+    if (md_problem_init(&plain->problem, plain->train, NULL, plain->options, NULL, &method,
+                        &error) != MEDLEY_OK)
+        fail_msg("%s", error.message);
+    if (given->origin == NUMBERS) {
+        plain->problem.task = "regression";
+        plain->problem.regression = true;
+        plain->problem.loss = NULL;
+        plain->problem.loss_name = "squared";
+    }
+}
+
+static inline void plain_fill(struct plain *plain, case_origin origin, uint64_t seed)
+{
+    const size_t outputs = origin == EACH_LABEL ? 3 : 1;
+    const size_t rows = plain->train->rows;
+    md_random random;
+    md_random_seed(&random, seed);
+    assert_true(plain->problem.bank.count <= PLAIN_KERNELS_MOST);
+    for (size_t m = 0; m < plain->problem.bank.count; m++) {
+        if (m % 3 == 2)
+            continue;
+        plain->body[m] = calloc(rows * outputs, sizeof(double));
+        assert_non_null(plain->body[m]);
+        for (size_t r = 0; r < rows; r++)
+            for (size_t o = 0; o < outputs && r % 4 != 1; o++)
+                plain->body[m][r * outputs + o] = md_random_uniform(&random) - 0.5;
+        plain->norm[m] = 0.5 + md_random_uniform(&random);
+    }
+    for (size_t o = 0; o < outputs; o++)
+        plain->bias[o] = 2 * md_random_uniform(&random) - 1;
+    for (size_t e = 0; e < 2; e++)
+        plain->epochs[e] = (medley_epoch){.objective = 0.5 / (double)(1 + e),
+                                          .loss = 0.25,
+                                          .dev_accuracy = NAN,
+                                          .dual = e == 0 ? NAN : 0.2,
+                                          .gap = e == 0 ? NAN : 0.2,
+                                          .active = 2};
+    plain->coefficients = (md_coefficients){.outputs = outputs,
+                                            .body = (const double *const *)plain->body,
+                                            .norm = plain->norm,
+                                            .bias = plain->bias,
+                                            .dual = 0.2,
+                                            .gap = 0.2,
+                                            .newton_steps = 11,
+                                            .passes = 3,
+                                            .logistic_link = origin == EACH_LABEL};
+    plain->trained = (md_trained){.plain = &plain->coefficients,
+                                  .eta0 = NAN,
+                                  .objective = 0.25,
+                                  .epochs = plain->epochs,
+                                  .epoch_count = 2,
+                                  .iterations = 7,
+                                  .converged = true};
+}
+
+static inline medley_model *plain_build(struct plain *plain)
+{
+    medley_model *model = NULL;
+    medley_error error = {0};
+    if (md_model_build(&model, &plain->problem, &plain->trained, &error) != MEDLEY_OK)
+        fail_msg("%s", error.message);
+    return model;
+}
+
+static inline void plain_clear(struct plain *plain)
+{
+    for (size_t m = 0; m < PLAIN_KERNELS_MOST; m++)
+        free(plain->body[m]);
+    md_problem_clear(&plain->problem);
+    medley_options_free(plain->options);
+    medley_dataset_free(plain->train);
+}
+
+static inline medley_model *plain_model(const struct model_case *given, size_t rows)
+{
+    struct plain plain;
+    plain_start(&plain, given, rows);
+    plain_fill(&plain, given->origin, 7);
+    medley_model *model = plain_build(&plain);
+    plain_clear(&plain);
+    return model;
+}
+
 static inline medley_model *case_model(const struct model_case *given, size_t rows)
 {
+    if (given->origin != FITTED)
+        return plain_model(given, rows);
     char text[256];
     medley_dataset *train = case_dataset(given->kind, 0, rows, rows);
     snprintf(text, sizeof text, "epochs=4 eta0=1 threads=1 %s", given->options);
     medley_model *model = fit(train, NULL, text);
     medley_dataset_free(train);
     return model;
+}
+
+/* The same labels and scores, or numbers, bit by bit. */
+static inline bool same_predictions(const medley_prediction *a, const medley_prediction *b)
+{
+    if (a->labels != b->labels || a->rows != b->rows || !a->value != !b->value)
+        return false;
+    if (a->value != NULL)
+        return memcmp(a->value, b->value, a->rows * sizeof *a->value) == 0;
+    return memcmp(a->score, b->score, a->rows * a->labels * sizeof *a->score) == 0 &&
+           memcmp(a->label, b->label, a->rows * sizeof *a->label) == 0;
 }
 
 #endif

@@ -14,6 +14,7 @@ struct subject {
     medley_dataset *train, *dev;
     medley_options *options;
     medley_model *model;
+    struct plain *plain; /* what it was built of, or NULL: it was fitted */
     char path[PATH_SIZE];
 };
 
@@ -24,6 +25,16 @@ static medley_status do_fit(struct subject *subject, medley_error *error)
     medley_model *model = NULL;
     const medley_status status =
         medley_fit(&model, subject->train, subject->dev, subject->options, NULL, error);
+    assert_true((status == MEDLEY_OK) == (model != NULL));
+    medley_model_free(model);
+    return status;
+}
+
+static medley_status do_build(struct subject *subject, medley_error *error)
+{
+    medley_model *model = NULL;
+    struct plain *plain = subject->plain;
+    const medley_status status = md_model_build(&model, &plain->problem, &plain->trained, error);
     assert_true((status == MEDLEY_OK) == (model != NULL));
     medley_model_free(model);
     return status;
@@ -76,37 +87,55 @@ static void fail_one_by_one(struct subject *subject, operation *operate)
     }
 }
 
+static void try_case(const struct model_case *given)
+{
+    struct plain plain;
+    char text[256];
+    struct subject subject = {.train = case_dataset(given->kind, 0, 9, 9),
+                              .dev = case_dataset(given->kind, 9, 4, 9),
+                              .model = case_model(given, 9)};
+    if (given->origin != FITTED) {
+        plain_start(&plain, given, 9);
+        plain_fill(&plain, given->origin, 1);
+        subject.plain = &plain;
+    }
+    snprintf(text, sizeof text, "epochs=2 eta0=1 threads=1 %s", given->options);
+    subject.options = make_options(text);
+    temporary_path(subject.path);
+    fail_one_by_one(&subject, subject.plain != NULL ? do_build : do_fit);
+    fail_one_by_one(&subject, do_save);
+    fail_one_by_one(&subject, do_load);
+    fail_one_by_one(&subject, do_evaluate);
+    unlink(subject.path);
+    if (subject.plain != NULL)
+        plain_clear(&plain);
+    medley_options_free(subject.options);
+    medley_model_free(subject.model);
+    medley_dataset_free(subject.train);
+    medley_dataset_free(subject.dev);
+}
+
 static void failing_allocations_are_reported(void **state)
 {
     (void)state;
     static const struct model_case cases[] = {
-        {DENSE, "kernel=linear(explicit) kernel=rbf(auto) kernel=poly(norm=diag) average=yes "
-                "scale=standard"},
-        {DENSE, "method=best normalize=center eta0=auto loss=logistic"},
-        {SPARSE, "method=average kernel=linear kernel=rbf(auto) memory=1K"},
-        {GRAMS, "normalize=diag"},
-        {SEQUENCES, "kernel=rbf(auto) order=2 bigram=learned bigram-ends=yes loss=logistic"},
-        {TAGGED, "template=chunk penalty=l1 lambda=0.01 average=yes"},
-        {TAGGED, "template=chunk penalty=group-lasso hash-bits=4 loss=logistic"},
+        {DENSE,
+         "kernel=linear(explicit) kernel=rbf(auto) kernel=poly(norm=diag) average=yes "
+         "scale=standard",
+         FITTED},
+        {DENSE, "method=best normalize=center eta0=auto loss=logistic", FITTED},
+        {SPARSE, "method=average kernel=linear kernel=rbf(auto) memory=1K", FITTED},
+        {GRAMS, "normalize=diag", FITTED},
+        {SEQUENCES, "kernel=rbf(auto) order=2 bigram=learned bigram-ends=yes loss=logistic",
+         FITTED},
+        {TAGGED, "template=chunk penalty=l1 lambda=0.01 average=yes", FITTED},
+        {TAGGED, "template=chunk penalty=group-lasso hash-bits=4 loss=logistic", FITTED},
+        {SPARSE, "kernel=rbf(auto) kernel=linear normalize=diag", NUMBERS},
+        {DENSE, "kernel=rbf(auto) kernel=linear", TWO_LABELS},
+        {DENSE, "kernel=rbf(auto) kernel=linear", EACH_LABEL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct subject subject = {.train = case_dataset(cases[i].kind, 0, 9, 9),
-                                  .dev = case_dataset(cases[i].kind, 9, 4, 9),
-                                  .model = case_model(&cases[i], 9)};
-        char text[256];
-        snprintf(text, sizeof text, "epochs=2 eta0=1 threads=1 %s", cases[i].options);
-        subject.options = make_options(text);
-        temporary_path(subject.path);
-        fail_one_by_one(&subject, do_fit);
-        fail_one_by_one(&subject, do_save);
-        fail_one_by_one(&subject, do_load);
-        fail_one_by_one(&subject, do_evaluate);
-        unlink(subject.path);
-        medley_options_free(subject.options);
-        medley_model_free(subject.model);
-        medley_dataset_free(subject.train);
-        medley_dataset_free(subject.dev);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        try_case(&cases[i]);
 }
 
 #else

@@ -3,6 +3,7 @@
  * makes no difference; contents changed at random under correct checksums may give any answer, but
  * never reach outside their arrays (run this under AddressSanitizer). */
 #include "model/model_cases.h"
+#include "model/version2_file.h"
 
 #include "model/file.h"
 #include <fcntl.h>
@@ -20,12 +21,17 @@ struct sample {
     medley_prediction *right;
 };
 
-static void sample_make(struct sample *sample, const struct model_case *given)
+static void sample_open(struct sample *sample)
 {
-    medley_model *model = case_model(given, TRAINING);
     temporary_path(sample->path);
     sample->descriptor = open(sample->path, O_RDWR);
     assert_true(sample->descriptor >= 0);
+}
+
+static void sample_make(struct sample *sample, const struct model_case *given)
+{
+    medley_model *model = case_model(given, TRAINING);
+    sample_open(sample);
     sample->fresh = case_dataset(given->kind, TRAINING, NEW, TRAINING);
     sample->bytes = model_bytes(model, &sample->length);
     sample->right = predict(model, sample->fresh);
@@ -70,12 +76,7 @@ static outcome try_bytes(const struct sample *sample, const char *bytes, size_t 
     medley_prediction *prediction = NULL;
     outcome result = REFUSED;
     if (medley_predict(&prediction, model, sample->fresh, 1, &error) == MEDLEY_OK) {
-        const medley_prediction *right = sample->right;
-        result = prediction->labels == right->labels &&
-                         memcmp(prediction->score, right->score,
-                                right->rows * right->labels * sizeof *right->score) == 0
-                     ? SAME
-                     : DIFFERENT;
+        result = same_predictions(prediction, sample->right) ? SAME : DIFFERENT;
         medley_prediction_free(prediction);
     }
     const medley_summary *summary = medley_model_summary(model);
@@ -96,6 +97,34 @@ static void check_case(const struct model_case *given, sample_check *check, uint
     md_random_seed(&random, seed);
     sample_make(&sample, given);
     assert_int_equal(try_bytes(&sample, sample.bytes, sample.length), SAME);
+    check(&sample, &random);
+    sample_clear(&sample);
+}
+
+static medley_dataset *two_columns(void)
+{
+    medley_dataset *rows = NULL;
+    medley_error error = {0};
+    const double x[] = {0, 1, 1, 0, 0.5, 2};
+    assert_int_equal(medley_dataset_from_dense(&rows, x, 3, 2, NULL, &error), MEDLEY_OK);
+    return rows;
+}
+
+static void check_version_2(sample_check *check)
+{
+    struct sample sample = {.fresh = two_columns(), .length = sizeof version2_file};
+    md_random random;
+    medley_model *model = NULL;
+    medley_error error = {0};
+    md_random_seed(&random, 2);
+    sample_open(&sample);
+    sample.bytes = malloc(sample.length);
+    assert_non_null(sample.bytes);
+    memcpy(sample.bytes, version2_file, sample.length);
+    set_file(&sample, sample.bytes, sample.length);
+    assert_int_equal(medley_model_load(&model, sample.path, &error), MEDLEY_OK);
+    sample.right = predict(model, sample.fresh);
+    medley_model_free(model);
     check(&sample, &random);
     sample_clear(&sample);
 }
@@ -125,6 +154,7 @@ static void every_truncated_file_is_refused(void **state)
 {
     (void)state;
     for_every_case(cut_everywhere, 5);
+    check_version_2(cut_everywhere);
 }
 
 static void flip_everywhere(const struct sample *sample, md_random *random)
@@ -230,6 +260,7 @@ static void forged_contents_never_reach_outside_their_arrays(void **state)
 {
     (void)state;
     for_every_case(forge, 1);
+    check_version_2(forge);
 }
 
 /* A section that claims another place or length, or the place of another section. */
@@ -298,13 +329,12 @@ static void point_behind_the_table(const struct sample *sample, md_random *rando
 static void indices_that_lead_astray_are_refused(void **state)
 {
     (void)state;
-    static const struct model_case two_bodies = {DENSE, "kernel=linear(explicit) kernel=rbf(auto)"};
-    static const struct model_case column_views = {DENSE, "kernel=rbf(auto) views=each"};
+    static const struct model_case two_bodies = {DENSE, "kernel=linear(explicit) kernel=rbf(auto)",
+                                                 FITTED};
+    static const struct model_case column_views = {DENSE, "kernel=rbf(auto) views=each", FITTED};
     check_case(&two_bodies, lend_the_body_of_another_kernel, 1);
     check_case(&column_views, point_behind_the_table, 1);
 }
-
-/* ---- versions ---- */
 
 static void refuse(const struct sample *sample, const char *bytes, const char *phrase)
 {
@@ -315,6 +345,133 @@ static void refuse(const struct sample *sample, const char *bytes, const char *p
     if (strstr(error.message, phrase) == NULL)
         fail_msg("'%s' does not say '%s'", error.message, phrase);
 }
+
+/* ---- outputs, bias and wide coefficients ---- */
+
+/* One field of the section of coefficients is another. */
+struct falsehood {
+    case_origin origin;
+    size_t field; /* of 8 bytes from the section's start */
+    uint64_t value;
+};
+
+static const uint64_t NOT_A_NUMBER = 0x7ff8000000000000;
+static const uint64_t INFINITE = 0x7ff0000000000000;
+
+/* The section begins with outputs, link, number of biases, biases, number of bodies, rows of the
+ * first, wide, its coefficients. */
+static const struct falsehood falsehoods[] = {
+    {NUMBERS, 0, 0},
+    {NUMBERS, 0, 2},
+    {NUMBERS, 0, UINT64_MAX},
+    {NUMBERS, 1, 1},
+    {NUMBERS, 1, MD_LINKS},
+    {NUMBERS, 2, 0},
+    {NUMBERS, 2, 2},
+    {NUMBERS, 2, UINT64_MAX},
+    {NUMBERS, 3, NOT_A_NUMBER},
+    {NUMBERS, 3, INFINITE},
+    {NUMBERS, 4, UINT64_MAX / 8},
+    {NUMBERS, 5, 0},
+    {NUMBERS, 5, UINT64_MAX / 8 + 2},
+    {NUMBERS, 6, 0},
+    {NUMBERS, 7, NOT_A_NUMBER},
+    {NUMBERS, 8, INFINITE},
+    {TWO_LABELS, 0, 2},
+    {TWO_LABELS, 1, 1},
+    {TWO_LABELS, 2, 2},
+    {TWO_LABELS, 3, NOT_A_NUMBER},
+    {EACH_LABEL, 0, 1},
+    {EACH_LABEL, 0, 2},
+    {EACH_LABEL, 0, 4},
+    {EACH_LABEL, 1, 2},
+    {EACH_LABEL, 2, 1},
+    {EACH_LABEL, 5, INFINITE},
+    {EACH_LABEL, 9, NOT_A_NUMBER},
+};
+
+static void false_outputs_and_biases_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof falsehoods / sizeof *falsehoods; i++) {
+        const struct falsehood *told = &falsehoods[i];
+        const struct model_case given = {DENSE, "kernel=linear kernel=rbf(auto)", told->origin};
+        struct sample sample;
+        sample_make(&sample, &given);
+        const size_t section = get(sample.bytes, 32 + 32 * 3 + 8);
+        put(sample.bytes, section + 8 * told->field, told->value);
+        renew_checksums(sample.bytes);
+        if (try_bytes(&sample, sample.bytes, sample.length) != REFUSED)
+            fail_msg("falsehood %zu is believed", i);
+        sample_clear(&sample);
+    }
+}
+
+/* A regression has neither labels nor a structure, and only a regression has none. */
+static void regressions_and_labels_exclude_each_other(void **state)
+{
+    (void)state;
+    static const case_origin origins[] = {NUMBERS, TWO_LABELS};
+    for (size_t i = 0; i < 2; i++) {
+        const struct model_case given = {DENSE, "kernel=linear", origins[i]};
+        struct sample sample;
+        sample_make(&sample, &given);
+        char *task = sample.bytes + get(sample.bytes, 32 + 8) + (i == 0 ? 32 : 48);
+        assert_memory_equal(task + 8, i == 0 ? "regression" : "multiclass", 10);
+        memcpy(task + 8, i == 0 ? "multiclass" : "regression", 10);
+        renew_checksums(sample.bytes);
+        refuse(&sample, sample.bytes, "damaged (labels)");
+        sample_clear(&sample);
+    }
+}
+
+/* Models that no method makes, written as they are. */
+static void give_labels(medley_model *model)
+{
+    assert_int_equal(md_strings_add(&model->labels, "a", 1), 0);
+    assert_int_equal(md_strings_add(&model->labels, "b", 1), 1);
+}
+
+static void take_labels(medley_model *model)
+{
+    md_strings_clear(&model->labels);
+}
+
+static void give_weights(medley_model *model)
+{
+    model->weights = calloc(1, sizeof *model->weights);
+    assert_non_null(model->weights);
+    model->weights_count = 1;
+    *model->weights =
+        (md_weights){.kind = MD_ROW_PARTS, .block = MD_CONSTANT, .rows = 1, .width = 2};
+    model->weights->values = calloc(2, sizeof(float));
+    assert_non_null(model->weights->values);
+}
+
+static void parts_that_do_not_belong_together_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        case_origin origin;
+        void (*change)(medley_model *model);
+        const char *phrase;
+    } cases[] = {{NUMBERS, give_labels, "damaged (labels)"},
+                 {TWO_LABELS, take_labels, "damaged (labels)"},
+                 {TWO_LABELS, give_weights, "damaged (weights)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct model_case given = {DENSE, "kernel=linear", cases[i].origin};
+        struct sample sample = {0};
+        medley_model *model = case_model(&given, TRAINING);
+        cases[i].change(model);
+        sample.bytes = model_bytes(model, &sample.length);
+        sample_open(&sample);
+        refuse(&sample, sample.bytes, cases[i].phrase);
+        sample_clear(&sample);
+        medley_model_free(model);
+    }
+}
+
+/* ---- versions ---- */
 
 static void change_version(const struct sample *sample, md_random *random)
 {
@@ -327,14 +484,16 @@ static void change_version(const struct sample *sample, md_random *random)
     renew_checksums(bytes);
     char sentence[128];
     snprintf(sentence, sizeof sentence,
-             "the model has format version %d, this program reads version %d; use a newer medley",
-             MD_FILE_VERSION + 1, MD_FILE_VERSION);
+             "the model has format version %d, this program reads versions %d to %d; use a newer "
+             "medley",
+             MD_FILE_VERSION + 1, MD_FILE_OLDEST, MD_FILE_VERSION);
     refuse(sample, bytes, sentence);
-    put(bytes, 8, MD_FILE_VERSION - 1); /* as long as what it says, so not damaged */
+    put(bytes, 8, MD_FILE_OLDEST - 1); /* as long as what it says, so not damaged */
     renew_checksums(bytes);
     snprintf(sentence, sizeof sentence,
-             "the model has format version %d, this program reads version %d; train it again",
-             MD_FILE_VERSION - 1, MD_FILE_VERSION);
+             "the model has format version %d, this program reads versions %d to %d; train it "
+             "again",
+             MD_FILE_OLDEST - 1, MD_FILE_OLDEST, MD_FILE_VERSION);
     refuse(sample, bytes, sentence);
     put(bytes, 8, MD_FILE_VERSION + 1);
     /* a later version with more sections is recognised by the header alone */
@@ -362,6 +521,9 @@ int main(void)
         cmocka_unit_test(forged_contents_never_reach_outside_their_arrays),
         cmocka_unit_test(forged_section_tables_never_reach_outside_the_file),
         cmocka_unit_test(indices_that_lead_astray_are_refused),
+        cmocka_unit_test(false_outputs_and_biases_are_refused),
+        cmocka_unit_test(regressions_and_labels_exclude_each_other),
+        cmocka_unit_test(parts_that_do_not_belong_together_are_refused),
         cmocka_unit_test(newer_versions_are_told_from_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Models through files: nothing changes on the way, and a file that is not what was written is
  * refused with a sentence or does no harm. */
 #include "model/model_cases.h"
+#include "model/version2_file.h"
 
 #include <sys/stat.h>
 
@@ -35,18 +36,25 @@ static void assert_same_story(const medley_model *a, const medley_model *b)
     assert_true(same_double(x->lambda, y->lambda) && same_double(x->C, y->C) &&
                 same_double(x->spicy_C, y->spicy_C) && same_double(x->eta0, y->eta0) &&
                 same_double(x->objective, y->objective) && same_double(x->dual, y->dual) &&
-                same_double(x->gap, y->gap));
+                same_double(x->gap, y->gap) && same_double(x->bias, y->bias));
     assert_int_equal(x->examples, y->examples);
     assert_int_equal(x->parts, y->parts);
     assert_int_equal(x->active_blocks, y->active_blocks);
     assert_int_equal(x->iterations, y->iterations);
+    assert_int_equal(x->newton_steps, y->newton_steps);
+    assert_int_equal(x->passes, y->passes);
     assert_int_equal(x->support_rows, y->support_rows);
     assert_int_equal(x->seed, y->seed);
     assert_int_equal(x->converged, y->converged);
     assert_int_equal(x->epoch_count, y->epoch_count);
-    for (size_t e = 0; e < x->epoch_count; e++)
+    for (size_t e = 0; e < x->epoch_count; e++) {
         assert_true(same_double(x->epochs[e].objective, y->epochs[e].objective) &&
-                    same_double(x->epochs[e].loss, y->epochs[e].loss));
+                    same_double(x->epochs[e].loss, y->epochs[e].loss) &&
+                    same_double(x->epochs[e].dev_accuracy, y->epochs[e].dev_accuracy) &&
+                    same_double(x->epochs[e].dual, y->epochs[e].dual) &&
+                    same_double(x->epochs[e].gap, y->epochs[e].gap));
+        assert_int_equal(x->epochs[e].active, y->epochs[e].active);
+    }
     assert_int_equal(x->block_count, y->block_count);
     for (size_t m = 0; m < x->block_count; m++) {
         assert_string_equal(x->blocks[m].name, y->blocks[m].name);
@@ -64,8 +72,7 @@ static void assert_same_scores(const medley_model *a, const medley_model *b,
 {
     medley_prediction *x = predict(a, dataset);
     medley_prediction *y = predict(b, dataset);
-    assert_memory_equal(x->score, y->score, x->rows * x->labels * sizeof *x->score);
-    assert_memory_equal(x->label, y->label, x->rows * sizeof *x->label);
+    assert_true(same_predictions(x, y));
     medley_prediction_free(x);
     medley_prediction_free(y);
 }
@@ -132,11 +139,11 @@ static void the_documented_example_is_what_is_written(void **state)
     static const struct {
         const char *name;
         uint64_t offset, length;
-    } sections[] = {{"story", 0x100, 0x160},
+    } sections[] = {{"story", 0x100, 0x180},
                     {"kernels", 0x280, 0xd0},
                     {"points", 0x380, 0x50},
-                    {"bodies", 0x400, 0x40},
-                    {"weights", 0x440, 0x20}};
+                    {"bodies", 0x400, 0x60},
+                    {"weights", 0x480, 0x20}};
     medley_dataset *train = NULL;
     medley_error error = {0};
     size_t length;
@@ -145,7 +152,7 @@ static void the_documented_example_is_what_is_written(void **state)
     assert_int_equal(read_text(&train, csv, strlen(csv), &options, &error), MEDLEY_OK);
     medley_model *model = fit(train, NULL, "kernel=linear epochs=1 eta0=1 C=10");
     char *bytes = model_bytes(model, &length);
-    assert_int_equal(length, 1120);
+    assert_int_equal(length, 1184);
     for (size_t i = 0; i < 5; i++) {
         uint64_t place[2];
         memcpy(place, bytes + 32 + 32 * i + 8, sizeof place);
@@ -156,14 +163,43 @@ static void the_documented_example_is_what_is_written(void **state)
     const float points[] = {0, 1, 1, 0, 1, 1};
     assert_memory_equal(bytes + 0x3a8, points, sizeof points);
     float first;
-    memcpy(&first, bytes + 0x410, sizeof first);
+    memcpy(&first, bytes + 0x430, sizeof first);
     assert_true(fabsf(first - 0.683f) < 0.001f);
     free(bytes);
     medley_model_free(model);
     medley_dataset_free(train);
 }
 
-/* Its second example: templates and their weights. The name of the template file stands in it, so
+/* The section of coefficients of a regression. */
+static void the_documented_regression_is_what_is_written(void **state)
+{
+    (void)state;
+    const struct model_case given = {DENSE, "kernel=linear", NUMBERS};
+    const double body[] = {0.25, -0.75};
+    const double bias = 0.5;
+    const double one = 1;
+    struct plain plain;
+    size_t length;
+    uint64_t place[2];
+    plain_start(&plain, &given, 2);
+    plain_fill(&plain, NUMBERS, 1);
+    memcpy(plain.body[0], body, sizeof body);
+    plain.bias[0] = bias;
+    medley_model *model = plain_build(&plain);
+    char *bytes = model_bytes(model, &length);
+    memcpy(place, bytes + 32 + 32 * 3 + 8, sizeof place);
+    uint64_t expected[] = {1, 0, 1, 0, 1, 2, 1, 0, 0, 1, 0, 0, 0};
+    memcpy(&expected[3], &bias, sizeof bias);
+    memcpy(&expected[7], body, sizeof body);
+    memcpy(&expected[12], &one, sizeof one);
+    assert_int_equal(place[1], sizeof expected);
+    assert_memory_equal(bytes + place[0], expected, sizeof expected);
+    free(bytes);
+    medley_model_free(model);
+    plain_clear(&plain);
+}
+
+/* Its last example: templates and their weights. The name of the template file stands in it, so
  * that places are counted from behind. */
 static void the_documented_templates_are_what_is_written(void **state)
 {
@@ -199,6 +235,45 @@ static void the_documented_templates_are_what_is_written(void **state)
     free(bytes);
     medley_model_free(model);
     medley_dataset_free(train);
+}
+
+/* ---- earlier versions ---- */
+
+/* Loads, predicts what it predicted, and is written as a file of today that predicts the same. */
+static void files_of_version_2_are_read(void **state)
+{
+    (void)state;
+    char path[PATH_SIZE];
+    medley_error error = {0};
+    medley_dataset *rows = NULL;
+    const double x[] = {0, 1, 1, 0};
+    temporary_path(path);
+    write_bytes(path, (const char *)version2_file, sizeof version2_file);
+    medley_model *model = load(path);
+    assert_int_equal(medley_dataset_from_dense(&rows, x, 2, 2, NULL, &error), MEDLEY_OK);
+    medley_prediction *prediction = predict(model, rows);
+    assert_int_equal(prediction->labels, 2);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(fabsf(prediction->score[i] - version2_scores[i]) < 1e-5f);
+    assert_string_equal(medley_model_label_name(model, (size_t)prediction->label[1]), "yes");
+    const medley_summary *summary = medley_model_summary(model);
+    assert_string_equal(summary->method, "average");
+    assert_true(isnan(summary->bias) && isnan(summary->gap));
+    assert_int_equal(summary->newton_steps + summary->passes, 0);
+    assert_int_equal(summary->epoch_count, 2);
+    assert_true(summary->epochs[1].objective > 0 && isnan(summary->epochs[1].gap) &&
+                isnan(summary->epochs[1].dual) && summary->epochs[1].active == 0);
+    assert_int_equal(summary->block_count, 2);
+    assert_false(medley_model_is_regression(model));
+    assert_int_equal(medley_model_save(model, path, &error), MEDLEY_OK);
+    medley_model *again = load(path);
+    assert_same_story(model, again);
+    assert_same_scores(model, again, rows);
+    unlink(path);
+    medley_prediction_free(prediction);
+    medley_dataset_free(rows);
+    medley_model_free(model);
+    medley_model_free(again);
 }
 
 /* ---- files that cannot be used ---- */
@@ -257,6 +332,8 @@ int main(void)
         cmocka_unit_test(a_loaded_model_is_the_model_that_was_saved),
         cmocka_unit_test(strange_column_names_survive),
         cmocka_unit_test(the_documented_example_is_what_is_written),
+        cmocka_unit_test(the_documented_regression_is_what_is_written),
+        cmocka_unit_test(files_of_version_2_are_read),
         cmocka_unit_test(the_documented_templates_are_what_is_written),
         cmocka_unit_test(files_that_are_no_models_are_refused),
         cmocka_unit_test(targets_that_cannot_be_written_are_refused),

@@ -37,8 +37,9 @@ static double weighted_sum_of(const medley_model *model, const double x[CASE_COL
 static void scores_are_the_kernel_expansion(void **state)
 {
     (void)state;
-    static const struct model_case cases[] = {{DENSE, "kernel=poly(degree=2) loss=logistic"},
-                                              {DENSE, "kernel=linear loss=logistic"}};
+    static const struct model_case cases[] = {
+        {DENSE, "kernel=poly(degree=2) loss=logistic", FITTED},
+        {DENSE, "kernel=linear loss=logistic", FITTED}};
     for (size_t i = 0; i < 2; i++) {
         medley_model *model = case_model(&cases[i], TRAINING);
         medley_dataset *fresh = case_dense(TRAINING, NEW);
@@ -79,7 +80,7 @@ static void explicit_weights_score_like_the_linear_kernel(void **state)
             char options[96]; /* rates and rounds are chosen by the kind of features */
             snprintf(options, sizeof options, "kernel=%s penalty=l2 schedule=sqrt batch=1",
                      ways[i]);
-            const struct model_case given = {(case_data)kind, options};
+            const struct model_case given = {(case_data)kind, options, FITTED};
             medley_model *model = case_model(&given, TRAINING);
             predictions[i] = predict(model, fresh);
             medley_model_free(model);
@@ -126,8 +127,11 @@ static void a_row_scores_alike_alone_and_in_company(void **state)
         medley_dataset *last = case_dataset(model_cases[i].kind, TRAINING + NEW - 1, 1, TRAINING);
         medley_prediction *together = predict(model, all);
         medley_prediction *alone = predict(model, last);
-        for (size_t l = 0; l < 3; l++)
-            assert_true(fabsf(together->score[(NEW - 1) * 3 + l] - alone->score[l]) < 1e-4f);
+        for (size_t l = 0; l < alone->labels; l++)
+            assert_true(fabsf(together->score[(NEW - 1) * alone->labels + l] - alone->score[l]) <
+                        1e-4f);
+        if (alone->value != NULL)
+            assert_true(fabs(together->value[NEW - 1] - alone->value[0]) < 1e-4);
         medley_prediction_free(together);
         medley_prediction_free(alone);
         medley_dataset_free(all);
@@ -321,9 +325,11 @@ static void an_empty_model_predicts_and_travels(void **state)
     for (int i = 0; i < CASE_KINDS; i++) {
         const case_data kind = (case_data)i;
         const struct model_case strong = {
-            kind, kind == TAGGED      ? "penalty=group-lasso lambda=1e6 template=chunk bigram=none"
-                  : kind == SEQUENCES ? "penalty=group-lasso lambda=1e6 bigram=learned"
-                                      : "penalty=group-lasso lambda=1e6"};
+            kind,
+            kind == TAGGED      ? "penalty=group-lasso lambda=1e6 template=chunk bigram=none"
+            : kind == SEQUENCES ? "penalty=group-lasso lambda=1e6 bigram=learned"
+                                : "penalty=group-lasso lambda=1e6",
+            FITTED};
         char path[PATH_SIZE];
         medley_error error = {0};
         medley_model *loaded = NULL;

@@ -282,6 +282,56 @@ static void printed_options_read_back_the_same(void **state)
     }
 }
 
+static medley_status set_spec(struct options *options, const md_param *params, const char *text,
+                              medley_error *error)
+{
+    md_spec spec;
+    assert_int_equal(md_spec_parse(&spec, text, NULL), MEDLEY_OK);
+    const medley_status status = md_params_set_spec(params, options, "kernel rbf", &spec, error);
+    md_spec_clear(&spec);
+    return status;
+}
+
+static void a_number_in_front_belongs_to_the_first_option(void **state)
+{
+    struct options *options = *state;
+    assert_int_equal(set_spec(options, table, "x(0.125)", NULL), MEDLEY_OK);
+    assert_true(options->rate == 0.125);
+    assert_int_equal(set_spec(options, table, "x( 3e-2 , degree=5,verbose)", NULL), MEDLEY_OK);
+    assert_true(options->rate == 3e-2 && options->degree == 5 && options->verbose);
+    assert_int_equal(set_spec(options, table, "x(degree=6,rate=2)", NULL), MEDLEY_OK);
+    assert_true(options->rate == 2 && options->degree == 6);
+    assert_int_equal(set_spec(options, table, "x", NULL), MEDLEY_OK);
+    assert_int_equal(set_spec(options, table + 3, "x(7)", NULL), MEDLEY_OK); /* an MD_INT first */
+    assert_true(options->degree == 7);
+}
+
+static void bare_numbers_elsewhere_are_refused(void **state)
+{
+    static const md_param nothing[] = {{0}};
+    static const struct {
+        const md_param *params;
+        const char *text, *message;
+    } cases[] = {
+        {table, "x(0.5,rate=1)", "kernel rbf: 'rate' is given twice, as 0.5 and as 1"},
+        {table, "x(0.5,0.25)", "kernel rbf has no option '0.25'"},
+        {table, "x(degree=3,0.5)", "kernel rbf has no option '0.5'"},
+        {table, "x(-1)", "rate=-1 is out of range; give more than 0"},
+        {table, "x(inf)", "rate='inf' is not a number"},
+        {table, "x(fast)", "kernel rbf has no option 'fast'"},
+        {table + 3, "x(2.5)", "degree='2.5' is not a whole number"},
+        {table + 7, "x(1)", "kernel rbf has no option '1'"}, /* a flag first */
+        {nothing, "x(1)", "it takes none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        medley_error error = {0};
+        const medley_status status = set_spec(*state, cases[i].params, cases[i].text, &error);
+        assert_int_equal(status, MEDLEY_USAGE);
+        if (strstr(error.message, cases[i].message) == NULL)
+            fail_msg("%s: '%s' does not say '%s'", cases[i].text, error.message, cases[i].message);
+    }
+}
+
 #define WITH_DEFAULTS(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -297,6 +347,8 @@ int main(void)
         WITH_DEFAULTS(a_wrong_default_is_told),
         WITH_DEFAULTS(clearing_twice_is_harmless),
         WITH_DEFAULTS(values_at_their_defaults_are_not_printed),
+        WITH_DEFAULTS(a_number_in_front_belongs_to_the_first_option),
+        WITH_DEFAULTS(bare_numbers_elsewhere_are_refused),
         cmocka_unit_test(printed_options_read_back_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

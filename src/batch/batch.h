@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The batch solver: the optimum of
+ *
+ *     P(a, b) = sum_i l(y_i, f_i) + C sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
+ *
+ * with a certificate (SpicyMKL; SPEC section 4). An outer proximal loop on the coefficients and on
+ * the scores, an inner Newton method in the dual variable rho, on a working set of kernels that is
+ * checked against all of them. The bias has no penalty: rho always sums to 0. */
+#ifndef MD_BATCH_H
+#define MD_BATCH_H
+
+#include "batch/margin_loss.h"
+#include "gram/store.h"
+#include "penalty/penalty.h"
+
+/* Where the solver stands after an outer iteration. primal is of the best model so far, dual of the
+ * best dual point that was checked against all kernels: the gap is always a true one. */
+typedef struct md_batch_step {
+    double primal, loss, dual, gap;
+    size_t active; /* kernels of the best model */
+    double seconds;
+} md_batch_step;
+
+typedef struct md_batch_problem {
+    md_store *store;
+    const md_margin_loss *loss;
+    const void *loss_state;
+    const double *y; /* [rows] -1 and +1, or numbers */
+    const md_scalar_penalty *penalty;
+    const void *penalty_state;
+    double C;              /* strength of the penalty */
+    double gap;            /* wanted: (primal - dual) / primal */
+    size_t max_iterations; /* outer ones */
+    size_t threads;
+    /* After each outer iteration; false: stop. May be NULL. */
+    bool (*watch)(void *context, const md_batch_step *step);
+    void *context;
+} md_batch_problem;
+
+typedef struct md_batch_solution {
+    size_t rows, active;
+    size_t *kernel;      /* [active] increasing */
+    double *coefficient; /* [active][rows] */
+    double *norm;        /* [active] ||a_m|| */
+    double bias;
+    double *rho; /* [rows] the dual point behind the certificate */
+    double primal, loss, dual, gap;
+    size_t newton_steps, passes; /* passes: over kernels outside of the working set */
+    md_batch_step *steps;        /* [step_count] */
+    size_t step_count, step_capacity;
+    bool converged, stopped;
+} md_batch_solution;
+
+/* start: a solution of a problem like this one to begin with (another C), or NULL. A problem that
+ * is not solved to the wanted gap within max_iterations or for rounding is no error: converged is
+ * false and the certificate says how far it is. */
+medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
+                             const md_batch_solution *start, medley_error *error);
+void md_batch_solution_clear(md_batch_solution *solution);
+
+/* The least C for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual point of
+ * the empty model, over g'(0). Infinite where kernels are never left out (g'(0) = 0): then
+ * *without_slope, that maximum itself, is still a sensible scale. */
+medley_status md_batch_largest_C(const md_batch_problem *problem, double *largest,
+                                 double *without_slope, medley_error *error);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the batch module. Notation of SPEC section 4; v_m = a_m + gamma rho. */
+#ifndef MD_BATCH_INTERNAL_H
+#define MD_BATCH_INTERNAL_H
+
+#include "batch/batch.h"
+
+/* Members without weight stay while their norm is above this share of the threshold. */
+#define MD_BATCH_NEAR 0.8
+
+/* One kernel of the working set. */
+typedef struct md_member {
+    size_t kernel;
+    double aKa;       /* ||a||^2 */
+    double norm;      /* ||v|| */
+    double length;    /* of the prox, or slope of the conjugate: the new ||a|| */
+    double ratio;     /* length / norm */
+    double curvature; /* derivative of length in norm */
+    double cross;     /* x'K a for the trial point x */
+    double line[3];   /* ||v||^2 along the direction: line[0] + 2 line[1] t + line[2] t^2 */
+} md_member;
+
+typedef struct md_batch {
+    const md_batch_problem *problem;
+    md_store *store;
+    size_t n, kernels, threads;
+
+    /* The conjugate of the penalty is smooth: a stays 0, v = rho, and the outer loop is only about
+     * the loss (section 4.3). */
+    bool smooth_penalty;
+    /* So is the conjugate of the loss, and it is used as it is: one outer step. */
+    bool smooth_loss;
+    double gamma, gamma_z; /* proximity to the coefficients, to the scores */
+    double most_gamma_z;   /* beyond that only rounding is left */
+    double inner_target;   /* decrement that will do where there is one outer step, of the primal */
+
+    md_member *members; /* [count] the working set */
+    size_t count, capacity;
+    bool *in_set;    /* [kernels] */
+    double *a, *Ka;  /* [capacity][n]; not used if smooth_penalty */
+    double *Kr, *Kx; /* [capacity][n] K rho, and at the trial point */
+    double *norm2;   /* [capacity] scratch */
+    double *weight;  /* [capacity] scratch */
+    size_t *chosen;  /* [capacity] scratch */
+
+    double *rho, *z, *f, *gradient; /* [n] f without bias */
+    double *new_z, *z_slope;        /* [n] scores that belong to rho, and -d/drho of them */
+    double *direction, *trial;      /* [n] */
+    double *sum, *hessian;          /* [n][n] sum_m weight K_m; with all its terms, or its factor */
+    double *tall;                   /* [tall_rows][n] scratch for rank-one terms */
+    size_t tall_rows;
+    double *scratch; /* [8 n] */
+    bool sum_ready, factor_ready;
+
+    /* The best model so far: of the current a, or kept as coefficients. */
+    double best_primal, best_loss, best_bias;
+    bool best_is_here;  /* ratio and rho below belong to the current a and gamma */
+    double *best_ratio; /* [capacity] */
+    double *best_rho;   /* [n] */
+    double best_gamma;
+    size_t kept; /* kernels of kept coefficients */
+    size_t *kept_kernel;
+    double *kept_coefficient; /* [kept][n] */
+
+    /* The best dual point so far, checked against all kernels. */
+    double best_dual;
+    double *dual_point; /* [n] */
+
+    /* All kernels. */
+    double *bound;  /* [kernels] at least ||last|| */
+    double *last;   /* [n] the dual point that was last checked */
+    bool *dropped;  /* [kernels] they have no weight at the optimum: left out for good */
+    size_t *list;   /* [kernels] scratch */
+    double *values; /* [kernels] scratch */
+
+    size_t iterations, newton_steps, passes;
+    double began;
+} md_batch;
+
+/* ---- state.c ---- */
+medley_status md_batch_init(md_batch *b, const md_batch_problem *problem, medley_error *error);
+void md_batch_clear(md_batch *b);
+/* The working set becomes these kernels; what was known of those that stay, stays. */
+medley_status md_batch_set(md_batch *b, const size_t *kernels, size_t count, medley_error *error);
+/* Members without weight whose norm (in norm2, as set by the last look at the set) is far below the
+ * threshold leave the set; the look at all kernels brings them back if need be. */
+medley_status md_batch_prune(md_batch *b, medley_error *error);
+/* K rho of every member. */
+medley_status md_batch_refresh(md_batch *b, medley_error *error);
+md_chosen md_batch_members(md_batch *b, bool active_only);
+
+/* ---- model.c: primal values, the best model ---- */
+void md_batch_evaluate(md_batch *b);  /* all about the current rho */
+void md_batch_try_model(md_batch *b); /* is it the best so far? */
+medley_status md_batch_keep_best(md_batch *b, medley_error *error);
+medley_status md_batch_finish(md_batch *b, md_batch_solution *solution, medley_error *error);
+
+/* length and its derivative for a norm. */
+double md_batch_length(const md_batch *b, double norm, double *derivative);
+/* Scores that belong to rho, and -d/drho of them. */
+void md_batch_scores(const md_batch *b, const double *rho, double *scores, double *slope);
+
+double md_batch_dot(const double *x, const double *y, size_t n);
+void md_batch_add(double *f, double p, const double *x, size_t n); /* f += p x */
+
+/* ---- newton.c ---- */
+medley_status md_batch_minimise(md_batch *b, medley_error *error);
+
+/* ---- hessian.c ---- */
+/* direction: the Newton step, with sum 0; returns the decrement -gradient'direction in *decrement.
+ */
+medley_status md_batch_direction(md_batch *b, double *decrement, medley_error *error);
+/* The decrement by the factor of the last Hessian; NaN if there is none. */
+double md_batch_old_decrement(md_batch *b);
+
+/* ---- dual.c ---- */
+/* -sum l*(-s r) - sum_i (C g)*(s h_i) at the best s, and s. h: norms of the kernels that count. */
+double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t count,
+                     double *scale);
+
+/* ---- screen.c: all kernels against a dual point ---- */
+/* Brings bound up to date for r, exactly where it matters: wherever it could be above limit. */
+medley_status md_batch_check_all(md_batch *b, const double *r, double limit, medley_error *error);
+/* Drops kernels that cannot be active at the optimum: the dual is at most best_primal there. scale:
+ * of r for best_dual. */
+void md_batch_screen(md_batch *b, double scale);
+/* The kernels that the working set should have, in list; returns how many. */
+size_t md_batch_choose(md_batch *b);
+
+#endif

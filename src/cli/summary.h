@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What several commands tell of a run, beyond its settings and blocks (cli.h). */
+#ifndef CLI_SUMMARY_H
+#define CLI_SUMMARY_H
+
+#include <medley/medley.h>
+#include <stdio.h>
+
+/* The key "epochs"; what a method does not measure is left out. */
+void cli_json_epochs(const medley_summary *summary);
+
+/* objective, dual, gap, iterations; of models with a bias also bias, newton_steps, passes. */
+void cli_json_result(const medley_summary *summary);
+
+/* A line for models that come with a certificate, nothing for others. */
+void cli_print_certificate(FILE *file, const medley_summary *summary);
+
+/* "rmse 0.2134, R2 0.9312". */
+void cli_print_fit(FILE *file, const medley_evaluation *evaluation);
+
+#endif

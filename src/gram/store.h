@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A store: the training matrices of all kernels of a bank as packed upper triangles, for solvers
+ * that look at whole matrices: x'Kx for thousands of kernels, Kx, weighted sums. Values are float32
+ * (or float64), sums are in double precision throughout. Bytes: a pass reads n(n+1)/2 values of
+ * each kernel once; flops: two per value for x'Kx, four for Kx.
+ *
+ * Kernels beyond the memory budget are computed anew by every call that needs them, but for those
+ * that are held. Kernels of low rank may be kept as factors besides (see md_store_factor).
+ *
+ * x'Kx, Kx, traces, spreads and factors of a kernel are the same bits whatever the number of
+ * threads, the budget and the other kernels of the call; sums are for any number of threads. A
+ * store serves one caller at a time. */
+#ifndef MD_STORE_H
+#define MD_STORE_H
+
+#include "gram/points.h"
+#include "medley/observer.h"
+
+typedef struct md_store md_store;
+
+typedef struct md_store_options {
+    size_t threads;
+    size_t memory; /* budget in bytes for kernel values, held ones not counted; 0: no limit */
+    bool wide;     /* float64 values, see below */
+    double ridge;  /* added to every diagonal, times the mean of that diagonal */
+    const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
+} md_store_options;
+
+/* The first kernels stay in memory, as many as the budget allows next to room for those that are
+ * computed when they are needed: an eighth of it, at most 256 MB and at least one kernel.
+ *
+ * wide: precomputed kernels keep the double precision of their source (points->precomputed_wide);
+ * other values are computed in single precision as ever and only kept and centred as doubles.
+ *
+ * Learns the means of centred kernels into the bank. Bank and points must outlive the store.
+ * MEDLEY_FAILED where the observer stops it. */
+medley_status md_store_create(md_store **store, md_bank *bank, const md_points *points,
+                              const md_store_options *options, medley_error *error);
+void md_store_free(md_store *store);
+
+size_t md_store_count(const md_store *store);
+size_t md_store_rows(const md_store *store);
+size_t md_store_bytes(const md_store *store);     /* held in memory */
+bool md_store_is_resident(const md_store *store); /* all kernels are in memory */
+double md_store_trace(const md_store *store, size_t m);
+
+/* An upper bound of the largest eigenvalue of K_m among vectors that sum to 0: of H K_m H with
+ * H = I - 11'/n. It is the Frobenius norm of H K_m H, which is never more than its trace if K_m is
+ * positive semi-definite and a bound if it is not quite, and 1e-6 of that of K_m for rounding.
+ * Found in the first pass over the values. */
+double md_store_spread(const md_store *store, size_t m);
+
+/* The first kernel whose smallest eigenvalue is below -1e-5 times the largest (-1e-10 where its
+ * values were never rounded to single precision) and both of these, or count if there is none.
+ * Looks only at kernels that may not be positive semi-definite: precomputed ones and those whose
+ * class does not promise it. A Cholesky factorisation each, parallel. */
+typedef struct md_store_defect {
+    size_t kernel;
+    double least, most;
+} md_store_defect;
+medley_status md_store_find_defect(md_store *store, md_store_defect *defect, medley_error *error);
+
+/* Which kernels a call is about, in any order. kernels NULL: 0 .. count-1. */
+typedef struct md_chosen {
+    const size_t *kernels;
+    size_t count;
+} md_chosen;
+
+/* Keeps these kernels in memory until the next call, whatever the budget says, and lets go of
+ * others that were held. The working set of a solver. */
+medley_status md_store_hold(md_store *store, md_chosen chosen, medley_error *error);
+
+/* norm2[i] = x' K x, clipped at 0. */
+medley_status md_store_norms2(md_store *store, md_chosen chosen, const double *x, double *norm2,
+                              medley_error *error);
+
+/* y[i][n] = K x. */
+medley_status md_store_multiply(md_store *store, md_chosen chosen, const double *x, double *y,
+                                medley_error *error);
+
+/* y[i][n] = K x[i][n]: each kernel has a vector of its own. */
+medley_status md_store_multiply_each(md_store *store, md_chosen chosen, const double *x, double *y,
+                                     medley_error *error);
+
+/* sum[r][c] = sum_i weight[i] K(r, c) for c >= r; sum is [n][n], below the diagonal it is left as
+ * it is. */
+medley_status md_store_sum(md_store *store, md_chosen chosen, const double *weight, double *sum,
+                           medley_error *error);
+
+/* Everything a Newton step on many kernels needs, reading each kernel once: y[i] = K x, and then
+ * with weight = weigh(context, i, x' K x), called from any thread, sum = sum of weight K, as above.
+ * norm2[i] = x' K x, clipped at 0, comes back too. y may be NULL. Small kernels are read once,
+ * large ones (beyond half a megabyte) twice. */
+typedef double (*md_weigh)(void *context, size_t i, double norm2);
+medley_status md_store_multiply_and_sum(md_store *store, md_chosen chosen, const double *x,
+                                        md_weigh weigh, void *context, double *y, double *norm2,
+                                        double *sum, medley_error *error);
+
+/* Factors: tries to write every kernel as F F' + E with F[n][rank] and trace E <= tolerance times
+ * its trace, rank <= most_rank, by pivoted Cholesky; those that succeed get a factor beside their
+ * values, in float32 and not counted against the budget. Kernels that do not seem to get there are
+ * given up after a few steps. md_store_bounds2 then gives upper bounds of x'Kx that cost n * rank
+ * for those: ||F'x||^2 + ||x||^2 ||E||, with the Frobenius norm of E, and x'Kx for the rest. */
+medley_status md_store_factor(md_store *store, double tolerance, size_t most_rank,
+                              medley_error *error);
+bool md_store_has_factor(const md_store *store, size_t m);
+size_t md_store_factor_bytes(const md_store *store);
+medley_status md_store_bounds2(md_store *store, md_chosen chosen, const double *x, double *bound2,
+                               medley_error *error);
+
+#endif

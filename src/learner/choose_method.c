@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which method a run uses: the named one, or the one that suits the data and the other options. */
+#include "learner/problem.h"
+
+#include <string.h>
+
+enum { MOST_BATCH_ROWS = 5000 };
+
+static const md_method *find_method(const char *name)
+{
+    for (size_t i = 0; md_methods[i] != NULL; i++)
+        if (strcmp(md_methods[i]->name, name) == 0)
+            return md_methods[i];
+    return NULL;
+}
+
+/* Options that only an online method has a use for. */
+static bool speaks_of_online(const medley_options *o)
+{
+    return o->epochs > 0 || strcmp(o->eta0, "auto") != 0 || o->schedule != MD_RATE_AUTO ||
+           o->average || strcmp(o->radius, "auto") != 0 || o->batch > 0 || o->template != NULL ||
+           o->from != NULL || o->blocks != NULL || o->keep > 0 || o->checkpoint != NULL ||
+           o->resume || o->block_scale != NULL;
+}
+
+/* Can the batch solver do what is asked for? */
+static bool suits_batch(const medley_options *options, const medley_dataset *train)
+{
+    const char *penalty = options->penalty;
+    const bool loss = strcmp(options->loss, "softmax-margin") != 0;
+    const bool separable = strcmp(penalty, "auto") == 0 ||
+                           strncmp(penalty, "group-lasso", 11) == 0 ||
+                           strncmp(penalty, "elastic(", 8) == 0 ||
+                           strcmp(penalty, "elastic") == 0 || strncmp(penalty, "block", 5) == 0;
+    bool words = train->token_columns > 0;
+    for (size_t t = 0; t < train->table_count; t++)
+        words = words || md_matrix_is_sparse(&train->tables[t].features);
+    for (size_t k = 0; options->kernels != NULL && options->kernels[k] != NULL; k++)
+        words = words || strstr(options->kernels[k], "explicit") != NULL;
+    return loss && separable && strchr(penalty, '+') == NULL && !words &&
+           train->rows <= MOST_BATCH_ROWS;
+}
+
+medley_status md_method_choose(const md_method **method, const medley_options *options,
+                               const medley_dataset *train, const medley_dataset *dev,
+                               medley_error *error)
+{
+    const char *name = options->method;
+    if (strcmp(name, "auto") == 0) {
+        const md_task task = md_task_of(options, train);
+        const bool binary = task == MD_TASK_BINARY && dev == NULL && !speaks_of_online(options) &&
+                            suits_batch(options, train);
+        name = task == MD_TASK_REGRESSION || binary ? "spicy" : "spom";
+    }
+    *method = find_method(name);
+    return *method != NULL ? MEDLEY_OK : md_fail_unlisted("method", "methods", name, error);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The batch method: the certified optimum of each output on the same kernels. Two labels or numbers
+ * are one problem; more labels are one against the rest, each with a certificate of its own, and
+ * the objective, dual and gap are those of their sum. */
+#include "learner/problem.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DEFAULT_SHARE = 0.05; /* of the least C that leaves out all kernels */
+
+struct run {
+    md_problem *problem;
+    md_batch_problem batch;
+    double *y; /* [rows] */
+    size_t outputs;
+    double **body; /* [kernels] each [rows][outputs], or NULL */
+    double *norm;  /* [kernels] over all outputs */
+    double *bias;  /* [outputs] */
+    double factor; /* of the penalty: C = lambda N factor */
+    double primal, dual;
+    double objective; /* of the outputs that are done */
+    size_t newton_steps, passes;
+    md_trained trained;
+};
+
+static void clear_run(struct run *run)
+{
+    for (size_t m = 0; run->body != NULL && m < run->problem->bank.count; m++)
+        free(run->body[m]);
+    free(run->body);
+    free(run->norm);
+    free(run->bias);
+    free(run->y);
+    free(run->trained.epochs);
+}
+
+/* The targets of an output: numbers, or +1 for its label and -1 for others. */
+static void fill_targets(const struct run *run, size_t output)
+{
+    const medley_dataset *train = run->problem->train;
+    const int32_t label = run->outputs == 1 ? 1 : (int32_t)output;
+    for (size_t r = 0; r < train->rows; r++)
+        run->y[r] = run->problem->regression ? train->target[r] : train->label[r] == label ? 1 : -1;
+}
+
+static bool watch(void *context, const md_batch_step *step)
+{
+    struct run *run = context;
+    md_problem *problem = run->problem;
+    const medley_progress progress = {.stage = "training",
+                                      .objective = (run->objective + step->primal) /
+                                                   (double)problem->example_count,
+                                      .gap = step->gap,
+                                      .dev_accuracy = NAN,
+                                      .seconds = md_clock_seconds() - problem->began};
+    return problem->watch.progress(problem->watch.context, &progress) && !problem->stopped;
+}
+
+static medley_status check_kernels(const md_problem *problem, medley_error *error)
+{
+    md_store_defect defect;
+    const medley_status status = md_store_find_defect(problem->store, &defect, error);
+    if (status < 0 || defect.kernel == md_store_count(problem->store))
+        return status;
+    const size_t m = defect.kernel;
+    const double diagonal =
+        md_store_trace(problem->store, m) / (double)md_store_rows(problem->store);
+    if (diagonal > 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                          "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g "
+                          "to %.3g; --ridge %.2g would make it so",
+                          problem->bank.kernels[m].name, defect.least, defect.most,
+                          1.01 * -defect.least / diagonal);
+    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                      "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "
+                      "%.3g and its diagonal is not positive",
+                      problem->bank.kernels[m].name, defect.least, defect.most);
+}
+
+/* Without a word about the strength: a share of that which leaves nothing in. */
+static medley_status choose_strength(struct run *run, medley_error *error)
+{
+    md_problem *problem = run->problem;
+    if (md_options_has_strength(problem->options))
+        return MEDLEY_OK;
+    double scale = 0;
+    for (size_t output = 0; output < run->outputs; output++) {
+        double largest;
+        double without_slope;
+        fill_targets(run, output);
+        const medley_status status =
+            md_batch_largest_C(&run->batch, &largest, &without_slope, error);
+        if (status < 0)
+            return status;
+        scale = fmax(scale, without_slope);
+    }
+    if (scale > 0)
+        problem->lambda = DEFAULT_SHARE * scale / (run->factor * (double)problem->example_count);
+    return MEDLEY_OK;
+}
+
+static medley_status prepare(struct run *run, medley_error *error)
+{
+    md_problem *problem = run->problem;
+    const size_t n = problem->train->rows;
+    const size_t kernels = problem->bank.count;
+    run->outputs =
+        problem->regression || problem->space.shape.labels == 2 ? 1 : problem->space.shape.labels;
+    run->y = md_calloc(n, sizeof *run->y);
+    run->body = md_calloc(kernels, sizeof(double *));
+    run->norm = md_calloc(kernels, sizeof *run->norm);
+    run->bias = md_calloc(run->outputs, sizeof *run->bias);
+    if (run->y == NULL || run->body == NULL || run->norm == NULL || run->bias == NULL)
+        return md_fail_memory(error, (n + kernels) * sizeof *run->y);
+    run->batch = (md_batch_problem){.store = problem->store,
+                                    .loss = problem->margin_loss,
+                                    .loss_state = problem->margin_state,
+                                    .y = run->y,
+                                    .gap = problem->options->gap,
+                                    .max_iterations = (size_t)problem->options->max_iterations,
+                                    .threads = problem->threads,
+                                    .watch = watch,
+                                    .context = run};
+    run->batch.penalty =
+        md_penalty_scalar(problem->penalty, &run->batch.penalty_state, &run->factor);
+    if (run->batch.penalty == NULL)
+        return md_fail(
+            error, MEDLEY_NOT_SUPPORTED,
+            "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
+            "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
+            problem->method->name, md_penalty_text(problem->penalty));
+    medley_status status = check_kernels(problem, error);
+    if (status == MEDLEY_OK)
+        status = choose_strength(run, error);
+    run->batch.C = problem->lambda * (double)n * run->factor;
+    return status;
+}
+
+/* ---- what was learnt ---- */
+
+static medley_status take_coefficients(struct run *run, size_t output,
+                                       const md_batch_solution *solution, medley_error *error)
+{
+    const size_t n = solution->rows;
+    for (size_t i = 0; i < solution->active; i++) {
+        const size_t m = solution->kernel[i];
+        if (!(solution->norm[i] > 0))
+            continue;
+        if (run->body[m] == NULL)
+            run->body[m] = md_calloc(n * run->outputs, sizeof(double));
+        if (run->body[m] == NULL)
+            return md_fail_memory(error, n * run->outputs * sizeof(double));
+        for (size_t r = 0; r < n; r++)
+            run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r];
+        run->norm[m] = hypot(run->norm[m], solution->norm[i]);
+    }
+    run->bias[output] = solution->bias;
+    return MEDLEY_OK;
+}
+
+/* The outer iterations of a single output; of several, one line for each. */
+static medley_status take_steps(struct run *run, const md_batch_solution *solution,
+                                medley_error *error)
+{
+    md_trained *trained = &run->trained;
+    const size_t first =
+        run->outputs == 1 || solution->step_count == 0 ? 0 : solution->step_count - 1;
+    const size_t count = solution->step_count - first;
+    medley_epoch *epochs =
+        realloc(trained->epochs, (trained->epoch_count + count + 1) * sizeof *epochs);
+    if (epochs == NULL)
+        return md_fail_memory(error, count * sizeof *epochs);
+    trained->epochs = epochs;
+    const double n = (double)run->problem->example_count;
+    for (size_t s = first; s < solution->step_count; s++) {
+        const md_batch_step *step = &solution->steps[s];
+        epochs[trained->epoch_count++] = (medley_epoch){.objective = step->primal / n,
+                                                        .loss = step->loss / n,
+                                                        .dual = step->dual / n,
+                                                        .gap = step->gap,
+                                                        .active = step->active,
+                                                        .dev_accuracy = NAN,
+                                                        .seconds = step->seconds};
+    }
+    trained->iterations += solution->step_count;
+    return MEDLEY_OK;
+}
+
+static medley_status solve_output(struct run *run, size_t output, medley_error *error)
+{
+    md_batch_solution solution = {0};
+    fill_targets(run, output);
+    medley_status status = md_batch_solve(&solution, &run->batch, NULL, error);
+    if (status == MEDLEY_OK)
+        status = take_coefficients(run, output, &solution, error);
+    if (status == MEDLEY_OK)
+        status = take_steps(run, &solution, error);
+    run->primal += solution.primal;
+    run->dual += solution.dual;
+    run->objective = run->primal;
+    run->newton_steps += solution.newton_steps;
+    run->passes += solution.passes;
+    run->trained.converged = run->trained.converged && solution.converged;
+    md_batch_solution_clear(&solution);
+    return status;
+}
+
+static medley_status build(medley_model **model, struct run *run, medley_error *error)
+{
+    md_problem *problem = run->problem;
+    const double n = (double)problem->example_count;
+    const double difference = run->primal - run->dual;
+    const md_coefficients plain = {
+        .outputs = run->outputs,
+        .body = (const double *const *)run->body,
+        .norm = run->norm,
+        .bias = run->bias,
+        .dual = run->dual / n,
+        .gap = difference > 0 && run->primal > 0 ? difference / run->primal : 0,
+        .newton_steps = run->newton_steps,
+        .passes = run->passes,
+        .logistic_link = run->outputs > 1 && strcmp(problem->margin_loss->name, "logistic") == 0};
+    run->trained.plain = &plain;
+    run->trained.eta0 = NAN;
+    run->trained.objective = run->primal / n;
+    const medley_status status = md_model_build(model, problem, &run->trained, error);
+    return status == MEDLEY_OK && problem->stopped ? MEDLEY_STOPPED : status;
+}
+
+static medley_status fit_spicy(medley_model **model, md_problem *problem, medley_error *error)
+{
+    struct run run = {.problem = problem, .trained = {.converged = true}};
+    medley_status status = prepare(&run, error);
+    for (size_t output = 0; output < run.outputs && status == MEDLEY_OK; output++)
+        status = solve_output(&run, output, error);
+    if (status == MEDLEY_OK)
+        status = build(model, &run, error);
+    clear_run(&run);
+    return status;
+}
+
+extern const md_method md_method_spicy;
+const md_method md_method_spicy = {
+    .name = "spicy",
+    .summary = "the optimum with a certificate, for up to some thousands of rows and kernels",
+    .needs_kernels = true,
+    .batch = true,
+    .fit = fit_spicy,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is predicted, and by which loss and penalty: the options read against the data. */
+#include "learner/problem.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the task ---- */
+
+static medley_status check_labels(const medley_dataset *train, medley_error *error)
+{
+    if (train->rows == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "there are no rows to learn from");
+    if (train->label == NULL)
+        return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
+                          "there are no labels to learn from; use --label COLUMN or --labels FILE");
+    for (size_t r = 0; r < train->rows; r++)
+        if (train->label[r] < 0)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                              "row %zu has no label; every training row needs one", r + 1);
+    return MEDLEY_OK;
+}
+
+static medley_status check_classes(const medley_dataset *train, medley_error *error)
+{
+    for (size_t r = 1; r < train->rows; r++)
+        if (train->label[r] != train->label[0])
+            return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                      "all %zu rows have the label '%s'; a classifier needs at least two labels",
+                      train->rows, train->label_names.items[train->label[0]]);
+}
+
+/* The first label that is no number names the row. */
+static medley_status check_numbers(const medley_dataset *train, medley_error *error)
+{
+    for (size_t r = 0; r < train->rows; r++) {
+        const char *text = train->label_names.items[train->label[r]];
+        char *end;
+        const double number = strtod(text, &end);
+        if (*text == '\0' || *end != '\0' || !isfinite(number))
+            return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                              "row %zu has the label '%s'; --task regression predicts numbers, so "
+                              "every label must be one",
+                              r + 1, text);
+    }
+    if (train->target == NULL)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "the labels are not numbers; --task regression predicts numbers");
+    return MEDLEY_OK;
+}
+
+/* Fractions among the labels, or nearly as many numbers as rows: no classes. */
+static bool look_like_numbers(const medley_dataset *train)
+{
+    if (train->target == NULL)
+        return false;
+    for (size_t r = 0; r < train->rows; r++)
+        if (train->target[r] != floor(train->target[r]))
+            return true;
+    return train->label_names.count > train->rows / 2 && train->label_names.count > 50;
+}
+
+md_task md_task_of(const medley_options *options, const medley_dataset *train)
+{
+    if (options->task != MD_TASK_AUTO)
+        return (md_task)options->task;
+    if (train->sequence_count > 0)
+        return MD_TASK_CHAIN;
+    return train->label_names.count == 2 ? MD_TASK_BINARY : MD_TASK_MULTICLASS;
+}
+
+static medley_status check_task(const md_problem *problem, md_task task, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    const size_t labels = train->label_names.count;
+    if (task == MD_TASK_BINARY && labels != 2)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "%zu different labels found, --task binary expects two; use --task "
+                          "multiclass, or --label if this is not the label column",
+                          labels);
+    if (task == MD_TASK_CHAIN && train->sequence_count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "--task chain expects sequences and these rows stand alone; use a format "
+                          "that has them (columns, conllu, letter, attributes)");
+    if (problem->options->task == MD_TASK_AUTO && task == MD_TASK_MULTICLASS &&
+        look_like_numbers(train))
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "%zu different numeric labels in %zu rows look like numbers to be "
+                          "predicted, not classes; say --task regression, check --label, or say "
+                          "--task multiclass",
+                          labels, train->rows);
+    if (task == MD_TASK_REGRESSION && !problem->method->batch)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s learns labels, not numbers; use --method spicy for --task "
+                       "regression",
+                       problem->method->name);
+    if (task == MD_TASK_CHAIN && problem->method->batch)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s is for rows that stand alone; use --method spom for sequences, "
+                       "or --task multiclass to look at each row by itself",
+                       problem->method->name);
+    return MEDLEY_OK;
+}
+
+medley_status md_problem_find_task(md_problem *problem, medley_error *error)
+{
+    static const char *const names[] = {"auto", "binary", "regression", "multiclass", "chain"};
+    const medley_dataset *train = problem->train;
+    const md_task task = md_task_of(problem->options, train);
+    medley_status status = check_labels(train, error);
+    if (status == MEDLEY_OK)
+        status =
+            task == MD_TASK_REGRESSION ? check_numbers(train, error) : check_classes(train, error);
+    if (status == MEDLEY_OK)
+        status = check_task(problem, task, error);
+    if (status < 0)
+        return status;
+    problem->sequences = task == MD_TASK_CHAIN;
+    problem->regression = task == MD_TASK_REGRESSION;
+    problem->task = names[task];
+    problem->space =
+        (md_space){.structure = md_structure_find(task == MD_TASK_CHAIN ? "chain" : "multiclass"),
+                   .shape = {.labels = problem->regression ? 1 : train->label_names.count}};
+    return MEDLEY_OK;
+}
+
+/* ---- the loss ---- */
+
+static medley_status find_margin_loss(md_problem *problem, const char *text, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_spec spec = {0};
+    MEDLEY_TRY(md_spec_parse(&spec, text, error));
+    const md_margin_loss *loss = md_margin_loss_find(spec.name);
+    if (loss == NULL && md_loss_find(spec.name) == NULL) {
+        status = md_fail_unlisted("loss", "losses", spec.name, error);
+        goto done;
+    }
+    if (loss == NULL || loss->classifies == problem->regression) {
+        status = md_fail(error, MEDLEY_USAGE,
+                         "--loss %s has no place in --task %s of --method %s; use %s", spec.name,
+                         problem->task, problem->method->name,
+                         problem->regression ? "squared or epsilon" : "hinge or logistic");
+        goto done;
+    }
+    problem->margin_state = md_calloc(1, loss->state_size + 1);
+    if (problem->margin_state == NULL) {
+        status = md_fail_memory(error, loss->state_size);
+        goto done;
+    }
+    char what[64];
+    snprintf(what, sizeof what, "loss %s", loss->name);
+    if (loss->params != NULL)
+        MEDLEY_TRY(md_params_defaults(loss->params, problem->margin_state, error));
+    MEDLEY_TRY(md_params_set_spec(loss->params, problem->margin_state, what, &spec, error));
+    problem->margin_loss = loss;
+    problem->loss_name = text;
+done:
+    md_spec_clear(&spec);
+    return status;
+}
+
+medley_status md_problem_find_loss(md_problem *problem, medley_error *error)
+{
+    const char *name = problem->options->loss;
+    if (strcmp(name, "auto") == 0)
+        name = problem->regression ? "squared" : "hinge";
+    if (problem->method->batch)
+        return find_margin_loss(problem, name, error);
+    problem->loss = md_loss_find(name);
+    if (problem->loss != NULL)
+        return MEDLEY_OK;
+    if (md_margin_loss_find(name) != NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--loss %s is for numbers: use it with --task regression", name);
+    return md_fail_unlisted("loss", "losses", name, error);
+}
+
+medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
+{
+    const char *name = problem->options->penalty;
+    if (strcmp(name, "auto") == 0)
+        name = problem->method->batch ? "group-lasso" : "mkl";
+    return md_penalty_create(&problem->penalty, name, error);
+}

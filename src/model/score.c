@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scores of new rows: kernels against the support rows, explicit weights. All of it in float: wide
+ * coefficients have been rounded once, when the model was made or loaded. */
+#include "model/score.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "block/weights.h"
+#include "linalg/blas.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kernels ---- */
+
+static void add_explicit(const md_matrix *features, const md_body *body, double factor,
+                         size_t outputs, float *scores)
+{
+    for (size_t r = 0; r < features->rows; r++) {
+        const bool sparse = md_matrix_is_sparse(features);
+        const size_t first = sparse ? features->start[r] : r * features->columns;
+        const size_t last = sparse ? features->start[r + 1] : first + features->columns;
+        float *out = scores + r * outputs;
+        for (size_t e = first; e < last; e++) {
+            const size_t column = sparse ? (size_t)features->index[e] : e - first;
+            if (column >= body->rows)
+                continue; /* a feature never seen in training */
+            const float value = (float)factor * (sparse ? features->value[e] : features->dense[e]);
+            for (size_t l = 0; l < outputs; l++)
+                out[l] += value * body->values[column * outputs + l];
+        }
+    }
+}
+
+/* The same where rows are shifted and normalised first: (x + origin) W / ||x||, by chunks. */
+static medley_status add_primal(const md_points *left, const md_bank *bank, size_t m,
+                                const md_body *body, size_t outputs, float *scores,
+                                medley_error *error)
+{
+    enum { CHUNK = 1024 };
+    const md_kernel *kernel = &bank->kernels[m];
+    const md_matrix *view = &left->views[kernel->view];
+    const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
+    const float *inverse_root = left->inverse_root[m];
+    float *products = md_calloc((CHUNK + 1) * outputs, sizeof *products);
+    if (products == NULL)
+        return md_fail_memory(error, (CHUNK + 1) * outputs * sizeof *products);
+    float *constant = products + CHUNK * outputs; /* origin W */
+    for (size_t c = 0; origin != NULL && c < view->columns; c++)
+        md_add_weights(constant, body->values + c * outputs, origin[c], outputs);
+    for (size_t first = 0; first < left->rows; first += CHUNK) {
+        const size_t rows = left->rows - first < CHUNK ? left->rows - first : CHUNK;
+        md_gemm(rows, outputs, view->columns, 1, view->dense + first * view->columns, view->columns,
+                body->values, outputs, 0, products, outputs);
+        for (size_t r = 0; r < rows; r++) {
+            const float factor = inverse_root ? inverse_root[first + r] : 1;
+            float *out = scores + (first + r) * outputs;
+            md_add_weights(out, products + r * outputs, factor, outputs);
+            md_add_weights(out, constant, factor, outputs);
+        }
+    }
+    free(products);
+    return MEDLEY_OK;
+}
+
+/* One expansion per kernel term; a body that several kernels share is scaled for each. */
+static medley_status make_expansions(const medley_model *model, md_expansion **expansions,
+                                     float **scaled, size_t *count, medley_error *error)
+{
+    const size_t size = model->support_count * model->outputs;
+    size_t copied = 0;
+    for (size_t t = 0; t < model->term_count; t++)
+        copied += model->terms[t].factor != 1;
+    md_expansion *list = md_calloc(model->term_count, sizeof *list);
+    float *copies = md_calloc(copied * size, sizeof *copies);
+    if (list == NULL || copies == NULL) {
+        free(list);
+        free(copies);
+        return md_fail_memory(error, copied * size * sizeof *copies);
+    }
+    size_t used = 0;
+    float *copy = copies;
+    for (size_t t = 0; t < model->term_count; t++) {
+        const md_term *term = &model->terms[t];
+        const float *values = model->bodies[term->body].values;
+        if (md_kernel_has_weights(&model->bank.kernels[term->kernel]))
+            continue;
+        if (term->factor != 1) {
+            for (size_t i = 0; i < size; i++)
+                copy[i] = (float)term->factor * values[i];
+            values = copy;
+            copy += size;
+        }
+        list[used++] = (md_expansion){.kernel = term->kernel, .coefficient = values};
+    }
+    *expansions = list;
+    *scaled = copies;
+    *count = used;
+    return MEDLEY_OK;
+}
+
+static medley_status add_kernels(const medley_model *model, const medley_dataset *dataset,
+                                 size_t threads, float *scores, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t outputs = model->outputs;
+    md_points left = {0};
+    md_expansion *expansions = NULL;
+    float *scaled = NULL;
+    size_t count = 0;
+    md_bank bank = model->bank; /* borrows all of it: making points of new rows only reads */
+    MEDLEY_TRY(md_points_make(&left, &bank, dataset, false, error));
+    MEDLEY_TRY(make_expansions(model, &expansions, &scaled, &count, error));
+    const md_cross cross = {.bank = &bank,
+                            .left = &left,
+                            .right = &model->points,
+                            .training_row = model->support_row,
+                            .threads = threads};
+    if (count > 0)
+        MEDLEY_TRY(md_cross_scores(&cross, expansions, count, outputs, scores, error));
+    for (size_t t = 0; t < model->term_count; t++) {
+        const md_term *term = &model->terms[t];
+        const md_kernel *kernel = &model->bank.kernels[term->kernel];
+        const md_body *body = &model->bodies[term->body];
+        if (kernel->primal)
+            MEDLEY_TRY(add_primal(&left, &bank, term->kernel, body, outputs, scores, error));
+        else if (kernel->explicit_weights)
+            add_explicit(&left.views[kernel->view], body, term->factor, outputs, scores);
+    }
+done:
+    md_points_clear(&left);
+    free(expansions);
+    free(scaled);
+    return status;
+}
+
+/* ---- weights of templates and label context ---- */
+
+enum { CHUNK_ROWS = 1024 };
+
+struct row_scores {
+    const medley_model *model;
+    const md_feature_ids *ids;
+    size_t rows;
+    float *scores;
+};
+
+void md_weights_score(const md_weights *weights, const md_feature_ids *ids, size_t first,
+                      size_t groups, float *out)
+{
+    if (weights->block != MD_CONSTANT) {
+        const md_lookup lookup = {.weight = weights->values,
+                                  .width = weights->width,
+                                  .stride = weights->width,
+                                  .id = ids->ids[weights->block] + first,
+                                  .step = 1};
+        md_add_weights_of_ids(out, &lookup, groups, 1);
+        return;
+    }
+    for (size_t g = 0; g < groups; g++)
+        md_add_weights(out + g * weights->width, weights->values, 1, weights->width);
+}
+
+static void add_row_weights(void *context, size_t chunk, size_t worker)
+{
+    (void)worker;
+    const struct row_scores *work = context;
+    const size_t first = chunk * CHUNK_ROWS;
+    const size_t left = work->rows - first;
+    const size_t count = left < CHUNK_ROWS ? left : CHUNK_ROWS;
+    for (size_t w = 0; w < work->model->weights_count; w++) {
+        const md_weights *weights = &work->model->weights[w];
+        if (weights->kind == MD_ROW_PARTS)
+            md_weights_score(weights, work->ids, first, count,
+                             work->scores + first * weights->width);
+    }
+}
+
+medley_status md_model_score(const medley_model *model, const medley_dataset *dataset,
+                             const md_feature_ids *ids, size_t threads, float *scores,
+                             medley_error *error)
+{
+    memset(scores, 0, dataset->rows * model->outputs * sizeof *scores);
+    if (model->term_count > 0) {
+        const medley_status status = add_kernels(model, dataset, threads, scores, error);
+        if (status < 0)
+            return status;
+    }
+    struct row_scores work = {.model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
+    md_parallel_for(threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
+    return MEDLEY_OK;
+}

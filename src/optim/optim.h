@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small solvers that know nothing of learning: dense symmetric systems, conjugate gradients,
+ * convex functions of one variable. */
+#ifndef MD_OPTIM_H
+#define MD_OPTIM_H
+
+#include "base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- cholesky.c: in place, by tiles, on several threads; the same bits for any number ---- */
+
+/* a[n][n] by rows, upper triangle given; it becomes R with R'R = A. What is below the diagonal is
+ * not looked at, nor kept. False if a pivot is not positive (a is then spoilt). */
+bool md_cholesky(double *a, size_t n, size_t threads);
+
+/* x[i][n] (count right-hand sides) becomes A^-1 x. */
+void md_cholesky_solve(const double *r, size_t n, double *x, size_t count);
+
+/* ---- eigenvalues.c ---- */
+
+/* Smallest and largest eigenvalue of the symmetric matrix whose upper triangle is in a[n][n], which
+ * is spoilt; to 1e-10 of the larger magnitude. MEDLEY_BAD_INPUT if n is 0 or an element is not
+ * finite. */
+medley_status md_extreme_eigenvalues(double *a, size_t n, double *least, double *most,
+                                     medley_error *error);
+
+/* ---- conjugate_gradient.c ---- */
+
+typedef struct md_linear_system {
+    size_t n;
+    void *context;
+    void (*multiply)(void *context, const double *x, double *y); /* y = A x */
+    const double *inverse_diagonal;                              /* [n] preconditioner, or NULL */
+    bool centred; /* solve A x = b + mu 1 with 1'x = 0: directions are kept in that plane */
+} md_linear_system;
+
+/* x (given: the start; comes back: the solution) with ||residual|| <= tolerance * ||b|| (centred:
+ * both without their means); returns the number of steps. Stops as well at most_steps or where a
+ * direction of no or negative curvature turns up: x is then the best so far, and never uphill from
+ * 0. scratch: 5 * n doubles. */
+size_t md_conjugate_gradient(const md_linear_system *system, const double *b, double *x,
+                             double tolerance, size_t most_steps, double *scratch);
+
+/* ---- line.c ---- */
+
+/* slope(context, t) is the derivative of a convex function of t: increasing, possibly with jumps,
+ * infinite outside of its domain. The least point of [low, high] to rounding (either may be
+ * infinite if the other is not where the slope has the same sign): bisection sped up by secants. An
+ * infinite end comes back if the function falls all the way there. */
+typedef double (*md_slope)(void *context, double t);
+double md_least_point(md_slope slope, void *context, double low, double high);
+
+#endif

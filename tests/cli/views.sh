@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Random views by name and by group, banks of many kernels, columns that carry nothing, and kernel
+# matrices that are none.
+source "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+train() {
+    "$MEDLEY" train --model m.medley --seed 5 --epochs 5 --quiet "$@"
+}
+
+names() { # blocks of a JSON summary
+    grep -o '"name":"[^"]*"' "$1" | cut -d'"' -f4
+}
+
+expect_exit 0 "data" "$MEDLEY" generate ringnorm --rows 120 --seed 3 --output ring.csv || exit
+
+# ---- random views ----
+expect_exit 0 "random views" train --views all+random:6:4 --kernel 'rbf(auto)@random' \
+    --kernel 'linear@all' --kernel 'poly@random2' --json ring.csv
+check "a kernel on each of the group" test "$(names "$out" | grep -c '^rbf.*@random[1-6]$')" -eq 6
+check "one on a view by its name" test "$(names "$out" | grep -c '^poly.*@random2$')" -eq 1
+expect_exit 0 "a model predicts with its views" "$MEDLEY" predict --model m.medley ring.csv
+cp "$out" first
+expect_exit 0 "the seed gives the same views" train --views random:6:4+all --kernel 'rbf(auto)@random' \
+    --kernel 'linear@all' --kernel 'poly@random2' ring.csv
+expect_exit 0 "that predict" "$MEDLEY" predict --model m.medley ring.csv
+check "the same" cmp -s first "$out"
+expect_exit 2 "no views at all" train --views random:0 ring.csv
+expect_text "with what is allowed" '1 to 1000000' "$err"
+expect_exit 2 "too many" train --views random:1000001 ring.csv
+expect_exit 2 "not a number" train --views random:many ring.csv
+expect_text "with the form" 'random:COUNT' "$err"
+expect_exit 2 "a view beyond the last" train --views random:3 --kernel 'rbf@random4' ring.csv
+expect_text "is named" "no view 'random4'" "$err"
+
+# ---- many ----
+seq -f 'rbf(sigma=1.7)@random%.0f' 3000 >bank.txt
+expect_exit 0 "3000 lines that name a view each" "$MEDLEY" kernel --views random:3000 --kernels bank.txt \
+    --sample 5 --output K.npy ring.csv
+expect_text "give 3000 kernels" '^3000 kernels' "$err"
+
+# ---- columns that carry nothing ----
+awk -F, 'BEGIN { OFS = "," } NR == 1 { print "nothing,same,tiny", $0; next }
+    { print 0, 0.3, (NR % 7) "e-22", $0 }' ring.csv >dull.csv
+for norm in none diag trace center; do
+    for scale in none standard minmax; do
+        expect_exit 0 "constant columns, $norm, $scale" train --views each --normalize "$norm" \
+            --scale "$scale" --kernel linear --kernel 'rbf(auto)' --kernel poly --json dull.csv
+        refute_text "no value that is no number" 'nan|inf' "$out"
+        check "every block stays" test "$(names "$out" | wc -l)" -eq 69
+    done
+done
+
+# ---- kernel matrices ----
+labels() { tail -n +2 ring.csv | sed 's/.*,//'; }
+labels >labels.lst
+expect_exit 0 "a kernel matrix" "$MEDLEY" kernel --kernel 'rbf(sigma=2)' --output K.npy ring.csv
+expect_exit 0 "is learnt from" train --gram K.npy --labels labels.lst
+# float32 1.0 in place of the value in row 2, column 1
+offset=$(($(wc -c <K.npy) - 4 * 120 * 120 + 4 * 120))
+printf '\000\000\200\077' | dd of=K.npy bs=1 seek=$offset conv=notrunc 2>/dev/null
+expect_exit 3 "an asymmetric one is refused" train --gram same=K.npy --labels labels.lst
+expect_text "by kernel, row, column and values" \
+    "kernel 'same' is not symmetric: row 2, column 1 is 1 but row 1, column 2 is 8\\." "$err"
+printf '\000\000\300\177' | dd of=K.npy bs=1 seek=$offset conv=notrunc 2>/dev/null
+expect_exit 3 "NaN is refused" train --gram K.npy --labels labels.lst
+expect_text "by its place" 'row 2, column 1 is -?nan' "$err"

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packed matrices of many kernels: their values against the formulas, and passes over them against
+ * plain loops over the same values, in memory, computed when they are needed, and held. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store_case.h"
+
+/* One tile holds 256 rows; beyond 511 products are cut into blocks of rows. */
+static const size_t sizes[] = {1, 2, 3, 17, 64, 257, 300};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+static const char *const some_kernels[] = {"poly", "rbf", "laplace", "bspline", "bias", NULL};
+static const char *const one_of_each_quantity[] = {"poly", "rbf", "laplace", NULL};
+static const char *const two_norms[] = {"trace", "center", NULL};
+
+static data_kind kind_of(size_t rows, bool sparse)
+{
+    return (data_kind){.rows = rows,
+                       .columns = sparse ? 9 : 5,
+                       .center = 1,
+                       .spread = 1,
+                       .zeros = sparse ? 0.7 : 0.05,
+                       .sparse = sparse};
+}
+
+/* ---- values ---- */
+
+static void check_matrices(const gram_case *c, md_store *store)
+{
+    for (size_t m = 0; m < c->bank.count; m++) {
+        const double scale = case_scale(c, m);
+        double *matrix = read_matrix(store, m);
+        double trace = 0;
+        for (size_t i = 0; i < c->n; i++) {
+            trace += matrix[i * c->n + i];
+            for (size_t j = 0; j < c->n; j++)
+                check_near(c, m, i, j, matrix[i * c->n + j], scale);
+        }
+        assert_true(fabs(md_store_trace(store, m) - trace) <= 1e-12 * scale * (double)c->n);
+        free(matrix);
+    }
+}
+
+static void triangles_equal_the_formulas(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < 2 * SIZES; s++) {
+        const case_choice choice = {
+            .kind = kind_of(sizes[s / 2], s % 2), .kernels = some_kernels, .seed = s + 1};
+        gram_case c;
+        open_case(&c, &choice);
+        const md_store_options options = {.threads = 2, .wide = s % 3 == 0};
+        md_store *store = open_store(&c, &options);
+        assert_true(md_store_is_resident(store));
+        assert_int_equal(md_store_bytes(store),
+                         c.bank.count * triangle_bytes(c.n, options.wide ? 8 : 4));
+        check_matrices(&c, store);
+        md_store_free(store);
+        close_case(&c);
+    }
+}
+
+/* What is learnt of centred kernels is what a Gram source learns. */
+static void means_are_learnt_into_the_bank(void **state)
+{
+    (void)state;
+    static const char *const norms[] = {"center", NULL};
+    const case_choice choice = {
+        .kind = kind_of(300, false), .kernels = one_of_each_quantity, .norms = norms, .seed = 3};
+    gram_case c;
+    open_case(&c, &choice);
+    md_gram_free(open_gram(&c, 1, 0));
+    float means[3][300];
+    double grand[3];
+    for (size_t m = 0; m < 3; m++) {
+        memcpy(means[m], c.bank.kernels[m].column_mean, sizeof means[m]);
+        grand[m] = c.bank.kernels[m].grand_mean;
+        memset(c.bank.kernels[m].column_mean, 0, sizeof means[m]);
+        c.bank.kernels[m].grand_mean = 0;
+    }
+    const md_store_options options = {.threads = 2, .memory = 1};
+    md_store *store = open_store(&c, &options);
+    for (size_t m = 0; m < 3; m++) {
+        for (size_t i = 0; i < c.n; i++)
+            assert_true(fabsf(c.bank.kernels[m].column_mean[i] - means[m][i]) <=
+                        1e-6f * fabsf(means[m][i]));
+        assert_true(fabs(c.bank.kernels[m].grand_mean - grand[m]) <= 1e-6 * fabs(grand[m]));
+    }
+    check_matrices(&c, store);
+    md_store_free(store);
+    close_case(&c);
+}
+
+static void the_ridge_is_a_share_of_the_mean_diagonal(void **state)
+{
+    (void)state;
+    const case_choice choice = {
+        .kind = kind_of(40, false), .kernels = one_of_each_quantity, .seed = 4};
+    gram_case c;
+    open_case(&c, &choice);
+    for (size_t s = 0; s < 3; s++) {
+        const md_store_options plain = {.threads = 1};
+        const md_store_options ridged = {
+            .threads = 1, .ridge = 0.25, .wide = s == 1, .memory = s == 2 ? 1 : 0};
+        md_store *before = open_store(&c, &plain);
+        md_store *after = open_store(&c, &ridged);
+        for (size_t m = 0; m < c.bank.count; m++) {
+            double *a = read_matrix(before, m);
+            double *b = read_matrix(after, m);
+            const double mean = md_store_trace(before, m) / (double)c.n;
+            for (size_t i = 0; i < c.n * c.n; i++) {
+                const double expected = a[i] + (i % (c.n + 1) == 0 ? 0.25 * mean : 0);
+                assert_true(fabs(b[i] - expected) <= 1e-6 * (fabs(expected) + mean));
+            }
+            assert_true(fabs(md_store_trace(after, m) / (1.25 * mean * (double)c.n) - 1) < 1e-6);
+            free(a);
+            free(b);
+        }
+        md_store_free(before);
+        md_store_free(after);
+    }
+    close_case(&c);
+}
+
+/* A bank of `columns` views of one column each, dense or sparse. */
+static void open_views(gram_case *c, size_t rows, size_t columns, bool sparse, char *const *specs)
+{
+    const data_kind kind = {.rows = rows,
+                            .columns = columns,
+                            .center = 1,
+                            .spread = 1,
+                            .zeros = sparse ? 0.5 : 0,
+                            .sparse = sparse};
+    const md_bank_options options = {.kernels = specs, .views = "each"};
+    medley_error error = {0};
+    *c = (gram_case){.n = rows, .d = columns, .data = make_data(&kind, 7)};
+    check_ok(md_bank_make(&c->bank, c->data, &options, &error), &error);
+    check_ok(md_points_make(&c->points, &c->bank, c->data, true, &error), &error);
+}
+
+/* Kernels of many views are computed in groups; those that are weights elsewhere too. */
+static void kernels_of_many_views_are_each_their_own(void **state)
+{
+    (void)state;
+    char linear[] = "linear(explicit)";
+    char narrow[] = "rbf(gamma=1..20)";
+    char *const specs[] = {linear, narrow, NULL};
+    for (size_t s = 0; s < 4; s++) {
+        gram_case c;
+        open_views(&c, s / 2 ? 260 : 40, 4, s % 2, specs);
+        const md_store_options options = {.threads = 2, .memory = s == 1 ? 4000 : 0};
+        md_store *store = open_store(&c, &options);
+        float *values = dense_values(&c.data->tables[0].features);
+        assert_int_equal(c.bank.count, 4 * 21);
+        for (size_t m = 0; m < c.bank.count; m++) {
+            double *matrix = read_matrix(store, m);
+            const naive kernel = {.kind = m % 21 ? RBF : LINEAR, .gamma = (double)(m % 21)};
+            for (size_t i = 0; i < c.n * c.n; i += c.n / 40) {
+                const float *x = values + i / c.n * 4 + m / 21;
+                const float *z = values + i % c.n * 4 + m / 21;
+                assert_true(fabs(matrix[i] - naive_value(&kernel, x, z, 1)) < GRAM_TOLERANCE);
+            }
+            free(matrix);
+        }
+        free(values);
+        md_store_free(store);
+        close_case(&c);
+    }
+}
+
+/* ---- passes ---- */
+
+/* Kernels in any order, one of them twice. */
+static size_t choose_kernels(size_t *kernels, size_t count, uint64_t seed)
+{
+    md_random random;
+    md_random_seed(&random, seed);
+    for (size_t m = 0; m < count; m++)
+        kernels[m] = m;
+    md_random_shuffle(&random, kernels, count);
+    const size_t chosen = count > 3 ? count - 2 : count;
+    kernels[chosen - 1] = kernels[0];
+    return chosen;
+}
+
+/* Relative to the sizes of what is added up. */
+static void check_close(double value, double expected, double size)
+{
+    if (!(fabs(value - expected) <= 1e-12 * size))
+        fail_msg("%.17g, expected %.17g (sizes add up to %g)", value, expected, size);
+}
+
+static double weigh_by_norm(void *context, size_t i, double norm2)
+{
+    const double *factor = context;
+    return i % 5 == 3 ? 0 : factor[i] / (1 + norm2);
+}
+
+struct passes {
+    md_chosen chosen;
+    double *matrices; /* [kernels][n][n] */
+    size_t n, count;
+    double *x, *each; /* [n], [count][n] */
+    double *weight, *norm2, *y, *sum;
+};
+
+static void open_passes(struct passes *p, md_store *store, size_t *kernels, uint64_t seed)
+{
+    *p = (struct passes){.n = md_store_rows(store)};
+    p->count = choose_kernels(kernels, md_store_count(store), seed);
+    p->chosen = (md_chosen){.kernels = kernels, .count = p->count};
+    p->matrices = read_matrices(store);
+    p->x = draw_doubles(p->n, seed + 1);
+    p->each = draw_doubles(p->n * p->count, seed + 2);
+    p->weight = draw_doubles(p->count, seed + 3);
+    p->weight[p->count / 2] = 0;
+    p->norm2 = draw_doubles(p->count, seed + 4);
+    p->y = draw_doubles(p->n * p->count, seed + 5);
+    p->sum = draw_doubles(p->n * p->n, seed + 6);
+}
+
+static void close_passes(struct passes *p)
+{
+    free(p->matrices);
+    free(p->x);
+    free(p->each);
+    free(p->weight);
+    free(p->norm2);
+    free(p->y);
+    free(p->sum);
+}
+
+static const double *matrix_of(const struct passes *p, size_t i)
+{
+    return p->matrices + p->chosen.kernels[i] * p->n * p->n;
+}
+
+static double size_of(const struct passes *p, size_t i)
+{
+    return (1 + largest_of(matrix_of(p, i), p->n * p->n)) * (double)p->n * 16;
+}
+
+static void check_norms2(const struct passes *p)
+{
+    double *y = md_calloc(p->n, sizeof *y);
+    assert_non_null(y);
+    for (size_t i = 0; i < p->count; i++) {
+        naive_product(matrix_of(p, i), p->n, p->x, y);
+        const double norm2 = naive_dots(p->x, y, p->n);
+        check_close(p->norm2[i], norm2 > 0 ? norm2 : 0, size_of(p, i) * (double)p->n);
+    }
+    free(y);
+}
+
+static void check_products(const struct passes *p, bool each)
+{
+    double *y = md_calloc(p->n, sizeof *y);
+    assert_non_null(y);
+    for (size_t i = 0; i < p->count; i++) {
+        const double size = size_of(p, i);
+        naive_product(matrix_of(p, i), p->n, each ? p->each + i * p->n : p->x, y);
+        for (size_t j = 0; j < p->n; j++)
+            check_close(p->y[i * p->n + j], y[j], size);
+    }
+    free(y);
+}
+
+/* untouched: what was in sum before. */
+static void check_sum(const struct passes *p, const double *weight, const double *untouched)
+{
+    for (size_t r = 0; r < p->n; r++)
+        for (size_t c = 0; c < p->n; c++) {
+            const size_t at = r * p->n + c;
+            double sum = 0;
+            double size = 0;
+            for (size_t i = 0; i < p->count; i++) {
+                sum += weight[i] * matrix_of(p, i)[at];
+                size += fabs(weight[i] * matrix_of(p, i)[at]);
+            }
+            if (c >= r)
+                check_close(p->sum[at], sum, size);
+            else
+                assert_true(p->sum[at] == untouched[at]);
+        }
+}
+
+static void check_both(struct passes *p, md_store *store, double *factor, bool with_y)
+{
+    double *before = md_copy(p->sum, p->n * p->n * sizeof *p->sum);
+    double *weight = md_calloc(p->count, sizeof *weight);
+    assert_true(before != NULL && weight != NULL);
+    memset(p->y, 0, p->n * p->count * sizeof *p->y);
+    memset(p->norm2, 0, p->count * sizeof *p->norm2);
+    assert_int_equal(md_store_multiply_and_sum(store, p->chosen, p->x, weigh_by_norm, factor,
+                                               with_y ? p->y : NULL, p->norm2, p->sum, NULL),
+                     MEDLEY_OK);
+    check_norms2(p);
+    if (with_y)
+        check_products(p, false);
+    for (size_t i = 0; i < p->count; i++)
+        weight[i] = weigh_by_norm(factor, i, p->norm2[i]);
+    check_sum(p, weight, before);
+    free(before);
+    free(weight);
+}
+
+static void check_passes(md_store *store, uint64_t seed)
+{
+    size_t kernels[CASE_KERNELS];
+    struct passes p;
+    open_passes(&p, store, kernels, seed);
+    assert_int_equal(md_store_norms2(store, p.chosen, p.x, p.norm2, NULL), MEDLEY_OK);
+    check_norms2(&p);
+    assert_int_equal(md_store_multiply(store, p.chosen, p.x, p.y, NULL), MEDLEY_OK);
+    check_products(&p, false);
+    assert_int_equal(md_store_multiply_each(store, p.chosen, p.each, p.y, NULL), MEDLEY_OK);
+    check_products(&p, true);
+    double *before = md_copy(p.sum, p.n * p.n * sizeof *p.sum);
+    assert_non_null(before);
+    assert_int_equal(md_store_sum(store, p.chosen, p.weight, p.sum, NULL), MEDLEY_OK);
+    check_sum(&p, p.weight, before);
+    free(before);
+    check_both(&p, store, p.weight, true);
+    check_both(&p, store, p.weight, false);
+    close_passes(&p);
+}
+
+static void passes_equal_plain_loops(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < SIZES + 1; s++) {
+        const size_t rows = s < SIZES ? sizes[s] : 530;
+        const case_choice choice = {.kind = kind_of(rows, false),
+                                    .kernels = rows < 100 ? some_kernels : one_of_each_quantity,
+                                    .norms = rows < 100 ? NULL : two_norms,
+                                    .seed = s + 1};
+        gram_case c;
+        open_case(&c, &choice);
+        for (size_t w = 0; w < 2; w++) {
+            const md_store_options options = {.threads = 2, .wide = w};
+            md_store *store = open_store(&c, &options);
+            check_passes(store, 10 * s + w);
+            md_store_free(store);
+        }
+        close_case(&c);
+    }
+}
+
+static double even_weight(void *context, size_t i, double norm2)
+{
+    (void)context;
+    (void)norm2;
+    return 1 / (double)(i + 1);
+}
+
+/* Hundreds of kernels are divided among parts with sums of their own. */
+static void sums_of_hundreds_of_kernels(void **state)
+{
+    (void)state;
+    enum { MANY = 90 };
+    char texts[MANY][40];
+    char *specs[MANY + 1] = {NULL};
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(texts[i], sizeof texts[i], "rbf(gamma=%g)", 0.01 * (double)(i + 1));
+        specs[i] = texts[i];
+    }
+    const size_t rows[] = {5, 60, 190};
+    for (size_t s = 0; s < 3; s++) {
+        gram_case c;
+        open_views(&c, rows[s], 1, false, specs);
+        const md_store_options options = {.threads = 2,
+                                          .memory = s == 1 ? 30 * triangle_bytes(rows[s], 4) : 0};
+        md_store *store = open_store(&c, &options);
+        const size_t n = c.n;
+        double *x = draw_doubles(n, 1);
+        double *matrices = read_matrices(store);
+        double *norm2 = md_calloc(MANY, sizeof *norm2);
+        double *weight = md_calloc(MANY, sizeof *weight);
+        double *sums = md_calloc(2 * n * n, sizeof *sums);
+        assert_true(norm2 != NULL && weight != NULL && sums != NULL);
+        for (size_t m = 0; m < MANY; m++)
+            weight[m] = even_weight(NULL, m, 0);
+        const md_chosen all = {.count = MANY};
+        assert_int_equal(md_store_sum(store, all, weight, sums, NULL), MEDLEY_OK);
+        assert_int_equal(md_store_multiply_and_sum(store, all, x, even_weight, NULL, NULL, norm2,
+                                                   sums + n * n, NULL),
+                         MEDLEY_OK);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i; j < n; j++) {
+                double sum = 0;
+                for (size_t m = 0; m < MANY; m++)
+                    sum += weight[m] * matrices[m * n * n + i * n + j];
+                check_close(sums[i * n + j], sum, sum);
+                check_close(sums[n * n + i * n + j], sum, sum);
+            }
+        free(x);
+        free(matrices);
+        free(norm2);
+        free(weight);
+        free(sums);
+        md_store_free(store);
+        close_case(&c);
+    }
+}
+
+static void nothing_chosen_is_a_sum_of_nothing(void **state)
+{
+    (void)state;
+    const case_choice choice = {.kind = kind_of(5, false), .kernels = one_of_each_quantity};
+    gram_case c;
+    open_case(&c, &choice);
+    const md_store_options options = {.threads = 2};
+    md_store *store = open_store(&c, &options);
+    const md_chosen none = {.count = 0};
+    const md_chosen two = {.count = 2};
+    const double zeros[2] = {0};
+    double x[5] = {1, 2, 3, 4, 5};
+    for (size_t s = 0; s < 3; s++) {
+        double sum[25];
+        double norm2[1];
+        for (size_t i = 0; i < 25; i++)
+            sum[i] = 7;
+        assert_int_equal(s == 0   ? md_store_sum(store, none, NULL, sum, NULL)
+                         : s == 1 ? md_store_sum(store, two, zeros, sum, NULL)
+                                  : md_store_multiply_and_sum(store, none, x, even_weight, NULL,
+                                                              NULL, norm2, sum, NULL),
+                         MEDLEY_OK);
+        for (size_t i = 0; i < 25; i++)
+            assert_true(sum[i] == (i % 5 >= i / 5 ? 0 : 7));
+    }
+    assert_int_equal(md_store_norms2(store, none, x, NULL, NULL), MEDLEY_OK);
+    assert_int_equal(md_store_hold(store, none, NULL), MEDLEY_OK);
+    md_store_free(store);
+    close_case(&c);
+}
+
+/* ---- memory ---- */
+
+/* What a store says of its kernels, and what passes give: equal to the bit where they should be. */
+static void check_same(md_store *store, md_store *expected, bool same_sums)
+{
+    const size_t n = md_store_rows(store);
+    const size_t count = md_store_count(store);
+    const md_chosen all = {.count = count};
+    double *x = draw_doubles(n, 5);
+    double *weight = draw_doubles(count, 6);
+    double *got = md_calloc(2 * (count * (n + 1) + n * n), sizeof *got);
+    assert_non_null(got);
+    double *wanted = got + count * (n + 1) + n * n;
+    for (size_t s = 0; s < 2; s++) {
+        md_store *from = s ? expected : store;
+        double *out = s ? wanted : got;
+        assert_int_equal(md_store_norms2(from, all, x, out, NULL), MEDLEY_OK);
+        assert_int_equal(md_store_multiply(from, all, x, out + count, NULL), MEDLEY_OK);
+        if (same_sums)
+            assert_int_equal(md_store_sum(from, all, weight, out + count * (n + 1), NULL),
+                             MEDLEY_OK);
+    }
+    assert_memory_equal(got, wanted, (count * (n + 1) + n * n) * sizeof *got);
+    for (size_t m = 0; m < count; m++) {
+        assert_true(md_store_trace(store, m) == md_store_trace(expected, m));
+        assert_true(md_store_spread(store, m) == md_store_spread(expected, m));
+    }
+    free(x);
+    free(weight);
+    free(got);
+}
+
+static void threads_do_not_change_a_bit(void **state)
+{
+    (void)state;
+    const size_t rows[] = {64, 300, 530};
+    for (size_t s = 0; s < 6; s++) {
+        const case_choice choice = {.kind = kind_of(rows[s / 2], false),
+                                    .kernels = one_of_each_quantity,
+                                    .norms = two_norms,
+                                    .seed = s + 1};
+        gram_case c;
+        open_case(&c, &choice);
+        md_store_options options = {.threads = 1,
+                                    .memory = s % 2 ? 4 * triangle_bytes(rows[s / 2], 4) : 0};
+        md_store *one = open_store(&c, &options);
+        for (options.threads = 2; options.threads <= 5; options.threads += 3) {
+            md_store *many = open_store(&c, &options);
+            check_same(many, one, true);
+            md_store_free(many);
+        }
+        md_store_free(one);
+        close_case(&c);
+    }
+}
+
+/* Room for none, a part, all but one: the same values, and no more memory than allowed. */
+static void budgets_change_nothing(void **state)
+{
+    (void)state;
+    const size_t rows[] = {17, 300, 530};
+    for (size_t s = 0; s < 3; s++) {
+        const case_choice choice = {.kind = kind_of(rows[s], s == 1),
+                                    .kernels = one_of_each_quantity,
+                                    .norms = s < 1 ? NULL : two_norms,
+                                    .seed = s + 1};
+        gram_case c;
+        open_case(&c, &choice);
+        const md_store_options plenty = {.threads = 2, .ridge = 1e-3};
+        md_store *whole = open_store(&c, &plenty);
+        const size_t each = triangle_bytes(c.n, 4);
+        const size_t budgets[] = {1, 2 * each + 1, 5 * each, c.bank.count * each - 1};
+        for (size_t b = 0; b < 4; b++) {
+            const md_store_options options = {.threads = 2, .ridge = 1e-3, .memory = budgets[b]};
+            md_store *store = open_store(&c, &options);
+            assert_false(md_store_is_resident(store));
+            assert_true(md_store_bytes(store) <= (budgets[b] > each ? budgets[b] : each));
+            check_same(store, whole, false);
+            if (s == 0 || b == 1)
+                check_passes(store, b);
+            md_store_free(store);
+        }
+        md_store_free(whole);
+        close_case(&c);
+    }
+}
+
+static void held_kernels_stay_until_others_are(void **state)
+{
+    (void)state;
+    const case_choice choice = {
+        .kind = kind_of(70, false), .kernels = one_of_each_quantity, .seed = 8};
+    gram_case c;
+    open_case(&c, &choice);
+    const size_t each = triangle_bytes(c.n, 4);
+    const md_store_options options = {.threads = 2, .memory = 3 * each};
+    const md_store_options plenty = {.threads = 2};
+    md_store *store = open_store(&c, &options);
+    md_store *whole = open_store(&c, &plenty);
+    const size_t before = md_store_bytes(store);
+    const size_t sets[][4] = {{0, 7, 9, 9}, {9, 3, 10, 11}, {0, 1, 1, 0}};
+    const size_t held[] = {2, 4, 0};
+    for (size_t s = 0; s < 3; s++) {
+        const md_chosen chosen = {.kernels = sets[s], .count = 4};
+        assert_int_equal(md_store_hold(store, chosen, NULL), MEDLEY_OK);
+        assert_int_equal(md_store_bytes(store), before + held[s] * each);
+        check_same(store, whole, false);
+        check_passes(store, s);
+    }
+    md_store_free(store);
+    md_store_free(whole);
+    close_case(&c);
+}
+
+/* ---- the observer ---- */
+
+struct watch {
+    size_t calls, done, stop_at;
+};
+
+static bool watch(void *context, const medley_progress *progress)
+{
+    struct watch *w = context;
+    assert_string_equal(progress->stage, "kernels");
+    assert_true(progress->done > w->done && progress->done <= progress->total);
+    w->done = progress->done;
+    return ++w->calls != w->stop_at;
+}
+
+static void progress_is_told_and_may_be_stopped(void **state)
+{
+    (void)state;
+    const case_choice choice = {.kind = kind_of(20, false), .seed = 2};
+    gram_case c;
+    open_case(&c, &choice);
+    struct watch w = {0};
+    const medley_observer observer = {.context = &w, .progress = watch};
+    const md_store_options options = {.threads = 2, .memory = 1, .observer = &observer};
+    md_store_free(open_store(&c, &options));
+    assert_int_equal(w.done, c.bank.count);
+    const size_t calls = w.calls;
+    assert_true(calls > 1);
+    w = (struct watch){.stop_at = calls - 1};
+    md_store *store = NULL;
+    medley_error error = {0};
+    assert_int_equal(md_store_create(&store, &c.bank, &c.points, &options, &error), MEDLEY_FAILED);
+    assert_null(store);
+    assert_non_null(strstr(error.message, "stopped"));
+    assert_int_equal(w.calls, calls - 1);
+    close_case(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(triangles_equal_the_formulas),
+        cmocka_unit_test(means_are_learnt_into_the_bank),
+        cmocka_unit_test(the_ridge_is_a_share_of_the_mean_diagonal),
+        cmocka_unit_test(kernels_of_many_views_are_each_their_own),
+        cmocka_unit_test(passes_equal_plain_loops),
+        cmocka_unit_test(sums_of_hundreds_of_kernels),
+        cmocka_unit_test(nothing_chosen_is_a_sum_of_nothing),
+        cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(budgets_change_nothing),
+        cmocka_unit_test(held_kernels_stay_until_others_are),
+        cmocka_unit_test(progress_is_told_and_may_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
