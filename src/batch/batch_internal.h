@@ -25,13 +25,16 @@ typedef struct md_batch {
     md_store *store;
     size_t n, kernels, threads;
 
-    /* The conjugate of the penalty is smooth: a stays 0, v = rho, and the outer loop is only about
-     * the loss (section 4.3). */
-    bool smooth_penalty;
+    bool finite_conjugate; /* of the penalty: every dual point is feasible */
+    /* It is smooth too, and used as it is: a stays 0, v = rho, and the outer loop is only about the
+     * loss (section 4.3). Where that is too steep for Newton's method it gives up, and the run
+     * starts again with proximal steps on the coefficients. */
+    bool smooth_penalty, gave_up;
     /* So is the conjugate of the loss, and it is used as it is: one outer step. */
     bool smooth_loss;
     double gamma, gamma_z; /* proximity to the coefficients, to the scores */
-    double most_gamma_z;   /* beyond that only rounding is left */
+    double first_gamma_z;  /* it does not shrink below that */
+    double most_gamma_z;   /* it does not grow beyond that */
     double inner_target;   /* decrement that will do where there is one outer step, of the primal */
 
     md_member *members; /* [count] the working set */
@@ -74,11 +77,16 @@ typedef struct md_batch {
     double *values; /* [kernels] scratch */
 
     size_t iterations, newton_steps, passes;
+    size_t rounds;    /* working sets that were checked against all kernels */
+    double least_gap; /* of this working set */
+    size_t stalled;   /* outer iterations without a smaller one */
     double began;
 } md_batch;
 
 /* ---- state.c ---- */
-medley_status md_batch_init(md_batch *b, const md_batch_problem *problem, medley_error *error);
+/* direct: conjugates may be used as they are, where they are smooth. */
+medley_status md_batch_init(md_batch *b, const md_batch_problem *problem, bool direct,
+                            medley_error *error);
 void md_batch_clear(md_batch *b);
 /* The working set becomes these kernels; what was known of those that stay, stays. */
 medley_status md_batch_set(md_batch *b, const size_t *kernels, size_t count, medley_error *error);

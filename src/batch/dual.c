@@ -6,22 +6,24 @@
  * For the block 1-norm the second sum is 0 as long as no norm is above C and infinite beyond: the
  * scaling that makes the point feasible (SpicyMKL section 6.1) is the end of the interval. */
 #include "batch/batch_internal.h"
+#include "batch/certificate.h"
 
 #include <math.h>
 
 struct ray {
-    const md_batch *b;
+    const md_batch_problem *problem;
     const double *r, *h;
-    size_t count;
+    size_t n, count;
+    bool finite; /* the conjugate of the penalty */
 };
 
 static double value_at(const struct ray *ray, double s)
 {
-    const md_batch_problem *p = ray->b->problem;
+    const md_batch_problem *p = ray->problem;
     double value = 0;
-    for (size_t i = 0; i < ray->b->n; i++)
+    for (size_t i = 0; i < ray->n; i++)
         value -= p->loss->conjugate(p->loss_state, p->y[i], s * ray->r[i]);
-    for (size_t m = 0; ray->b->smooth_penalty && m < ray->count; m++)
+    for (size_t m = 0; ray->finite && m < ray->count; m++)
         value -= p->penalty->conjugate(p->penalty_state, p->C, s * ray->h[m], NULL, NULL);
     return value;
 }
@@ -29,9 +31,9 @@ static double value_at(const struct ray *ray, double s)
 /* Largest s for which everything is finite. */
 static double longest(const struct ray *ray)
 {
-    const md_batch_problem *p = ray->b->problem;
+    const md_batch_problem *p = ray->problem;
     double most = 2; /* r is near the optimum: there is no need to look further */
-    for (size_t i = 0; i < ray->b->n; i++) {
+    for (size_t i = 0; i < ray->n; i++) {
         double low;
         double high;
         p->loss->domain(p->loss_state, p->y[i], &low, &high);
@@ -40,7 +42,7 @@ static double longest(const struct ray *ray)
         if (ray->r[i] < 0 && low / ray->r[i] < most)
             most = low / ray->r[i];
     }
-    if (ray->b->smooth_penalty)
+    if (ray->finite)
         return most;
     double largest = 0;
     for (size_t m = 0; m < ray->count; m++)
@@ -49,19 +51,31 @@ static double longest(const struct ray *ray)
     return largest * most > limit ? limit / largest : most;
 }
 
-double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t count,
-                     double *scale)
+bool md_penalty_conjugate_is_finite(const md_batch_problem *problem)
+{
+    const double slope = problem->penalty->slope_at_zero(problem->penalty_state);
+    return isfinite(problem->penalty->conjugate(problem->penalty_state, problem->C,
+                                                problem->C * (2 * slope + 1e-6), NULL, NULL));
+}
+
+double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
+                     size_t count, double *scale)
 {
     static const double golden = 0.618033988749895;
-    const struct ray ray = {.b = b, .r = r, .h = h, .count = count};
+    const struct ray ray = {.problem = problem,
+                            .r = r,
+                            .h = h,
+                            .n = md_store_rows(problem->store),
+                            .count = count,
+                            .finite = md_penalty_conjugate_is_finite(problem)};
     const double end = longest(&ray) * (1 - 1e-15); /* rounding must not lead outside */
-    double low = 0.5 * end;
+    double low = 0;
     double high = end;
     double left = high - golden * (high - low);
     double right = low + golden * (high - low);
     double left_value = value_at(&ray, left);
     double right_value = value_at(&ray, right);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 40; i++) {
         if (left_value < right_value) {
             low = left;
             left = right;
@@ -86,4 +100,10 @@ double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t
         }
     }
     return best;
+}
+
+double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t count,
+                     double *scale)
+{
+    return md_dual_value(b->problem, r, h, count, scale);
 }

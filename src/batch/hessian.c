@@ -15,12 +15,13 @@
 #include <string.h>
 
 enum {
-    DENSE_ROWS = 3000, /* up to so many the factorisation is faster than conjugate gradients */
+    DENSE_ROWS = 1500, /* up to so many the factorisation is faster than conjugate gradients */
     MOST_CG_STEPS = 500,
     BANDS = 16 /* of rows, in products with the Hessian: fixed, so that sums do not depend on
                   the number of threads */
 };
 
+static const double LONGEST = 10;
 static const double RIDGE = 1e-10; /* of the mean diagonal: rows may be alike, kernels flat */
 
 /* tall[rows] := sqrt(|c|) K v of the members whose c has the given sign, from *next on. */
@@ -57,7 +58,8 @@ static medley_status build(md_batch *b, double ridge, medley_error *error)
             return status;
         b->sum_ready = true;
     }
-    memcpy(b->hessian, b->sum, n * n * sizeof *b->sum);
+    for (size_t i = 0; i < n; i++)
+        memcpy(b->hessian + i * n + i, b->sum + i * n + i, (n - i) * sizeof *b->sum);
     for (int sign = 1; sign >= -1; sign -= 2)
         for (size_t next = 0; next < b->count;) {
             const size_t rows = fill_tall(b, sign, &next);
@@ -67,8 +69,9 @@ static medley_status build(md_batch *b, double ridge, medley_error *error)
     double trace = 0;
     for (size_t i = 0; i < n; i++)
         trace += b->hessian[i * n + i] += b->z_slope[i];
+    const double least = b->smooth_loss ? 0 : b->gamma_z; /* no kernel and no row may be curved */
     for (size_t i = 0; i < n; i++)
-        b->hessian[i * n + i] += ridge * trace / (double)n + 1e-300;
+        b->hessian[i * n + i] += ridge * (trace / (double)n + least);
     return MEDLEY_OK;
 }
 
@@ -79,8 +82,11 @@ static void solve_by_factor(const md_batch *b, double *direction, bool fresh)
 {
     const size_t n = b->n;
     double *flat = b->scratch;
+    double mean = 0; /* it is the bias, goes into mu anyway, and would cost digits */
     for (size_t i = 0; i < n; i++)
-        direction[i] = -b->gradient[i];
+        mean += b->gradient[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        direction[i] = mean - b->gradient[i];
     md_cholesky_solve(b->hessian, n, direction, 1);
     if (fresh) {
         for (size_t i = 0; i < n; i++)
@@ -109,9 +115,10 @@ static medley_status step_by_cholesky(md_batch *b, medley_error *error)
             return MEDLEY_OK;
         }
     }
-    return md_fail(error, MEDLEY_FAILED,
-                   "the Newton step has no solution: the kernels are far from positive "
-                   "semi-definite; use --ridge");
+    /* rounding has eaten the curvature: downhill is still known */
+    for (size_t i = 0; i < b->n; i++)
+        b->direction[i] = -b->gradient[i] / (b->gamma_z + b->z_slope[i]);
+    return MEDLEY_OK;
 }
 
 /* ---- by conjugate gradients ---- */
@@ -180,12 +187,40 @@ static medley_status step_by_gradients(md_batch *b, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* Long steps in flat directions leave more than rounding of a sum. */
+static void center(double *x, size_t n)
+{
+    double mean = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += x[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        x[i] -= mean;
+}
+
+/* Where phi is flat but for the ridge, steps would lead far out of the loss's domain: no step is
+ * longer than LONGEST times its width. */
+static void shorten(md_batch *b)
+{
+    double factor = 1;
+    for (size_t i = 0; i < b->n; i++) {
+        double low;
+        double high;
+        b->problem->loss->domain(b->problem->loss_state, b->problem->y[i], &low, &high);
+        if (fabs(b->direction[i]) * factor > LONGEST * (high - low))
+            factor = LONGEST * (high - low) / fabs(b->direction[i]);
+    }
+    for (size_t i = 0; factor < 1 && i < b->n; i++)
+        b->direction[i] *= factor;
+}
+
 medley_status md_batch_direction(md_batch *b, double *decrement, medley_error *error)
 {
     b->factor_ready = false;
     const medley_status status =
         b->n <= DENSE_ROWS ? step_by_cholesky(b, error) : step_by_gradients(b, error);
     *decrement = -md_batch_dot(b->gradient, b->direction, b->n);
+    shorten(b);
+    center(b->direction, b->n);
     return status;
 }
 

@@ -2,6 +2,7 @@
 /* From the dual variable to a model: coefficients a_m = ratio (a_m + gamma rho), scores, primal
  * value; and the best model so far. */
 #include "batch/batch_internal.h"
+#include "batch/certificate.h"
 
 #include "base/memory.h"
 #include "base/vector.h"
@@ -171,6 +172,10 @@ static int compare_places(const void *x, const void *y)
 static medley_status copy_kept(const md_batch *b, md_batch_solution *solution, medley_error *error)
 {
     const size_t **order = md_calloc(b->kept, sizeof(const size_t *));
+    free(solution->kernel); /* of an attempt before */
+    free(solution->norm);
+    free(solution->coefficient);
+    free(solution->rho);
     solution->kernel = md_calloc(b->kept, sizeof *solution->kernel);
     solution->norm = md_calloc(b->kept, sizeof *solution->norm);
     solution->coefficient = md_calloc(b->kept * b->n, sizeof *solution->coefficient);
@@ -195,43 +200,12 @@ static medley_status copy_kept(const md_batch *b, md_batch_solution *solution, m
     return MEDLEY_OK;
 }
 
-/* Primal value, norms and bias from the coefficients alone, with kernel values as they are stored:
- * nothing that was carried along by the iterations enters the certificate. */
-static medley_status certify(const md_batch *b, md_batch_solution *solution, medley_error *error)
-{
-    const md_batch_problem *p = b->problem;
-    const size_t n = b->n;
-    double *Ka = md_calloc(solution->active * n, sizeof *Ka);
-    double *f = md_calloc(n, sizeof *f);
-    medley_status status = Ka == NULL || f == NULL ? md_fail_memory(error, n * sizeof *f) : 0;
-    const md_chosen chosen = {.kernels = solution->kernel, .count = solution->active};
-    if (status == MEDLEY_OK && solution->active > 0)
-        status = md_store_multiply_each(b->store, chosen, solution->coefficient, Ka, error);
-    if (status == MEDLEY_OK) {
-        double penalty = 0;
-        for (size_t i = 0; i < solution->active; i++) {
-            const double norm2 = dot_product(solution->coefficient + i * n, Ka + i * n, n);
-            solution->norm[i] = norm2 > 0 ? sqrt(norm2) : 0;
-            penalty += p->penalty->value(p->penalty_state, solution->norm[i]);
-            add_scaled(f, 1, Ka + i * n, n);
-        }
-        solution->bias = md_best_bias(p->loss, p->loss_state, p->y, f, n);
-        solution->loss = 0;
-        for (size_t i = 0; i < n; i++)
-            solution->loss += p->loss->value(p->loss_state, p->y[i], f[i] + solution->bias);
-        solution->primal = solution->loss + p->C * penalty;
-    }
-    free(Ka);
-    free(f);
-    return status;
-}
-
 medley_status md_batch_finish(md_batch *b, md_batch_solution *solution, medley_error *error)
 {
     medley_status status = md_batch_keep_best(b, error);
     if (status == MEDLEY_OK)
         status = copy_kept(b, solution, error);
     if (status == MEDLEY_OK)
-        status = certify(b, solution, error);
+        status = md_batch_certify(solution, b->problem, error);
     return status;
 }

@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 100, MOST_TRIALS = 40 };
+enum { MOST_STEPS = 100, MOST_DIRECT_STEPS = 30, MOST_TRIALS = 40 };
 
 static const double ACCURACY = 0.03;  /* of the inner problem: the decrement against how far the
                                          proximal step goes (Rockafellar's criterion B) */
 static const double FLAT = 0.3;       /* slope left by the line search */
 static const double INSIDE = 0.995;   /* of the way to the end of the loss's domain */
-static const double ROUNDING = 1e-14; /* a decrement below this share of the value is noise */
+static const double ROUNDING = 1e-13; /* of scores */
 
 /* ---- the line search ---- */
 
@@ -135,7 +135,7 @@ static void prepare_line(md_batch *b)
     }
 }
 
-static medley_status take_step(md_batch *b, double decrement, medley_error *error)
+static medley_status take_step(md_batch *b, medley_error *error)
 {
     const size_t n = b->n;
     const medley_status status = look_ahead(b, error);
@@ -143,7 +143,7 @@ static medley_status take_step(md_batch *b, double decrement, medley_error *erro
         return status;
     prepare_line(b);
     const struct line line = {.b = b, .rho = b->trial, .scores = b->new_z, .slope = b->z_slope};
-    const double t = search(&line, -decrement);
+    const double t = search(&line, md_batch_dot(b->gradient, b->direction, n));
     md_batch_add(b->rho, t, b->direction, n);
     b->sum_ready = t == 1;
     if (t == 1) {
@@ -180,34 +180,46 @@ static double proximal_distance(const md_batch *b)
     return distance;
 }
 
+/* Nothing is left of the gradient but rounding. */
+static bool is_noise(const md_batch *b)
+{
+    double mean = 0;
+    double scale = 0;
+    double largest = 0;
+    for (size_t i = 0; i < b->n; i++)
+        mean += b->gradient[i] / (double)b->n;
+    for (size_t i = 0; i < b->n; i++) {
+        scale = fmax(scale, fmax(fabs(b->f[i]), fabs(b->new_z[i])));
+        largest = fmax(largest, fabs(b->gradient[i] - mean));
+    }
+    return largest <= ROUNDING * scale;
+}
+
 static bool is_solved(const md_batch *b, double decrement)
 {
-    const double noise = ROUNDING * fabs(b->best_primal);
     if (b->smooth_loss)
-        return decrement <= noise || decrement <= b->inner_target * fabs(b->best_primal);
-    return decrement <= ACCURACY * proximal_distance(b) || decrement <= noise;
+        return decrement <= b->inner_target * fabs(b->best_primal);
+    return decrement <= ACCURACY * proximal_distance(b);
 }
 
 medley_status md_batch_minimise(md_batch *b, medley_error *error)
 {
-    for (size_t step = 0; step < MOST_STEPS; step++) {
+    for (size_t step = 0; step < (b->smooth_penalty ? MOST_DIRECT_STEPS : MOST_STEPS); step++) {
         md_batch_evaluate(b);
         md_batch_try_model(b);
-        if (step > 0) {
-            const double old = md_batch_old_decrement(b);
-            if (is_solved(b, old))
-                return MEDLEY_OK;
-        }
+        if (is_noise(b) || (step > 0 && is_solved(b, md_batch_old_decrement(b))))
+            return MEDLEY_OK;
         double decrement;
         medley_status status = md_batch_direction(b, &decrement, error);
         if (status < 0)
             return status;
-        if (!(decrement > ROUNDING * fabs(b->best_primal)) || (step > 0 && is_solved(b, decrement)))
+        if (!(decrement > 0) || (step > 0 && is_solved(b, decrement)))
             return MEDLEY_OK;
-        status = take_step(b, decrement, error);
+        status = take_step(b, error);
         if (status < 0)
             return status;
     }
+    b->gave_up = b->smooth_penalty;
     md_batch_evaluate(b);
     md_batch_try_model(b);
     return MEDLEY_OK;

@@ -17,6 +17,36 @@ static double threshold(const md_batch *b)
     return b->problem->C * b->problem->penalty->slope_at_zero(b->problem->penalty_state);
 }
 
+/* Norms of the listed kernels, those of factors from above: enough where they stay below limit. */
+static medley_status look(md_batch *b, const double *r, size_t count, double limit,
+                          medley_error *error)
+{
+    const md_chosen all = {.kernels = b->list, .count = count};
+    medley_status status = md_store_bounds2(b->store, all, r, b->values, error);
+    if (status < 0)
+        return status;
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        b->bound[b->list[i]] = sqrt(b->values[i]);
+        if (b->bound[b->list[i]] > limit)
+            b->list[left++] = b->list[i];
+    }
+    const md_chosen near = {.kernels = b->list, .count = left};
+    status = md_store_norms2(b->store, near, r, b->values, error);
+    for (size_t i = 0; status == MEDLEY_OK && i < left; i++)
+        b->bound[b->list[i]] = sqrt(b->values[i]);
+    return status;
+}
+
+static medley_status look_exactly(md_batch *b, const double *r, size_t count, medley_error *error)
+{
+    const md_chosen all = {.kernels = b->list, .count = count};
+    const medley_status status = md_store_norms2(b->store, all, r, b->values, error);
+    for (size_t i = 0; status == MEDLEY_OK && i < count; i++)
+        b->bound[b->list[i]] = sqrt(b->values[i]);
+    return status;
+}
+
 medley_status md_batch_check_all(md_batch *b, const double *r, double limit, medley_error *error)
 {
     double distance2 = 0;
@@ -34,11 +64,8 @@ medley_status md_batch_check_all(md_batch *b, const double *r, double limit, med
     }
     memcpy(b->last, r, b->n * sizeof *r);
     b->passes++;
-    const md_chosen chosen = {.kernels = b->list, .count = count};
-    const medley_status status = md_store_norms2(b->store, chosen, r, b->values, error);
-    for (size_t i = 0; status == MEDLEY_OK && i < count; i++)
-        b->bound[b->list[i]] = sqrt(b->values[i]);
-    return status;
+    return md_store_factor_bytes(b->store) > 0 ? look(b, r, count, limit, error)
+                                               : look_exactly(b, r, count, error);
 }
 
 /* The dual is strongly concave with the modulus of the loss's conjugate, so its optimum is within
@@ -91,7 +118,7 @@ size_t md_batch_choose(md_batch *b)
             ranked[candidates++] = (struct ranked){.kernel = m, .bound = b->bound[m]};
     const size_t first = FIRST_MEMBERS > b->kernels / 8 ? FIRST_MEMBERS : b->kernels / 8;
     size_t most = b->count == 0 ? FIRST_MEMBERS : MORE_MEMBERS + count;
-    if (b->smooth_penalty)
+    if (b->finite_conjugate)
         most = b->count == 0 && limit > 0 ? first : b->kernels;
     if (ranked != NULL)
         qsort(ranked, candidates, sizeof *ranked, by_falling_bound);

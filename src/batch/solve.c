@@ -3,6 +3,7 @@
  * small, a look at all kernels, a better working set, and so on until the gap over all kernels is
  * what was asked for. */
 #include "batch/batch_internal.h"
+#include "batch/certificate.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -11,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double GROWTH = 4;        /* of gamma, per outer iteration */
-enum { MANY_STEPS = 30 };              /* of an inner problem: the next one is to be no harder */
+static const double GROWTH = 4; /* of gamma, per outer iteration */
+enum {
+    MANY_STEPS = 30,     /* of an inner problem: the next one is to be no harder */
+    TOO_MANY_STEPS = 60, /* easier */
+    MOST_STALLED = 100
+};
 static const double SET_SHARE = 0.5;   /* of the wanted gap, to be reached on a working set */
 static const double ROUND_SHARE = 0.1; /* of the gap over all kernels, in early rounds */
 
@@ -24,14 +29,6 @@ void md_batch_solution_clear(md_batch_solution *solution)
     free(solution->rho);
     free(solution->steps);
     *solution = (md_batch_solution){0};
-}
-
-static double relative_gap(double primal, double dual)
-{
-    const double difference = primal - dual;
-    if (!(difference > 0))
-        return 0;
-    return primal > 0 ? difference / primal : INFINITY;
 }
 
 /* ---- proximal iterations ---- */
@@ -85,7 +82,7 @@ static medley_status set_gap(md_batch *b, const double *r, double *gap, double *
     }
     double scale;
     const double dual = md_batch_dual(b, r, b->norm2, b->count, &scale);
-    *gap = relative_gap(b->best_primal, dual);
+    *gap = md_relative_gap(b->best_primal, dual);
     return MEDLEY_OK;
 }
 
@@ -95,7 +92,7 @@ static medley_status full_check(md_batch *b, const double *r, double largest, me
 {
     const md_batch_problem *p = b->problem;
     const double threshold = p->C * p->penalty->slope_at_zero(p->penalty_state);
-    const double limit = b->smooth_penalty || largest < threshold ? threshold : largest;
+    const double limit = b->finite_conjugate || largest < threshold ? threshold : largest;
     const medley_status status = md_batch_check_all(b, r, limit, error);
     if (status < 0)
         return status;
@@ -116,36 +113,33 @@ static medley_status full_check(md_batch *b, const double *r, double largest, me
 
 /* ---- progress ---- */
 
-static medley_status record(md_batch *b, md_batch_solution *solution, medley_error *error)
+static medley_status record(const md_batch *b, md_batch_solution *solution, medley_error *error)
 {
-    if (solution->step_count == solution->step_capacity) {
-        const size_t capacity = 2 * solution->step_capacity + 16;
-        md_batch_step *steps = realloc(solution->steps, capacity * sizeof *steps);
-        if (steps == NULL)
-            return md_fail_memory(error, capacity * sizeof *steps);
-        solution->steps = steps;
-        solution->step_capacity = capacity;
-    }
     size_t active = b->best_is_here ? 0 : b->kept;
     for (size_t i = 0; b->best_is_here && i < b->count; i++)
         active += b->best_ratio[i] > 0;
-    md_batch_step *step = &solution->steps[solution->step_count++];
-    *step = (md_batch_step){.primal = b->best_primal,
-                            .loss = b->best_loss,
-                            .dual = b->best_dual,
-                            .gap = relative_gap(b->best_primal, b->best_dual),
-                            .active = active,
-                            .seconds = md_clock_seconds() - b->began};
-    if (b->problem->watch != NULL && !b->problem->watch(b->problem->context, step))
-        solution->stopped = true;
-    return MEDLEY_OK;
+    const md_batch_step step = {.primal = b->best_primal,
+                                .loss = b->best_loss,
+                                .dual = b->best_dual,
+                                .gap = md_relative_gap(b->best_primal, b->best_dual),
+                                .active = active,
+                                .seconds = md_clock_seconds() - b->began};
+    return md_batch_record(solution, b->problem, &step, error);
 }
 
 /* ---- rounds ---- */
 
 static bool is_over(const md_batch *b)
 {
-    return b->iterations >= b->problem->max_iterations || b->gamma_z > b->most_gamma_z;
+    return b->iterations >= b->problem->max_iterations || b->stalled > MOST_STALLED || b->gave_up;
+}
+
+/* Of gamma, after an inner problem that took so many steps. */
+static double next_growth(const md_batch *b, size_t steps)
+{
+    if (steps >= TOO_MANY_STEPS)
+        return 1 / GROWTH;
+    return steps >= MANY_STEPS || GROWTH * b->gamma_z > b->most_gamma_z ? 1 : GROWTH;
 }
 
 /* Proximal iterations until the working set's gap is below target. r: the dual point then. */
@@ -163,10 +157,12 @@ static medley_status solve_set(md_batch *b, double target, double *r, double *la
         status = set_gap(b, r, &gap, largest, error);
         if (status == MEDLEY_OK)
             status = record(b, solution, error);
+        b->stalled = gap < 0.9 * b->least_gap ? 0 : b->stalled + 1;
+        b->least_gap = fmin(b->least_gap, gap);
         if (status < 0 || solution->stopped || gap <= target || is_over(b))
             return status;
-        status = proximal_update(b, b->newton_steps - before < MANY_STEPS ? GROWTH : 1, error);
-        if (status == MEDLEY_OK)
+        status = proximal_update(b, next_growth(b, b->newton_steps - before), error);
+        if (status == MEDLEY_OK && b->rounds == 0) /* what came back would go again, for ever */
             status = md_batch_prune(b, error);
         if (status < 0)
             return status;
@@ -179,6 +175,7 @@ static medley_status next_set(md_batch *b, medley_error *error)
     if (status < 0)
         return status;
     const size_t count = md_batch_choose(b);
+    b->least_gap = INFINITY;
     return md_batch_set(b, b->list, count, error);
 }
 
@@ -220,7 +217,9 @@ static medley_status first_set(md_batch *b, const md_batch_solution *start, medl
         if (!known)
             b->list[count++] = start->kernel[s];
     }
-    return md_batch_set(b, b->list, count, error);
+    b->least_gap = INFINITY;
+    const medley_status status = md_batch_keep_best(b, error); /* the empty one: no ratios yet */
+    return status < 0 ? status : md_batch_set(b, b->list, count, error);
 }
 
 /* The coefficients that the start has for members, and the scores they give. */
@@ -255,7 +254,7 @@ static medley_status run(md_batch *b, double wanted, double *r, md_batch_solutio
 {
     for (;;) {
         double largest = 0;
-        const double before = relative_gap(b->best_primal, b->best_dual);
+        const double before = md_relative_gap(b->best_primal, b->best_dual);
         medley_status status =
             solve_set(b, set_target(b, wanted, before), r, &largest, solution, error);
         if (status == MEDLEY_OK)
@@ -264,10 +263,11 @@ static medley_status run(md_batch *b, double wanted, double *r, md_batch_solutio
             return status;
         md_batch_step *step = &solution->steps[solution->step_count - 1];
         step->dual = b->best_dual;
-        step->gap = relative_gap(b->best_primal, b->best_dual);
+        step->gap = md_relative_gap(b->best_primal, b->best_dual);
         if (step->gap <= wanted || solution->stopped || is_over(b))
             return MEDLEY_OK;
-        status = proximal_update(b, 1 / GROWTH, error);
+        b->rounds++;
+        status = proximal_update(b, b->gamma_z > b->first_gamma_z ? 1 / GROWTH : 1, error);
         if (status == MEDLEY_OK)
             status = next_set(b, error);
         if (status < 0)
@@ -280,16 +280,16 @@ static medley_status run(md_batch *b, double wanted, double *r, md_batch_solutio
 static medley_status solve(md_batch *b, double *r, md_batch_solution *solution, medley_error *error)
 {
     double wanted = b->problem->gap;
-    for (int attempt = 0; attempt < 3; attempt++, wanted /= 4) {
+    for (int round = 0; round < 3; round++, wanted /= 4) {
         medley_status status = MEDLEY_OK;
-        if (relative_gap(b->best_primal, b->best_dual) > wanted)
+        if (md_relative_gap(b->best_primal, b->best_dual) > wanted)
             status = run(b, wanted, r, solution, error);
         if (status == MEDLEY_OK)
             status = md_batch_finish(b, solution, error);
         if (status < 0)
             return status;
         solution->dual = b->best_dual;
-        solution->gap = relative_gap(solution->primal, solution->dual);
+        solution->gap = md_relative_gap(solution->primal, solution->dual);
         solution->newton_steps = b->newton_steps;
         solution->passes = b->passes;
         solution->converged = solution->gap <= b->problem->gap;
@@ -301,29 +301,39 @@ static medley_status solve(md_batch *b, double *r, md_batch_solution *solution, 
     return MEDLEY_OK;
 }
 
+static medley_status attempt(md_batch *b, const md_batch_solution *start,
+                             md_batch_solution *solution, medley_error *error)
+{
+    double *r = md_calloc(b->n, sizeof *r);
+    if (r == NULL)
+        return md_fail_memory(error, b->n * sizeof *r);
+    medley_status status = begin(b, start, error);
+    const bool empty = md_relative_gap(b->best_primal, b->best_dual) <= b->problem->gap;
+    if (status == MEDLEY_OK && !empty)
+        status = first_set(b, start, error);
+    if (status == MEDLEY_OK && !empty && start != NULL)
+        status = adopt(b, start, error);
+    if (status == MEDLEY_OK)
+        status = solve(b, r, solution, error);
+    free(r);
+    return status;
+}
+
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_batch b;
     *solution = (md_batch_solution){0};
-    double *r = NULL;
-    MEDLEY_TRY(md_batch_init(&b, problem, error));
-    r = md_calloc(b.n, sizeof *r);
-    if (r == NULL) {
-        status = md_fail_memory(error, b.n * sizeof *r);
-        goto done;
+    medley_status status = MEDLEY_OK;
+    bool again = true;
+    for (int direct = 1; direct >= 0 && again && status == MEDLEY_OK; direct--) {
+        md_batch b;
+        status = md_batch_init(&b, problem, direct, error);
+        if (status == MEDLEY_OK)
+            status = attempt(&b, start, solution, error);
+        again = b.smooth_penalty && b.iterations < problem->max_iterations &&
+                !solution->converged && !solution->stopped;
+        md_batch_clear(&b);
     }
-    MEDLEY_TRY(begin(&b, start, error));
-    if (relative_gap(b.best_primal, b.best_dual) > problem->gap) {
-        MEDLEY_TRY(first_set(&b, start, error));
-        if (start != NULL)
-            MEDLEY_TRY(adopt(&b, start, error));
-    }
-    status = solve(&b, r, solution, error);
-done:
-    free(r);
-    md_batch_clear(&b);
     if (status < 0)
         md_batch_solution_clear(solution);
     return status;

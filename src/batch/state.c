@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a run of the batch solver, and its working set. */
 #include "batch/batch_internal.h"
+#include "batch/certificate.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TALL_ROWS = 128 }; /* rank-one terms that are added together */
+
 /* Proximity to begin with, in units of scores over dual variables: small enough for the first
  * steps to stay within reach, large enough for few outer iterations. */
 static const double FIRST_GAMMA = 10;
+static const double MOST_GROWTH = 1e7; /* more makes steps less exact, not longer */
 
 void md_batch_clear(md_batch *b)
 {
@@ -63,7 +67,8 @@ static void set_gamma(md_batch *b)
     diagonal /= (double)b->kernels * (double)b->n;
     const double unit = unit_of_scores(b->problem, b->n);
     b->gamma_z = FIRST_GAMMA * unit;
-    b->most_gamma_z = 1e14 * b->gamma_z;
+    b->first_gamma_z = b->gamma_z;
+    b->most_gamma_z = MOST_GROWTH * b->gamma_z;
     b->gamma = b->smooth_penalty ? 1 : FIRST_GAMMA * unit / (diagonal > 0 ? diagonal : 1);
 }
 
@@ -75,7 +80,7 @@ static medley_status allocate(md_batch *b, medley_error *error)
     b->rho = next; /* owns all of them */
     b->sum = md_alloc_aligned(n * n, sizeof *b->sum);
     b->hessian = md_alloc_aligned(n * n, sizeof *b->hessian);
-    b->tall_rows = n < 64 ? 64 : n;
+    b->tall_rows = TALL_ROWS;
     b->tall = md_alloc_aligned(b->tall_rows * n, sizeof *b->tall);
     b->in_set = md_calloc(b->kernels, sizeof *b->in_set);
     b->dropped = md_calloc(b->kernels, sizeof *b->dropped);
@@ -94,7 +99,8 @@ static medley_status allocate(md_batch *b, medley_error *error)
     return MEDLEY_OK;
 }
 
-medley_status md_batch_init(md_batch *b, const md_batch_problem *problem, medley_error *error)
+medley_status md_batch_init(md_batch *b, const md_batch_problem *problem, bool direct,
+                            medley_error *error)
 {
     *b = (md_batch){.problem = problem,
                     .store = problem->store,
@@ -105,7 +111,8 @@ medley_status md_batch_init(md_batch *b, const md_batch_problem *problem, medley
                     .best_dual = -INFINITY,
                     .began = md_clock_seconds()};
     md_blas_single_thread();
-    b->smooth_penalty = problem->penalty->smooth_conjugate(problem->penalty_state);
+    b->finite_conjugate = md_penalty_conjugate_is_finite(problem);
+    b->smooth_penalty = direct && problem->penalty->smooth_conjugate(problem->penalty_state);
     b->smooth_loss = b->smooth_penalty && problem->loss->smooth_conjugate;
     set_gamma(b);
     return allocate(b, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley train: learn a model. */
 #include "cli.h"
+#include "summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,20 +104,8 @@ static void print_json(const struct run *run)
         cli_json_block(&s->blocks[m]);
     json_close(stdout, ']');
     json_count(stdout, "active_blocks", s->active_blocks);
-    json_number(stdout, "objective", s->objective);
-    json_number(stdout, "dual", s->dual);
-    json_number(stdout, "gap", s->gap);
-    json_count(stdout, "iterations", s->iterations);
-    json_open(stdout, "epochs", '[');
-    for (size_t e = 0; e < s->epoch_count; e++) {
-        json_open(stdout, NULL, '{');
-        json_number(stdout, "objective", s->epochs[e].objective);
-        json_number(stdout, "loss", s->epochs[e].loss);
-        json_number(stdout, "dev_accuracy", s->epochs[e].dev_accuracy);
-        json_number(stdout, "seconds", s->epochs[e].seconds);
-        json_close(stdout, '}');
-    }
-    json_close(stdout, ']');
+    cli_json_result(s);
+    cli_json_epochs(s);
     json_open(stdout, "seconds", '{');
     json_number(stdout, "read", run->seconds_read);
     json_number(stdout, "kernels", s->seconds_kernels);
@@ -130,9 +119,25 @@ static void print_json(const struct run *run)
     json_count(stdout, "threads", s->threads);
     json_bool(stdout, "converged", s->converged);
     json_bool(stdout, "interrupted", run->interrupted);
-    if (run->held_out != NULL)
+    if (run->held_out != NULL && medley_model_is_regression(run->model)) {
+        json_number(stdout, "holdout_rmse", run->evaluation.rmse);
+        json_number(stdout, "holdout_r2", run->evaluation.r2);
+    } else if (run->held_out != NULL) {
         json_number(stdout, "holdout_accuracy", run->evaluation.accuracy);
+    }
     json_close(stdout, '}');
+    printf("\n");
+}
+
+static void print_held_out(const struct run *run)
+{
+    const medley_evaluation *e = &run->evaluation;
+    if (!medley_model_is_regression(run->model)) {
+        printf("\naccuracy on the %zu held-out rows: %.2f %%\n", e->parts, 100 * e->accuracy);
+        return;
+    }
+    printf("\non the %zu held-out rows: ", e->parts);
+    cli_print_fit(stdout, e);
     printf("\n");
 }
 
@@ -140,14 +145,19 @@ static void print_text(const struct run *run, const char *path)
 {
     const medley_summary *s = medley_model_summary(run->model);
     printf("%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
-    printf("lambda %.4g (C %.4g, spicy_C %.4g), eta0 %g, %zu epochs, seed %llu\n", s->lambda, s->C,
-           s->spicy_C, s->eta0, s->epoch_count, s->seed);
-    printf("%zu examples, %zu labels, %zu of %zu blocks active, objective %.6g\n\n", s->examples,
-           medley_model_label_count(run->model), s->active_blocks, s->block_count, s->objective);
+    printf("lambda %.4g (C %.4g, spicy_C %.4g)", s->lambda, s->C, s->spicy_C);
+    if (isnan(s->gap))
+        printf(", eta0 %g, %zu epochs", s->eta0, s->epoch_count);
+    printf(", seed %llu\n%zu examples", s->seed, s->examples);
+    if (!medley_model_is_regression(run->model))
+        printf(", %zu labels", medley_model_label_count(run->model));
+    printf(", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
+           s->objective);
+    cli_print_certificate(stdout, s);
+    printf("\n");
     cli_print_blocks(stdout, s, 20);
     if (run->held_out != NULL)
-        printf("\naccuracy on the %zu held-out rows: %.2f %%\n", run->evaluation.parts,
-               100 * run->evaluation.accuracy);
+        print_held_out(run);
     printf("\nread %.2f s, kernels %.2f s, training %.2f s, total %.2f s; peak memory %.0f MB\n",
            run->seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);

@@ -36,7 +36,7 @@ typedef struct md_packed {
     double (*get)(const void *k, size_t place);
     void (*set)(void *k, size_t place, double value);
 
-    /* column[j] = K(j, column_index), all n. */
+    /* column[j] = K(j, place), all n. */
     void (*column)(const void *k, size_t n, size_t place, double *column);
 
     /* Puts what a tile holds on and above the diagonal where it belongs. */

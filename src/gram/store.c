@@ -10,7 +10,7 @@
 enum {
     LINE = 64,              /* bytes: triangles begin on cache lines */
     FEW_VALUES = 100000,    /* that one thread reads before another is awake */
-    BLOCK_VALUES = 1 << 17, /* of a block of rows */
+    BLOCK_VALUES = 1 << 18, /* of a block of rows */
     CHUNK_VALUES = 1 << 14, /* of a chunk of rows: 128 KB of sums */
     LOAD_BYTES = 256 << 20, /* of kernels that are computed together, at most */
     LOAD_SHARE = 8,         /* part of the budget that is kept for them */
@@ -111,6 +111,15 @@ static size_t *cut_rows(const md_store *store, size_t values, size_t *pieces)
     return start;
 }
 
+medley_status md_store_cut(md_store *store, medley_error *error)
+{
+    store->block_start = cut_rows(store, BLOCK_VALUES, &store->blocks);
+    store->chunk_start = cut_rows(store, CHUNK_VALUES, &store->chunks);
+    return store->block_start != NULL && store->chunk_start != NULL
+               ? MEDLEY_OK
+               : md_fail_memory(error, store->n * sizeof(size_t));
+}
+
 /* Kernels that are weights elsewhere are matrices here: their sparse views need transposes. */
 static medley_status complete_points(md_store *store, medley_error *error)
 {
@@ -180,10 +189,7 @@ static medley_status init_store(md_store *store, medley_error *error)
     if (!store->values || !store->held || !store->trace || !store->spread || !store->frobenius2 ||
         !store->wanted || !store->group_start || !store->scratch)
         return md_fail_memory(error, store->count * sizeof(double));
-    store->block_start = cut_rows(store, BLOCK_VALUES, &store->blocks);
-    store->chunk_start = cut_rows(store, CHUNK_VALUES, &store->chunks);
-    if (store->block_start == NULL || store->chunk_start == NULL)
-        return md_fail_memory(error, store->n * sizeof(size_t));
+    MEDLEY_TRY(md_store_cut(store, error));
     MEDLEY_TRY(complete_points(store, error));
     for (size_t t = 0; t < store->threads; t++)
         MEDLEY_TRY(md_tile_scratch_init(&store->scratch[t], &store->points, error));

@@ -89,12 +89,20 @@ medley_status md_store_sum(md_store *store, md_chosen chosen, const double *weig
 
 /* Everything a Newton step on many kernels needs, reading each kernel once: y[i] = K x, and then
  * with weight = weigh(context, i, x' K x), called from any thread, sum = sum of weight K, as above.
- * norm2[i] = x' K x, clipped at 0, comes back too. y may be NULL. Small kernels are read once,
- * large ones (beyond half a megabyte) twice. */
+ * norm2[i] = x' K x, clipped at 0, comes back too. y may be NULL. Small kernels are read once if
+ * there are hundreds of them, large ones (beyond 256 KB) twice. */
 typedef double (*md_weigh)(void *context, size_t i, double norm2);
 medley_status md_store_multiply_and_sum(md_store *store, md_chosen chosen, const double *x,
                                         md_weigh weigh, void *context, double *y, double *norm2,
                                         double *sum, medley_error *error);
+
+/* A store of one kernel, which is a [n][n] matrix (its upper triangle counts, and is copied), or
+ * the sum of weight[i] times the chosen kernels of another store: for solvers of a single kernel.
+ * Values are float64. It knows no bank: md_store_find_defect is not for it. */
+medley_status md_store_of_matrix(md_store **store, const double *matrix, size_t n, size_t threads,
+                                 medley_error *error);
+medley_status md_store_mix(md_store **mixed, md_store *store, md_chosen chosen,
+                           const double *weight, medley_error *error);
 
 /* Factors: tries to write every kernel as F F' + E with F[n][rank] and trace E <= tolerance times
  * its trace, rank <= most_rank, by pivoted Cholesky; those that succeed get a factor beside their

@@ -56,6 +56,9 @@ struct md_store {
 /* Threads for a pass over so many values: one if waking the others would take longer. */
 size_t md_store_threads(const md_store *store, size_t values);
 
+/* Cuts the rows of triangles into blocks and chunks; n and size are known. */
+medley_status md_store_cut(md_store *store, medley_error *error);
+
 /* Its values were never rounded to single precision. */
 bool md_store_is_exact(const md_store *store, size_t m);
 

@@ -31,9 +31,9 @@ static size_t part_length(const struct product *product)
     return product->y != NULL ? product->batch->store->length : 1;
 }
 
-/* One block of rows of kernel i: y, [length], or if that is NULL norm2. */
-static void product_of_rows(const struct product *product, size_t i, size_t block, double *x,
-                            double *y, double *norm2)
+/* One block of rows of kernel i: y, [length], or if that is NULL its part of x'Kx. x: scratch. */
+static double product_of_rows(const struct product *product, size_t i, size_t block, double *x,
+                              double *y)
 {
     const md_store *store = product->batch->store;
     const size_t n = store->n;
@@ -43,12 +43,11 @@ static void product_of_rows(const struct product *product, size_t i, size_t bloc
     const double *given = product->x + product->batch->place[i] * product->stride;
     memcpy(x + row, given + row, (n - row) * sizeof *x);
     memset(x + n, 0, (store->length - n) * sizeof *x);
-    if (y == NULL) {
-        *norm2 = store->packed->norm2(values, n, row, end, x);
-        return;
-    }
+    if (y == NULL)
+        return store->packed->norm2(values, n, row, end, x);
     memset(y + row, 0, (store->length - row) * sizeof *y);
     store->packed->multiply(values, n, row, end, x, y);
+    return 0;
 }
 
 static void whole_triangles(void *context, size_t item, size_t worker)
@@ -62,9 +61,11 @@ static void whole_triangles(void *context, size_t item, size_t worker)
     end = end < batch->count ? end : batch->count;
     for (size_t i = item * product->each; i < end; i++) {
         const size_t place = batch->place[i];
-        product_of_rows(product, i, 0, x, y, product->norm2 ? product->norm2 + place : NULL);
+        const double norm2 = product_of_rows(product, i, 0, x, y);
         if (y != NULL)
             memcpy(product->y + place * n, y, n * sizeof *y);
+        else
+            product->norm2[place] = norm2;
     }
 }
 
@@ -73,8 +74,11 @@ static void block_of_rows(void *context, size_t item, size_t worker)
     const struct product *product = context;
     const md_store *store = product->batch->store;
     double *part = product->parts + item * part_length(product);
-    product_of_rows(product, product->first + item / store->blocks, item % store->blocks,
-                    product->vectors + worker * 2 * store->length, product->y ? part : NULL, part);
+    double *x = product->vectors + worker * 2 * store->length;
+    const double norm2 = product_of_rows(product, product->first + item / store->blocks,
+                                         item % store->blocks, x, product->y ? part : NULL);
+    if (product->y == NULL)
+        *part = norm2;
 }
 
 static void add_parts(void *context, size_t item, size_t worker)

@@ -13,9 +13,10 @@
 
 enum {
     MOST_PARTS = 32,
-    PART_KERNELS = 8,        /* a part has at least so many */
-    FUSED_BYTES = 1 << 19,   /* triangles that stay in cache between being read and being added */
-    TOGETHER_BYTES = 1 << 19 /* of the triangles that are added together, once they are in cache */
+    PART_KERNELS = 32,     /* a part has at least so many, or its sum costs too much */
+    FUSED_BYTES = 1 << 18, /* a few triangles of this size stay in cache until they are added */
+    FUSED_KERNELS = 4,     /* these few */
+    FUSED_PARTS = 4        /* with fewer kernels than for so many parts it is not worth it */
 };
 
 /* A sum under way. */
@@ -168,9 +169,9 @@ static medley_status visit_sum(void *context, const md_store_batch *batch)
 }
 
 /* Among how many parts so many kernels are divided; 0: they are not. */
-static size_t choose_parts(const md_store *store, size_t kernels)
+static size_t choose_parts(size_t chunks, size_t kernels)
 {
-    const size_t most = MOST_PARTS / store->chunks;
+    const size_t most = MOST_PARTS / chunks;
     const size_t parts = kernels / PART_KERNELS < most ? kernels / PART_KERNELS : most;
     return parts > 1 ? parts : 0;
 }
@@ -188,7 +189,7 @@ medley_status md_store_sum(md_store *store, md_chosen chosen, const double *weig
         skip[i] = weight[i] == 0;
         count += !skip[i];
     }
-    MEDLEY_TRY(begin_sum(&summing, store, choose_parts(store, count), error));
+    MEDLEY_TRY(begin_sum(&summing, store, choose_parts(store->chunks, count), error));
     MEDLEY_TRY(md_store_walk(store, chosen, skip, visit_sum, &summing, error));
     collect(&summing);
 done:
@@ -221,8 +222,8 @@ static void fuse(const struct summing *summing, size_t i, size_t count, double *
 {
     const md_store *store = summing->store;
     const md_store_batch *batch = summing->batch;
-    double weight[MD_PACKED_TOGETHER];
-    const void *added[MD_PACKED_TOGETHER];
+    double weight[FUSED_KERNELS];
+    const void *added[FUSED_KERNELS];
     size_t together = 0;
     for (size_t t = 0; t < count; t++) {
         const size_t place = batch->place[i + t];
@@ -243,10 +244,8 @@ static void fuse_part(void *context, size_t part, size_t worker)
     const md_store *store = summing->store;
     const size_t count = summing->batch->count;
     const size_t end = (part + 1) * count / summing->parts;
-    size_t most = TOGETHER_BYTES / store->bytes;
-    most = most < 4 ? most : most < MD_PACKED_TOGETHER ? 4 : MD_PACKED_TOGETHER;
     for (size_t i = part * count / summing->parts, step; i < end; i += step) {
-        step = end - i < most ? end - i : most;
+        step = end - i < FUSED_KERNELS ? end - i : FUSED_KERNELS;
         fuse(summing, i, step, summing->partial + part * store->size,
              summing->vectors + (worker + 1) * store->length);
     }
@@ -287,14 +286,11 @@ medley_status md_store_multiply_and_sum(md_store *store, md_chosen chosen, const
                                         double *norm2, double *sum, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const bool fused = store->bytes <= FUSED_BYTES;
+    const bool fused = store->bytes <= FUSED_BYTES && chosen.count >= FUSED_PARTS * PART_KERNELS;
     struct summing summing = {
         .sum = sum, .x = x, .weigh = weigh_kernel, .context = context, .y = y, .norm2 = norm2};
     double *weights = md_calloc(chosen.count, sizeof *weights);
-    size_t parts = choose_parts(store, chosen.count);
-    if (fused)
-        parts =
-            chosen.count / PART_KERNELS < MOST_PARTS ? chosen.count / PART_KERNELS + 1 : MOST_PARTS;
+    const size_t parts = choose_parts(fused ? 1 : store->chunks, chosen.count);
     MEDLEY_TRY(begin_sum(&summing, store, parts, error));
     summing.weight = summing.weights = weights;
     summing.vectors = md_calloc((store->threads + 1) * store->length, sizeof(double));

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAGIC "MEDLEYCP"
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 enum { LONGEST_TRIAL = 20 }; /* epochs of a trial of eta0 = auto at most */
 
 static uint64_t mix(uint64_t sum, const void *data, size_t bytes)

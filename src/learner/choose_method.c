@@ -23,21 +23,26 @@ static bool speaks_of_online(const medley_options *o)
            o->resume || o->block_scale != NULL;
 }
 
+/* Is the penalty a sum over kernels that has few of them, or is bounded to? l2 is one too, but as a
+ * wish for all kernels it means the online learner where no method is named. */
+static bool is_separable(const char *penalty, bool named)
+{
+    return strcmp(penalty, "auto") == 0 || strncmp(penalty, "group-lasso", 11) == 0 ||
+           strncmp(penalty, "elastic(", 8) == 0 || strcmp(penalty, "elastic") == 0 ||
+           strncmp(penalty, "block", 5) == 0 || (named && strcmp(penalty, "l2") == 0);
+}
+
 /* Can the batch solver do what is asked for? */
-static bool suits_batch(const medley_options *options, const medley_dataset *train)
+static bool suits_batch(const medley_options *options, const medley_dataset *train, bool named)
 {
     const char *penalty = options->penalty;
     const bool loss = strcmp(options->loss, "softmax-margin") != 0;
-    const bool separable = strcmp(penalty, "auto") == 0 ||
-                           strncmp(penalty, "group-lasso", 11) == 0 ||
-                           strncmp(penalty, "elastic(", 8) == 0 ||
-                           strcmp(penalty, "elastic") == 0 || strncmp(penalty, "block", 5) == 0;
     bool words = train->token_columns > 0;
     for (size_t t = 0; t < train->table_count; t++)
         words = words || md_matrix_is_sparse(&train->tables[t].features);
     for (size_t k = 0; options->kernels != NULL && options->kernels[k] != NULL; k++)
         words = words || strstr(options->kernels[k], "explicit") != NULL;
-    return loss && separable && strchr(penalty, '+') == NULL && !words &&
+    return loss && is_separable(penalty, named) && strchr(penalty, '+') == NULL && !words &&
            train->rows <= MOST_BATCH_ROWS;
 }
 
@@ -46,12 +51,17 @@ medley_status md_method_choose(const md_method **method, const medley_options *o
                                medley_error *error)
 {
     const char *name = options->method;
-    if (strcmp(name, "auto") == 0) {
-        const md_task task = md_task_of(options, train);
-        const bool binary = task == MD_TASK_BINARY && dev == NULL && !speaks_of_online(options) &&
-                            suits_batch(options, train);
-        name = task == MD_TASK_REGRESSION || binary ? "spicy" : "spom";
-    }
+    const bool named = strcmp(name, "auto") != 0;
+    const md_task task = md_task_of(options, train);
+    const bool batch = task == MD_TASK_REGRESSION ||
+                       (task == MD_TASK_BINARY && dev == NULL && !speaks_of_online(options) &&
+                        suits_batch(options, train, named));
+    if (!named)
+        name = batch ? "spicy" : "spom";
     *method = find_method(name);
-    return *method != NULL ? MEDLEY_OK : md_fail_unlisted("method", "methods", name, error);
+    if (*method == NULL)
+        return md_fail_unlisted("method", "methods", name, error);
+    if (batch && (*method)->batch_form != NULL)
+        *method = (*method)->batch_form;
+    return MEDLEY_OK;
 }

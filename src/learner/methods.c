@@ -246,6 +246,7 @@ done:
 #define MD_METHOD(name) extern const md_method md_method_##name;
 #include "learner/methods.def"
 #undef MD_METHOD
+extern const md_method md_method_batch_average, md_method_batch_best;
 
 const md_method md_method_spom = {
     .name = "spom",
@@ -257,11 +258,13 @@ const md_method md_method_average = {
     .summary = "baseline: one model on the mean of all kernels",
     .needs_kernels = true,
     .fit = fit_average,
+    .batch_form = &md_method_batch_average,
 };
 const md_method md_method_best = {
     .name = "best",
     .summary = "baseline: the single kernel that does best on a held-out fifth, retrained",
     .fit = fit_best,
+    .batch_form = &md_method_batch_best,
 };
 
 const md_method *const md_methods[] = {

@@ -74,7 +74,7 @@ const md_param md_option_table[] = {
      .least = 1e-300,
      .most = 1e300,
      .argument = "X",
-     .help = "the same as lambda N, large is strong; default of method spicy: a twentieth of the "
+     .help = "the same as lambda N, large is strong; default of method spicy: a tenth of the "
              "least value that leaves out all kernels"},
     {.name = "gap",
      .type = MD_DOUBLE,

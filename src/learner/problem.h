@@ -159,10 +159,24 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
 /* ---- methods: one file and one line in methods.def ---- */
 struct md_method {
     const char *name, *summary;
-    bool needs_kernels; /* works on kernel values, even of linear kernels */
-    bool batch;         /* on whole matrices (a store), with losses of one number */
+    const char *penalty; /* that "auto" means; NULL: group-lasso of batch methods, else mkl */
+    bool needs_kernels;  /* works on kernel values, even of linear kernels */
+    bool batch;          /* on whole matrices (a store), with losses of one number */
     medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);
+
+    /* Of an online method: the same by the batch solver, taken for two labels and for numbers where
+     * size and options allow; or NULL. */
+    const md_method *batch_form;
+
+    /* Of a batch method, whose fit is md_fit_batch: solves one output, and the C that leaves
+     * nothing in (NULL: md_batch_largest_C), of which a share is taken by default. */
+    medley_status (*solve)(md_batch_solution *solution, const md_batch_problem *problem,
+                           const md_batch_solution *start, medley_error *error);
+    medley_status (*largest_C)(const md_batch_problem *problem, double *largest,
+                               double *without_slope, medley_error *error);
 };
+
+medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error);
 
 extern const md_method *const md_methods[]; /* NULL-terminated */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The batch method: the certified optimum of each output on the same kernels. Two labels or numbers
- * are one problem; more labels are one against the rest, each with a certificate of its own, and
- * the objective, dual and gap are those of their sum. */
+/* Batch methods: the certified optimum of each output on the same kernels, by the solver of the
+ * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
+ * certificate of its own, and the objective, dual and gap are those of their sum. */
 #include "learner/problem.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEFAULT_SHARE = 0.05; /* of the least C that leaves out all kernels */
+static const double DEFAULT_SHARE = 0.1;  /* of the least C that leaves out all kernels */
 
 struct run {
     md_problem *problem;
@@ -85,15 +85,17 @@ static medley_status check_kernels(const md_problem *problem, medley_error *erro
 static medley_status choose_strength(struct run *run, medley_error *error)
 {
     md_problem *problem = run->problem;
+    const md_method *method = problem->method;
     if (md_options_has_strength(problem->options))
         return MEDLEY_OK;
+    medley_status (*const largest_C)(const md_batch_problem *, double *, double *, medley_error *) =
+        method->largest_C != NULL ? method->largest_C : md_batch_largest_C;
     double scale = 0;
     for (size_t output = 0; output < run->outputs; output++) {
         double largest;
         double without_slope;
         fill_targets(run, output);
-        const medley_status status =
-            md_batch_largest_C(&run->batch, &largest, &without_slope, error);
+        const medley_status status = largest_C(&run->batch, &largest, &without_slope, error);
         if (status < 0)
             return status;
         scale = fmax(scale, without_slope);
@@ -194,7 +196,7 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
 {
     md_batch_solution solution = {0};
     fill_targets(run, output);
-    medley_status status = md_batch_solve(&solution, &run->batch, NULL, error);
+    medley_status status = run->problem->method->solve(&solution, &run->batch, NULL, error);
     if (status == MEDLEY_OK)
         status = take_coefficients(run, output, &solution, error);
     if (status == MEDLEY_OK)
@@ -231,7 +233,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
     return status == MEDLEY_OK && problem->stopped ? MEDLEY_STOPPED : status;
 }
 
-static medley_status fit_spicy(medley_model **model, md_problem *problem, medley_error *error)
+medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error)
 {
     struct run run = {.problem = problem, .trained = {.converged = true}};
     medley_status status = prepare(&run, error);
@@ -249,5 +251,6 @@ const md_method md_method_spicy = {
     .summary = "the optimum with a certificate, for up to some thousands of rows and kernels",
     .needs_kernels = true,
     .batch = true,
-    .fit = fit_spicy,
+    .fit = md_fit_batch,
+    .solve = md_batch_solve,
 };

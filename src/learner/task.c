@@ -185,6 +185,8 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
 {
     const char *name = problem->options->penalty;
     if (strcmp(name, "auto") == 0)
-        name = problem->method->batch ? "group-lasso" : "mkl";
+        name = problem->method->penalty ? problem->method->penalty
+               : problem->method->batch ? "group-lasso"
+                                        : "mkl";
     return md_penalty_create(&problem->penalty, name, error);
 }

@@ -71,10 +71,12 @@ static double block_strong_convexity(const void *state, double least_weight)
  * sums and products of them stay finite. */
 static const double MOST_POWER = 1e150;
 
+/* Beyond q = 2 its curvature is infinite at 0; near q = 1 its power q/(q-1) is too steep for steps
+ * that follow the curvature. */
 static bool block_smooth_conjugate(const void *state)
 {
-    (void)state;
-    return true;
+    const double q = ((const struct block *)state)->q;
+    return q >= 1.25 && q <= 2;
 }
 
 static double block_scalar_value(const void *state, double x)
@@ -87,6 +89,11 @@ static double block_slope_at_zero(const void *state)
 {
     (void)state;
     return 0;
+}
+
+static double block_slope(const void *state, double x)
+{
+    return md_power(x, ((const struct block *)state)->q - 1);
 }
 
 /* With w = x/y, tau x^(q-2) = (1-w)/w: what the derivative 1 / (1 + tau (q-1) x^(q-2)) needs. At
@@ -120,6 +127,7 @@ static const md_scalar_penalty block_scalar = {
     .smooth_conjugate = block_smooth_conjugate,
     .value = block_scalar_value,
     .slope_at_zero = block_slope_at_zero,
+    .slope = block_slope,
     .prox = block_scalar_prox,
     .conjugate = block_conjugate,
 };

@@ -75,6 +75,12 @@ static double elastic_slope_at_zero(const void *state)
     return 1 - ((const struct elastic *)state)->t;
 }
 
+static double elastic_slope(const void *state, double x)
+{
+    const double t = ((const struct elastic *)state)->t;
+    return (1 - t) + t * x;
+}
+
 static double elastic_scalar_prox(const void *state, double tau, double y, double *derivative)
 {
     const double t = ((const struct elastic *)state)->t;
@@ -101,6 +107,7 @@ static const md_scalar_penalty elastic_scalar = {
     .smooth_conjugate = elastic_smooth_conjugate,
     .value = elastic_scalar_value,
     .slope_at_zero = elastic_slope_at_zero,
+    .slope = elastic_slope,
     .prox = elastic_scalar_prox,
     .conjugate = elastic_conjugate,
 };

@@ -55,6 +55,13 @@ static double group_lasso_slope_at_zero(const void *state)
     return 1;
 }
 
+static double group_lasso_slope(const void *state, double x)
+{
+    (void)state;
+    (void)x;
+    return 1;
+}
+
 static double group_lasso_scalar_prox(const void *state, double tau, double y, double *derivative)
 {
     (void)state;
@@ -75,6 +82,7 @@ static const md_scalar_penalty group_lasso_scalar = {
     .smooth_conjugate = group_lasso_smooth_conjugate,
     .value = group_lasso_scalar_value,
     .slope_at_zero = group_lasso_slope_at_zero,
+    .slope = group_lasso_slope,
     .prox = group_lasso_scalar_prox,
     .conjugate = group_lasso_conjugate,
 };

@@ -69,6 +69,12 @@ static double l2_slope_at_zero(const void *state)
     return 0;
 }
 
+static double l2_slope(const void *state, double x)
+{
+    (void)state;
+    return x;
+}
+
 static double l2_scalar_prox(const void *state, double tau, double y, double *derivative)
 {
     (void)state;
@@ -91,6 +97,7 @@ static const md_scalar_penalty l2_scalar = {
     .smooth_conjugate = l2_smooth_conjugate,
     .value = l2_scalar_value,
     .slope_at_zero = l2_slope_at_zero,
+    .slope = l2_slope,
     .prox = l2_scalar_prox,
     .conjugate = l2_conjugate,
 };

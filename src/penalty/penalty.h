@@ -17,11 +17,13 @@
 /* A penalty that is a sum of one function g of each norm, for solvers that work in the dual. tau >
  * 0 is the strength, x and y are norms >= 0. */
 typedef struct md_scalar_penalty {
-    /* (tau g)* is finite and twice differentiable but at finitely many y */
+    /* (tau g)* is finite, twice differentiable but at finitely many y, and tame: Newton's method can
+     * follow its curvature */
     bool (*smooth_conjugate)(const void *state);
 
     double (*value)(const void *state, double x); /* g(x), g(0) = 0 */
     double (*slope_at_zero)(const void *state);   /* g'(0+): blocks stay 0 below tau times this */
+    double (*slope)(const void *state, double x); /* g'(x), x > 0; x / g'(x) is the kernel weight */
 
     /* argmin_x 1/2 (x - y)^2 + tau g(x); *derivative: in y. */
     double (*prox)(const void *state, double tau, double y, double *derivative);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every allocation of a store's calls fails once, one after the other: each time the call says so,
  * leaves nothing behind, and succeeds when it is tried again. */
-#include "failing_allocations.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +8,12 @@
 
 #include <cmocka.h>
 
+#include "failing_allocations.h"
 #include "store_case.h"
 
 #if CAN_FAIL
 
-enum { ROWS = 520, KERNELS = 6 }; /* products are cut into blocks of rows */
+enum { ROWS = 730, KERNELS = 6 }; /* products are cut into blocks of rows */
 
 struct subject {
     gram_case c;
@@ -156,17 +156,19 @@ static void nothing_is_left(void **state)
     assert_true(live == before);
 }
 
+#else
+
+static void nothing_is_left(void **state)
+{
+    (void)state;
+    print_message("the allocator cannot be replaced here\n");
+    skip();
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-    return 0;
-}
-
-#endif

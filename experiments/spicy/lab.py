@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the command for one method after another and remembers what it can do: a method that it does
+not have, or that gives no certificate, is named once and left out."""
+
+import json
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import common  # noqa: E402
+
+Method = namedtuple("Method", "name options")
+
+
+def spicy(loss, penalty="group-lasso"):
+    return ["--method", "spicy", "--loss", loss, "--penalty", penalty]
+
+
+HINGE = Method("spicy, hinge", spicy("hinge"))
+LOGISTIC = Method("spicy, logistic", spicy("logistic"))
+SPICY = (HINGE, LOGISTIC)
+ELASTIC = tuple(Method(f"elastic {t}, {loss}", spicy(loss, f"elastic(t={t})"))
+                for t in ("0.5", "0.1") for loss in ("hinge", "logistic"))
+# The others with the same loss and penalty: one C means the same to all of them.
+PEERS, BASELINES = (
+    tuple(Method(name, ["--method", name, "--loss", "hinge", "--penalty", "group-lasso"])
+          for name in names) for names in (("simplemkl", "gauss-seidel"), ("average", "best")))
+
+STYLE = {method.name: (colour, dash) for method, colour, dash in zip(
+    SPICY + ELASTIC + PEERS + BASELINES,
+    (common.COLOURS[0], common.COLOURS[1], common.COLOURS[0], common.COLOURS[1],
+     common.COLOURS[5], common.COLOURS[4], *common.COLOURS[2:4], *common.COLOURS[6:8]),
+    ("", "", "7 4", "7 4", "2 3", "2 3", "", "", "4 2", "4 2"))}
+
+PATIENCE = 10  # the limit of our own method, in limits of the others
+GRACE = 3  # an interrupted command may take so many times its limit until it ends by itself
+
+
+def is_peer(method):
+    return method.options[1] != "spicy"
+
+
+class Lab:
+    def __init__(self, options, scratch):
+        self.medley, self.scratch = common.find_medley(), Path(scratch)
+        self.common = ["--spicy-C", options.C, "--gap", options.gap, "--threads", options.threads,
+                       "--max-iter", "1000000"]
+        self.left_out = {}
+        listed = subprocess.run([self.medley, "list", "methods"], stdout=subprocess.PIPE, text=True,
+                                check=True).stdout
+        self.methods = {line.split()[0] for line in listed.splitlines() if line.startswith("  ")}
+
+    def can(self, method):
+        name = method.options[1]
+        if name not in self.methods:
+            self.leave_out(method, "the command does not have it")
+        return method.name not in self.left_out
+
+    def leave_out(self, method, why):
+        if method.name not in self.left_out:
+            self.left_out[method.name] = why
+            print(f"skipped: method {method.name}: {why}", flush=True)
+
+    def train(self, method, options, data, limit):
+        """What one run measured, or None where the method cannot. Later options overrule those
+        that all runs share. A run over the limit is interrupted: 'stopped' is true then, and
+        everything else is how far it came."""
+        command = [self.medley, "train", "--model", str(self.scratch / "model.medley"),
+                   *merge(self.common, method.options, options), "--quiet", "--json", data]
+        try:
+            result = run(command, limit)
+        except common.Failed as failure:
+            if not is_peer(method):
+                raise
+            self.leave_out(method, str(failure).splitlines()[-1].strip())
+            return None
+        if "objective" in result and result.get("gap") is None:
+            self.leave_out(method, "it gives no duality gap")
+            return None
+        return record(result)
+
+    def repeat(self, method, variants, data, limit, budget):
+        """Runs the variants (lists of options) until all are measured, one was stopped, or so many
+        seconds are spent."""
+        runs, begin = [], time.monotonic()
+        for options in variants if self.can(method) else ():
+            patience = 1 if is_peer(method) else PATIENCE
+            measured = self.train(method, options, data, patience * limit)
+            if measured is None:
+                return []
+            runs.append(measured)
+            if measured["stopped"] or time.monotonic() - begin > budget:
+                break
+        return runs
+
+
+REPEATABLE = ("--kernel", "--kernels", "--scale")
+
+
+def merge(*lists):
+    """Options in pairs; the last of a name counts, but for those that may be repeated."""
+    pairs = [pair for options in lists for pair in zip(options[::2], options[1::2])]
+    last = {name: i for i, (name, _) in enumerate(pairs)}
+    return [word for i, (name, value) in enumerate(pairs)
+            if name in REPEATABLE or last[name] == i for word in (name, value)]
+
+
+def run(command, limit):
+    """Like common.run, but at the limit it asks the command to finish, as Ctrl-C does."""
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    stopped = False
+    try:
+        try:
+            out, err = child.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            stopped = True
+            child.send_signal(signal.SIGINT)
+            out, err = child.communicate(timeout=GRACE * limit)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        out, err = child.communicate()
+    except BaseException:
+        child.kill()
+        child.wait()
+        raise
+    if out.startswith(b"{"):
+        result = json.loads(out)
+        return dict(result, stopped=stopped and not result.get("converged"))
+    if stopped:  # not even one iteration
+        return {"stopped": True, "seconds": {"kernels": None, "train": float(limit)}}
+    raise common.Failed(f"{' '.join(command)}\n  {err.decode(errors='replace').strip()}")
+
+
+def record(result):
+    seconds = result["seconds"]
+    keep = ("objective", "dual", "gap", "iterations", "newton_steps", "passes", "examples",
+            "stopped", "peak_rss_mb")
+    return dict({key: result.get(key) for key in keep}, kernels=len(result.get("blocks", ())),
+                active=result.get("active_blocks"), accuracy=result.get("holdout_accuracy"),
+                seconds=seconds["train"], seconds_kernels=seconds["kernels"],
+                epochs=result.get("epochs", []))
+
+
+def brief(runs):
+    """The same without the course of each run: what table.json keeps."""
+    return [{key: value for key, value in run.items() if key != "epochs"} for run in runs]
+
+
+def column(runs, key):
+    return [run[key] for run in runs if run.get(key) is not None]
+
+
+def finished(runs):
+    """Did the last run reach the gap? Those before it did."""
+    return bool(runs) and not runs[-1]["stopped"]
+
+
+def quartiles(values):
+    """Median, first and third quartile."""
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    first, median, third = statistics.quantiles(values, n=4, method="inclusive")
+    return median, first, third

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every batch method says about where it stands, in the same words: the value of a model from
+ * its coefficients alone, the value of a dual point, their gap, and the record of the way. */
+#ifndef MD_CERTIFICATE_H
+#define MD_CERTIFICATE_H
+
+#include "batch/batch.h"
+
+/* (primal - dual) / primal; 0 where rounding has turned them round. */
+double md_relative_gap(double primal, double dual);
+
+/* Norms, bias, loss and primal value of kernel[active] and coefficient, with kernel values as they
+ * are stored: nothing that was carried along by iterations enters the certificate. */
+medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
+                               medley_error *error);
+
+/* -sum l*(-s r) - sum_m (C g)*(s h_m) at the best s, and s, for a point r inside the loss's domain
+ * with sum 0. h[count]: norms ||r|| of the kernels that count. */
+double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
+                     size_t count, double *scale);
+
+/* Is (C g)* finite everywhere, so that every dual point is feasible? */
+bool md_penalty_conjugate_is_finite(const md_batch_problem *problem);
+
+/* Appends a step and tells the problem's watcher; its wish to stop comes back in
+ * solution->stopped. */
+medley_status md_batch_record(md_batch_solution *solution, const md_batch_problem *problem,
+                              const md_batch_step *step, medley_error *error);
+
+#endif

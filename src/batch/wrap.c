@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What wrapper methods share: solving for fixed kernel weights, the certificate, the outer loop. */
+#include "batch/wrap.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "batch/batch_internal.h"
+#include "batch/certificate.h"
+#include "linalg/blas.h"
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernels of a smaller share of the largest weight are left out of the mixture; their weights are
+ * kept, so that they may come back. */
+static const double LEAST_SHARE = 1e-10;
+static const double LEAST_INNER_GAP = 1e-13;
+/* Smaller gaps are for our own solver: the single precision of another one leads no further. */
+static const double LIBSVM_GAP = 1e-5;
+
+/* ---- life ---- */
+
+static void clear_wrap(md_wrap *w)
+{
+    free(w->weight);
+    free(w->mix);
+    free(w->rho);
+    free(w->list);
+    *w = (md_wrap){0};
+}
+
+static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
+                               const md_wrap_method *method, medley_error *error)
+{
+    const size_t n = md_store_rows(problem->store);
+    const size_t kernels = md_store_count(problem->store);
+    *w = (md_wrap){.problem = problem,
+                   .n = n,
+                   .kernels = kernels,
+                   .gap = fmax(method->inner_share * problem->gap, LEAST_INNER_GAP),
+                   .weight = md_calloc(4 * kernels, sizeof(double)),
+                   .mix = md_alloc_aligned(n * n, sizeof(double)),
+                   .rho = md_calloc(5 * n, sizeof(double)),
+                   .list = md_calloc(kernels, sizeof(size_t)),
+                   .best_primal = INFINITY,
+                   .best_dual = -INFINITY,
+                   .began = md_clock_seconds()};
+    if (w->weight == NULL || w->mix == NULL || w->rho == NULL || w->list == NULL)
+        return md_fail_memory(error, (n * n + 4 * kernels) * sizeof(double));
+    w->norm = w->weight + kernels;
+    w->best_weight = w->norm + kernels;
+    w->values = w->best_weight + kernels;
+    w->f = w->rho + n;
+    w->best_rho = w->f + n;
+    w->dual_point = w->best_rho + n;
+    w->point = w->dual_point + n;
+    w->inner = method->inner;
+    if (w->inner == NULL)
+        w->inner = md_inner_libsvm(problem);
+    if (w->inner == NULL)
+        w->inner = md_inner_newton;
+    md_blas_single_thread();
+    return MEDLEY_OK;
+}
+
+/* ---- a point ---- */
+
+static double least_weight(const md_wrap *w, const double *weight)
+{
+    double largest = 0;
+    for (size_t m = 0; m < w->kernels; m++)
+        largest = fmax(largest, fabs(weight[m]));
+    return fmax(LEAST_SHARE * largest, DBL_MIN);
+}
+
+medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medley_error *error)
+{
+    const double least = least_weight(w, weight);
+    size_t count = 0;
+    for (size_t m = 0; m < w->kernels; m++) {
+        if (!(fabs(weight[m]) >= least))
+            continue;
+        w->list[count] = m;
+        w->values[count++] = weight[m];
+    }
+    return md_store_sum(w->problem->store, (md_chosen){.kernels = w->list, .count = count},
+                        w->values, matrix, error);
+}
+
+medley_status md_wrap_solve(md_wrap *w, const double *matrix, double *point, double *rho,
+                            double *loss, double *value, medley_error *error)
+{
+    const md_batch_problem *p = w->problem;
+    const md_inner inner = {
+        .problem = p, .kernel = matrix, .n = w->n, .gap = w->gap, .level = w->best_primal};
+    const md_inner_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_inner_newton;
+    const medley_status status = solve(&inner, rho, point, error);
+    if (status < 0)
+        return status;
+    w->solved++;
+    md_project_dual(p->loss, p->loss_state, p->y, point, w->n);
+    md_dsymv(w->n, matrix, w->n, rho, w->f);
+    const double norm2 = md_batch_dot(rho, w->f, w->n);
+    for (size_t i = 0; i < w->n; i++)
+        w->f[i] /= p->C;
+    const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
+    *loss = 0;
+    for (size_t i = 0; i < w->n; i++)
+        *loss += p->loss->value(p->loss_state, p->y[i], w->f[i] + bias);
+    *value = *loss + fmax(0, norm2) / (2 * p->C);
+    return MEDLEY_OK;
+}
+
+medley_status md_wrap_settle(md_wrap *w, medley_error *error)
+{
+    const medley_status status = md_wrap_mix(w, w->weight, w->mix, error);
+    return status < 0 ? status
+                      : md_wrap_solve(w, w->mix, w->point, w->rho, &w->loss, &w->value, error);
+}
+
+/* ---- the certificate ---- */
+
+static void try_model(md_wrap *w, const double *norm)
+{
+    const md_batch_problem *p = w->problem;
+    const double least = least_weight(w, w->weight);
+    double penalty = 0;
+    for (size_t m = 0; m < w->kernels; m++)
+        if (w->weight[m] >= least)
+            penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->C);
+    const double primal = w->loss + p->C * penalty;
+    if (!(primal < w->best_primal))
+        return;
+    w->best_primal = primal;
+    w->best_loss = w->loss;
+    w->active = 0;
+    memcpy(w->best_rho, w->rho, w->n * sizeof *w->rho);
+    for (size_t m = 0; m < w->kernels; m++) {
+        w->best_weight[m] = w->weight[m] >= least ? w->weight[m] : 0;
+        w->active += w->best_weight[m] > 0;
+    }
+}
+
+static medley_status norms_of(md_wrap *w, const double *x, double *norm, medley_error *error)
+{
+    const md_chosen all = {.count = w->kernels};
+    const medley_status status = md_store_norms2(w->problem->store, all, x, norm, error);
+    w->looks++;
+    for (size_t m = 0; m < w->kernels && status == MEDLEY_OK; m++)
+        norm[m] = sqrt(norm[m]);
+    return status;
+}
+
+/* Norms at the dual point, or upper bounds of them that are as good: they differ from those at rho
+ * by at most the distance times the root of the largest eigenvalue. */
+static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *error)
+{
+    double distance2 = 0;
+    double most = 0;
+    for (size_t i = 0; i < w->n; i++)
+        distance2 += (w->point[i] - w->rho[i]) * (w->point[i] - w->rho[i]);
+    const double distance = sqrt(distance2);
+    for (size_t m = 0; m < w->kernels; m++) {
+        const double difference = distance * sqrt(md_store_spread(w->problem->store, m));
+        w->norm[m] = at_rho[m] + difference;
+        most = fmax(most, difference);
+    }
+    const bool near = most <= 1e-3 * w->problem->gap * w->problem->C;
+    return near ? MEDLEY_OK : norms_of(w, w->point, w->norm, error);
+}
+
+/* Looks at all kernels: a model and a dual point. */
+static medley_status look(md_wrap *w, medley_error *error)
+{
+    double scale = 1;
+    medley_status status = norms_of(w, w->rho, w->values, error);
+    if (status < 0)
+        return status;
+    try_model(w, w->values);
+    status = dual_norms(w, w->values, error);
+    if (status < 0)
+        return status;
+    const double dual = md_dual_value(w->problem, w->point, w->norm, w->kernels, &scale);
+    if (dual > w->best_dual) {
+        w->best_dual = dual;
+        for (size_t i = 0; i < w->n; i++)
+            w->dual_point[i] = scale * w->point[i];
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status finish(const md_wrap *w, md_batch_solution *solution, medley_error *error)
+{
+    const size_t n = w->n;
+    solution->kernel = md_calloc(w->active, sizeof *solution->kernel);
+    solution->norm = md_calloc(w->active, sizeof *solution->norm);
+    solution->coefficient = md_calloc(w->active * n, sizeof *solution->coefficient);
+    solution->rho = md_copy(w->dual_point, n * sizeof *w->dual_point);
+    if (solution->kernel == NULL || solution->norm == NULL || solution->coefficient == NULL ||
+        solution->rho == NULL)
+        return md_fail_memory(error, (w->active + 1) * n * sizeof(double));
+    solution->rows = n;
+    for (size_t m = 0; m < w->kernels; m++) {
+        if (!(w->best_weight[m] > 0))
+            continue;
+        double *to = solution->coefficient + solution->active * n;
+        for (size_t i = 0; i < n; i++)
+            to[i] = w->best_weight[m] * w->best_rho[i] / w->problem->C;
+        solution->kernel[solution->active++] = m;
+    }
+    const medley_status status = md_batch_certify(solution, w->problem, error);
+    solution->dual = w->best_dual;
+    solution->gap = md_relative_gap(solution->primal, solution->dual);
+    solution->newton_steps = w->solved;
+    solution->passes = w->looks;
+    solution->converged = solution->gap <= w->problem->gap;
+    /* a dual value above the primal one beyond rounding would be a mistake of ours */
+    assert(status < 0 || solution->dual - solution->primal <= 1e-6 * fabs(solution->primal) + 1e-9);
+    return status;
+}
+
+/* ---- the outer loop ---- */
+
+/* The model without kernels. */
+static medley_status begin(md_wrap *w, medley_error *error)
+{
+    const md_batch_problem *p = w->problem;
+    const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
+    for (size_t i = 0; i < w->n; i++)
+        w->loss += p->loss->value(p->loss_state, p->y[i], bias);
+    md_empty_dual(p->loss, p->loss_state, p->y, w->rho, w->n);
+    memcpy(w->point, w->rho, w->n * sizeof *w->rho);
+    return look(w, error);
+}
+
+static double kernel_weight(const md_batch_problem *p, double norm)
+{
+    return norm / p->penalty->slope(p->penalty_state, norm);
+}
+
+/* Those of the start, and a little of every other kernel; or equal ones. */
+static void first_weights(md_wrap *w, const md_batch_solution *start)
+{
+    double largest = 0;
+    for (size_t s = 0; start != NULL && s < start->active; s++) {
+        if (!(start->norm[s] > 0))
+            continue;
+        const double weight = kernel_weight(w->problem, start->norm[s]);
+        w->weight[start->kernel[s]] = weight;
+        largest = fmax(largest, weight);
+    }
+    const double others = largest > 0 ? 1e-3 * largest : 1 / (double)w->kernels;
+    for (size_t m = 0; m < w->kernels; m++)
+        w->weight[m] = fmax(w->weight[m], others);
+    if (start != NULL)
+        memcpy(w->point, start->rho, w->n * sizeof *w->point);
+}
+
+static medley_status record(const md_wrap *w, md_batch_solution *solution, medley_error *error)
+{
+    const md_batch_step step = {.primal = w->best_primal,
+                                .loss = w->best_loss,
+                                .dual = w->best_dual,
+                                .gap = md_relative_gap(w->best_primal, w->best_dual),
+                                .active = w->active,
+                                .seconds = md_clock_seconds() - w->began};
+    return md_batch_record(solution, w->problem, &step, error);
+}
+
+static bool is_over(const md_wrap *w, const md_batch_solution *solution)
+{
+    return solution->stopped || solution->step_count >= w->problem->max_iterations ||
+           md_relative_gap(w->best_primal, w->best_dual) <= w->problem->gap;
+}
+
+medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *problem,
+                          const md_batch_solution *start, const md_wrap_method *method,
+                          medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_wrap w;
+    *solution = (md_batch_solution){0};
+    MEDLEY_TRY(init_wrap(&w, problem, method, error));
+    MEDLEY_TRY(begin(&w, error));
+    bool moved = !is_over(&w, solution);
+    if (moved) {
+        first_weights(&w, start);
+        MEDLEY_TRY(md_wrap_settle(&w, error));
+    }
+    while (moved) {
+        MEDLEY_TRY(look(&w, error));
+        MEDLEY_TRY(record(&w, solution, error));
+        if (is_over(&w, solution))
+            break;
+        MEDLEY_TRY(method->move(&w, method->state, &moved, error));
+    }
+    status = finish(&w, solution, error);
+done:
+    clear_wrap(&w);
+    if (status < 0)
+        md_batch_solution_clear(solution);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The methods that SpicyMKL is compared with: the same problem, the same certificate, other
+ * solvers. The two baselines are the batch forms of online methods. */
+#include "batch/wrappers.h"
+#include "learner/problem.h"
+
+extern const md_method md_method_gauss_seidel, md_method_simplemkl;
+extern const md_method md_method_batch_average, md_method_batch_best;
+
+const md_method md_method_gauss_seidel = {
+    .name = "gauss-seidel",
+    .summary = "for comparison: as spicy, by turns between kernel weights and an SVM (lp-MKL)",
+    .needs_kernels = true,
+    .batch = true,
+    .fit = md_fit_batch,
+    .solve = md_batch_gauss_seidel,
+};
+const md_method md_method_simplemkl = {
+    .name = "simplemkl",
+    .summary = "for comparison: as spicy, by reduced gradients on kernel weights (SimpleMKL)",
+    .needs_kernels = true,
+    .batch = true,
+    .fit = md_fit_batch,
+    .solve = md_batch_simplemkl,
+};
+const md_method md_method_batch_average = {
+    .name = "average",
+    .penalty = "l2",
+    .needs_kernels = true,
+    .batch = true,
+    .fit = md_fit_batch,
+    .solve = md_batch_average,
+    .largest_C = md_batch_average_C,
+};
+const md_method md_method_batch_best = {
+    .name = "best",
+    .needs_kernels = true,
+    .batch = true,
+    .fit = md_fit_batch,
+    .solve = md_batch_best,
+};
