@@ -21,6 +21,33 @@ medley_fit(medley_model **model, const medley_dataset *train, const medley_datas
            const medley_options *options, const medley_observer *observer, medley_error *error);
 MEDLEY_API void medley_model_free(medley_model *model);
 
+/* ---- paths ---- */
+
+/* Strengths of the penalty, from strong to weak. */
+typedef struct medley_path_options {
+    size_t struct_size;
+    size_t count;
+    const double *lambda; /* [count], or NULL: evenly in logarithm from the least that leaves out
+                             all kernels down to ratio times it */
+    double ratio;
+} medley_path_options;
+
+#define MEDLEY_PATH_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(medley_path_options), 20, NULL, 0.01                                                \
+    }
+
+/* Gets the model of each lambda, in order, to keep and to free; its summary tells lambda,
+ * objective, gap and the norms of all blocks. false: enough. */
+typedef bool (*medley_path_taker)(void *context, medley_model *model);
+
+/* Learns a model for each lambda on the same kernels, each started from the one before (methods
+ * with a certificate only). The options' own lambda, C or spicy-C is not looked at. MEDLEY_STOPPED
+ * if the observer stopped it. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_fit_path(
+    const medley_dataset *train, const medley_options *options, const medley_path_options *path,
+    medley_path_taker take, void *context, const medley_observer *observer, medley_error *error);
+
 /* The file is written whole or not at all. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_model_save(const medley_model *model,
                                                           const char *path, medley_error *error);

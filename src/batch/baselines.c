@@ -203,11 +203,11 @@ static void measure(struct quality *quality, const struct contest *c,
 typedef medley_status (*batch_solver)(md_batch_solution *, const md_batch_problem *,
                                       const md_batch_solution *, medley_error *);
 
-/* With one kernel there is one weight, which is found in a few turns: where a support vector
- * machine takes them, that is the fastest way. */
+/* With one kernel there is one weight, which is found in a few turns: where it applies, that is the
+ * fastest way for losses with kinks. */
 static batch_solver solver_of_one(const md_batch_problem *problem)
 {
-    const bool turns = md_has_kernel_weights(problem) && md_inner_libsvm(problem) != NULL;
+    const bool turns = md_has_kernel_weights(problem) && !problem->loss->smooth_conjugate;
     return turns ? md_batch_gauss_seidel : md_batch_solve;
 }
 

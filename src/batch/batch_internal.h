@@ -6,7 +6,7 @@
 #include "batch/batch.h"
 
 /* Members without weight stay while their norm is above this share of the threshold. */
-#define MD_BATCH_NEAR 0.8
+#define MD_BATCH_NEAR 0.95
 
 /* One kernel of the working set. */
 typedef struct md_member {

@@ -6,12 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const double ROUNDING = 1e-9; /* of the primal value: what sums may be off by */
+
 double md_relative_gap(double primal, double dual)
 {
     const double difference = primal - dual;
     if (!(difference > 0))
         return 0;
     return primal > 0 ? difference / primal : INFINITY;
+}
+
+double md_certified_gap(double primal, double dual)
+{
+    const double difference = primal - dual;
+    return difference < -ROUNDING * fabs(primal) ? -difference / fabs(primal)
+                                                 : md_relative_gap(primal, dual);
 }
 
 static void value_model(md_batch_solution *solution, const md_batch_problem *p, const double *Ka,

@@ -9,6 +9,11 @@
 /* (primal - dual) / primal; 0 where rounding has turned them round. */
 double md_relative_gap(double primal, double dual);
 
+/* The same to be told at the end. A dual value above the primal one by more than rounding says that
+ * kernel values, as they are stored, are not positive semi-definite where it matters (kernels of
+ * low rank with little penalty): then the difference counts against the model too. */
+double md_certified_gap(double primal, double dual);
+
 /* Norms, bias, loss and primal value of kernel[active] and coefficient, with kernel values as they
  * are stored: nothing that was carried along by iterations enters the certificate. */
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,

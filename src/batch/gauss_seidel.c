@@ -29,7 +29,8 @@ static medley_status take_turns(md_wrap *w, void *method, bool *moved, medley_er
 bool md_has_kernel_weights(const md_batch_problem *p)
 {
     double before = 0;
-    for (double norm = 1e-4; norm < 1e4; norm *= 4) {
+    for (int power = -8; power <= 8; power++) {
+        const double norm = pow(4, power);
         const double weight = norm / p->penalty->slope(p->penalty_state, norm);
         if (weight < before * (1 - 1e-12))
             return false;

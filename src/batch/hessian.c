@@ -105,7 +105,8 @@ static void solve_by_factor(const md_batch *b, double *direction, bool fresh)
 
 static medley_status step_by_cholesky(md_batch *b, medley_error *error)
 {
-    for (double ridge = RIDGE; ridge < 1; ridge *= 1000) {
+    double ridge = RIDGE;
+    for (int attempt = 0; attempt < 4; attempt++, ridge *= 1000) {
         const medley_status status = build(b, ridge, error);
         if (status < 0)
             return status;

@@ -25,8 +25,8 @@ static const double LEAST_GAP = 1e-13; /* of problems of one kernel */
 
 /* A point on a stretch. */
 struct trial {
-    double step, loss, value, total; /* total: J */
-    double *rho, *point;             /* [n] each */
+    double step, total; /* total: J */
+    md_fixed model;
 };
 
 struct descent {
@@ -42,10 +42,10 @@ static void clear_descent(struct descent *s)
     free(s->slope);
     free(s->along);
     free(s->matrix);
-    free(s->trial.rho);
-    free(s->trial.point);
-    free(s->best.rho);
-    free(s->best.point);
+    free(s->trial.model.rho);
+    free(s->trial.model.point);
+    free(s->best.model.rho);
+    free(s->best.model.point);
 }
 
 static medley_status init_descent(struct descent *s, size_t n, size_t kernels, medley_error *error)
@@ -53,12 +53,12 @@ static medley_status init_descent(struct descent *s, size_t n, size_t kernels, m
     *s = (struct descent){.slope = md_calloc(kernels, sizeof(double)),
                           .along = md_alloc_aligned(n * n, sizeof(double)),
                           .matrix = md_alloc_aligned(n * n, sizeof(double)),
-                          .trial.rho = md_calloc(n, sizeof(double)),
-                          .trial.point = md_calloc(n, sizeof(double)),
-                          .best.rho = md_calloc(n, sizeof(double)),
-                          .best.point = md_calloc(n, sizeof(double))};
-    return s->slope && s->along && s->matrix && s->trial.rho && s->trial.point && s->best.rho &&
-                   s->best.point
+                          .trial.model.rho = md_calloc(n, sizeof(double)),
+                          .trial.model.point = md_calloc(n, sizeof(double)),
+                          .best.model.rho = md_calloc(n, sizeof(double)),
+                          .best.model.point = md_calloc(n, sizeof(double))};
+    return s->slope && s->along && s->matrix && s->trial.model.rho && s->trial.model.point &&
+                   s->best.model.rho && s->best.model.point
                ? MEDLEY_OK
                : md_fail_memory(error, 2 * n * n * sizeof(double));
 }
@@ -83,11 +83,10 @@ static medley_status try_step(struct descent *s, double step, double *total, med
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             s->matrix[i * n + j] = w->mix[i * n + j] + step * s->along[i * n + j];
-    memcpy(trial->point, s->best.point, n * sizeof *trial->point);
-    const medley_status status =
-        md_wrap_solve(w, s->matrix, trial->point, trial->rho, &trial->loss, &trial->value, error);
+    memcpy(trial->model.point, s->best.model.point, n * sizeof(double));
+    const medley_status status = md_wrap_solve(w, s->matrix, &trial->model, error);
     trial->step = step;
-    trial->total = trial->value + price_of_weights(s, step);
+    trial->total = trial->model.value + price_of_weights(s, step);
     *total = trial->total;
     if (status == MEDLEY_OK && trial->total < s->best.total) {
         const struct trial previous = s->best;
@@ -95,6 +94,14 @@ static medley_status try_step(struct descent *s, double step, double *total, med
         *trial = previous;
     }
     return status;
+}
+
+static void copy_fixed(md_fixed *to, const md_fixed *from, size_t n)
+{
+    memcpy(to->rho, from->rho, n * sizeof *to->rho);
+    memcpy(to->point, from->point, n * sizeof *to->point);
+    to->loss = from->loss;
+    to->value = from->value;
 }
 
 /* Moves to the best trial of this stretch. */
@@ -107,10 +114,7 @@ static void take_best(struct descent *s)
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             w->mix[i * n + j] += s->best.step * s->along[i * n + j];
-    memcpy(w->rho, s->best.rho, n * sizeof *w->rho);
-    memcpy(w->point, s->best.point, n * sizeof *w->point);
-    w->loss = s->best.loss;
-    w->value = s->best.value;
+    copy_fixed(&w->here, &s->best.model, n);
     s->best.step = 0;
 }
 
@@ -240,12 +244,9 @@ static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error
     s->w = w;
     MEDLEY_TRY(drop_small_weights(w, error));
     MEDLEY_TRY(find_direction(s, error));
-    const double before = w->value + price_of_weights(s, 0);
-    memcpy(s->best.rho, w->rho, w->n * sizeof *w->rho);
-    memcpy(s->best.point, w->point, w->n * sizeof *w->point);
+    const double before = w->here.value + price_of_weights(s, 0);
+    copy_fixed(&s->best.model, &w->here, w->n);
     s->best.step = 0;
-    s->best.loss = w->loss;
-    s->best.value = w->value;
     s->best.total = before;
     MEDLEY_TRY(take_stretches(s, &length, error));
     if (length > 0)
@@ -265,8 +266,8 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
     const md_wrap_method method = {
         .move = descend, .state = &s, .inner = inner, .inner_share = 0.01};
     *solution = (md_batch_solution){0};
-    for (double norm = 1e-3; norm < 1e4; norm *= 10)
-        if (problem->penalty->slope(problem->penalty_state, norm) != 1)
+    for (int power = -4; power <= 4; power++)
+        if (problem->penalty->slope(problem->penalty_state, pow(10, power)) != 1)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "--method simplemkl learns with the penalty group-lasso only; use that, "
                            "or --method gauss-seidel or spicy");

@@ -26,7 +26,7 @@ static void clear_wrap(md_wrap *w)
 {
     free(w->weight);
     free(w->mix);
-    free(w->rho);
+    free(w->here.rho);
     free(w->list);
     *w = (md_wrap){0};
 }
@@ -42,20 +42,20 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
                    .gap = fmax(method->inner_share * problem->gap, LEAST_INNER_GAP),
                    .weight = md_calloc(4 * kernels, sizeof(double)),
                    .mix = md_alloc_aligned(n * n, sizeof(double)),
-                   .rho = md_calloc(5 * n, sizeof(double)),
+                   .here.rho = md_calloc(5 * n, sizeof(double)),
                    .list = md_calloc(kernels, sizeof(size_t)),
                    .best_primal = INFINITY,
                    .best_dual = -INFINITY,
                    .began = md_clock_seconds()};
-    if (w->weight == NULL || w->mix == NULL || w->rho == NULL || w->list == NULL)
+    if (w->weight == NULL || w->mix == NULL || w->here.rho == NULL || w->list == NULL)
         return md_fail_memory(error, (n * n + 4 * kernels) * sizeof(double));
     w->norm = w->weight + kernels;
     w->best_weight = w->norm + kernels;
     w->values = w->best_weight + kernels;
-    w->f = w->rho + n;
+    w->f = w->here.rho + n;
     w->best_rho = w->f + n;
     w->dual_point = w->best_rho + n;
-    w->point = w->dual_point + n;
+    w->here.point = w->dual_point + n;
     w->inner = method->inner;
     if (w->inner == NULL)
         w->inner = md_inner_libsvm(problem);
@@ -89,35 +89,33 @@ medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medl
                         w->values, matrix, error);
 }
 
-medley_status md_wrap_solve(md_wrap *w, const double *matrix, double *point, double *rho,
-                            double *loss, double *value, medley_error *error)
+medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error)
 {
     const md_batch_problem *p = w->problem;
     const md_inner inner = {
         .problem = p, .kernel = matrix, .n = w->n, .gap = w->gap, .level = w->best_primal};
     const md_inner_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_inner_newton;
-    const medley_status status = solve(&inner, rho, point, error);
+    const medley_status status = solve(&inner, fixed->rho, fixed->point, error);
     if (status < 0)
         return status;
     w->solved++;
-    md_project_dual(p->loss, p->loss_state, p->y, point, w->n);
-    md_dsymv(w->n, matrix, w->n, rho, w->f);
-    const double norm2 = md_batch_dot(rho, w->f, w->n);
+    md_project_dual(p->loss, p->loss_state, p->y, fixed->point, w->n);
+    md_dsymv(w->n, matrix, w->n, fixed->rho, w->f);
+    const double norm2 = md_batch_dot(fixed->rho, w->f, w->n);
     for (size_t i = 0; i < w->n; i++)
         w->f[i] /= p->C;
     const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
-    *loss = 0;
+    fixed->loss = 0;
     for (size_t i = 0; i < w->n; i++)
-        *loss += p->loss->value(p->loss_state, p->y[i], w->f[i] + bias);
-    *value = *loss + fmax(0, norm2) / (2 * p->C);
+        fixed->loss += p->loss->value(p->loss_state, p->y[i], w->f[i] + bias);
+    fixed->value = fixed->loss + fmax(0, norm2) / (2 * p->C);
     return MEDLEY_OK;
 }
 
 medley_status md_wrap_settle(md_wrap *w, medley_error *error)
 {
     const medley_status status = md_wrap_mix(w, w->weight, w->mix, error);
-    return status < 0 ? status
-                      : md_wrap_solve(w, w->mix, w->point, w->rho, &w->loss, &w->value, error);
+    return status < 0 ? status : md_wrap_solve(w, w->mix, &w->here, error);
 }
 
 /* ---- the certificate ---- */
@@ -130,13 +128,13 @@ static void try_model(md_wrap *w, const double *norm)
     for (size_t m = 0; m < w->kernels; m++)
         if (w->weight[m] >= least)
             penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->C);
-    const double primal = w->loss + p->C * penalty;
+    const double primal = w->here.loss + p->C * penalty;
     if (!(primal < w->best_primal))
         return;
     w->best_primal = primal;
-    w->best_loss = w->loss;
+    w->best_loss = w->here.loss;
     w->active = 0;
-    memcpy(w->best_rho, w->rho, w->n * sizeof *w->rho);
+    memcpy(w->best_rho, w->here.rho, w->n * sizeof *w->here.rho);
     for (size_t m = 0; m < w->kernels; m++) {
         w->best_weight[m] = w->weight[m] >= least ? w->weight[m] : 0;
         w->active += w->best_weight[m] > 0;
@@ -160,7 +158,7 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
     double distance2 = 0;
     double most = 0;
     for (size_t i = 0; i < w->n; i++)
-        distance2 += (w->point[i] - w->rho[i]) * (w->point[i] - w->rho[i]);
+        distance2 += (w->here.point[i] - w->here.rho[i]) * (w->here.point[i] - w->here.rho[i]);
     const double distance = sqrt(distance2);
     for (size_t m = 0; m < w->kernels; m++) {
         const double difference = distance * sqrt(md_store_spread(w->problem->store, m));
@@ -168,25 +166,25 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
         most = fmax(most, difference);
     }
     const bool near = most <= 1e-3 * w->problem->gap * w->problem->C;
-    return near ? MEDLEY_OK : norms_of(w, w->point, w->norm, error);
+    return near ? MEDLEY_OK : norms_of(w, w->here.point, w->norm, error);
 }
 
 /* Looks at all kernels: a model and a dual point. */
 static medley_status look(md_wrap *w, medley_error *error)
 {
     double scale = 1;
-    medley_status status = norms_of(w, w->rho, w->values, error);
+    medley_status status = norms_of(w, w->here.rho, w->values, error);
     if (status < 0)
         return status;
     try_model(w, w->values);
     status = dual_norms(w, w->values, error);
     if (status < 0)
         return status;
-    const double dual = md_dual_value(w->problem, w->point, w->norm, w->kernels, &scale);
+    const double dual = md_dual_value(w->problem, w->here.point, w->norm, w->kernels, &scale);
     if (dual > w->best_dual) {
         w->best_dual = dual;
         for (size_t i = 0; i < w->n; i++)
-            w->dual_point[i] = scale * w->point[i];
+            w->dual_point[i] = scale * w->here.point[i];
     }
     return MEDLEY_OK;
 }
@@ -212,7 +210,7 @@ static medley_status finish(const md_wrap *w, md_batch_solution *solution, medle
     }
     const medley_status status = md_batch_certify(solution, w->problem, error);
     solution->dual = w->best_dual;
-    solution->gap = md_relative_gap(solution->primal, solution->dual);
+    solution->gap = md_certified_gap(solution->primal, solution->dual);
     solution->newton_steps = w->solved;
     solution->passes = w->looks;
     solution->converged = solution->gap <= w->problem->gap;
@@ -229,9 +227,9 @@ static medley_status begin(md_wrap *w, medley_error *error)
     const md_batch_problem *p = w->problem;
     const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
     for (size_t i = 0; i < w->n; i++)
-        w->loss += p->loss->value(p->loss_state, p->y[i], bias);
-    md_empty_dual(p->loss, p->loss_state, p->y, w->rho, w->n);
-    memcpy(w->point, w->rho, w->n * sizeof *w->rho);
+        w->here.loss += p->loss->value(p->loss_state, p->y[i], bias);
+    md_empty_dual(p->loss, p->loss_state, p->y, w->here.rho, w->n);
+    memcpy(w->here.point, w->here.rho, w->n * sizeof *w->here.rho);
     return look(w, error);
 }
 
@@ -255,7 +253,7 @@ static void first_weights(md_wrap *w, const md_batch_solution *start)
     for (size_t m = 0; m < w->kernels; m++)
         w->weight[m] = fmax(w->weight[m], others);
     if (start != NULL)
-        memcpy(w->point, start->rho, w->n * sizeof *w->point);
+        memcpy(w->here.point, start->rho, w->n * sizeof *w->here.point);
 }
 
 static medley_status record(const md_wrap *w, md_batch_solution *solution, medley_error *error)

@@ -7,6 +7,13 @@
 
 #include "batch/inner.h"
 
+/* What solves the problem of one kernel, for fixed weights. */
+typedef struct md_fixed {
+    double *rho;        /* [n] the model is d_m rho / C */
+    double *point;      /* [n] the dual point, and where a solver begins */
+    double loss, value; /* of the model, and of the problem: J(d) without h(d) */
+} md_fixed;
+
 typedef struct md_wrap {
     const md_batch_problem *problem;
     md_inner_solver inner;
@@ -14,12 +21,10 @@ typedef struct md_wrap {
     double gap; /* of problems of one kernel */
 
     /* The point. */
-    double *weight;     /* [kernels] d >= 0 */
-    double *mix;        /* [n][n] upper triangle of sum_m d_m K_m */
-    double *rho;        /* [n] solves the problem of that kernel: the model is d_m rho / C */
-    double *point;      /* [n] its dual point */
-    double *norm;       /* [kernels] ||point||_{K_m}, known when a method moves */
-    double loss, value; /* of the model, and of the problem of one kernel: J(d) without h(d) */
+    double *weight; /* [kernels] d >= 0 */
+    double *mix;    /* [n][n] upper triangle of sum_m d_m K_m */
+    md_fixed here;  /* for these weights */
+    double *norm;   /* [kernels] ||here.point||_{K_m}, known when a method moves */
 
     /* The best model so far, a_m = d_m rho / C, and the best dual point. */
     double *best_weight, *best_rho;
@@ -53,10 +58,8 @@ medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *p
 /* matrix = sum_m weight_m K_m, upper triangle. */
 medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medley_error *error);
 
-/* Solves the problem of one kernel: point (a start, then the dual point), rho of the model, and its
- * loss and value. */
-medley_status md_wrap_solve(md_wrap *w, const double *matrix, double *point, double *rho,
-                            double *loss, double *value, medley_error *error);
+/* Solves the problem of one kernel, from the point of fixed on. */
+medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error);
 
 /* Both for the weights as they are now. */
 medley_status md_wrap_settle(md_wrap *w, medley_error *error);

@@ -178,6 +178,10 @@ struct md_method {
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error);
 
+/* The same for many strengths of the penalty, each started from the one before. */
+medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
+                                medley_path_taker take, void *context, medley_error *error);
+
 extern const md_method *const md_methods[]; /* NULL-terminated */
 
 /* The method of the options; for "auto" the one that suits the data. */

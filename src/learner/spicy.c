@@ -2,6 +2,7 @@
 /* Batch methods: the certified optimum of each output on the same kernels, by the solver of the
  * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
  * certificate of its own, and the objective, dual and gap are those of their sum. */
+#include "batch/certificate.h"
 #include "learner/problem.h"
 
 #include "base/clock.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEFAULT_SHARE = 0.1;  /* of the least C that leaves out all kernels */
+static const double DEFAULT_SHARE = 0.1; /* of the least C that leaves out all kernels */
 
 struct run {
     md_problem *problem;
@@ -24,18 +25,34 @@ struct run {
     double primal, dual;
     double objective; /* of the outputs that are done */
     size_t newton_steps, passes;
+    md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
     md_trained trained;
 };
 
+/* What belongs to one strength of the penalty. */
+static void forget(struct run *run)
+{
+    for (size_t m = 0; run->body != NULL && m < run->problem->bank.count; m++) {
+        free(run->body[m]);
+        run->body[m] = NULL;
+        run->norm[m] = 0;
+    }
+    run->primal = run->dual = run->objective = 0;
+    run->newton_steps = run->passes = 0;
+    free(run->trained.epochs);
+    run->trained = (md_trained){.converged = true};
+}
+
 static void clear_run(struct run *run)
 {
-    for (size_t m = 0; run->body != NULL && m < run->problem->bank.count; m++)
-        free(run->body[m]);
+    forget(run);
+    for (size_t output = 0; run->previous != NULL && output < run->outputs; output++)
+        md_batch_solution_clear(&run->previous[output]);
+    free(run->previous);
     free(run->body);
     free(run->norm);
     free(run->bias);
     free(run->y);
-    free(run->trained.epochs);
 }
 
 /* The targets of an output: numbers, or +1 for its label and -1 for others. */
@@ -81,28 +98,40 @@ static medley_status check_kernels(const md_problem *problem, medley_error *erro
                       problem->bank.kernels[m].name, defect.least, defect.most);
 }
 
+/* Over all outputs: the least C that leaves out all kernels, or, where none does, a scale like it;
+ * and that scale for any penalty. */
+static medley_status largest_C(struct run *run, double *largest, double *scale, medley_error *error)
+{
+    const md_method *method = run->problem->method;
+    *largest = *scale = 0;
+    for (size_t output = 0; output < run->outputs; output++) {
+        double with_slope;
+        double without_slope;
+        fill_targets(run, output);
+        const medley_status status =
+            method->largest_C != NULL
+                ? method->largest_C(&run->batch, &with_slope, &without_slope, error)
+                : md_batch_largest_C(&run->batch, &with_slope, &without_slope, error);
+        if (status < 0)
+            return status;
+        *scale = fmax(*scale, without_slope);
+        *largest = fmax(*largest, isfinite(with_slope) ? with_slope : without_slope);
+    }
+    return MEDLEY_OK;
+}
+
 /* Without a word about the strength: a share of that which leaves nothing in. */
 static medley_status choose_strength(struct run *run, medley_error *error)
 {
     md_problem *problem = run->problem;
-    const md_method *method = problem->method;
+    double largest;
+    double scale;
     if (md_options_has_strength(problem->options))
         return MEDLEY_OK;
-    medley_status (*const largest_C)(const md_batch_problem *, double *, double *, medley_error *) =
-        method->largest_C != NULL ? method->largest_C : md_batch_largest_C;
-    double scale = 0;
-    for (size_t output = 0; output < run->outputs; output++) {
-        double largest;
-        double without_slope;
-        fill_targets(run, output);
-        const medley_status status = largest_C(&run->batch, &largest, &without_slope, error);
-        if (status < 0)
-            return status;
-        scale = fmax(scale, without_slope);
-    }
-    if (scale > 0)
+    const medley_status status = largest_C(run, &largest, &scale, error);
+    if (status == MEDLEY_OK && scale > 0)
         problem->lambda = DEFAULT_SHARE * scale / (run->factor * (double)problem->example_count);
-    return MEDLEY_OK;
+    return status;
 }
 
 static medley_status prepare(struct run *run, medley_error *error)
@@ -195,8 +224,10 @@ static medley_status take_steps(struct run *run, const md_batch_solution *soluti
 static medley_status solve_output(struct run *run, size_t output, medley_error *error)
 {
     md_batch_solution solution = {0};
+    md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
+    const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
     fill_targets(run, output);
-    medley_status status = run->problem->method->solve(&solution, &run->batch, NULL, error);
+    medley_status status = run->problem->method->solve(&solution, &run->batch, start, error);
     if (status == MEDLEY_OK)
         status = take_coefficients(run, output, &solution, error);
     if (status == MEDLEY_OK)
@@ -207,7 +238,12 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
     run->newton_steps += solution.newton_steps;
     run->passes += solution.passes;
     run->trained.converged = run->trained.converged && solution.converged;
-    md_batch_solution_clear(&solution);
+    if (previous != NULL && status == MEDLEY_OK) {
+        md_batch_solution_clear(previous);
+        *previous = solution;
+    } else {
+        md_batch_solution_clear(&solution);
+    }
     return status;
 }
 
@@ -215,14 +251,13 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
 {
     md_problem *problem = run->problem;
     const double n = (double)problem->example_count;
-    const double difference = run->primal - run->dual;
     const md_coefficients plain = {
         .outputs = run->outputs,
         .body = (const double *const *)run->body,
         .norm = run->norm,
         .bias = run->bias,
         .dual = run->dual / n,
-        .gap = difference > 0 && run->primal > 0 ? difference / run->primal : 0,
+        .gap = md_certified_gap(run->primal, run->dual),
         .newton_steps = run->newton_steps,
         .passes = run->passes,
         .logistic_link = run->outputs > 1 && strcmp(problem->margin_loss->name, "logistic") == 0};
@@ -230,17 +265,63 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
     run->trained.eta0 = NAN;
     run->trained.objective = run->primal / n;
     const medley_status status = md_model_build(model, problem, &run->trained, error);
+    run->trained.plain = NULL;
     return status == MEDLEY_OK && problem->stopped ? MEDLEY_STOPPED : status;
+}
+
+static medley_status fit_one(medley_model **model, struct run *run, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t output = 0; output < run->outputs && status == MEDLEY_OK; output++)
+        status = solve_output(run, output, error);
+    return status == MEDLEY_OK ? build(model, run, error) : status;
 }
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error)
 {
     struct run run = {.problem = problem, .trained = {.converged = true}};
     medley_status status = prepare(&run, error);
-    for (size_t output = 0; output < run.outputs && status == MEDLEY_OK; output++)
-        status = solve_output(&run, output, error);
     if (status == MEDLEY_OK)
-        status = build(model, &run, error);
+        status = fit_one(model, &run, error);
+    clear_run(&run);
+    return status;
+}
+
+/* ---- paths ---- */
+
+/* The step-th of the strengths: the caller's, or evenly in logarithm down from the least that
+ * leaves out all kernels. */
+static double lambda_at(const medley_path_options *path, double largest, size_t step)
+{
+    if (path->lambda != NULL)
+        return path->lambda[step];
+    const double share = path->count > 1 ? (double)step / (double)(path->count - 1) : 0;
+    return largest * pow(path->ratio, share);
+}
+
+medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
+                                medley_path_taker take, void *context, medley_error *error)
+{
+    struct run run = {.problem = problem, .trained = {.converged = true}};
+    const double n = (double)problem->example_count;
+    double largest = 0;
+    double scale = 0;
+    medley_status status = prepare(&run, error);
+    if (status == MEDLEY_OK)
+        status = largest_C(&run, &largest, &scale, error);
+    run.previous = md_calloc(run.outputs, sizeof *run.previous);
+    if (status == MEDLEY_OK && run.previous == NULL)
+        status = md_fail_memory(error, run.outputs * sizeof *run.previous);
+    bool wanted = true;
+    for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
+        medley_model *model = NULL;
+        forget(&run);
+        problem->lambda = lambda_at(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
+        run.batch.C = problem->lambda * n * run.factor;
+        status = fit_one(&model, &run, error);
+        if (model != NULL)
+            wanted = take(context, model);
+    }
     clear_run(&run);
     return status;
 }

@@ -115,7 +115,9 @@ static inline void draw_case(batch_case *c, const batch_choice *choice)
     c->K = md_calloc(c->count * c->n * c->n, sizeof *c->K);
     const size_t most_rank = choice->most_rank ? choice->most_rank : c->n + 1;
     double *x = md_calloc(c->n * most_rank, sizeof *x);
-    assert_true(c->y != NULL && c->K != NULL && x != NULL);
+    assert_non_null(c->y);
+    assert_non_null(c->K);
+    assert_non_null(x);
     for (size_t m = 0; m < c->count; m++) {
         const size_t rank = 1 + md_random_below(&c->random, most_rank);
         const double scale = exp(1.5 * md_random_normal(&c->random)) / (double)rank;

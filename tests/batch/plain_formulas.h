@@ -11,7 +11,7 @@ enum plain_loss_kind { LOGISTIC, HINGE, SQUARED, EPSILON, LOSSES };
 static const char *const plain_loss_names[LOSSES] = {"logistic", "hinge", "squared", "epsilon"};
 
 struct plain_loss {
-    enum plain_loss_kind kind;
+    size_t kind;    /* enum plain_loss_kind */
     double epsilon; /* EPSILON only */
 };
 

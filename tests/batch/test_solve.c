@@ -289,5 +289,6 @@ int main(void)
         cmocka_unit_test(the_optimum_is_that_of_another_method),
         cmocka_unit_test(a_warm_start_leads_to_the_same_optimum_in_fewer_steps),
     };
+    dirty_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,25 +24,58 @@ static void open_choice(batch_case *c, size_t i)
 
 /* ---- ended early ---- */
 
+static void check_limits(batch_case *c)
+{
+    for (size_t most = 1; most < 5; most++) {
+        md_batch_solution s;
+        medley_error error = {0};
+        c->problem.max_iterations = most;
+        check_ok(md_batch_solve(&s, &c->problem, NULL, &error), &error);
+        check_certificate(c, &s);
+        assert_true(s.step_count <= most && s.step_count > 0);
+        assert_false(s.stopped);
+        check_close(c, &s, "the primal value", s.primal, s.steps[s.step_count - 1].primal,
+                    1e-8 * s.primal);
+        md_batch_solution_clear(&s);
+    }
+}
+
 static void a_limit_leaves_a_valid_certificate(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < CHOICES; i++) {
-        batch_case c;
-        open_choice(&c, i);
-        for (size_t most = 1; most < 5; most++) {
-            md_batch_solution s;
-            medley_error error = {0};
+    static const double shares[] = {0.97, 0.05, 0.001};
+    for (size_t i = 0; i < CHOICES; i++)
+        for (size_t k = 0; k < 3; k++) {
+            batch_case c;
+            open_choice(&c, i);
+            set_strength(&c, shares[k]);
             c.problem.gap = 1e-9;
-            c.problem.max_iterations = most;
-            check_ok(md_batch_solve(&s, &c.problem, NULL, &error), &error);
-            check_certificate(&c, &s);
-            assert_true(s.step_count <= most);
-            assert_false(s.stopped);
-            md_batch_solution_clear(&s);
+            check_limits(&c);
+            close_case(&c);
         }
-        close_case(&c);
-    }
+}
+
+/* One iteration is not enough to find anything better than no kernels: that is returned. */
+static void the_empty_model_may_be_the_best_so_far(void **state)
+{
+    (void)state;
+    static const double shares[] = {0.97, 0.3, 0.05, 0.01};
+    for (size_t l = 0; l < LOSSES; l++)
+        for (size_t k = 0; k < 4; k++) {
+            const batch_choice choice = {.rows = 17,
+                                         .kernels = 6,
+                                         .loss = {.kind = l, .epsilon = 0.1},
+                                         .penalty = &plain_penalties[4],
+                                         .wide = true,
+                                         .seed = 194};
+            batch_case c;
+            draw_case(&c, &choice);
+            open_case(&c);
+            set_strength(&c, shares[k]);
+            c.problem.gap = 1e-9;
+            check_limits(&c);
+            close_case(&c);
+        }
 }
 
 struct watcher {
@@ -173,36 +206,36 @@ static void memory_does_not_matter(void **state)
 static void many_rows(void **state)
 {
     (void)state;
-    for (size_t l = 0; l < LOSSES; l += 2) {
-        const batch_choice choice = {.rows = 1600,
-                                     .kernels = 3,
-                                     .loss = {.kind = l},
-                                     .penalty = &plain_penalties[0],
-                                     .threads = 2,
-                                     .seed = 17 + l,
-                                     .most_rank = 5};
-        batch_case c;
-        md_batch_solution s;
-        draw_case(&c, &choice);
-        open_case(&c);
-        set_strength(&c, 0.2);
-        c.problem.gap = 1e-5;
-        solve_and_check(&c, NULL, &s);
-        assert_true(s.active > 0);
-        md_batch_solution_clear(&s);
-        close_case(&c);
-    }
+    const batch_choice choice = {.rows = 1520,
+                                 .kernels = 2,
+                                 .loss = {.kind = LOGISTIC},
+                                 .penalty = &plain_penalties[0],
+                                 .threads = 2,
+                                 .seed = 17,
+                                 .most_rank = 5};
+    batch_case c;
+    md_batch_solution s;
+    draw_case(&c, &choice);
+    open_case(&c);
+    set_strength(&c, 0.2);
+    c.problem.gap = 1e-6;
+    solve_and_check(&c, NULL, &s);
+    assert_true(s.active > 0);
+    md_batch_solution_clear(&s);
+    close_case(&c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_leaves_a_valid_certificate),
+        cmocka_unit_test(the_empty_model_may_be_the_best_so_far),
         cmocka_unit_test(a_watcher_sees_progress_and_may_end_it),
         cmocka_unit_test(no_gap_at_all_is_asked_for),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(memory_does_not_matter),
         cmocka_unit_test(many_rows),
     };
+    dirty_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,5 +116,6 @@ int main(void)
         cmocka_unit_test(a_penalty_that_leaves_nothing_out),
         cmocka_unit_test(kernels_beyond_the_budget),
     };
+    dirty_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,8 +112,16 @@ check "the bias is the logarithm of 3" near "$(key bias "$out")" 1.0986122887 1e
 expect_exit 0 "a constant kernel predicts" "$MEDLEY" predict --model m.medley --scores --gram ones.npy
 check "the bias in every row" awk 'NR > 1 && ($1 != "b" || $3 < 1.0985 || $3 > 1.0987) { exit 1 }' "$out"
 npy '4, 4' 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 >zeros.npy
-expect_exit 0 "a kernel of zeros alone" spicy --gram zeros.npy --labels abbb.lst
-certified "a kernel of zeros alone" 0.01
+for kernel in ones zeros; do # and no word about the strength
+    for loss in logistic hinge; do
+        expect_exit 0 "$loss: a kernel of $kernel alone" spicy --loss $loss --gram $kernel.npy \
+            --labels abbb.lst
+        certified "$loss: a kernel of $kernel alone" 0.01
+        expect_exit 0 "$loss: a kernel of $kernel predicts" "$MEDLEY" predict --model m.medley \
+            --gram $kernel.npy
+        check "$loss: the more frequent label" test "$(sort "$out" | uniq -c | awk '{ print $1 $2 }')" = 4b
+    done
+done
 npy '2, 4, 4' 3 3 1 1 3 3 1 1 1 1 3 3 1 1 3 3 3 3 1 1 3 3 1 1 1 1 3 3 1 1 3 3 >twice.npy
 for loss in logistic hinge; do
     expect_exit 0 "$loss: rows and kernels that are the same" spicy --loss $loss --spicy-C 0.01 \
