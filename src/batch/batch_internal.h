@@ -93,8 +93,6 @@ medley_status md_batch_set(md_batch *b, const size_t *kernels, size_t count, med
 /* Members without weight whose norm (in norm2, as set by the last look at the set) is far below the
  * threshold leave the set; the look at all kernels brings them back if need be. */
 medley_status md_batch_prune(md_batch *b, medley_error *error);
-/* K rho of every member. */
-medley_status md_batch_refresh(md_batch *b, medley_error *error);
 md_chosen md_batch_members(md_batch *b, bool active_only);
 
 /* ---- model.c: primal values, the best model ---- */
@@ -127,8 +125,10 @@ double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t
                      double *scale);
 
 /* ---- screen.c: all kernels against a dual point ---- */
-/* Brings bound up to date for r, exactly where it matters: wherever it could be above limit. */
-medley_status md_batch_check_all(md_batch *b, const double *r, double limit, medley_error *error);
+/* Brings bound up to date for r, exactly where it matters: wherever it could be above limit.
+ * member_norm (may be NULL): ||r|| of the members, where they are known. */
+medley_status md_batch_check_all(md_batch *b, const double *r, const double *member_norm,
+                                 double limit, medley_error *error);
 /* Drops kernels that cannot be active at the optimum: the dual is at most best_primal there. scale:
  * of r for best_dual. */
 void md_batch_screen(md_batch *b, double scale);

@@ -47,7 +47,8 @@ static medley_status look_exactly(md_batch *b, const double *r, size_t count, me
     return status;
 }
 
-medley_status md_batch_check_all(md_batch *b, const double *r, double limit, medley_error *error)
+medley_status md_batch_check_all(md_batch *b, const double *r, const double *member_norm,
+                                 double limit, medley_error *error)
 {
     double distance2 = 0;
     for (size_t i = 0; i < b->n; i++)
@@ -59,9 +60,11 @@ medley_status md_batch_check_all(md_batch *b, const double *r, double limit, med
             continue;
         if (b->passes > 0)
             b->bound[m] += distance * sqrt(md_store_spread(b->store, m));
-        if (b->passes == 0 || b->bound[m] > limit)
+        if ((b->passes == 0 || b->bound[m] > limit) && !(member_norm != NULL && b->in_set[m]))
             b->list[count++] = m;
     }
+    for (size_t i = 0; member_norm != NULL && i < b->count; i++)
+        b->bound[b->members[i].kernel] = member_norm[i];
     memcpy(b->last, r, b->n * sizeof *r);
     b->passes++;
     return md_store_factor_bytes(b->store) > 0 ? look(b, r, count, limit, error)

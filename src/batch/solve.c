@@ -87,12 +87,14 @@ static medley_status set_gap(md_batch *b, const double *r, double *gap, double *
 
 /* ---- all kernels ---- */
 
-static medley_status full_check(md_batch *b, const double *r, double largest, medley_error *error)
+/* member_norm: ||r|| of the members, or NULL; largest of them, or 0. */
+static medley_status full_check(md_batch *b, const double *r, const double *member_norm,
+                                double largest, medley_error *error)
 {
     const md_batch_problem *p = b->problem;
     const double threshold = p->C * p->penalty->slope_at_zero(p->penalty_state);
     const double limit = b->finite_conjugate || largest < threshold ? threshold : largest;
-    const medley_status status = md_batch_check_all(b, r, limit, error);
+    const medley_status status = md_batch_check_all(b, r, member_norm, limit, error);
     if (status < 0)
         return status;
     size_t count = 0;
@@ -197,11 +199,11 @@ static medley_status begin(md_batch *b, const md_batch_solution *start, medley_e
     md_batch_try_model(b); /* there are no members yet */
     for (size_t i = 0; i < b->n; i++)
         b->z[i] = b->best_bias;
-    medley_status status = full_check(b, b->rho, 0, error);
+    medley_status status = full_check(b, b->rho, NULL, 0, error);
     if (status < 0 || start == NULL)
         return status;
     memcpy(b->rho, start->rho, b->n * sizeof *b->rho);
-    return full_check(b, b->rho, 0, error);
+    return full_check(b, b->rho, NULL, 0, error);
 }
 
 /* By the norms, and what the start has. */
@@ -257,7 +259,7 @@ static medley_status run(md_batch *b, double wanted, double *r, md_batch_solutio
         medley_status status =
             solve_set(b, set_target(b, wanted, before), r, &largest, solution, error);
         if (status == MEDLEY_OK)
-            status = full_check(b, r, largest, error);
+            status = full_check(b, r, b->norm2, largest, error);
         if (status < 0)
             return status;
         md_batch_step *step = &solution->steps[solution->step_count - 1];

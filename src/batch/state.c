@@ -201,7 +201,13 @@ medley_status md_batch_set(md_batch *b, const size_t *kernels, size_t count, med
     for (size_t i = 0; i < before; i++)
         b->in_set[b->members[i].kernel] = true;
     status = md_store_hold(b->store, md_batch_members(b, false), error);
-    return status < 0 ? status : md_batch_refresh(b, error);
+    b->sum_ready = false;
+    b->factor_ready = false;
+    md_chosen fresh = md_batch_members(b, false);
+    fresh.kernels += before;
+    fresh.count -= before;
+    return status < 0 ? status
+                      : md_store_multiply(b->store, fresh, b->rho, b->Kr + before * b->n, error);
 }
 
 medley_status md_batch_prune(md_batch *b, medley_error *error)
@@ -226,11 +232,4 @@ md_chosen md_batch_members(md_batch *b, bool active_only)
         if (!active_only || b->members[i].ratio > 0)
             b->chosen[count++] = b->members[i].kernel;
     return (md_chosen){.kernels = b->chosen, .count = count};
-}
-
-medley_status md_batch_refresh(md_batch *b, medley_error *error)
-{
-    b->sum_ready = false;
-    b->factor_ready = false;
-    return md_store_multiply(b->store, md_batch_members(b, false), b->rho, b->Kr, error);
 }

@@ -228,6 +228,8 @@ static const char *const examples[] = {
     "medley train --model m.medley --view a=a.csv --view b=b.csv --kernel rbf --holdout 0.2",
     "a bank of kernels on every variable, sparse mixing",
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
+    "numbers instead of labels, the optimum within a millionth",
+    "medley train --model m.medley --task regression --gap 1e-6 --kernel rbf data.csv",
     "tagged words with CRF++'s or Wapiti's templates, as a CRF",
     "medley train --model chunk.medley --template my.template --loss logistic train.txt",
     "again with the ten templates that mattered most in a first model",
@@ -247,7 +249,7 @@ const cli_command cli_command_train = {
         "Learns a predictor from labelled data (rows, or sequences of them) and many kernels or "
         "feature templates at once, and how much weight each of them deserves. DATA is a file in "
         "any known format (gzip too), - is standard input. "
-        "Ctrl-C finishes the current epoch and saves the model; a second one quits.",
+        "Ctrl-C finishes the current epoch or iteration and saves the model; a second one quits.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

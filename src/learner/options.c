@@ -98,7 +98,8 @@ const md_param md_option_table[] = {
      .fallback = "float32",
      .choices = storage_names,
      .argument = "float32|float64",
-     .help = "method spicy: how kernel values are kept"},
+     .help = "method spicy: how kernel values are kept; those computed from data have single "
+             "precision either way"},
     {.name = "ridge",
      .type = MD_DOUBLE,
      .offset = FIELD(ridge),

@@ -91,7 +91,10 @@ static void look_at(struct inner *inner, const double *rho)
 {
     medley_error error = {0};
     memcpy(inner->b.rho, rho, ROWS * sizeof *rho);
-    check_ok(md_batch_refresh(&inner->b, &error), &error);
+    check_ok(md_store_multiply(inner->b.store, md_batch_members(&inner->b, false), inner->b.rho,
+                               inner->b.Kr, &error),
+             &error);
+    inner->b.sum_ready = inner->b.factor_ready = false;
     md_batch_evaluate(&inner->b);
 }
 
