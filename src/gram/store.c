@@ -47,6 +47,7 @@ void md_store_free(md_store *store)
     free(store->wanted);
     free(store->group_start);
     free(store->scratch);
+    free(store->sums);
     free(store);
 }
 

@@ -51,6 +51,8 @@ struct md_store {
     bool *wanted;             /* [count] scratch: kernels of a load */
     size_t *group_start;      /* [count + 2] scratch: see store_load.c */
     md_tile_scratch *scratch; /* [threads] */
+    double *sums;             /* [sums_count] scratch of sums: kept, since fresh pages are slow */
+    size_t sums_count;
 };
 
 /* Threads for a pass over so many values: one if waking the others would take longer. */

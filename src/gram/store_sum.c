@@ -73,17 +73,23 @@ static medley_status begin_sum(struct summing *summing, md_store *store, size_t 
         summing->largest = values > summing->largest ? values : summing->largest;
     }
     const size_t chunks = store->threads * summing->largest;
-    summing->chunk = md_alloc_aligned(chunks, sizeof(double));
-    summing->partial = parts > 0 ? md_calloc(parts * store->size, sizeof(double)) : NULL;
-    if (summing->chunk == NULL || (parts > 0 && summing->partial == NULL))
-        return md_fail_memory(error, (chunks + parts * store->size) * sizeof(double));
+    const size_t count = chunks + parts * store->size;
+    if (count > store->sums_count) {
+        free(store->sums);
+        store->sums = md_alloc_aligned(count, sizeof(double));
+        store->sums_count = store->sums != NULL ? count : 0;
+    }
+    if (store->sums == NULL)
+        return md_fail_memory(error, count * sizeof(double));
+    summing->chunk = store->sums;
+    summing->partial = parts > 0 ? store->sums + chunks : NULL;
+    if (parts > 0)
+        memset(summing->partial, 0, parts * store->size * sizeof(double));
     return MEDLEY_OK;
 }
 
 static void end_sum(struct summing *summing)
 {
-    free(summing->chunk);
-    free(summing->partial);
     free(summing->vectors);
 }
 
