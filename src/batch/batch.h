@@ -3,7 +3,7 @@
  *
  *     P(a, b) = sum_i l(y_i, f_i) + C sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
  *
- * with a certificate (SpicyMKL; SPEC section 4). An outer proximal loop on the coefficients and on
+ * with a certificate (SpicyMKL; docs/math.md). An outer proximal loop on the coefficients and on
  * the scores, an inner Newton method in the dual variable rho, on a working set of kernels that is
  * checked against all of them. The bias has no penalty: rho always sums to 0. */
 #ifndef MD_BATCH_H

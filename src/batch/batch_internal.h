@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of the batch module. Notation of SPEC section 4; v_m = a_m + gamma rho. */
+/* Shared by the files of the batch module. Notation of docs/math.md; v_m = a_m + gamma rho. */
 #ifndef MD_BATCH_INTERNAL_H
 #define MD_BATCH_INTERNAL_H
 
@@ -132,7 +132,8 @@ medley_status md_batch_check_all(md_batch *b, const double *r, const double *mem
 /* Drops kernels that cannot be active at the optimum: the dual is at most best_primal there. scale:
  * of r for best_dual. */
 void md_batch_screen(md_batch *b, double scale);
-/* The kernels that the working set should have, in list; returns how many. */
+/* The kernels that the working set should have, in list; returns how many, SIZE_MAX for lack of
+ * memory. */
 size_t md_batch_choose(md_batch *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Newton step. Hessian of phi (SPEC section 4, eq. 27):
+/* The Newton step. Hessian of phi (docs/math.md; SpicyMKL eq. 27):
  *
  *     diag(-dz/drho) + gamma sum_{active} (ratio K + (curvature - ratio) K v v' K / ||v||^2)
  *

@@ -20,7 +20,7 @@ double md_batch_length(const md_batch *b, double norm, double *derivative)
     return slope;
 }
 
-/* The derivative of the loss's part of phi is minus these scores (SPEC: d/drho L*(-rho)). With the
+/* The derivative of the loss's part of phi is minus these scores (d/drho L*(-rho)). With the
  * scores' own proximity term, z = prox(z_t - gamma_z rho): for the hinge loss these are its two
  * slack vectors in one, y z = 1 - xi + zeta (eq. 28-32). */
 void md_batch_scores(const md_batch *b, const double *rho, double *scores, double *slope)

@@ -192,7 +192,7 @@ static bool is_noise(const md_batch *b)
         scale = fmax(scale, fmax(fabs(b->f[i]), fabs(b->new_z[i])));
         largest = fmax(largest, fabs(b->gradient[i] - mean));
     }
-    return largest <= ROUNDING * scale;
+    return isfinite(scale) && largest <= ROUNDING * scale;
 }
 
 static bool is_solved(const md_batch *b, double decrement)

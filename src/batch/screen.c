@@ -7,6 +7,7 @@
 #include "batch/batch_internal.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,8 @@ void md_batch_screen(md_batch *b, double scale)
     const double limit = threshold(b) * (1 - 1e-6);
     if (!(modulus > 0) || !(limit > 0))
         return;
-    const double radius = sqrt(2 * fmax(0, b->best_primal - b->best_dual) / modulus);
+    const double slack = 1e-10 * fabs(b->best_primal);
+    const double radius = sqrt(2 * (fmax(0, b->best_primal - b->best_dual) + slack) / modulus);
     for (size_t m = 0; m < b->kernels; m++)
         if (scale * b->bound[m] + radius * sqrt(md_store_spread(b->store, m)) < limit)
             b->dropped[m] = true;
@@ -109,6 +111,8 @@ size_t md_batch_choose(md_batch *b)
     size_t count = 0;
     size_t candidates = 0;
     struct ranked *ranked = calloc(b->kernels, sizeof *ranked);
+    if (ranked == NULL)
+        return SIZE_MAX;
     for (size_t i = 0; i < b->count; i++) {
         const md_member *member = &b->members[i];
         const bool has_weight = member->ratio > 0 || member->aKa > 0;
@@ -116,15 +120,14 @@ size_t md_batch_choose(md_batch *b)
             (has_weight || b->bound[member->kernel] > MD_BATCH_NEAR * limit))
             b->list[count++] = member->kernel;
     }
-    for (size_t m = 0; ranked != NULL && m < b->kernels; m++)
+    for (size_t m = 0; m < b->kernels; m++)
         if (!b->dropped[m] && !b->in_set[m] && b->bound[m] >= limit && b->bound[m] > 0)
             ranked[candidates++] = (struct ranked){.kernel = m, .bound = b->bound[m]};
     const size_t first = FIRST_MEMBERS > b->kernels / 8 ? FIRST_MEMBERS : b->kernels / 8;
     size_t most = b->count == 0 ? FIRST_MEMBERS : MORE_MEMBERS + count;
     if (b->finite_conjugate)
         most = b->count == 0 && limit > 0 ? first : b->kernels;
-    if (ranked != NULL)
-        qsort(ranked, candidates, sizeof *ranked, by_falling_bound);
+    qsort(ranked, candidates, sizeof *ranked, by_falling_bound);
     for (size_t i = 0; i < candidates && i < most; i++)
         b->list[count++] = ranked[i].kernel;
     free(ranked);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ enum {
     MOST_STALLED = 100
 };
 static const double SET_SHARE = 0.5;    /* of the wanted gap, to be reached on a working set */
+static const double AWAY = 1e-3;        /* from a start, towards the empty model */
 static const double ROUND_SHARE = 0.03; /* of the gap over all kernels, in early rounds */
 
 void md_batch_solution_clear(md_batch_solution *solution)
@@ -176,6 +178,8 @@ static medley_status next_set(md_batch *b, medley_error *error)
     if (status < 0)
         return status;
     const size_t count = md_batch_choose(b);
+    if (count == SIZE_MAX)
+        return md_fail_memory(error, b->kernels * sizeof(double));
     b->least_gap = INFINITY;
     return md_batch_set(b, b->list, count, error);
 }
@@ -202,7 +206,8 @@ static medley_status begin(md_batch *b, const md_batch_solution *start, medley_e
     medley_status status = full_check(b, b->rho, NULL, 0, error);
     if (status < 0 || start == NULL)
         return status;
-    memcpy(b->rho, start->rho, b->n * sizeof *b->rho);
+    for (size_t i = 0; i < b->n; i++) /* not on the border of the domain */
+        b->rho[i] += (1 - AWAY) * (start->rho[i] - b->rho[i]);
     return full_check(b, b->rho, NULL, 0, error);
 }
 
@@ -210,6 +215,8 @@ static medley_status begin(md_batch *b, const md_batch_solution *start, medley_e
 static medley_status first_set(md_batch *b, const md_batch_solution *start, medley_error *error)
 {
     size_t count = md_batch_choose(b);
+    if (count == SIZE_MAX)
+        return md_fail_memory(error, b->kernels * sizeof(double));
     const size_t chosen = count;
     for (size_t s = 0; start != NULL && s < start->active; s++) {
         bool known = b->dropped[start->kernel[s]];
@@ -294,6 +301,8 @@ static medley_status solve(md_batch *b, double *r, md_batch_solution *solution, 
         solution->newton_steps = b->newton_steps;
         solution->passes = b->passes;
         solution->converged = solution->gap <= b->problem->gap;
+        b->best_primal = solution->primal; /* what was carried along may have been too low */
+        b->best_loss = solution->loss;
         if (solution->converged || solution->stopped || is_over(b))
             break;
     }
@@ -318,20 +327,53 @@ static medley_status attempt(md_batch *b, const md_batch_solution *start,
     return status;
 }
 
+/* Keeps the better of two solutions in the first, with the effort of both. */
+static void keep_better(md_batch_solution *first, md_batch_solution *second)
+{
+    const size_t newton_steps = first->newton_steps + second->newton_steps;
+    const size_t passes = first->passes + second->passes;
+    const bool stopped = second->stopped;
+    if (second->gap < first->gap) {
+        const md_batch_solution swap = *first;
+        *first = *second;
+        *second = swap;
+    }
+    md_batch_solution_clear(second);
+    first->newton_steps = newton_steps;
+    first->passes = passes;
+    first->stopped = stopped;
+}
+
+static medley_status solve_once(md_batch_solution *solution, const md_batch_problem *problem,
+                                const md_batch_solution *start, bool direct, bool *again,
+                                medley_error *error)
+{
+    md_batch b;
+    *solution = (md_batch_solution){0};
+    medley_status status = md_batch_init(&b, problem, direct, error);
+    if (status == MEDLEY_OK)
+        status = attempt(&b, start, solution, error);
+    *again = b.smooth_penalty && b.iterations < problem->max_iterations && !solution->converged &&
+             !solution->stopped;
+    md_batch_clear(&b);
+    return status;
+}
+
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error)
 {
-    *solution = (md_batch_solution){0};
-    medley_status status = MEDLEY_OK;
-    bool again = true;
-    for (int direct = 1; direct >= 0 && again && status == MEDLEY_OK; direct--) {
-        md_batch b;
-        status = md_batch_init(&b, problem, direct, error);
+    bool again;
+    medley_status status = solve_once(solution, problem, start, true, &again, error);
+    if (status == MEDLEY_OK && again) {
+        md_batch_solution second;
+        md_batch_problem rest = *problem;
+        rest.max_iterations -=
+            solution->step_count < rest.max_iterations ? solution->step_count : 0;
+        status = solve_once(&second, &rest, start, false, &again, error);
         if (status == MEDLEY_OK)
-            status = attempt(&b, start, solution, error);
-        again = b.smooth_penalty && b.iterations < problem->max_iterations &&
-                !solution->converged && !solution->stopped;
-        md_batch_clear(&b);
+            keep_better(solution, &second);
+        else
+            md_batch_solution_clear(&second);
     }
     if (status < 0)
         md_batch_solution_clear(solution);

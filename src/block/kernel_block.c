@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A kernel block: theta = scale * sum_i sum_l A[l][i] phi(x_i, l). It keeps the coefficients A and
  * the scores S = K A of all training rows, so scoring a training example is a read and an update at
- * a row is one multiple of a kernel row per label (SPEC section 3: "keep the scores").
+ * a row is one multiple of a kernel row per label (docs/math.md).
  *
  * Bytes per update: one kernel row (4 n) and, per label touched, one row of S read and written
  * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. */

@@ -149,8 +149,8 @@ static medley_status complete_points(md_store *store, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* First come, first kept; part of the budget is for those that are computed when they are needed.
- */
+/* First come, first kept; where not all find room, part of the budget is for those that are
+ * computed when they are needed, and half of it for those that are held. */
 static medley_status choose_residents(md_store *store, size_t memory, medley_error *error)
 {
     const double wanted = (double)store->count * (double)store->bytes;
@@ -159,7 +159,9 @@ static medley_status choose_residents(md_store *store, size_t memory, medley_err
         const size_t share = memory / LOAD_SHARE < LOAD_BYTES ? memory / LOAD_SHARE : LOAD_BYTES;
         store->load_capacity = share > store->bytes ? share / store->bytes : 1;
         const size_t load = store->load_capacity * store->bytes;
-        store->residents = memory > load ? (memory - load) / store->bytes : 0;
+        const size_t half = memory / 2; /* the other one is for kernels that are held */
+        store->residents = half > load ? (half - load) / store->bytes : 0;
+        store->held_most = half / store->bytes;
         store->loaded = md_alloc_aligned(store->load_capacity, store->bytes);
         if (store->loaded == NULL)
             return md_fail_memory(error, load);
@@ -286,7 +288,7 @@ medley_status md_store_hold(md_store *store, md_chosen chosen, medley_error *err
             let_go(store, m);
     for (size_t i = 0; i < chosen.count; i++) {
         const size_t m = md_chosen_kernel(chosen, i);
-        if (store->values[m] != NULL)
+        if (store->values[m] != NULL || store->held_count >= store->held_most)
             continue;
         store->values[m] = md_alloc_aligned(1, store->bytes);
         if (store->values[m] == NULL) {

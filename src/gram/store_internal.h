@@ -40,7 +40,7 @@ struct md_store {
     size_t load_capacity;
     void **values; /* [count] where each kernel's triangle is, NULL: not in memory */
     bool *held;    /* [count] values[m] is an array of its own */
-    size_t held_count;
+    size_t held_count, held_most;
 
     double *trace, *spread; /* [count] */
     double *frobenius2;     /* [count] squared norm of the matrix */

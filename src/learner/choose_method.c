@@ -15,11 +15,10 @@ static const md_method *find_method(const char *name)
 }
 
 /* Options that only an online method has a use for. */
-static bool speaks_of_online(const medley_options *o)
+bool md_options_speak_of_online(const medley_options *o)
 {
     return o->epochs > 0 || strcmp(o->eta0, "auto") != 0 || o->schedule != MD_RATE_AUTO ||
-           o->average || strcmp(o->radius, "auto") != 0 || o->batch > 0 || o->template != NULL ||
-           o->from != NULL || o->blocks != NULL || o->keep > 0 || o->checkpoint != NULL ||
+           o->average || strcmp(o->radius, "auto") != 0 || o->batch > 0 || o->checkpoint != NULL ||
            o->resume || o->block_scale != NULL;
 }
 
@@ -53,9 +52,10 @@ medley_status md_method_choose(const md_method **method, const medley_options *o
     const char *name = options->method;
     const bool named = strcmp(name, "auto") != 0;
     const md_task task = md_task_of(options, train);
-    const bool batch = task == MD_TASK_REGRESSION ||
-                       (task == MD_TASK_BINARY && dev == NULL && !speaks_of_online(options) &&
-                        suits_batch(options, train, named));
+    const bool batch =
+        task == MD_TASK_REGRESSION ||
+        (task == MD_TASK_BINARY && dev == NULL && !md_options_speak_of_online(options) &&
+         options->template == NULL && suits_batch(options, train, named));
     if (!named)
         name = batch ? "spicy" : "spom";
     *method = find_method(name);

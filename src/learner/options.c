@@ -83,7 +83,9 @@ const md_param md_option_table[] = {
      .least = 1e-12,
      .most = 1,
      .argument = "X",
-     .help = "method spicy: stop at this relative gap, (objective - dual) / objective"},
+     .help =
+         "methods with a certificate (spicy ...): stop at this relative gap, (objective - dual) / "
+         "objective"},
     {.name = "max-iter",
      .type = MD_INT,
      .offset = FIELD(max_iterations),
@@ -91,15 +93,16 @@ const md_param md_option_table[] = {
      .least = 1,
      .most = 1e9,
      .argument = "N",
-     .help = "method spicy: stop after so many outer iterations even so"},
+     .help = "methods with a certificate: stop after so many outer iterations even so"},
     {.name = "storage",
      .type = MD_CHOICE,
      .offset = FIELD(storage),
      .fallback = "float32",
      .choices = storage_names,
      .argument = "float32|float64",
-     .help = "method spicy: how kernel values are kept; those computed from data have single "
-             "precision either way"},
+     .help =
+         "methods with a certificate: how kernel values are kept; those computed from data have "
+         "single precision either way"},
     {.name = "ridge",
      .type = MD_DOUBLE,
      .offset = FIELD(ridge),
@@ -107,7 +110,9 @@ const md_param md_option_table[] = {
      .least = 0,
      .most = 1e6,
      .argument = "X",
-     .help = "method spicy: add X times the mean of its diagonal to the diagonal of each kernel"},
+     .help =
+         "methods with a certificate: add X times the mean of its diagonal to the diagonal of each "
+         "kernel"},
     {.name = "epochs",
      .type = MD_INT,
      .offset = FIELD(epochs),

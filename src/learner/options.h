@@ -29,12 +29,11 @@ typedef enum md_bigram {
 } md_bigram;
 
 struct medley_options {
-    int task;
+    int task, storage;
     char *method, *loss, *penalty;
     double lambda, C, spicy_C; /* NaN: not given */
     double gap, ridge;
     long long max_iterations;
-    int storage;
     long long epochs; /* 0: auto */
     char *eta0;       /* a number or "auto" */
     int schedule;

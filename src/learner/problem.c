@@ -79,7 +79,9 @@ static bool has_attributes(const medley_dataset *dataset)
 
 static medley_status make_bank(md_problem *problem, medley_error *error)
 {
-    static char *const attribute_kernels[] = {"linear(explicit)", NULL};
+    static char *const explicit_kernels[] = {"linear(explicit)", NULL};
+    static char *const linear_kernels[] = {"linear", NULL};
+    char *const *attribute_kernels = problem->method->batch ? linear_kernels : explicit_kernels;
     const medley_dataset *train = problem->train;
     const medley_options *options = problem->options;
     const bool attributes = has_attributes(train);
@@ -127,6 +129,24 @@ static medley_status select_blocks(md_problem *problem, medley_error *error)
 done:
     md_selection_clear(&selection);
     return status;
+}
+
+static medley_status check_batch(const md_problem *problem, medley_error *error)
+{
+    const char *method = problem->method->name;
+    if (!problem->method->batch)
+        return MEDLEY_OK;
+    if (problem->templates != NULL)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s works on kernels; leave out --template or use --method spom",
+                       method);
+    for (size_t m = 0; m < problem->bank.count; m++)
+        if (md_kernel_has_weights(&problem->bank.kernels[m]))
+            return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                           "--method %s learns coefficients of rows, not weights of columns as "
+                           "kernel '%s' has them; leave out 'explicit', or use --method spom",
+                           method, problem->bank.kernels[m].name);
+    return MEDLEY_OK;
 }
 
 static medley_status check_blocks(const md_problem *problem, medley_error *error)
@@ -324,8 +344,22 @@ static medley_status check_block_scales(const md_problem *problem, medley_error 
 }
 
 /* Options that would do nothing are a misunderstanding. */
-static medley_status check_idle_options(const medley_options *options, medley_error *error)
+static medley_status check_idle_options(const md_problem *problem, medley_error *error)
 {
+    const medley_options *options = problem->options;
+    const char *method = problem->method->name;
+    if (problem->method->batch && (problem->dev != NULL || md_options_speak_of_online(options)))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--dev, --epochs, --eta0, --schedule, --radius, --batch, --average, "
+                       "--checkpoint and --block-scale are about online learning and have no place "
+                       "in --method %s",
+                       method);
+    if (!problem->method->batch && (options->gap != 0.01 || options->max_iterations != 500 ||
+                                    options->ridge != 0 || options->storage != MD_STORE_SINGLE))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--gap, --max-iter, --storage and --ridge are for methods with a "
+                       "certificate, and --method %s has none; use --method spicy",
+                       method);
     if (options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
         return md_fail(error, MEDLEY_USAGE,
                        "--min-count and --hash-bits are about the features of templates; give "
@@ -350,7 +384,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .watch = {.context = problem, .progress = forward},
                             .began = md_clock_seconds()};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
-    MEDLEY_TRY(check_idle_options(options, error));
+    MEDLEY_TRY(check_idle_options(problem, error));
     MEDLEY_TRY(md_problem_find_task(problem, error));
     MEDLEY_TRY(md_problem_find_loss(problem, error));
     MEDLEY_TRY(md_problem_find_penalty(problem, error));
@@ -367,6 +401,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
         problem->epochs = (size_t)options->epochs;
     else
         problem->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
+    MEDLEY_TRY(check_batch(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
     MEDLEY_TRY(check_size(problem, error));
     MEDLEY_TRY(prepare_dev(problem, error));

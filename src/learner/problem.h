@@ -189,6 +189,9 @@ medley_status md_method_choose(const md_method **method, const medley_options *o
                                const medley_dataset *train, const medley_dataset *dev,
                                medley_error *error);
 
+/* Is there an option that only an online method has a use for? */
+bool md_options_speak_of_online(const medley_options *options);
+
 /* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
 medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *name,
                                medley_error *error);

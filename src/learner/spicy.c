@@ -16,14 +16,16 @@ static const double DEFAULT_SHARE = 0.1; /* of the least C that leaves out all k
 struct run {
     md_problem *problem;
     md_batch_problem batch;
-    double *y; /* [rows] */
+    double *y;    /* [rows] */
+    double *zero; /* [rows] scores of the empty model */
     size_t outputs;
     double **body; /* [kernels] each [rows][outputs], or NULL */
     double *norm;  /* [kernels] over all outputs */
     double *bias;  /* [outputs] */
     double factor; /* of the penalty: C = lambda N factor */
     double primal, dual;
-    double objective; /* of the outputs that are done */
+    double difference; /* between them, over the outputs */
+    double objective;  /* of the outputs that are done */
     size_t newton_steps, passes;
     md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
     md_trained trained;
@@ -35,9 +37,10 @@ static void forget(struct run *run)
     for (size_t m = 0; run->body != NULL && m < run->problem->bank.count; m++) {
         free(run->body[m]);
         run->body[m] = NULL;
-        run->norm[m] = 0;
+        if (run->norm != NULL)
+            run->norm[m] = 0;
     }
-    run->primal = run->dual = run->objective = 0;
+    run->primal = run->dual = run->difference = run->objective = 0;
     run->newton_steps = run->passes = 0;
     free(run->trained.epochs);
     run->trained = (md_trained){.converged = true};
@@ -53,6 +56,7 @@ static void clear_run(struct run *run)
     free(run->norm);
     free(run->bias);
     free(run->y);
+    free(run->zero);
 }
 
 /* The targets of an output: numbers, or +1 for its label and -1 for others. */
@@ -86,16 +90,32 @@ static medley_status check_kernels(const md_problem *problem, medley_error *erro
     const size_t m = defect.kernel;
     const double diagonal =
         md_store_trace(problem->store, m) / (double)md_store_rows(problem->store);
+    const double ridge = problem->options->ridge;
     if (diagonal > 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                           "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g "
-                          "to %.3g; --ridge %.2g would make it so",
+                          "to %.3g; --ridge %.3g would make it so",
                           problem->bank.kernels[m].name, defect.least, defect.most,
-                          1.01 * -defect.least / diagonal);
+                          ridge + 1.1 * -defect.least / diagonal * (1 + ridge));
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "
                       "%.3g and its diagonal is not positive",
                       problem->bank.kernels[m].name, defect.least, defect.most);
+}
+
+/* Kernels that have to be computed anew for every look at them are written as factors, where their
+ * rank is low and the factors fit the budget: bounds from these spare most looks. */
+static medley_status find_factors(const md_problem *problem, medley_error *error)
+{
+    static const double tolerance = 1e-6;
+    const size_t n = md_store_rows(problem->store);
+    const size_t most_rank = n / 8 + 1;
+    const double bytes =
+        (double)md_store_count(problem->store) * (double)(n * most_rank) * sizeof(float);
+    if (md_store_is_resident(problem->store) || problem->options->memory == 0 ||
+        bytes > (double)problem->options->memory)
+        return MEDLEY_OK;
+    return md_store_factor(problem->store, tolerance, most_rank, error);
 }
 
 /* Over all outputs: the least C that leaves out all kernels, or, where none does, a scale like it;
@@ -142,10 +162,12 @@ static medley_status prepare(struct run *run, medley_error *error)
     run->outputs =
         problem->regression || problem->space.shape.labels == 2 ? 1 : problem->space.shape.labels;
     run->y = md_calloc(n, sizeof *run->y);
+    run->zero = md_calloc(n, sizeof *run->zero);
     run->body = md_calloc(kernels, sizeof(double *));
     run->norm = md_calloc(kernels, sizeof *run->norm);
     run->bias = md_calloc(run->outputs, sizeof *run->bias);
-    if (run->y == NULL || run->body == NULL || run->norm == NULL || run->bias == NULL)
+    if (run->y == NULL || run->zero == NULL || run->body == NULL || run->norm == NULL ||
+        run->bias == NULL)
         return md_fail_memory(error, (n + kernels) * sizeof *run->y);
     run->batch = (md_batch_problem){.store = problem->store,
                                     .loss = problem->margin_loss,
@@ -165,6 +187,8 @@ static medley_status prepare(struct run *run, medley_error *error)
             "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
             problem->method->name, md_penalty_text(problem->penalty));
     medley_status status = check_kernels(problem, error);
+    if (status == MEDLEY_OK)
+        status = find_factors(problem, error);
     if (status == MEDLEY_OK)
         status = choose_strength(run, error);
     run->batch.C = problem->lambda * (double)n * run->factor;
@@ -221,12 +245,26 @@ static medley_status take_steps(struct run *run, const md_batch_solution *soluti
     return MEDLEY_OK;
 }
 
+/* A label that no row has, or all rows: there is nothing to learn but the bias. */
+static bool is_constant(const struct run *run)
+{
+    for (size_t r = 1; r < run->problem->train->rows; r++)
+        if (run->y[r] != run->y[0])
+            return false;
+    return !run->problem->regression;
+}
+
 static medley_status solve_output(struct run *run, size_t output, medley_error *error)
 {
     md_batch_solution solution = {0};
     md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
     const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
     fill_targets(run, output);
+    if (is_constant(run)) {
+        run->bias[output] = md_best_bias(run->batch.loss, run->batch.loss_state, run->y, run->zero,
+                                         run->problem->train->rows);
+        return MEDLEY_OK;
+    }
     medley_status status = run->problem->method->solve(&solution, &run->batch, start, error);
     if (status == MEDLEY_OK)
         status = take_coefficients(run, output, &solution, error);
@@ -234,6 +272,7 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
         status = take_steps(run, &solution, error);
     run->primal += solution.primal;
     run->dual += solution.dual;
+    run->difference += solution.gap * solution.primal;
     run->objective = run->primal;
     run->newton_steps += solution.newton_steps;
     run->passes += solution.passes;
@@ -257,7 +296,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
         .norm = run->norm,
         .bias = run->bias,
         .dual = run->dual / n,
-        .gap = md_certified_gap(run->primal, run->dual),
+        .gap = run->difference > 0 ? run->difference / run->primal : 0,
         .newton_steps = run->newton_steps,
         .passes = run->passes,
         .logistic_link = run->outputs > 1 && strcmp(problem->margin_loss->name, "logistic") == 0};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 MD_VECTOR
-static double dot_product(const double *x, const double *y, size_t n)
+static double dot_of_steps(const double *x, const double *y, size_t n)
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -19,7 +19,7 @@ static double dot_product(const double *x, const double *y, size_t n)
 }
 
 MD_VECTOR
-static void add_multiple(double *x, double factor, const double *y, size_t n)
+static void add_step(double *x, double factor, const double *y, size_t n)
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
@@ -57,7 +57,7 @@ static void precondition(const md_linear_system *system, const double *r, double
         double whole = 0;
         for (size_t i = 0; i < n; i++)
             whole += inverse[i];
-        nu = dot_product(inverse, r, n) / whole;
+        nu = dot_of_steps(inverse, r, n) / whole;
     }
     for (size_t i = 0; i < n; i++)
         z[i] = inverse[i] * (r[i] - nu);
@@ -72,7 +72,7 @@ static void begin(const md_linear_system *system, const double *b, double *x, do
     system->multiply(system->context, x, r);
     for (size_t i = 0; i < n; i++)
         r[i] = b[i] - r[i];
-    if (!(dot_product(x, b, n) + dot_product(x, r, n) >= 0)) {
+    if (!(dot_of_steps(x, b, n) + dot_of_steps(x, r, n) >= 0)) {
         memset(x, 0, n * sizeof *x);
         memcpy(r, b, n * sizeof *r);
     }
@@ -92,22 +92,22 @@ size_t md_conjugate_gradient(const md_linear_system *system, const double *b, do
         return 0;
     memcpy(z, b, n * sizeof *z);
     centre(system, z);
-    const double enough = tolerance * sqrt(dot_product(z, z, n));
+    const double enough = tolerance * sqrt(dot_of_steps(z, z, n));
     begin(system, b, x, r);
     precondition(system, r, z);
     memcpy(direction, z, n * sizeof *z);
-    double descent = dot_product(r, z, n);
-    for (; step < most_steps && sqrt(dot_product(r, r, n)) > enough; step++) {
+    double descent = dot_of_steps(r, z, n);
+    for (; step < most_steps && sqrt(dot_of_steps(r, r, n)) > enough; step++) {
         system->multiply(system->context, direction, image);
-        const double curvature = dot_product(direction, image, n);
+        const double curvature = dot_of_steps(direction, image, n);
         if (!(curvature > 0 && descent > 0))
             break;
         const double length = descent / curvature;
-        add_multiple(x, length, direction, n);
-        add_multiple(r, -length, image, n);
+        add_step(x, length, direction, n);
+        add_step(r, -length, image, n);
         centre(system, r);
         precondition(system, r, z);
-        const double next = dot_product(r, z, n);
+        const double next = dot_of_steps(r, z, n);
         const double keep = next / descent;
         descent = next;
         for (size_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Penalties: functions Omega of the block norms b_m = ||theta_m|| (SPEC: proximity operators).
+/* Penalties: functions Omega of the block norms b_m = ||theta_m|| (docs/math.md).
  * By Prop. 1 of SPOM the prox of such a function rescales each block, so a penalty only ever sees
  * the vector b. Terms that look inside blocks (l1) ask the blocks to soft-threshold themselves: the
  * learner does that first, recomputes the norms and then calls prox, and in this order the two
@@ -17,8 +17,8 @@
 /* A penalty that is a sum of one function g of each norm, for solvers that work in the dual. tau >
  * 0 is the strength, x and y are norms >= 0. */
 typedef struct md_scalar_penalty {
-    /* (tau g)* is finite, twice differentiable but at finitely many y, and tame: Newton's method can
-     * follow its curvature */
+    /* (tau g)* is finite, twice differentiable but at finitely many y, and tame: Newton's method
+     * can follow its curvature */
     bool (*smooth_conjugate)(const void *state);
 
     double (*value)(const void *state, double x); /* g(x), g(0) = 0 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Losses and penalties of the batch problem and their conjugates, written down from SPEC section 4
+/* Losses and penalties of the batch problem and their conjugates, written down from docs/math.md
  * and nothing else: what the solver's own functions are checked against. */
 #ifndef TESTS_BATCH_PLAIN_FORMULAS_H
 #define TESTS_BATCH_PLAIN_FORMULAS_H

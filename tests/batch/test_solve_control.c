@@ -143,13 +143,14 @@ static void no_gap_at_all_is_asked_for(void **state)
 static void check_same(const batch_case *c, const md_batch_solution *s,
                        const md_batch_solution *other)
 {
-    check_close(c, other, "the primal value", other->primal, s->primal, 1e-12 * s->primal);
-    check_close(c, other, "the dual value", other->dual, s->dual, 1e-12 * s->primal);
+    /* sums over kernels in other groups are other roundings */
+    check_close(c, other, "the primal value", other->primal, s->primal, 1e-10 * s->primal);
+    check_close(c, other, "the dual value", other->dual, s->dual, 1e-10 * s->primal);
     assert_int_equal(s->active, other->active);
     assert_int_equal(s->newton_steps, other->newton_steps);
     assert_memory_equal(s->kernel, other->kernel, s->active * sizeof *s->kernel);
     for (size_t i = 0; i < s->active; i++)
-        check_close(c, other, "a norm", other->norm[i], s->norm[i], 1e-12 * s->norm[i]);
+        check_close(c, other, "a norm", other->norm[i], s->norm[i], 1e-9 * s->norm[i]);
 }
 
 static void threads_do_not_matter(void **state)

@@ -382,21 +382,25 @@ static void held_kernels_stay_until_others_are(void **state)
     gram_case c;
     open_case(&c, &choice);
     const size_t each = triangle_bytes(c.n, 4);
-    const md_store_options options = {.threads = 2, .memory = 3 * each};
     const md_store_options plenty = {.threads = 2};
-    md_store *store = open_store(&c, &options);
     md_store *whole = open_store(&c, &plenty);
-    const size_t before = md_store_bytes(store);
-    const size_t sets[][4] = {{0, 7, 9, 9}, {9, 3, 10, 11}, {0, 1, 1, 0}};
-    const size_t held[] = {2, 4, 0};
-    for (size_t s = 0; s < 3; s++) {
-        const md_chosen chosen = {.kernels = sets[s], .count = 4};
-        assert_int_equal(md_store_hold(store, chosen, NULL), MEDLEY_OK);
-        assert_int_equal(md_store_bytes(store), before + held[s] * each);
-        check_same(store, whole, false);
-        check_passes(store, s);
+    const size_t sets[][4] = {{0, 7, 9, 9}, {9, 4, 10, 11}, {0, 1, 1, 0}};
+    const struct {
+        size_t memory, held[3]; /* half of the budget is for those that are held */
+    } budgets[] = {{8, {2, 4, 0}}, {4, {2, 2, 1}}};
+    for (size_t b = 0; b < sizeof budgets / sizeof budgets[0]; b++) {
+        const md_store_options options = {.threads = 2, .memory = budgets[b].memory * each};
+        md_store *store = open_store(&c, &options);
+        const size_t before = md_store_bytes(store);
+        for (size_t s = 0; s < 3; s++) {
+            const md_chosen chosen = {.kernels = sets[s], .count = 4};
+            assert_int_equal(md_store_hold(store, chosen, NULL), MEDLEY_OK);
+            assert_int_equal(md_store_bytes(store), before + budgets[b].held[s] * each);
+            check_same(store, whole, false);
+            check_passes(store, s);
+        }
+        md_store_free(store);
     }
-    md_store_free(store);
     md_store_free(whole);
     close_case(&c);
 }

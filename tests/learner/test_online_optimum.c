@@ -167,7 +167,7 @@ static void long_runs_come_close_to_the_optimum(void **state)
 
 /* ---- the ball ---- */
 
-/* For the penalties with a formula of their own, SPEC's gamma = sqrt(2 Lambda / lambda). */
+/* For the penalties with a formula of their own, the radius = sqrt(2 Lambda / lambda). */
 static void the_radius_is_the_papers_for_squared_norms(void **state)
 {
     (void)state;
