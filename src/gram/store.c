@@ -14,6 +14,7 @@ enum {
     CHUNK_VALUES = 1 << 14, /* of a chunk of rows: 128 KB of sums */
     LOAD_BYTES = 256 << 20, /* of kernels that are computed together, at most */
     LOAD_SHARE = 8,         /* part of the budget that is kept for them */
+    LEAST_HELD = 64 << 20,  /* bytes that may be held even if the budget is smaller */
     BUILD_KERNELS = 16,     /* computed between reports of progress, at least */
     BUILD_REPORTS = 16      /* otherwise */
 };
@@ -161,7 +162,7 @@ static medley_status choose_residents(md_store *store, size_t memory, medley_err
         const size_t load = store->load_capacity * store->bytes;
         const size_t half = memory / 2; /* the other one is for kernels that are held */
         store->residents = half > load ? (half - load) / store->bytes : 0;
-        store->held_most = half / store->bytes;
+        store->held_most = (half > LEAST_HELD ? half : LEAST_HELD) / store->bytes;
         store->loaded = md_alloc_aligned(store->load_capacity, store->bytes);
         if (store->loaded == NULL)
             return md_fail_memory(error, load);

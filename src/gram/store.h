@@ -66,8 +66,8 @@ typedef struct md_chosen {
     size_t count;
 } md_chosen;
 
-/* Keeps these kernels in memory until the next call, the first ones if half of the budget does not
- * do for all, and lets go of others that were held. The working set of a solver. */
+/* Keeps these kernels in memory until the next call, the first ones if half of the budget (or 64
+ * MB) does not do for all, and lets go of others that were held. The working set of a solver. */
 medley_status md_store_hold(md_store *store, md_chosen chosen, medley_error *error);
 
 /* norm2[i] = x' K x, clipped at 0. */

@@ -386,8 +386,8 @@ static void held_kernels_stay_until_others_are(void **state)
     md_store *whole = open_store(&c, &plenty);
     const size_t sets[][4] = {{0, 7, 9, 9}, {9, 4, 10, 11}, {0, 1, 1, 0}};
     const struct {
-        size_t memory, held[3]; /* half of the budget is for those that are held */
-    } budgets[] = {{8, {2, 4, 0}}, {4, {2, 2, 1}}};
+        size_t memory, held[3];
+    } budgets[] = {{8, {2, 4, 0}}, {1, {3, 4, 2}}};
     for (size_t b = 0; b < sizeof budgets / sizeof budgets[0]; b++) {
         const md_store_options options = {.threads = 2, .memory = budgets[b].memory * each};
         md_store *store = open_store(&c, &options);
