@@ -19,10 +19,11 @@ struct run {
     double *y;    /* [rows] */
     double *zero; /* [rows] scores of the empty model */
     size_t outputs;
-    double **body; /* [kernels] each [rows][outputs], or NULL */
-    double *norm;  /* [kernels] over all outputs */
-    double *bias;  /* [outputs] */
-    double factor; /* of the penalty: C = lambda N factor */
+    size_t strengths; /* of the penalty that are asked for */
+    double **body;    /* [kernels] each [rows][outputs], or NULL */
+    double *norm;     /* [kernels] over all outputs */
+    double *bias;     /* [outputs] */
+    double factor;    /* of the penalty: C = lambda N factor */
     double primal, dual;
     double difference; /* between them, over the outputs */
     double objective;  /* of the outputs that are done */
@@ -104,16 +105,19 @@ static medley_status check_kernels(const md_problem *problem, medley_error *erro
 }
 
 /* Kernels that have to be computed anew for every look at them are written as factors, where their
- * rank is low and the factors fit the budget: bounds from these spare most looks. */
-static medley_status find_factors(const md_problem *problem, medley_error *error)
+ * rank is low and the factors fit the budget: bounds from these spare most looks. It takes as long
+ * as some looks, so there must be many problems to solve. */
+static medley_status find_factors(const struct run *run, medley_error *error)
 {
     static const double tolerance = 1e-6;
+    static const size_t many = 8;
+    const md_problem *problem = run->problem;
     const size_t n = md_store_rows(problem->store);
     const size_t most_rank = n / 8 + 1;
     const double bytes =
         (double)md_store_count(problem->store) * (double)(n * most_rank) * sizeof(float);
-    if (md_store_is_resident(problem->store) || problem->options->memory == 0 ||
-        bytes > (double)problem->options->memory)
+    if (run->outputs * run->strengths < many || md_store_is_resident(problem->store) ||
+        problem->options->memory == 0 || bytes > (double)problem->options->memory)
         return MEDLEY_OK;
     return md_store_factor(problem->store, tolerance, most_rank, error);
 }
@@ -188,7 +192,7 @@ static medley_status prepare(struct run *run, medley_error *error)
             problem->method->name, md_penalty_text(problem->penalty));
     medley_status status = check_kernels(problem, error);
     if (status == MEDLEY_OK)
-        status = find_factors(problem, error);
+        status = find_factors(run, error);
     if (status == MEDLEY_OK)
         status = choose_strength(run, error);
     run->batch.C = problem->lambda * (double)n * run->factor;
@@ -318,7 +322,7 @@ static medley_status fit_one(medley_model **model, struct run *run, medley_error
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error)
 {
-    struct run run = {.problem = problem, .trained = {.converged = true}};
+    struct run run = {.problem = problem, .strengths = 1, .trained = {.converged = true}};
     medley_status status = prepare(&run, error);
     if (status == MEDLEY_OK)
         status = fit_one(model, &run, error);
@@ -341,7 +345,7 @@ static double lambda_at(const medley_path_options *path, double largest, size_t 
 medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
                                 medley_path_taker take, void *context, medley_error *error)
 {
-    struct run run = {.problem = problem, .trained = {.converged = true}};
+    struct run run = {.problem = problem, .strengths = path->count, .trained = {.converged = true}};
     const double n = (double)problem->example_count;
     double largest = 0;
     double scale = 0;
