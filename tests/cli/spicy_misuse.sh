@@ -38,6 +38,21 @@ near() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; exit !(d <= t && 
 
 "$MEDLEY" generate twonorm --rows 80 --output good.csv
 "$MEDLEY" generate waveform --rows 60 --output three.csv
+
+# what belongs to online learning, and what online learning has no use for
+refuse 1 "leave out 'explicit'" "a kernel with explicit weights" --kernel 'linear(explicit)' good.csv
+refuse 2 "online learning" "--epochs" --epochs 5 good.csv
+refuse 2 "online learning" "--dev" --dev good.csv good.csv
+refuse 2 "online learning" "--checkpoint" --checkpoint c.bin good.csv
+expect_exit 2 "--gap without a certificate is refused" \
+    "$MEDLEY" train --model m.medley --method spom --gap 1e-3 --quiet good.csv
+expect_text "--gap: says for which methods" "methods with a certificate" "$err"
+
+# a label that no training row has is no obstacle: its output is a constant
+"$MEDLEY" generate waveform --rows 60 --output all.csv
+{ head -1 all.csv; grep -v ',2$' all.csv | tail -n +2; grep ',2$' all.csv | head -2; } >rare.csv
+expect_exit 0 "a rare label, one against the rest" spicy --task multiclass --loss logistic --sample 20 --seed 3 rare.csv
+certified "a rare label" 0.01
 printf '%s\n' a a b b >abab.lst
 
 # ---- kernels that are none ----
