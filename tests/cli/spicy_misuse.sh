@@ -40,7 +40,7 @@ near() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; exit !(d <= t && 
 "$MEDLEY" generate waveform --rows 60 --output three.csv
 
 # what belongs to online learning, and what online learning has no use for
-refuse 1 "leave out 'explicit'" "a kernel with explicit weights" --kernel 'linear(explicit)' good.csv
+refuse 2 "leave out 'explicit'" "a kernel with explicit weights" --kernel 'linear(explicit)' good.csv
 refuse 2 "online learning" "--epochs" --epochs 5 good.csv
 refuse 2 "online learning" "--dev" --dev good.csv good.csv
 refuse 2 "online learning" "--checkpoint" --checkpoint c.bin good.csv
