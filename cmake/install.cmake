@@ -14,7 +14,7 @@ install(FILES ${PROJECT_BINARY_DIR}/man/medley.bash
 
 get_filename_component(CBLAS_NAME ${CBLAS_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" "-l" CBLAS_NAME ${CBLAS_NAME})
-set(MEDLEY_PRIVATE_LIBS "-lm -lz ${CBLAS_NAME} ${MEDLEY_LIBSVM_LIBS} -pthread")
+set(MEDLEY_PRIVATE_LIBS "-lm -lz ${CBLAS_NAME} ${MEDLEY_LIBSVM_LIBS} ${MEDLEY_CLP_LIBS} -pthread")
 configure_file(cmake/medley.pc.in ${PROJECT_BINARY_DIR}/medley.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/medley.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 configure_package_config_file(cmake/medley-config.cmake.in ${PROJECT_BINARY_DIR}/medley-config.cmake

@@ -43,6 +43,13 @@ def find_data(*names):
     return [str(path) for path in paths]
 
 
+def listed_methods(medley):
+    """Names of the methods that this command has."""
+    listed = subprocess.run([medley, "list", "methods"], stdout=subprocess.PIPE, text=True,
+                            check=True).stdout
+    return {line.split()[0] for line in listed.splitlines() if line.startswith("  ")}
+
+
 class Failed(Exception):
     """The command ended with an error or ran out of time."""
 
@@ -90,6 +97,16 @@ def wait(child, deadline):
 def mean_deviation(values):
     """Mean and standard deviation of a sample (0 for a single value)."""
     return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def exponent(points):
+    """Slope of the least-squares line through the logarithms of (x, y); None below two points."""
+    points = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
+    if len({x for x, _ in points}) < 2:
+        return None
+    x_mean, y_mean = (statistics.fmean(values) for values in zip(*points))
+    return (sum((x - x_mean) * (y - y_mean) for x, y in points)
+            / sum((x - x_mean) ** 2 for x, _ in points))
 
 
 def percent(values):

@@ -6,6 +6,7 @@
 #include "medley/dataset.h"
 #include "medley/error.h"
 #include "medley/generate.h"
+#include "medley/learner.h"
 #include "medley/model.h"
 #include "medley/observer.h"
 #include "medley/options.h"

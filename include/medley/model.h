@@ -86,6 +86,7 @@ typedef struct medley_epoch {
     double seconds;         /* since training began; 0 in a loaded model */
     double dual, gap;       /* NaN where the method has none */
     size_t active;          /* blocks that were not zero; 0 where it was not counted */
+    size_t updates;         /* examples of this epoch that led to a step (online methods) */
 } medley_epoch;
 
 typedef struct medley_summary {
@@ -108,6 +109,13 @@ typedef struct medley_summary {
     unsigned long long seed;
     size_t threads; /* 0 in a loaded model */
     bool converged; /* the objective had settled, or early stopping ended the run */
+    size_t updates; /* examples that led to a step (online methods); 0 in a loaded model */
+    double radius;  /* of method obscure: R, the ball of stage 2; NaN: none, or a loaded model */
+    double bound;   /* theorem 1: with probability 0.95 the objective is no farther above the
+                       optimum; NaN: none, or a loaded model */
+    double temperature;    /* of calibrated probabilities: what scores are divided by; NaN: they are
+                              not calibrated */
+    const double *offsets; /* [labels] what is then added to them; NULL: nothing, as of sequences */
 } medley_summary;
 
 /* Borrowed from the model. */
@@ -188,11 +196,35 @@ typedef struct medley_evaluation {
     size_t unknown_labels; /* rows whose label the model has never seen: counted as wrong */
     bool has_chunks;       /* the labels are those of chunks: B-NP, I-NP, O */
     double chunk_precision, chunk_recall, chunk_f1;
+    /* Of the probabilities of a row's labels, if they were asked for, else NaN. A label that the
+     * model has never seen has probability 0. */
+    double log_loss;          /* mean of -log P(right label), P at least 1e-15 */
+    double brier;             /* mean of the squared distance to the right answer, 0 to 2 */
+    double calibration_error; /* expected: rows in 15 bins by their highest probability, distance
+                                 between its mean and the share of rows where it is right */
     double seconds_score, seconds_decode, seconds_total;
 } medley_evaluation;
 
+typedef struct medley_evaluate_options {
+    size_t struct_size;
+    size_t threads;     /* 0: all processors */
+    bool probabilities; /* measure those too; not of a regression */
+} medley_evaluate_options;
+
+#define MEDLEY_EVALUATE_OPTIONS_INIT                                                               \
+    {                                                                                              \
+        sizeof(medley_evaluate_options), 0, false                                                  \
+    }
+
 /* Predicts and compares with the labels of dataset; errors if it has none, or if a regression finds
- * one that is no number. */
+ * one that is no number. options NULL: defaults. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_evaluate_with(medley_evaluation *evaluation,
+                                                             const medley_model *model,
+                                                             const medley_dataset *dataset,
+                                                             const medley_evaluate_options *options,
+                                                             medley_error *error);
+
+/* The same with defaults; threads 0: all processors. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_evaluate(medley_evaluation *evaluation,
                                                         const medley_model *model,
                                                         const medley_dataset *dataset,

@@ -3,35 +3,130 @@
  * hinge loss, EPSILON_SVR for the epsilon-insensitive one. Its constant is 1/C here, and its
  * coefficients times C are rho. All that is known of libsvm is in this file. */
 #include "batch/inner.h"
+#include "batch/libsvm.h"
 
 #ifdef MEDLEY_WITH_LIBSVM
 
 #include "base/memory.h"
 #include <libsvm/svm.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_ROWS = 30000, TILE = 32 };
 
 static void say_nothing(const char *text)
 {
     (void)text;
 }
 
-/* Rows as libsvm wants ready-made kernels: the number of the row, from 1, and then its values. */
-static void fill_nodes(const md_inner *inner, struct svm_node *nodes, struct svm_node **rows)
+bool md_libsvm_takes(size_t rows)
 {
-    const size_t n = inner->n;
-    for (size_t i = 0; i < n; i++) {
-        rows[i] = nodes + i * (n + 2);
-        rows[i][0] = (struct svm_node){.index = 0, .value = (double)(i + 1)};
-        rows[i][n + 1] = (struct svm_node){.index = -1};
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++) {
-            const double value = inner->kernel[i * n + j];
-            rows[i][j + 1] = (struct svm_node){.index = (int)j + 1, .value = value};
-            rows[j][i + 1] = (struct svm_node){.index = (int)i + 1, .value = value};
+    return rows < MOST_ROWS;
+}
+
+/* ---- a matrix ---- */
+
+/* Rows as libsvm wants ready-made kernels: the number of the row, from 1, and then its values. */
+struct md_libsvm {
+    size_t n;
+    struct svm_node *nodes; /* [n][n + 2] */
+};
+
+static struct svm_node *row_of(const md_libsvm *matrix, size_t i)
+{
+    return matrix->nodes + i * (matrix->n + 2);
+}
+
+static void fill_tile(const md_libsvm *matrix, const double *kernel, size_t first_row,
+                      size_t first_column)
+{
+    const size_t n = matrix->n;
+    for (size_t i = first_row; i < n && i < first_row + TILE; i++)
+        for (size_t j = first_column > i ? first_column : i; j < n && j < first_column + TILE;
+             j++) {
+            const double value = kernel[i * n + j];
+            row_of(matrix, i)[j + 1] = (struct svm_node){.index = (int)j + 1, .value = value};
+            row_of(matrix, j)[i + 1] = (struct svm_node){.index = (int)i + 1, .value = value};
         }
 }
+
+medley_status md_libsvm_create(md_libsvm **result, const double *kernel, size_t n,
+                               medley_error *error)
+{
+    md_libsvm *matrix = md_calloc(1, sizeof *matrix);
+    if (matrix != NULL)
+        matrix->nodes = md_alloc_aligned(n * (n + 2), sizeof *matrix->nodes);
+    if (matrix == NULL || matrix->nodes == NULL) {
+        md_libsvm_free(matrix);
+        return md_fail_memory(error, n * (n + 2) * sizeof *matrix->nodes);
+    }
+    matrix->n = n;
+    for (size_t i = 0; i < n; i++) {
+        row_of(matrix, i)[0] = (struct svm_node){.index = 0, .value = (double)(i + 1)};
+        row_of(matrix, i)[n + 1] = (struct svm_node){.index = -1};
+    }
+    for (size_t i = 0; i < n; i += TILE)
+        for (size_t j = i; j < n; j += TILE)
+            fill_tile(matrix, kernel, i, j);
+    svm_set_print_string_function(say_nothing); /* here, before there are threads */
+    *result = matrix;
+    return MEDLEY_OK;
+}
+
+void md_libsvm_free(md_libsvm *matrix)
+{
+    if (matrix == NULL)
+        return;
+    free(matrix->nodes);
+    free(matrix);
+}
+
+/* ---- a machine ---- */
+
+static void take_coefficients(const struct svm_model *model, const md_libsvm_task *task,
+                              double *coefficient)
+{
+    const bool turned = task->classifies && model->label[0] < 0;
+    memset(coefficient, 0, task->count * sizeof *coefficient);
+    for (int s = 0; s < model->l; s++) {
+        const double a = model->sv_coef[0][s];
+        coefficient[model->sv_indices[s] - 1] = turned ? -a : a;
+    }
+}
+
+medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *task,
+                              double *coefficient, medley_error *error)
+{
+    const size_t count = task->count;
+    medley_status status = MEDLEY_OK;
+    struct svm_node **rows = md_calloc(count, sizeof(struct svm_node *));
+    double *y = md_copy(task->y, count * sizeof *y);
+    if (rows == NULL || y == NULL) {
+        status = md_fail_memory(error, 2 * count * sizeof *y);
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++)
+        rows[i] = row_of(matrix, task->rows != NULL ? task->rows[i] : i);
+    const double all = 16 + 4e-6 * (double)count * (double)count;
+    const struct svm_parameter parameter = {.svm_type = task->classifies ? C_SVC : EPSILON_SVR,
+                                            .kernel_type = PRECOMPUTED,
+                                            .cache_size = fmin(all, task->cache),
+                                            .eps = task->eps,
+                                            .C = task->C,
+                                            .p = task->tolerance,
+                                            .shrinking = count > 1000};
+    const struct svm_problem problem = {.l = (int)count, .y = y, .x = rows};
+    struct svm_model *model = svm_train(&problem, &parameter);
+    take_coefficients(model, task, coefficient);
+    svm_free_and_destroy_model(&model);
+done:
+    free(rows);
+    free(y);
+    return status;
+}
+
+/* ---- the problem of one kernel ---- */
 
 /* libsvm stops where no pair of rows has slopes that differ by more than eps; the objective is then
  * within n eps of the least one, by experience far nearer. */
@@ -41,50 +136,30 @@ static double stopping_rule(const md_inner *inner)
     return eps < 1e-12 ? 1e-12 : eps < 0.1 ? eps : 0.1;
 }
 
-static void take_rho(const struct svm_model *model, const md_inner *inner, double *rho)
-{
-    const bool turned = inner->problem->loss->classifies && model->label[0] < 0;
-    memset(rho, 0, inner->n * sizeof *rho);
-    for (int s = 0; s < model->l; s++) {
-        const double a = inner->problem->C * model->sv_coef[0][s];
-        rho[model->sv_indices[s] - 1] = turned ? -a : a;
-    }
-}
-
 /* It has no use for a place to begin with. */
 static medley_status solve_by_libsvm(const md_inner *inner, double *rho, double *point,
                                      medley_error *error)
 {
     const md_batch_problem *p = inner->problem;
-    const size_t n = inner->n;
-    medley_status status = MEDLEY_OK;
-    struct svm_node *nodes = md_alloc_aligned(n * (n + 2), sizeof *nodes);
-    struct svm_node **rows = md_calloc(n, sizeof(struct svm_node *));
-    double *y = md_copy(p->y, n * sizeof *y);
-    if (nodes == NULL || rows == NULL || y == NULL) {
-        status = md_fail_memory(error, n * (n + 2) * sizeof *nodes);
-        goto done;
-    }
-    fill_nodes(inner, nodes, rows);
     const bool classifies = p->loss->classifies;
-    const struct svm_parameter parameter = {
-        .svm_type = classifies ? C_SVC : EPSILON_SVR,
-        .kernel_type = PRECOMPUTED,
-        .cache_size = 16 + 4e-6 * (double)n * (double)n, /* all of it */
-        .eps = stopping_rule(inner),
+    md_libsvm *matrix = NULL;
+    medley_status status = md_libsvm_create(&matrix, inner->kernel, inner->n, error);
+    if (status < 0)
+        return status;
+    const md_libsvm_task task = {
+        .count = inner->n,
+        .y = p->y,
+        .classifies = classifies,
+        .tolerance = classifies ? 0 : p->loss->conjugate(p->loss_state, 0, 1), /* l*(1) at y = 0 */
         .C = 1 / p->C,
-        .p = classifies ? 0 : p->loss->conjugate(p->loss_state, 0, 1), /* l*(1) at y = 0 */
-        .shrinking = n > 1000};
-    const struct svm_problem problem = {.l = (int)n, .y = y, .x = rows};
-    svm_set_print_string_function(say_nothing);
-    struct svm_model *model = svm_train(&problem, &parameter);
-    take_rho(model, inner, rho);
-    memcpy(point, rho, n * sizeof *rho);
-    svm_free_and_destroy_model(&model);
-done:
-    free(nodes);
-    free(rows);
-    free(y);
+        .eps = stopping_rule(inner),
+        .cache = INFINITY};
+    status = md_libsvm_solve(matrix, &task, rho, error);
+    for (size_t i = 0; i < inner->n && status == MEDLEY_OK; i++)
+        rho[i] *= p->C;
+    if (status == MEDLEY_OK)
+        memcpy(point, rho, inner->n * sizeof *rho);
+    md_libsvm_free(matrix);
     return status;
 }
 
@@ -96,10 +171,39 @@ md_inner_solver md_inner_libsvm(const md_batch_problem *problem)
     bool both = strcmp(loss, "epsilon") == 0;
     for (size_t i = 1; i < n && strcmp(loss, "hinge") == 0; i++)
         both = both || problem->y[i] != problem->y[0];
-    return both && n < 30000 ? solve_by_libsvm : NULL;
+    return both && md_libsvm_takes(n) ? solve_by_libsvm : NULL;
 }
 
 #else
+
+bool md_libsvm_takes(size_t rows)
+{
+    (void)rows;
+    return false;
+}
+
+medley_status md_libsvm_create(md_libsvm **matrix, const double *kernel, size_t n,
+                               medley_error *error)
+{
+    (void)matrix;
+    (void)kernel;
+    (void)n;
+    return md_fail(error, MEDLEY_NOT_SUPPORTED, "Medley was built without libsvm");
+}
+
+void md_libsvm_free(md_libsvm *matrix)
+{
+    (void)matrix;
+}
+
+medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *task,
+                              double *coefficient, medley_error *error)
+{
+    (void)matrix;
+    (void)task;
+    (void)coefficient;
+    return md_fail(error, MEDLEY_NOT_SUPPORTED, "Medley was built without libsvm");
+}
 
 md_inner_solver md_inner_libsvm(const md_batch_problem *problem)
 {

@@ -4,11 +4,12 @@
  * cleared, be averaged. Whatever it is made of, learners treat it alike.
  *
  * Notation: a step is theta -= eta * d, d = sum_p delta_p phi(p) over the parts of some examples.
- */
+ * What scores is w = link * theta: learners that keep a dual vector (mirror descent) set the link,
+ * for all others it is 1. */
 #ifndef MD_BLOCK_H
 #define MD_BLOCK_H
 
-#include "gram/gram.h"
+#include "gram/ledger.h"
 #include "structure/structure.h"
 
 /* Rows row .. row+length-1 of the training data. */
@@ -36,7 +37,7 @@ typedef void (*md_state_visitor)(void *context, void *data, size_t bytes);
 typedef struct md_block_class {
     const char *name;
 
-    /* score[part] += theta's score of the parts of an example. */
+    /* score[part] += w's score of the parts of an example. */
     void (*score)(const md_block *block, md_example example, float *score);
 
     /* An example that will be scored soon; NULL: there is nothing to gain. */
@@ -51,6 +52,9 @@ typedef struct md_block_class {
     /* ||phi||^2 of a (row, label) part. */
     double (*self)(const md_block *block, size_t row);
 
+    /* ||d||^2 of one example's gradient. */
+    double (*gradient_norm2)(md_block *block, const md_gradient *gradient);
+
     void (*clear)(md_block *block);   /* theta = 0; counted iterates stay counted */
     void (*restart)(md_block *block); /* theta = 0 and no iterates counted, as after creation */
     double (*norm2)(md_block *block); /* ||theta||^2 from scratch */
@@ -61,13 +65,15 @@ typedef struct md_block_class {
     void (*soft_threshold)(md_block *block, double tau);
     double (*sum_abs)(md_block *block);
 
-    /* theta becomes the average of the iterates counted by md_block_count_iterate (at least one),
-     * which stay counted: another theta may be imported and counting go on. */
+    /* theta becomes the average of the iterates w counted by md_block_count_iterate (at least one),
+     * and the link is to be set to 1; they stay counted: another theta may be imported and counting
+     * go on. */
     medley_status (*take_average)(md_block *block, medley_error *error);
 
-    /* Copies of theta: size in floats, out and in again. */
+    /* Copies of theta: size in floats, out and in again. Behind import_body and take_average the
+     * ledger is to be closed and the norm to be refreshed, when all blocks have had their turn. */
     size_t (*body_size)(const md_block *block);
-    void (*export_body)(md_block *block, float *body); /* theta itself, scale applied */
+    void (*export_body)(md_block *block, float *body); /* w: scale and link applied */
     medley_status (*import_body)(md_block *block, const float *body, medley_error *error);
 
     /* Visits all that changes in training, always in the same order and sizes: who copies it out
@@ -82,17 +88,40 @@ struct md_block {
     const char *name;
     size_t labels;
     double scale;      /* theta = scale * body; never 0 */
+    double link;       /* w = link * theta */
     double norm;       /* ||theta||, kept by the recurrence, refreshed every epoch */
     double weight_sum; /* of averages: the sum of counted iterates is weight_sum * body + aside */
     double iterates;   /* how many were counted */
 };
 
-/* Kernel m of gram; gram and name must outlive the block. averaging: iterates will be averaged. */
-medley_status md_kernel_block_create(md_block **block, md_gram *gram, size_t m, const char *name,
-                                     size_t labels, bool averaging, medley_error *error);
+/* Kernel m of gram; ledger: where its values are not kept, else NULL. What is pointed to must
+ * outlive the block. averaging: iterates will be averaged. */
+typedef struct md_kernel_source {
+    md_gram *gram;
+    md_ledger *ledger;
+    size_t m;
+    const char *name;
+    size_t labels;
+    bool averaging;
+} md_kernel_source;
+
+medley_status md_kernel_block_create(md_block **block, const md_kernel_source *source,
+                                     medley_error *error);
 
 /* Multiplies the kernel's features by gain, before anything is learnt. */
 void md_kernel_block_set_gain(md_block *block, double gain);
+
+/* The factor of the kernel: theta = sum A phi has ||theta||^2 = sum A S with S = gain^2 K A, and
+ * export_body gives gain^2 A. */
+double md_kernel_block_gain2(const md_block *block);
+
+/* Sets out from a part of theta that belongs to rows that are not here: it gives the rows that are
+ * scores[rows][labels] and has this norm, which is not 0. The block is as it was created. From here
+ * on norm2 is not to be asked: the part is not known. */
+void md_kernel_block_continue(md_block *block, const float *scores, double norm);
+
+/* Is that part still there? It is gone once the block has been cleared. */
+bool md_kernel_block_continues(const md_block *block);
 
 /* Features of the rows of the training data: the columns of a matrix, or one feature of value 1 a
  * row (id -1: none), or, if neither is given, the same single feature everywhere. */
@@ -132,8 +161,14 @@ void md_block_visit(md_block *block, md_state_visitor visit, void *context);
 /* One more iterate for the average (call after every round). */
 static inline void md_block_count_iterate(md_block *block)
 {
-    block->weight_sum += block->scale;
+    block->weight_sum += block->scale * block->link;
     block->iterates += 1;
+}
+
+/* ||w|| */
+static inline double md_block_length(const md_block *block)
+{
+    return block->norm * block->link;
 }
 
 #endif

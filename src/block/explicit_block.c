@@ -119,7 +119,7 @@ static void prefetch(const md_block *block, md_example example)
 static void score(const md_block *block, md_example example, float *scores)
 {
     const explicit_block *x = view(block);
-    const float factor = (float)(block->scale * x->what.gain);
+    const float factor = (float)(block->scale * block->link * x->what.gain);
     if (block->norm == 0)
         return;
     const md_space *space = &x->what.space;
@@ -211,12 +211,50 @@ struct slice {
     size_t count, first_part; /* part[i] - first_part is the place in the group */
 };
 
-static void take(explicit_block *x, size_t row, const struct slice *slice, double step)
+/* Calls use for the slice of every group of this block's kind that the gradient has parts of. */
+static void for_every_slice(const explicit_block *x, const md_gradient *gradient,
+                            void (*use)(void *context, size_t row, const struct slice *slice),
+                            void *context)
 {
+    const md_delta *delta = gradient->delta;
+    const md_space *space = &x->what.space;
+    const bool rows = x->what.kind == MD_ROW_PARTS;
+    const md_groups groups =
+        space->structure->groups(space->shape, gradient->example.length, x->what.kind);
+    const size_t behind = groups.first + groups.count * groups.width;
+    const size_t end = rows ? delta->start[delta->row_count] : delta->count;
+    for (size_t i = rows ? 0 : delta->start[delta->row_count]; i < end;) {
+        if (delta->part[i] < groups.first || delta->part[i] >= behind) {
+            i++;
+            continue;
+        }
+        const size_t g = (delta->part[i] - groups.first) / groups.width;
+        const size_t first_part = groups.first + g * groups.width;
+        struct slice slice = {.dense = delta->dense + first_part,
+                              .part = delta->part + i,
+                              .coefficient = delta->coefficient + i,
+                              .first_part = first_part};
+        for (;
+             i < end && delta->part[i] >= first_part && delta->part[i] < first_part + groups.width;
+             i++)
+            slice.count++;
+        use(context, gradient->example.row + groups.row + g, &slice);
+    }
+}
+
+struct stepping {
+    explicit_block *x;
+    double step;
+};
+
+static void take(void *context, size_t row, const struct slice *slice)
+{
+    const struct stepping *stepping = context;
+    explicit_block *x = stepping->x;
     const struct feature_row features = row_of(&x->what.features, row);
     for (size_t e = 0; e < features.count; e++) {
         const size_t column = column_at(&features, e);
-        const float factor = (float)(-step * value_at(&features, e));
+        const float factor = (float)(-stepping->step * value_at(&features, e));
         if (factor == 0)
             continue;
         float *weight = weights_of(x, column);
@@ -228,56 +266,15 @@ static void take(explicit_block *x, size_t row, const struct slice *slice, doubl
             for (size_t i = 0; i < slice->count; i++) {
                 const size_t p = slice->part[i] - slice->first_part;
                 const float change = factor * slice->coefficient[i];
-                x->norm2 += (double)change * (2 * (double)weight[p] + (double)change);
-                weight[p] += change;
-                if (aside != NULL)
-                    aside[p] -= sum * change;
+                const float old = weight[p];
+                x->norm2 += (double)change * (2 * (double)old + (double)change);
+                weight[p] = old + change;
+                if (aside != NULL) /* what rounding leaves of the change */
+                    aside[p] -= sum * (weight[p] - old);
             }
         } else {
             x->norm2 += md_step_weights(weight, aside, slice->dense, factor, sum, x->width);
         }
-    }
-}
-
-static void step_rows(explicit_block *x, const md_gradient *gradient, double step)
-{
-    const md_delta *delta = gradient->delta;
-    for (size_t r = 0; r < delta->row_count; r++) {
-        const size_t first_part = delta->row[r] * x->width;
-        const size_t start = delta->start[r];
-        const struct slice slice = {.dense = delta->dense + first_part,
-                                    .part = delta->part + start,
-                                    .coefficient = delta->coefficient + start,
-                                    .count = delta->start[r + 1] - start,
-                                    .first_part = first_part};
-        take(x, gradient->example.row + delta->row[r], &slice, step);
-    }
-}
-
-/* Parts of other kinds: those of a group stand together in the list. */
-static void step_groups(explicit_block *x, const md_gradient *gradient, double step)
-{
-    const md_delta *delta = gradient->delta;
-    const md_space *space = &x->what.space;
-    const md_groups groups =
-        space->structure->groups(space->shape, gradient->example.length, x->what.kind);
-    const size_t behind = groups.first + groups.count * groups.width;
-    for (size_t i = delta->start[delta->row_count]; i < delta->count;) {
-        if (delta->part[i] < groups.first || delta->part[i] >= behind) {
-            i++;
-            continue;
-        }
-        const size_t g = (delta->part[i] - groups.first) / groups.width;
-        const size_t first_part = groups.first + g * groups.width;
-        struct slice slice = {.dense = delta->dense + first_part,
-                              .part = delta->part + i,
-                              .coefficient = delta->coefficient + i,
-                              .first_part = first_part};
-        for (; i < delta->count && delta->part[i] >= first_part &&
-               delta->part[i] < first_part + groups.width;
-             i++)
-            slice.count++;
-        take(x, gradient->example.row + groups.row + g, &slice, step);
     }
 }
 
@@ -287,11 +284,8 @@ static double step(md_block *block, const md_step *step)
     if (block->scale < (x->what.averaging ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
         fold_scale(x);
     for (size_t g = 0; g < step->count; g++) {
-        const double scaled = step->eta / block->scale * x->what.gain;
-        if (x->what.kind == MD_ROW_PARTS)
-            step_rows(x, &step->gradients[g], scaled);
-        else
-            step_groups(x, &step->gradients[g], scaled);
+        struct stepping stepping = {.x = x, .step = step->eta / block->scale * x->what.gain};
+        for_every_slice(x, &step->gradients[g], take, &stepping);
     }
     return x->norm2 <= 0 ? 0 : block->scale * sqrt(x->norm2);
 }
@@ -300,6 +294,64 @@ static void finish(md_block *block, const md_step *step)
 {
     (void)block; /* a weight is there at once */
     (void)step;
+}
+
+/* ---- the length of a gradient ---- */
+
+/* <phi, phi'> of the features of two rows. */
+static double row_product(const md_row_features *features, size_t one, size_t other)
+{
+    const struct feature_row a = row_of(features, one);
+    const struct feature_row b = row_of(features, other);
+    double sum = 0;
+    for (size_t i = 0, j = 0; i < a.count && j < b.count;) {
+        const size_t left = column_at(&a, i);
+        const size_t right = column_at(&b, j);
+        if (left == right)
+            sum += value_at(&a, i) * value_at(&b, j);
+        i += left <= right;
+        j += right <= left;
+    }
+    return sum;
+}
+
+/* ||d||^2 = sum over pairs of groups of <delta, delta'> <phi, phi'>. */
+struct pairing {
+    const explicit_block *x;
+    const md_gradient *gradient;
+    size_t row;
+    const struct slice *slice; /* what is paired with all groups up to it */
+    double sum;
+};
+
+static void pair_with(void *context, size_t row, const struct slice *slice)
+{
+    struct pairing *pairing = context;
+    const struct slice *one = pairing->slice;
+    double product = 0;
+    if (slice->first_part > one->first_part)
+        return;
+    for (size_t i = 0; i < slice->count; i++)
+        product +=
+            (double)slice->coefficient[i] * (double)one->dense[slice->part[i] - slice->first_part];
+    if (product != 0)
+        pairing->sum += (slice->first_part < one->first_part ? 2 : 1) * product *
+                        row_product(&pairing->x->what.features, pairing->row, row);
+}
+
+static void pair_with_all(void *context, size_t row, const struct slice *slice)
+{
+    struct pairing *pairing = context;
+    pairing->row = row;
+    pairing->slice = slice;
+    for_every_slice(pairing->x, pairing->gradient, pair_with, pairing);
+}
+
+static double gradient_norm2(md_block *block, const md_gradient *gradient)
+{
+    struct pairing pairing = {.x = cast(block), .gradient = gradient};
+    for_every_slice(pairing.x, gradient, pair_with_all, &pairing);
+    return pairing.x->what.gain * pairing.x->what.gain * pairing.sum;
 }
 
 /* ---- the rest ---- */
@@ -369,8 +421,8 @@ static double sum_abs(md_block *block)
 static void adopt(explicit_block *x)
 {
     x->base.scale = 1;
+    x->base.norm = 1; /* until it is refreshed: not 0 */
     x->log_is_full = true;
-    md_block_refresh_norm(&x->base);
 }
 
 static medley_status take_average(md_block *block, medley_error *error)
@@ -395,7 +447,7 @@ static void export_body(md_block *block, float *body)
 {
     explicit_block *x = cast(block);
     catch_up_all(x);
-    const float factor = block->norm > 0 ? (float)(block->scale * x->what.gain) : 0;
+    const float factor = block->norm > 0 ? (float)(block->scale * block->link * x->what.gain) : 0;
     for (size_t f = 0; f < x->features; f++)
         for (size_t p = 0; p < x->width; p++)
             body[f * x->width + p] = factor * weights_of(x, f)[p];
@@ -442,6 +494,7 @@ static const md_block_class explicit_block_class = {
     .step = step,
     .finish = finish,
     .self = self,
+    .gradient_norm2 = gradient_norm2,
     .clear = clear,
     .restart = restart,
     .norm2 = norm2,
@@ -471,8 +524,11 @@ medley_status md_explicit_block_create(md_block **result, const md_explicit *wha
     if (x == NULL)
         return md_fail_memory(error, sizeof *x);
     const size_t labels = what->space.shape.labels;
-    x->base = (md_block){
-        .class = &explicit_block_class, .name = what->name, .labels = labels, .scale = 1};
+    x->base = (md_block){.class = &explicit_block_class,
+                         .name = what->name,
+                         .labels = labels,
+                         .scale = 1,
+                         .link = 1};
     x->what = *what;
     x->features = what->features.count;
     x->width = what->space.structure->groups(what->space.shape, 3, what->kind).width;

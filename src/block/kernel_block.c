@@ -4,7 +4,9 @@
  * a row is one multiple of a kernel row per label (docs/math.md).
  *
  * Bytes per update: one kernel row (4 n) and, per label touched, one row of S read and written
- * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. */
+ * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. Where
+ * kernel values are not kept, a ledger keeps S: it is true for the rows of its window, and for all
+ * rows once the ledger is closed. */
 #include "block/block.h"
 
 #include "base/memory.h"
@@ -22,6 +24,7 @@ enum { MOST_PENDING_ROWS = 64 }; /* the norm of a longer gradient takes longer t
 typedef struct kernel_block {
     md_block base;
     md_gram *gram;
+    md_ledger *ledger; /* NULL: the values are kept */
     size_t m, n;
     double gain2;       /* the kernel is gain2 * K; the body that is exported goes with K itself */
     float *coefficient; /* [labels][n] A */
@@ -29,6 +32,7 @@ typedef struct kernel_block {
     float *aside;       /* [labels][n] the sum of iterates is weight_sum * A + aside; NULL: none */
     bool *touched;      /* [labels] rows of A and S that may be nonzero; others hold rubbish */
     bool pending;       /* the step has not been taken yet */
+    bool continues;     /* S holds what rows bring in that are not here */
 } kernel_block;
 
 static kernel_block *cast(md_block *block)
@@ -41,14 +45,25 @@ static const kernel_block *view(const md_block *block)
     return (const kernel_block *)block;
 }
 
+/* S of a row: *stride floats from label to label. */
+static const float *scores_of(const kernel_block *k, size_t row, size_t *stride)
+{
+    if (k->ledger != NULL)
+        return md_ledger_scores(k->ledger, k->m, row, stride);
+    *stride = k->n;
+    return k->score + row;
+}
+
 static void score(const md_block *block, md_example example, float *scores)
 {
     const kernel_block *k = view(block);
-    const float scale = (float)block->scale;
+    const float scale = (float)(block->scale * block->link);
     if (block->norm == 0)
         return;
+    size_t stride;
+    const float *first = scores_of(k, example.row, &stride);
     for (size_t l = 0; l < block->labels; l++) {
-        const float *column = k->score + l * k->n + example.row;
+        const float *column = first + l * stride; /* rows of an example stand side by side */
         for (size_t i = 0; k->touched[l] && i < example.length; i++)
             scores[i * block->labels + l] += scale * column[i];
     }
@@ -65,19 +80,28 @@ static double slope(const kernel_block *k, const md_gradient *gradient)
     const md_delta *delta = gradient->delta;
     const size_t labels = k->base.labels;
     double sum = 0;
-    for (size_t r = 0; r < delta->row_count; r++)
+    for (size_t r = 0; r < delta->row_count; r++) {
+        size_t stride;
+        const float *scores = scores_of(k, gradient->example.row + delta->row[r], &stride);
         for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++) {
             const size_t label = delta->part[e] - delta->row[r] * labels;
             if (k->touched[label])
-                sum += (double)delta->coefficient[e] *
-                       (double)k->score[label * k->n + gradient->example.row + delta->row[r]];
+                sum += (double)delta->coefficient[e] * (double)scores[label * stride];
         }
+    }
     return k->base.scale * sum;
 }
 
-/* sum over pairs of rows of <delta, delta'> K(row, row'). */
-static double delta_norm2(kernel_block *k, const md_gradient *gradient)
+static double entry(const kernel_block *k, size_t row, size_t other)
 {
+    return (double)(k->ledger ? md_ledger_entry(k->ledger, k->m, row, other)
+                              : md_gram_entry(k->gram, k->m, row, other));
+}
+
+/* sum over pairs of rows of <delta, delta'> K(row, row'). */
+static double gradient_norm2(md_block *block, const md_gradient *gradient)
+{
+    kernel_block *k = cast(block);
     const md_delta *delta = gradient->delta;
     const size_t labels = k->base.labels;
     const size_t first = gradient->example.row;
@@ -94,9 +118,7 @@ static double delta_norm2(kernel_block *k, const md_gradient *gradient)
                 product += (double)delta->coefficient[e] *
                            (double)other[delta->part[e] - delta->row[r] * labels];
             if (product != 0)
-                sum += 2 * product *
-                       (double)md_gram_entry(k->gram, k->m, first + delta->row[r],
-                                             first + delta->row[s]);
+                sum += 2 * product * entry(k, first + delta->row[r], first + delta->row[s]);
         }
     }
     return k->gain2 * sum;
@@ -108,6 +130,8 @@ static void touch(kernel_block *k, size_t label)
         return;
     memset(k->coefficient + label * k->n, 0, k->n * sizeof(float));
     memset(k->score + label * k->n, 0, k->n * sizeof(float));
+    if (k->ledger != NULL)
+        md_ledger_forget_label(k->ledger, k->m, label);
     k->touched[label] = true;
 }
 
@@ -131,7 +155,19 @@ static void fold_scale(kernel_block *k)
             k->coefficient[l * k->n + i] = (float)(factor * (double)k->coefficient[l * k->n + i]);
             k->score[l * k->n + i] = (float)(factor * (double)k->score[l * k->n + i]);
         }
+    if (k->ledger != NULL)
+        md_ledger_rescale(k->ledger, k->m, (float)factor);
     k->base.scale = 1;
+}
+
+/* A += change. Small changes are rounded, and the sum of iterates is of A as it is: what counts is
+ * what has become of them. */
+static void add_coefficient(kernel_block *k, size_t at, float change)
+{
+    const float old = k->coefficient[at];
+    k->coefficient[at] = old + change;
+    if (k->aside != NULL)
+        k->aside[at] -= (float)(k->base.weight_sum * (double)(k->coefficient[at] - old));
 }
 
 /* A few labels at a row: a multiple of the kernel row for each. */
@@ -145,9 +181,11 @@ static void add_few(kernel_block *k, const md_gradient *gradient, size_t r, doub
     for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++) {
         const size_t label = delta->part[e] - delta->row[r] * k->base.labels;
         const float change = (float)(-step * (double)delta->coefficient[e]);
-        k->coefficient[label * k->n + row] += change;
-        if (k->aside != NULL)
-            k->aside[label * k->n + row] -= (float)(k->base.weight_sum * (double)change);
+        add_coefficient(k, label * k->n + row, change);
+        if (k->ledger != NULL) {
+            md_ledger_add(k->ledger, k->m, row, label, (float)k->gain2 * change);
+            continue;
+        }
         alpha[targets.count] = (float)k->gain2 * change;
         y[targets.count++] = k->score + label * k->n;
         if (targets.count == FEW || e + 1 == delta->start[r + 1]) {
@@ -163,7 +201,8 @@ static bool add_all(kernel_block *k, const md_gradient *gradient, double step)
     const md_delta *delta = gradient->delta;
     const size_t labels = k->base.labels;
     const md_example example = gradient->example;
-    if (DENSE * (size_t)delta->start[delta->row_count] < example.length * labels)
+    if (k->ledger != NULL ||
+        DENSE * (size_t)delta->start[delta->row_count] < example.length * labels)
         return false;
     for (size_t l = 0; l < labels; l++)
         touch(k, l);
@@ -173,9 +212,7 @@ static bool add_all(kernel_block *k, const md_gradient *gradient, double step)
     for (size_t i = 0; i < example.length * labels; i++) {
         const size_t at = i % labels * k->n + example.row + i / labels;
         const float change = (float)-step * delta->dense[i];
-        k->coefficient[at] += change;
-        if (k->aside != NULL)
-            k->aside[at] -= (float)(k->base.weight_sum * (double)change);
+        add_coefficient(k, at, change);
     }
     return true;
 }
@@ -215,7 +252,7 @@ static double step(md_block *block, const md_step *step)
             continue;
         if (square <= 0 && step->count == 1 && gradient->delta->row_count <= MOST_PENDING_ROWS) {
             k->pending = true;
-            return step->eta * root(delta_norm2(k, gradient));
+            return step->eta * root(gradient_norm2(block, gradient));
         }
         const double before = square > 0 ? slope(k, gradient) : 0;
         apply(k, gradient, step->eta);
@@ -237,6 +274,9 @@ static void clear(md_block *block)
     kernel_block *k = cast(block);
     settle(k);
     memset(k->touched, 0, block->labels * sizeof *k->touched);
+    k->continues = false;
+    if (k->ledger != NULL)
+        md_ledger_forget(k->ledger, k->m);
     block->scale = 1;
     block->norm = 0;
 }
@@ -265,6 +305,10 @@ static double norm2(md_block *block)
 static medley_status recompute_scores(kernel_block *k, medley_error *error)
 {
     const size_t labels = k->base.labels;
+    if (k->ledger != NULL) {
+        md_ledger_restate(k->ledger, k->m, k->coefficient, (float)k->gain2);
+        return MEDLEY_OK;
+    }
     float *by_row = md_calloc(k->n * labels, sizeof *by_row);
     float *scores = md_calloc(k->n * labels, sizeof *scores);
     medley_status status = MEDLEY_OK;
@@ -296,9 +340,8 @@ static medley_status take_average(md_block *block, medley_error *error)
                 (float)((double)k->aside[l * k->n + i] / block->iterates);
     }
     block->scale = 1;
-    const medley_status status = recompute_scores(k, error);
-    md_block_refresh_norm(block);
-    return status;
+    block->norm = 1; /* until it is refreshed: not 0 */
+    return recompute_scores(k, error);
 }
 
 static size_t body_size(const md_block *block)
@@ -310,7 +353,7 @@ static size_t body_size(const md_block *block)
 static void export_body(md_block *block, float *body)
 {
     const kernel_block *k = view(block);
-    const float scale = (float)(block->scale * k->gain2);
+    const float scale = (float)(block->scale * block->link * k->gain2);
     for (size_t l = 0; l < block->labels; l++)
         for (size_t i = 0; i < k->n; i++)
             body[i * block->labels + l] =
@@ -327,9 +370,8 @@ static medley_status import_body(md_block *block, const float *body, medley_erro
             k->coefficient[l * k->n + i] = (float)((double)body[i * block->labels + l] / k->gain2);
     }
     block->scale = 1;
-    const medley_status status = recompute_scores(k, error);
-    md_block_refresh_norm(block);
-    return status;
+    block->norm = 1; /* until it is refreshed: not 0 */
+    return recompute_scores(k, error);
 }
 
 static void visit_state(md_block *block, md_state_visitor visit, void *context)
@@ -339,6 +381,8 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
     visit(context, k->coefficient, bytes);
     visit(context, k->score, bytes);
     visit(context, k->touched, block->labels * sizeof *k->touched);
+    if (k->ledger != NULL) /* these may be the scores of another run */
+        md_ledger_continue(k->ledger, k->m);
     if (k->aside != NULL)
         visit(context, k->aside, bytes);
 }
@@ -346,6 +390,8 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
 static void free_block(md_block *block)
 {
     kernel_block *k = cast(block);
+    if (k->ledger != NULL)
+        md_ledger_detach(k->ledger, k->m);
     free(k->coefficient);
     free(k->score);
     free(k->aside);
@@ -359,6 +405,7 @@ static const md_block_class kernel_block_class = {
     .step = step,
     .finish = finish,
     .self = self,
+    .gradient_norm2 = gradient_norm2,
     .clear = clear,
     .restart = restart,
     .norm2 = norm2,
@@ -375,27 +422,62 @@ void md_kernel_block_set_gain(md_block *block, double gain)
     cast(block)->gain2 = gain * gain;
 }
 
-medley_status md_kernel_block_create(md_block **result, md_gram *gram, size_t m, const char *name,
-                                     size_t labels, bool averaging, medley_error *error)
+double md_kernel_block_gain2(const md_block *block)
 {
+    return view(block)->gain2;
+}
+
+void md_kernel_block_continue(md_block *block, const float *scores, double norm)
+{
+    kernel_block *k = cast(block);
+    for (size_t l = 0; l < block->labels; l++) {
+        touch(k, l);
+        for (size_t i = 0; i < k->n; i++)
+            k->score[l * k->n + i] = scores[i * block->labels + l];
+    }
+    if (k->ledger != NULL)
+        md_ledger_continue(k->ledger, k->m);
+    block->norm = norm;
+    k->continues = true;
+}
+
+bool md_kernel_block_continues(const md_block *block)
+{
+    return view(block)->continues;
+}
+
+medley_status md_kernel_block_create(md_block **result, const md_kernel_source *source,
+                                     medley_error *error)
+{
+    const size_t labels = source->labels;
     kernel_block *k = md_calloc(1, sizeof *k);
     if (k == NULL)
         return md_fail_memory(error, sizeof *k);
-    k->base = (md_block){.class = &kernel_block_class, .name = name, .labels = labels, .scale = 1};
-    k->gram = gram;
-    k->m = m;
-    k->n = md_gram_rows(gram);
+    k->base = (md_block){.class = &kernel_block_class,
+                         .name = source->name,
+                         .labels = labels,
+                         .scale = 1,
+                         .link = 1};
+    k->gram = source->gram;
+    k->m = source->m;
+    k->n = md_gram_rows(source->gram);
     k->gain2 = 1;
     k->coefficient = md_calloc(k->n * labels, sizeof(float));
     k->score = md_calloc(k->n * labels, sizeof(float));
     k->touched = md_calloc(labels, sizeof(bool));
-    if (averaging)
+    if (source->averaging)
         k->aside = md_calloc(k->n * labels, sizeof(float));
+    medley_status status = MEDLEY_OK;
     if (k->coefficient == NULL || k->score == NULL || k->touched == NULL ||
-        (averaging && k->aside == NULL)) {
+        (source->averaging && k->aside == NULL))
+        status = md_fail_memory(error, 2 * k->n * labels * sizeof(float));
+    if (status == MEDLEY_OK && source->ledger != NULL)
+        status = md_ledger_attach(source->ledger, k->m, k->score, error);
+    if (status < 0) {
         free_block(&k->base);
-        return md_fail_memory(error, 2 * md_gram_rows(gram) * labels * sizeof(float));
+        return status;
     }
+    k->ledger = source->ledger;
     *result = &k->base;
     return MEDLEY_OK;
 }

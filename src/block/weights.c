@@ -99,20 +99,28 @@ static double step_row(float *restrict weight, const float *restrict delta, floa
     return (double)growth;
 }
 
+/* What counts for the sum is what rounding leaves of a change. */
 MD_VECTOR
-static void step_aside(float *restrict aside, const float *restrict delta, float factor,
-                       size_t width)
+static double step_row_and_aside(float *restrict weight, float *restrict aside,
+                                 const float *restrict delta, float factor, float sum, size_t width)
 {
-#pragma omp simd
-    for (size_t p = 0; p < width; p++)
-        aside[p] -= factor * delta[p];
+    float growth = 0;
+#pragma omp simd reduction(+ : growth)
+    for (size_t p = 0; p < width; p++) {
+        const float change = factor * delta[p];
+        const float old = weight[p];
+        growth += change * (2 * old + change);
+        weight[p] = old + change;
+        aside[p] -= sum * (weight[p] - old);
+    }
+    return (double)growth;
 }
 
 double md_step_weights(float *weight, float *aside, const float *delta, float factor, float sum,
                        size_t width)
 {
     if (aside != NULL)
-        step_aside(aside, delta, factor * sum, width);
+        return step_row_and_aside(weight, aside, delta, factor, sum, width);
     return step_row(weight, delta, factor, width);
 }
 

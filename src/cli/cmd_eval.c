@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley eval: measure a model on labelled data. */
 #include "cli.h"
+#include "proba.h"
 #include "summary.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ static void print_json_labels(const medley_model *model, const medley_evaluation
         json_number(stdout, "f1", e->chunk_f1);
         json_close(stdout, '}');
     }
+    cli_json_probabilities(e);
     json_count(stdout, "unknown_labels", e->unknown_labels);
     json_open(stdout, "labels", '[');
     for (size_t l = 0; l < e->labels; l++)
@@ -91,6 +93,7 @@ static void print_text_labels(const medley_model *model, const medley_evaluation
     if (e->has_chunks)
         printf("chunks: precision %.2f %%, recall %.2f %%, F1 %.2f %%\n", 100 * e->chunk_precision,
                100 * e->chunk_recall, 100 * e->chunk_f1);
+    cli_print_probabilities(stdout, e);
     if (e->unknown_labels > 0)
         printf("%zu rows have labels that the model has never seen; they count as wrong\n",
                e->unknown_labels);
@@ -150,14 +153,17 @@ static int run_eval(cli_arguments *arguments)
     medley_model *model = NULL;
     medley_dataset *dataset = NULL;
     medley_evaluation evaluation = {0};
+    medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
     const char *path = cli_value(arguments, "model");
     if (path == NULL)
         return cli_usage_error(arguments, "--model FILE is missing: which model to measure");
     medley_status status = medley_model_load(&model, path, &error);
     if (status >= 0)
         status = cli_load_data(arguments, model, &dataset, &error);
+    wanted.threads = cli_threads(arguments);
+    wanted.probabilities = cli_flag(arguments, "proba");
     if (status >= 0)
-        status = medley_evaluate(&evaluation, model, dataset, cli_threads(arguments), &error);
+        status = medley_evaluate_with(&evaluation, model, dataset, &wanted, &error);
     if (status >= 0 && has_many_unseen(&evaluation) && !cli_flag(arguments, "allow-unseen"))
         status = refuse_unseen(model, dataset, &evaluation, &error);
     int code = CLI_OK;
@@ -174,6 +180,10 @@ static int run_eval(cli_arguments *arguments)
 }
 
 static const cli_option options[] = {{"model", "FILE", "", "the model to measure", false},
+                                     {"proba", "", "",
+                                      "measure probabilities too: log loss, Brier score, expected "
+                                      "calibration error (15 bins); not of a regression",
+                                      false},
                                      {"allow-unseen", "", "",
                                       "count labels that the model has never seen as wrong even if "
                                       "more than one row in a hundred has one",
@@ -182,9 +192,13 @@ static const cli_option options[] = {{"model", "FILE", "", "the model to measure
                                      {0}};
 
 static const char *const examples[] = {
-    "accuracy on labelled data", "medley eval --model sonar.medley test.csv",
+    "accuracy on labelled data",
+    "medley eval --model sonar.medley test.csv",
     "on the folds that training did not see",
-    "medley eval --model letters.medley --folds 1-9 letter.data.gz", NULL};
+    "medley eval --model letters.medley --folds 1-9 letter.data.gz",
+    "probabilities, after training with --calibrate",
+    "medley eval --model m.medley --proba test.csv",
+    NULL};
 
 extern const cli_command cli_command_eval;
 const cli_command cli_command_eval = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley inspect: what a model has learnt. */
 #include "cli.h"
+#include "proba.h"
 #include "summary.h"
 
 #include <math.h>
@@ -60,6 +61,7 @@ static medley_status print_json(const medley_model *model, size_t features, medl
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "support_rows", s->support_rows);
     cli_json_result(s);
+    cli_json_calibration(model);
     cli_json_epochs(s);
     json_count(stdout, "active_blocks", s->active_blocks);
     json_open(stdout, "labels", '[');
@@ -95,7 +97,10 @@ static medley_status print_text(const medley_model *model, size_t top, size_t fe
            s->support_rows);
     if (!isnan(s->bias))
         printf(", bias %.6g", s->bias);
-    printf("\n\n");
+    printf("\n");
+    if (!cli_print_calibration(stdout, model) && !medley_model_is_regression(model))
+        printf("probabilities are not calibrated (train --calibrate)\n");
+    printf("\n");
     cli_print_blocks(stdout, s, top);
     return features > 0 ? print_features(model, top, features, error) : MEDLEY_OK;
 }

@@ -237,8 +237,8 @@ static const cli_option options[] = {
     {"model", "FILE", "", "the model to predict with", false},
     {"output", "FILE", "-", "where the predictions go", false},
     {"proba", "", "",
-     "print probabilities of all labels too (of sequences: marginals); calibrated only after "
-     "training with --loss logistic; not of a regression",
+     "print probabilities of all labels too (of sequences: marginals); to be trusted after "
+     "training with --calibrate, or --loss logistic; not of a regression",
      false},
     {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
      false},

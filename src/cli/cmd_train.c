@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley train: learn a model. */
 #include "cli.h"
+#include "proba.h"
 #include "summary.h"
 
 #include <math.h>
@@ -105,6 +106,7 @@ static void print_json(const struct run *run)
     json_close(stdout, ']');
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_result(s);
+    cli_json_calibration(run->model);
     cli_json_epochs(s);
     json_open(stdout, "seconds", '{');
     json_number(stdout, "read", run->seconds_read);
@@ -154,6 +156,8 @@ static void print_text(const struct run *run, const char *path)
     printf(", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
            s->objective);
     cli_print_certificate(stdout, s);
+    cli_print_stages(stdout, s);
+    cli_print_calibration(stdout, run->model);
     printf("\n");
     cli_print_blocks(stdout, s, 20);
     if (run->held_out != NULL)
@@ -230,6 +234,8 @@ static const char *const examples[] = {
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
     "numbers instead of labels, the optimum within a millionth",
     "medley train --model m.medley --task regression --gap 1e-6 --kernel rbf data.csv",
+    "probabilities that can be trusted, for predict --proba",
+    "medley train --model m.medley --calibrate data.csv",
     "tagged words with CRF++'s or Wapiti's templates, as a CRF",
     "medley train --model chunk.medley --template my.template --loss logistic train.txt",
     "again with the ten templates that mattered most in a first model",

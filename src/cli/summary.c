@@ -41,6 +41,8 @@ void cli_json_epochs(const medley_summary *summary)
         if (!isnan(epoch->gap)) {
             json_number(stdout, "gap", epoch->gap);
             json_count(stdout, "active", epoch->active);
+        } else if (summary->updates > 0) {
+            json_count(stdout, "updates", epoch->updates);
         }
         json_close(stdout, '}');
     }
@@ -53,6 +55,12 @@ void cli_json_result(const medley_summary *summary)
     json_number(stdout, "dual", summary->dual);
     json_number(stdout, "gap", summary->gap);
     json_count(stdout, "iterations", summary->iterations);
+    if (summary->updates > 0)
+        json_count(stdout, "updates", summary->updates);
+    if (!isnan(summary->radius)) {
+        json_number(stdout, "radius", summary->radius);
+        json_number(stdout, "bound", summary->bound);
+    }
     if (isnan(summary->bias))
         return;
     json_number(stdout, "bias", summary->bias);
@@ -75,6 +83,16 @@ void cli_print_certificate(FILE *file, const medley_summary *summary)
                       "precomputed kernels\n");
     else if (!summary->converged)
         fprintf(file, "the gap that was asked for (--gap) was not reached\n");
+}
+
+void cli_print_stages(FILE *file, const medley_summary *summary)
+{
+    if (isnan(summary->radius))
+        return;
+    fprintf(file, "%zu updates in %zu rounds, R %.4g, bound of theorem 1 %.3g\n", summary->updates,
+            summary->iterations, summary->radius, summary->bound);
+    if (!summary->converged)
+        fprintf(file, "the objective has not settled: more epochs or --average would lower it\n");
 }
 
 void cli_print_fit(FILE *file, const medley_evaluation *evaluation)

@@ -15,6 +15,9 @@ void cli_json_result(const medley_summary *summary);
 /* A line for models that come with a certificate, nothing for others. */
 void cli_print_certificate(FILE *file, const medley_summary *summary);
 
+/* What method obscure tells of its stages; nothing of others. */
+void cli_print_stages(FILE *file, const medley_summary *summary);
+
 /* "rmse 0.2134, R2 0.9312". */
 void cli_print_fit(FILE *file, const medley_evaluation *evaluation);
 

@@ -23,7 +23,6 @@ void md_gram_free(md_gram *gram)
     }
     free(gram->stored);
     free(gram->small);
-    md_gram_window_clear(gram);
     for (size_t t = 0; gram->scratch != NULL && t < gram->threads; t++)
         md_tile_scratch_clear(&gram->scratch[t]);
     free(gram->scratch);
@@ -44,6 +43,14 @@ size_t md_gram_rows(const md_gram *gram)
 bool md_gram_is_streamed(const md_gram *gram)
 {
     return gram->streamed;
+}
+
+bool md_gram_is_kept(const md_gram *gram, size_t m)
+{
+    const md_stored *stored = &gram->stored[m];
+    if (gram->mix != NULL)
+        return !gram->streamed;
+    return stored->full != NULL || stored->same != NULL || stored->sparse.start != NULL;
 }
 
 size_t md_gram_bytes(const md_gram *gram)
@@ -180,7 +187,7 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
     }
     gram->streamed = memory > 0 && wanted + (double)gram->bytes > (double)memory;
     if (gram->streamed)
-        return md_gram_window_init(gram, full, memory - gram->bytes, error);
+        return md_gram_learn_unkept_means(gram, full, error);
     if (!allocate_full(gram, full))
         return md_fail(error, MEDLEY_FAILED,
                        "the kernels need %.1f GB; set --memory to a smaller budget so that they "
@@ -250,7 +257,7 @@ const float *md_gram_row(md_gram *gram, size_t m, size_t row)
     const md_stored *stored = &gram->stored[m];
     if (stored->same != NULL)
         return stored->same;
-    return stored->full ? stored->full + row * gram->n : md_gram_window_row(gram, m, row);
+    return stored->full + row * gram->n;
 }
 
 /* Two targets read the row once. */
@@ -329,8 +336,6 @@ static float stored_entry(md_gram *gram, size_t m, size_t row, size_t column)
         return sparse_entry(&stored->sparse, row, column);
     if (stored->same != NULL)
         return stored->same[column];
-    if (stored->full == NULL && gram->window.slot[row] == 0 && gram->window.slot[column] != 0)
-        return md_gram_row(gram, m, column)[row]; /* this row is at hand, the other one is not */
     return md_gram_row(gram, m, row)[column];
 }
 

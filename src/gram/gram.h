@@ -28,16 +28,9 @@ size_t md_gram_rows(const md_gram *gram);
 bool md_gram_is_streamed(const md_gram *gram);
 size_t md_gram_bytes(const md_gram *gram); /* held in memory */
 
-/* Rows a window holds; prefetch accepts at most this many. SIZE_MAX when nothing is streamed. */
-size_t md_gram_window(const md_gram *gram);
-
-/* Announces the rows used next, so that they are computed together. Rows outside the announced
- * ones are computed one by one when asked for. */
-medley_status md_gram_prefetch(md_gram *gram, const size_t *rows, size_t count,
-                               medley_error *error);
-
-/* Is this row of every kernel at hand, so that several threads may ask for it at once? */
-bool md_gram_has_row(const md_gram *gram, size_t row);
+/* Are the values of kernel m (of a mixture: all of them) kept? What follows is for these; a ledger
+ * (ledger.h) is for the others. */
+bool md_gram_is_kept(const md_gram *gram, size_t m);
 
 /* Kernels with explicit weights have no values here: what follows is for the others.
  *
@@ -62,14 +55,9 @@ double md_gram_diagonal(const md_gram *gram, size_t m, size_t row);
  * Once only. */
 medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *error);
 
-/* out[rows][labels] += K_m coefficient, coefficient [rows][labels]. Announced rows are forgotten.
- */
+/* out[rows][labels] += K_m coefficient, coefficient [rows][labels]. */
 medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels,
                                float *out, medley_error *error);
-
-/* The upper triangles of all kernels as rows of one matrix packed[count][n (n+1) / 2], row by row
- * of each triangle: what the batch solver works on. Announced rows are forgotten. */
-medley_status md_gram_pack(md_gram *gram, float *packed, medley_error *error);
 
 /* ---- values between two sets of points, without keeping them ---- */
 

@@ -7,25 +7,13 @@
 #include "gram/tile.h"
 
 /* How one kernel's values are kept: one of full, sparse, a single row that serves as every row
- * (constant kernels), or none of these (rows through the window). */
+ * (constant kernels), or none of these (a ledger has them computed). */
 typedef struct md_stored {
     float *full;      /* [n][n] */
     md_matrix sparse; /* start != NULL if used */
     float *same;      /* [n] every row of a constant kernel */
     double *diagonal; /* [n] */
 } md_stored;
-
-/* Rows computed ahead of their use. */
-typedef struct md_window {
-    size_t capacity; /* rows */
-    size_t *row;   /* [capacity + 1] which row each slot holds, SIZE_MAX: none; the last is spare */
-    size_t *slot;  /* [n] slot + 1 of a row, 0: not here */
-    float *values; /* [streamed kernels][capacity + 1][n] */
-    size_t *place; /* [count] position of a kernel among the streamed ones */
-    bool *streamed; /* [count] */
-    bool *chosen;   /* [count] scratch: streamed kernels of one pass */
-    size_t kernels; /* streamed ones */
-} md_window;
 
 struct md_gram {
     md_bank *bank;
@@ -35,14 +23,13 @@ struct md_gram {
     double began;
     bool streamed;
     size_t bytes;
-    md_stored *stored; /* [count] */
-    float *small;      /* the full matrices, where they share one array */
-    md_window window;
+    md_stored *stored;        /* [count] */
+    float *small;             /* the full matrices, where they share one array */
     md_tile_scratch *scratch; /* [threads] */
     double *mix;              /* [count] weights of the mixture, or NULL */
 };
 
-/* Row of a kernel that is not stored sparse, [n]. */
+/* Row of a kernel that is kept, but not sparse, [n]. */
 const float *md_gram_row(md_gram *gram, size_t m, size_t row);
 
 enum { MD_TERMS = 64 }; /* of a kernel value, roughly: columns and what its map takes */
@@ -67,15 +54,7 @@ void md_center_row(const md_kernel *kernel, float *values, size_t count, double 
 /* ---- sparse.c: keeps the kernels that are mostly zero as sparse matrices ---- */
 medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *error);
 
-/* ---- window.c ---- */
-medley_status md_gram_window_init(md_gram *gram, const bool *streamed, size_t memory,
-                                  medley_error *error);
-void md_gram_window_clear(md_gram *gram);
-const float *md_gram_window_row(md_gram *gram, size_t m, size_t row);
-
-/* Rows [row, row + rows) of the streamed ones among some kernels, for a pass over the matrices.
- * Other kernels' rows are not there until the window is told to forget. */
-void md_gram_window_load(md_gram *gram, size_t kernel, size_t kernels, size_t row, size_t rows);
-void md_gram_window_forget(md_gram *gram);
+/* ---- means.c ---- */
+medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medley_error *error);
 
 #endif

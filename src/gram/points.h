@@ -41,6 +41,11 @@ medley_status md_points_make(md_points *points, md_bank *bank, const medley_data
 medley_status md_points_gather(md_points *subset, const md_points *points, const size_t *rows,
                                size_t count, medley_error *error);
 
+/* The rows of other, points of the same bank, behind those of points, ready to stand on the right.
+ * On failure points stay as they are. Precomputed kernels, whose values are not of rows, have no
+ * place here. */
+medley_status md_points_append(md_points *points, const md_points *other, medley_error *error);
+
 /* The named rows as points of a subset of the bank (md_bank_subset with keep[subset->count]), ready
  * to stand on the right: the support of a model. */
 typedef struct md_points_choice {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Passes over whole kernel matrices, by blocks of rows that belong to one thread each: mixing
- * kernels, products with coefficients, packed triangles. Streamed rows are computed a window at a
- * time, only those of the kernels that the pass needs. */
+ * kernels, products with coefficients. */
 #include "gram/gram_internal.h"
 
 #include "base/memory.h"
@@ -14,37 +13,18 @@
 struct pass {
     md_gram *gram;
     size_t kernel, kernels; /* that take part: of the bank */
-    size_t row, rows;       /* at hand now */
-    size_t blocks;          /* of MD_TILE rows among these */
-
-    const float *coefficient; /* product */
+    const float *coefficient;
     size_t labels;
     float *out;
-    float *packed; /* packed triangles */
 };
 
-/* Calls body for every item of every block of rows, `items` per block. */
-static void run_pass(struct pass *pass, size_t items, md_parallel_body body)
+/* Calls body for every block of rows. */
+static void run_pass(struct pass *pass, md_parallel_body body)
 {
-    md_gram *gram = pass->gram;
-    const size_t window = md_gram_window(gram);
-    const size_t step = window < gram->n ? window : gram->n;
-    for (pass->row = 0; pass->row < gram->n; pass->row += step) {
-        pass->rows = gram->n - pass->row < step ? gram->n - pass->row : step;
-        pass->blocks = (pass->rows + MD_TILE - 1) / MD_TILE;
-        if (gram->streamed)
-            md_gram_window_load(gram, pass->kernel, pass->kernels, pass->row, pass->rows);
-        const size_t work = gram->n * pass->kernels * (pass->labels + 1);
-        md_parallel_for(md_gram_threads(gram, pass->rows, work), pass->blocks * items, body, pass);
-    }
-    if (gram->streamed)
-        md_gram_window_forget(gram);
-}
-
-static size_t block_rows(const struct pass *pass, size_t block)
-{
-    const size_t left = pass->rows - block * MD_TILE;
-    return left < MD_TILE ? left : MD_TILE;
+    const md_gram *gram = pass->gram;
+    const size_t work = gram->n * pass->kernels * (pass->labels + 1);
+    md_parallel_for(md_gram_threads(gram, gram->n, work), (gram->n + MD_TILE - 1) / MD_TILE, body,
+                    pass);
 }
 
 /* The kernels behind kernel m as it is seen from outside: itself, or all of a mixture. */
@@ -152,7 +132,7 @@ static void multiply_rows(const struct pass *pass, size_t m, size_t row, size_t 
         multiply_constant(pass, gram->stored[m].same, factor, row, count);
         return;
     }
-    if (k->start == NULL) { /* rows of a full matrix or of a window follow one another */
+    if (k->start == NULL) {
         md_gemm(count, labels, gram->n, factor, md_gram_row(gram, m, row), gram->n,
                 pass->coefficient, labels, 1, pass->out + row * labels, labels);
         return;
@@ -167,8 +147,11 @@ static void multiply_block(void *context, size_t item, size_t worker)
 {
     (void)worker;
     const struct pass *pass = context;
+    const size_t first = item * MD_TILE;
+    const size_t left = pass->gram->n - first;
+    const size_t rows = left < MD_TILE ? left : MD_TILE;
     for (size_t m = pass->kernel; m < pass->kernel + pass->kernels; m++)
-        multiply_rows(pass, m, pass->row + item * MD_TILE, block_rows(pass, item));
+        multiply_rows(pass, m, first, rows);
 }
 
 medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels,
@@ -179,50 +162,6 @@ medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient
     pass.coefficient = coefficient;
     pass.labels = labels;
     pass.out = out;
-    run_pass(&pass, 1, multiply_block);
-    return MEDLEY_OK;
-}
-
-/* ---- packed triangles ---- */
-
-/* out[j - row] += factor K_m(row, j) for j >= row. */
-static void add_tail(md_gram *gram, size_t m, float factor, size_t row, float *out)
-{
-    const md_matrix *k = &gram->stored[m].sparse;
-    if (k->start == NULL) {
-        md_add_multiple(out, factor, md_gram_row(gram, m, row) + row, gram->n - row);
-        return;
-    }
-    for (size_t e = k->start[row]; e < k->start[row + 1]; e++)
-        if ((size_t)k->index[e] >= row)
-            out[(size_t)k->index[e] - row] += factor * k->value[e];
-}
-
-/* Items: every kernel as seen from outside, for every block of rows. */
-static void pack_block(void *context, size_t item, size_t worker)
-{
-    (void)worker;
-    const struct pass *pass = context;
-    md_gram *gram = pass->gram;
-    const size_t n = gram->n;
-    const size_t seen = item / pass->blocks;
-    const size_t block = item % pass->blocks;
-    const struct pass behind = pass_over(gram, seen);
-    const size_t first = pass->row + block * MD_TILE;
-    for (size_t row = first; row < first + block_rows(pass, block); row++) {
-        /* before row i there are rows of n, n-1, ..., n-i+1 values */
-        float *out = pass->packed + seen * (n * (n + 1) / 2) + row * (2 * n - row + 1) / 2;
-        memset(out, 0, (n - row) * sizeof *out);
-        for (size_t m = behind.kernel; m < behind.kernel + behind.kernels; m++)
-            if (weight_of(gram, m) != 0)
-                add_tail(gram, m, (float)weight_of(gram, m), row, out);
-    }
-}
-
-medley_status md_gram_pack(md_gram *gram, float *packed, medley_error *error)
-{
-    (void)error;
-    struct pass pass = {.gram = gram, .kernels = gram->count, .packed = packed};
-    run_pass(&pass, md_gram_count(gram), pack_block);
+    run_pass(&pass, multiply_block);
     return MEDLEY_OK;
 }

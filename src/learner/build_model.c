@@ -17,8 +17,8 @@ static medley_status export_blocks(md_builder *b)
         md_learnt *learnt = &b->learnt[i];
         *learnt = (md_learnt){.size = block->class->body_size(block),
                               .candidate = b->trained->candidate[i],
-                              .norm = block->norm};
-        if (!(block->norm > 0))
+                              .norm = md_block_length(block)};
+        if (!(md_block_length(block) > 0))
             continue;
         learnt->values = md_calloc(learnt->size, sizeof *learnt->values);
         if (learnt->values == NULL)
@@ -314,6 +314,9 @@ static medley_status tell_story(md_builder *b)
     summary->newton_steps = plain ? plain->newton_steps : 0;
     summary->passes = plain ? plain->passes : 0;
     summary->iterations = trained->iterations;
+    summary->updates = trained->updates;
+    summary->radius = trained->radius;
+    summary->bound = trained->bound;
     summary->seconds_kernels = problem->seconds_kernels;
     summary->seconds_train = md_clock_seconds() - problem->began - problem->seconds_kernels;
     summary->peak_rss_mb = md_peak_rss_mb();

@@ -98,6 +98,11 @@ static medley_status check_context(const md_problem *problem, medley_error *erro
         return md_fail(error, MEDLEY_USAGE,
                        "--bigram, --bigram-scale, --bigram-ends and --order are about sequences of "
                        "labels, and here every row has a label of its own; leave them out");
+    if (options->bigram == MD_BIGRAM_FIXED && problem->method->rule == MD_RULE_MIRROR)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--method %s has one norm over all blocks and no term of its own for pairs "
+                       "of labels; leave out --bigram fixed",
+                       problem->method->name);
     if (options->bigram == MD_BIGRAM_NONE && (options->order == 2 || options->bigram_ends))
         return md_fail(error, MEDLEY_USAGE,
                        "%s looks at neighbouring labels and --bigram none does not; use --bigram "
@@ -118,8 +123,10 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
     problem->candidates = md_calloc(most, sizeof *problem->candidates);
     if (problem->candidates == NULL)
         return md_fail_memory(error, most * sizeof *problem->candidates);
-    const bool own_term = options->bigram == MD_BIGRAM_FIXED ||
-                          (options->bigram == MD_BIGRAM_AUTO && problem->templates == NULL);
+    const bool may_own = problem->method->rule == MD_RULE_PROX; /* else one norm is over all */
+    const bool own_term =
+        may_own && (options->bigram == MD_BIGRAM_FIXED ||
+                    (options->bigram == MD_BIGRAM_AUTO && problem->templates == NULL));
     bool has_pairs = false;
     for (size_t m = 0; m < problem->bank.count; m++)
         add(problem, (md_candidate){.source = MD_FROM_KERNEL,

@@ -65,6 +65,8 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     options.threads = 0;
     options.memory = 0;
     options.epochs = 1;
+    options.epochs2 = 1;
+    options.calibrate = false;
     options.checkpoint = NULL;
     options.resume = false;
     md_text text = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The front door: medley_fit finds the method and runs it; medley_write_kernels stops after the
  * kernels. */
-#include "learner/problem.h"
+#include "learner/calibrate.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -13,7 +13,7 @@
 /* Stopped before anything was learnt: a model without blocks, which scores nothing. */
 static medley_status build_empty(medley_model **model, md_problem *problem, medley_error *error)
 {
-    const md_trained nothing = {.eta0 = NAN, .objective = NAN};
+    const md_trained nothing = {.eta0 = NAN, .objective = NAN, .radius = NAN, .bound = NAN};
     const medley_status status = md_model_build(model, problem, &nothing, error);
     return status < 0 ? status : MEDLEY_STOPPED;
 }
@@ -32,21 +32,29 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     const md_method *method = NULL;
     MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
     MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, method, error));
+    MEDLEY_TRY(md_calibrate_check(&problem, error));
     status =
         problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
+    if (status == MEDLEY_OK && method->batch) {
+        md_problem_clear(&problem); /* the kernel values make room for others */
+        status = md_calibrate_batch(model, train, options, observer, error);
+    }
 done:
     md_problem_clear(&problem);
     medley_options_free(defaults);
     return status;
 }
 
-static medley_status check_path(const medley_path_options *path, const md_method *method,
-                                medley_error *error)
+static medley_status check_path(const medley_path_options *path, const medley_options *options,
+                                const md_method *method, medley_error *error)
 {
     if (!method->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "method %s has no path; use method spicy for two labels or numbers",
                        method->name);
+    if (options->calibrate)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "models along a path are not calibrated; leave out calibrate");
     if (path->count == 0 || (path->lambda == NULL && !(path->ratio > 0 && path->ratio < 1)))
         return md_fail(error, MEDLEY_USAGE,
                        "a path needs a count above 0 and a ratio between 0 and 1, or lambdas");
@@ -70,7 +78,7 @@ medley_status medley_fit_path(const medley_dataset *train, const medley_options 
     }
     const md_method *method = NULL;
     MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
-    MEDLEY_TRY(check_path(path, method, error));
+    MEDLEY_TRY(check_path(path, options, method, error));
     MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, observer, method, error));
     status =
         problem.stopped ? MEDLEY_STOPPED : md_fit_batch_path(&problem, path, take, context, error);

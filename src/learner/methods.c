@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The methods that run the online loop: spom on all blocks, and the two baselines every paper
  * compares with, the average kernel and the best single one. */
-#include "learner/problem.h"
+#include "learner/calibrate.h"
+#include "learner/held_out.h"
 
 #include "base/memory.h"
 #include <stdio.h>
@@ -51,10 +52,12 @@ static medley_status run_and_build(medley_model **model, md_problem *problem, md
     if (ran < 0)
         return ran;
     const medley_status built = md_model_build(model, problem, trained, error);
-    return built < 0 ? built : ran;
+    if (built < 0 || ran != MEDLEY_OK)
+        return built < 0 ? built : ran;
+    return md_calibrate(model, problem, trained, error);
 }
 
-static medley_status fit_spom(medley_model **model, md_problem *problem, medley_error *error)
+static medley_status fit_all(medley_model **model, md_problem *problem, medley_error *error)
 {
     md_trained trained = {0};
     medley_status status = make_blocks(&trained, problem, ALL_KERNELS, error);
@@ -108,73 +111,9 @@ done:
 
 /* ---- the best single kernel ---- */
 
-/* The examples that are trained on; the others are held out. */
-struct division {
-    size_t *visit; /* [count] increasing */
-    size_t count;
-};
-
-/* Every fifth example of each label, in order of appearance, is held out. */
-static medley_status divide(struct division *division, const md_problem *problem,
-                            medley_error *error)
-{
-    size_t *seen = md_calloc(problem->train->label_names.count, sizeof *seen);
-    *division =
-        (struct division){.visit = md_calloc(problem->example_count, sizeof *division->visit)};
-    if (division->visit == NULL || seen == NULL) {
-        free(seen);
-        return md_fail_memory(error, problem->example_count * sizeof *division->visit);
-    }
-    for (size_t e = 0; e < problem->example_count; e++) {
-        const size_t label = (size_t)problem->train->label[problem->examples[e].row];
-        if (++seen[label] % 5 != 0)
-            division->visit[division->count++] = e;
-    }
-    free(seen);
-    return MEDLEY_OK;
-}
-
-/* The score caches cover all training rows, so the held-out ones cost nothing. */
-static medley_status held_out_accuracy(double *accuracy, const md_problem *problem,
-                                       const md_trained *trained, const struct division *division,
-                                       medley_error *error)
-{
-    const md_space space = problem->space;
-    size_t longest = 1;
-    for (size_t e = 0; e < problem->example_count; e++)
-        longest = problem->examples[e].length > longest ? problem->examples[e].length : longest;
-    md_inference inference;
-    const medley_status status = md_inference_init(&inference, space, longest, error);
-    if (status < 0)
-        return status;
-    size_t right = 0;
-    size_t total = 0;
-    size_t next = 0;
-    for (size_t e = 0; e < problem->example_count; e++) {
-        const md_example example = problem->examples[e];
-        if (next < division->count && division->visit[next] == e) {
-            next++;
-            continue;
-        }
-        memset(inference.score, 0,
-               space.structure->part_count(space.shape, example.length) * sizeof(float));
-        for (size_t b = 0; b < trained->block_count; b++)
-            trained->blocks[b]->class->score(trained->blocks[b], example, inference.score);
-        space.structure->decode(space.shape, example.length, inference.score, NULL,
-                                inference.output, &inference.workspace);
-        for (size_t i = 0; i < example.length; i++)
-            right += inference.output[i] == problem->train->label[example.row + i];
-        total += example.length;
-    }
-    *accuracy = total ? (double)right / (double)total : 0;
-    md_inference_clear(&inference);
-    return MEDLEY_OK;
-}
-
 /* Trains kernel m alone on the visited examples; the caller frees trained in any case. */
 static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t m,
-                                const struct division *division, double *accuracy,
-                                medley_error *error)
+                                const md_division *division, double *accuracy, medley_error *error)
 {
     char stage[64];
     snprintf(stage, sizeof stage, "kernel %zu of %zu", m + 1, problem->bank.count);
@@ -182,16 +121,17 @@ static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t
     if (status < 0)
         return status;
     const medley_status ran =
-        md_run_online(problem, trained, division->visit, division->count, stage, error);
+        md_run_online(problem, trained, division->visit, division->visit_count, stage, error);
     if (ran < 0)
         return ran;
-    const medley_status measured = held_out_accuracy(accuracy, problem, trained, division, error);
+    const medley_status measured =
+        md_held_out_accuracy(accuracy, problem, trained, division, error);
     return measured < 0 ? measured : ran;
 }
 
 /* The kernel that does best, and how it was trained: all there is if the observer stops here. */
 static medley_status search_best(md_trained *best, size_t *best_kernel, md_problem *problem,
-                                 const struct division *division, medley_error *error)
+                                 const md_division *division, medley_error *error)
 {
     double best_accuracy = -1;
     for (size_t m = 0; m < problem->bank.count && !problem->stopped; m++) {
@@ -219,12 +159,13 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
         return status;
     md_trained trained = {0};
     size_t best = 0;
-    struct division division = {0};
+    md_division division = {0};
+    const md_division_rule rule = {.sequences = problem->sequences, .by_label = true, .which = 5};
     if (problem->options->checkpoint != NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method best trains many models and has no --checkpoint");
     if (problem->bank.count > 1) {
-        MEDLEY_TRY(divide(&division, problem, error));
+        MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
         MEDLEY_TRY(search_best(&trained, &best, problem, &division, error));
     }
     if (problem->stopped) {
@@ -236,7 +177,7 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
     MEDLEY_TRY(make_blocks(&trained, problem, (long)best, error));
     status = run_and_build(model, problem, &trained, "training", error);
 done:
-    free(division.visit);
+    md_division_clear(&division);
     free_blocks(&trained);
     return status;
 }
@@ -251,7 +192,22 @@ extern const md_method md_method_batch_average, md_method_batch_best;
 const md_method md_method_spom = {
     .name = "spom",
     .summary = "online proximal learning of all blocks together (SPOM)",
-    .fit = fit_spom,
+    .fit = fit_all,
+};
+const md_method md_method_obscure = {
+    .name = "obscure",
+    .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
+    .rule = MD_RULE_MIRROR,
+    .default_C = 1,
+    .two_stages = true,
+    .fit = fit_all,
+};
+const md_method md_method_pegasos = {
+    .name = "pegasos",
+    .summary = "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
+    .rule = MD_RULE_MIRROR,
+    .default_C = 1,
+    .fit = fit_all,
 };
 const md_method md_method_average = {
     .name = "average",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "learner/online.h"
+#include "learner/online_internal.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKAHEAD = 4 };                     /* windows of examples */
 static const double PARALLEL_WORK = 1e6;    /* values touched by a step worth two threads */
 static const double PARALLEL_LOOKUPS = 5e3; /* the same for explicit features looked up */
 static const double DENSE_COST = 1.0 / 16;  /* of a value that is part of a matrix product */
 static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
-static const double VANISHED = 1e-30;    /* no length that single precision could show */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
 
 static void fill_order(md_online *online)
@@ -60,9 +58,7 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
     online->late_shrink = may_shrink_late(online);
-    size_t rows = 0; /* one window is announced at a time */
-    if (problem->gram != NULL && md_gram_window(problem->gram) != SIZE_MAX)
-        rows = md_gram_window(problem->gram) + online->longest;
+    const size_t rows = problem->ledger ? md_ledger_window(problem->ledger) : 0;
     online->order = md_calloc(visited, sizeof *online->order);
     online->rows = md_calloc(rows, sizeof *online->rows);
     online->stepped = md_calloc(problem->example_count, sizeof *online->stepped);
@@ -100,17 +96,28 @@ void md_online_clear(md_online *online)
 
 void md_online_restart(md_online *online, double eta0)
 {
-    online->round = 0;
+    online->round = online->updates = 0;
+    online->mirror = (md_mirror){0};
     online->diverged = false;
     online->settings.eta0 = eta0;
     for (size_t m = 0; m < online->problem.block_count; m++)
         online->problem.blocks[m]->class->restart(online->problem.blocks[m]);
+    if (online->settings.rule == MD_RULE_MIRROR)
+        md_mirror_restart(online);
     memset(online->stepped, 0, online->problem.example_count * sizeof *online->stepped);
+}
+
+void md_online_continue(md_online *online)
+{
+    if (online->settings.rule == MD_RULE_MIRROR)
+        md_mirror_restart(online);
 }
 
 void md_online_visit_state(md_online *online, md_state_visitor visit, void *context)
 {
     visit(context, &online->round, sizeof online->round);
+    visit(context, &online->updates, sizeof online->updates);
+    visit(context, &online->mirror, sizeof online->mirror);
     visit(context, online->stepped, online->problem.example_count * sizeof *online->stepped);
     for (size_t m = 0; m < online->problem.block_count; m++)
         md_block_visit(online->problem.blocks[m], visit, context);
@@ -177,7 +184,7 @@ static void finish_block(const struct shared_work *work, size_t m)
     md_online *online = work->online;
     md_block *block = online->problem.blocks[m];
     const double length = online->shrunk[m] * work->shrink_all;
-    if (length < VANISHED) {
+    if (length < MD_VANISHED) {
         if (block->norm > 0 || work->step.count > 0)
             block->class->clear(block);
         return;
@@ -188,7 +195,7 @@ static void finish_block(const struct shared_work *work, size_t m)
     md_block_rescale(block, length / online->norm[m]);
 }
 
-static bool norms_are_finite(const md_online *online)
+bool md_online_norms_are_finite(const md_online *online)
 {
     for (size_t m = 0; m < online->problem.block_count; m++)
         if (!isfinite(online->norm[m]))
@@ -246,25 +253,23 @@ static void shrink(md_online *online, double tau)
         online->shrunk[m] /= 1 + tau;
 }
 
-/* A row that the Gram source has not announced is computed when it is asked for, by one thread. */
 static size_t step_threads(const md_online *online, const md_step *step)
 {
     const md_online_problem *p = &online->problem;
-    const size_t rows = p->gram ? md_gram_rows(p->gram) : 0;
+    const size_t rows = p->ledger ? md_ledger_window(p->ledger)
+                        : p->gram ? md_gram_rows(p->gram)
+                                  : 0;
     double values = 0;
-    bool announced = true;
     for (size_t g = 0; g < step->count; g++) {
         const md_gradient *gradient = &step->gradients[g];
         const double entries = (double)gradient->delta->count;
         const double all = (double)gradient->example.length * (double)p->space.shape.labels;
         const double cost = 2 * entries > all ? DENSE_COST : 1; /* one matrix product */
         values += rows > 0 ? cost * entries * (double)rows : (double)gradient->delta->row_count;
-        for (size_t i = 0; rows > 0 && i < gradient->example.length; i++)
-            announced = announced && md_gram_has_row(p->gram, gradient->example.row + i);
     }
     const double work = values * (double)p->block_count;
     const double least = rows > 0 ? PARALLEL_WORK : PARALLEL_LOOKUPS;
-    return work > least && announced ? online->settings.threads : 1;
+    return work > least ? online->settings.threads : 1;
 }
 
 /* Alg. 3, lines 5 and 6: scores of an example, its loss and the gradient of that. */
@@ -331,6 +336,7 @@ static bool note_steps(struct batch *batch)
         const bool stepped = batch->online->gradients[i].delta->count > 0;
         batch->online->stepped[batch->which[i]] = stepped;
         any = any || stepped;
+        batch->online->updates += stepped;
         batch->online->loss_sum += batch->online->loss[i];
         if (!isfinite(batch->online->loss[i]))
             batch->online->diverged = true;
@@ -338,67 +344,99 @@ static bool note_steps(struct batch *batch)
     return any;
 }
 
-static void round_of_spom(struct batch *batch)
+static struct shared_work work_of(md_online *online, size_t count, double eta)
 {
-    md_online *online = batch->online;
+    return (struct shared_work){
+        .online = online, .step = {.gradients = online->gradients, .count = count, .eta = eta}};
+}
+
+void md_online_step(md_online *online, size_t count, double eta)
+{
+    struct shared_work work = work_of(online, count, eta);
+    for_every_block(&work, step_threads(online, &work.step), step_block);
+}
+
+void md_online_finish(md_online *online, size_t count, double eta, double factor)
+{
+    struct shared_work work = work_of(online, count, eta);
+    work.shrink_all = factor;
+    for_every_block(&work, step_threads(online, &work.step), finish_block);
+}
+
+/* count: gradients, 0 where no example had a loss; examples: of the round. */
+static void prox_update(md_online *online, size_t count, size_t examples)
+{
     const md_penalty *penalty = online->problem.penalty;
-    online->round += batch->count;
-    find_gradients(batch);
-    struct shared_work work = {
-        .online = online,
-        .step = {.gradients = online->gradients, .count = batch->count, .eta = rate(online)}};
-    if (!note_steps(batch))
-        work.step.count = 0;
-    if (online->diverged)
-        return;
-    const double tau =
-        fmin(work.step.eta * online->settings.lambda * (double)batch->count, MOST_SHRINK);
+    const double eta = rate(online);
+    const double tau = fmin(eta * online->settings.lambda * (double)examples, MOST_SHRINK);
     const double absorbed = md_penalty_absorbed(penalty);
     if (absorbed > 0)
         shrink_before_step(online, 1 - tau * absorbed);
-    const size_t threads = step_threads(online, &work.step);
-    for_every_block(&work, threads, step_block);
+    md_online_step(online, count, eta);
     const double threshold = tau * md_penalty_inner_threshold(penalty);
-    if (threshold > 0 && norms_are_finite(online))
+    if (threshold > 0 && md_online_norms_are_finite(online)) {
+        struct shared_work work = work_of(online, count, eta);
         threshold_blocks(&work, threshold);
-    if (!norms_are_finite(online)) {
+    }
+    if (!md_online_norms_are_finite(online)) {
         online->diverged = true;
         return;
     }
     shrink(online, tau);
-    work.shrink_all = projection(online);
-    for_every_block(&work, threads, finish_block);
+    md_online_finish(online, count, eta, projection(online));
+}
+
+static void run_round(struct batch *batch)
+{
+    md_online *online = batch->online;
+    online->round += batch->count;
+    find_gradients(batch);
+    const size_t count = note_steps(batch) ? batch->count : 0;
+    if (online->diverged)
+        return;
+    if (online->settings.rule == MD_RULE_MIRROR)
+        md_mirror_update(online, count);
+    else
+        prox_update(online, count, batch->count);
     for (size_t m = 0; online->counting && m < online->problem.block_count; m++)
         md_block_count_iterate(online->problem.blocks[m]);
 }
 
 /* ---- an epoch ---- */
 
-/* Tells the Gram source the rows of the next examples that look as if they will need a step, as
- * many as fit its window; returns how many examples were looked at. Late in training few need one,
- * so most rows are never computed; a wrong guess costs a row computed alone. */
+/* Tells the ledger the rows of the next examples, as many whole rounds as fit its window; *count:
+ * how many examples these are. */
 static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
-    const size_t window = p->gram ? md_gram_window(p->gram) : SIZE_MAX;
+    const size_t batch = online->settings.batch;
     *count = p->visit_count - from;
-    if (window == SIZE_MAX)
+    if (p->ledger == NULL)
         return MEDLEY_OK;
+    const size_t window = md_ledger_window(p->ledger);
     size_t rows = 0;
     size_t taken = 0;
-    while (from + taken < p->visit_count && taken < LOOKAHEAD * window) {
-        const size_t e = online->order[from + taken];
-        const md_example *example = &p->examples[e];
-        if (rows + example->length > window && taken > 0)
+    while (from + taken < p->visit_count) {
+        const md_example example = p->examples[online->order[from + taken]];
+        if (rows + example.length > window)
             break;
-        find_gradient(online, *example, &online->inference[0]);
-        const bool needed = online->inference[0].delta.count > 0 || online->stepped[e];
-        for (size_t i = 0; needed && i < example->length && rows < window; i++)
-            online->rows[rows++] = example->row + i;
+        for (size_t i = 0; i < example.length; i++)
+            online->rows[rows++] = example.row + i;
         taken++;
     }
+    if (from + taken < p->visit_count)
+        for (; taken % batch != 0; taken--)
+            rows -= p->examples[online->order[from + taken - 1]].length;
     *count = taken;
-    return md_gram_prefetch(p->gram, online->rows, rows, error);
+    return md_ledger_open(p->ledger, online->rows, rows, error);
+}
+
+/* What every block is made of is up to date afterwards, for all rows. */
+static medley_status settle(md_online *online, medley_error *error)
+{
+    if (online->problem.ledger == NULL)
+        return MEDLEY_OK;
+    return md_ledger_close(online->problem.ledger, error);
 }
 
 medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error)
@@ -409,7 +447,8 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     online->counting = online->settings.average && epoch >= online->settings.average_from;
     fill_order(online);
     md_random_seed(&random, online->settings.seed * 1000003u + epoch);
-    md_random_shuffle(&random, online->order, visited);
+    if (!online->settings.in_order)
+        md_random_shuffle(&random, online->order, visited);
     for (size_t i = 0; i < visited;) {
         size_t count;
         const medley_status status = announce(online, i, &count, error);
@@ -421,15 +460,32 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
                                   .which = online->order + i,
                                   .count = left < online->settings.batch ? left
                                                                          : online->settings.batch};
-            round_of_spom(&batch);
+            run_round(&batch);
             i += batch.count;
         }
         if (online->diverged)
-            return MEDLEY_OK;
+            break;
     }
-    for (size_t m = 0; m < online->problem.block_count; m++)
+    const medley_status status = settle(online, error);
+    if (status < 0 || online->diverged)
+        return status;
+    for (size_t m = 0; !online->settings.in_order && m < online->problem.block_count; m++)
         md_block_refresh_norm(online->problem.blocks[m]);
+    if (online->settings.rule == MD_RULE_MIRROR)
+        md_mirror_relink(online);
     return MEDLEY_OK;
+}
+
+void md_online_take_links(md_online *online)
+{
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (block->link > 0)
+            md_block_rescale(block, block->link);
+        else
+            block->class->clear(block);
+        block->link = 1;
+    }
 }
 
 medley_status md_online_take_average(md_online *online, medley_error *error)
@@ -437,8 +493,14 @@ medley_status md_online_take_average(md_online *online, medley_error *error)
     medley_status status = MEDLEY_OK;
     for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++) {
         md_block *block = online->problem.blocks[m];
-        if (block->iterates > 0)
+        if (block->iterates > 0) {
             status = block->class->take_average(block, error);
+            block->link = 1;
+        }
     }
+    if (status == MEDLEY_OK)
+        status = settle(online, error);
+    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++)
+        md_block_refresh_norm(online->problem.blocks[m]);
     return status;
 }

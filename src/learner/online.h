@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The online loop over blocks (SPOM, Algs. 1 and 3): score, decode, step, shrink, project. It knows
- * neither kernels nor what an output looks like. */
+/* The online loop over blocks: score, decode, step, and what the rule does with the step: shrink
+ * and project (SPOM, Algs. 1 and 3), or link (OBSCURE, Algs. 1 and 2: mirror.c). It knows neither
+ * kernels nor what an output looks like. */
 #ifndef MD_ONLINE_H
 #define MD_ONLINE_H
 
@@ -9,7 +10,15 @@
 #include "loss/loss.h"
 #include "penalty/penalty.h"
 
+typedef enum md_rule {
+    MD_RULE_PROX,   /* theta is what scores; the penalty's prox shrinks it */
+    MD_RULE_MIRROR, /* theta is dual to what scores: p-norm mirror descent */
+} md_rule;
+
 typedef struct md_online_settings {
+    md_rule rule;
+    double p;   /* of the mirror rule: 1 < p <= 2 */
+    double eta; /* of its first stage */
     double lambda, eta0;
     md_schedule schedule; /* not auto */
     bool average;
@@ -17,6 +26,8 @@ typedef struct md_online_settings {
     double radius;       /* infinity: no projection */
     size_t batch;        /* examples of a round, all scored by the same theta */
     double learnt; /* rows whose right label lacks less probability are left alone; 0: none are */
+    bool in_order; /* examples are met as they stand, and norms are left to the recurrence, since a
+                    * part of theta may belong to rows that are not here */
     uint64_t seed;
     size_t threads;
 } md_online_settings;
@@ -27,7 +38,8 @@ typedef struct md_online_problem {
     size_t block_count;
     size_t penalised; /* so many blocks, the first, are under the penalty; each other has an l2 term
                        * of its own */
-    md_gram *gram;    /* told which rows come next; NULL: none */
+    md_gram *gram;    /* NULL: no kernels */
+    md_ledger *ledger; /* told which rows come next; NULL: all values are kept */
     md_space space;
     const md_loss *loss;
     const md_penalty *penalty;
@@ -38,10 +50,23 @@ typedef struct md_online_problem {
     size_t visit_count;
 } md_online_problem;
 
+/* Where the mirror rule stands (mirror.c). */
+typedef struct md_mirror {
+    double q;         /* 1/p + 1/q = 1 */
+    bool descends;    /* stage 2: steps of the objective, not of the loss alone */
+    bool adaptive;    /* stage 2 of OBSCURE; else of Pegasos, s = 0 */
+    double radius;    /* R of stage 2 */
+    double rounds, s; /* t and s of stage 2 */
+    double length;    /* ||theta||_{2,q} */
+    size_t began;     /* epoch of stage 2's beginning */
+} md_mirror;
+
 typedef struct md_online {
     md_online_settings settings;
     md_online_problem problem;
-    size_t round;     /* examples seen */
+    size_t round;   /* examples seen */
+    size_t updates; /* of them, how many led to a step */
+    md_mirror mirror;
     bool counting;    /* iterates of this epoch count for the average */
     bool diverged;    /* a norm is not finite: theta is worthless and rounds are no longer run */
     bool late_shrink; /* soft thresholds are put off: see online.c */
@@ -65,8 +90,11 @@ void md_online_clear(md_online *online);
 /* Back to theta = 0, round 0 and no iterates counted, with another first rate. */
 void md_online_restart(md_online *online, double eta0);
 
+/* Sets out from what the blocks hold, not from theta = 0: in place of md_online_restart. */
+void md_online_continue(md_online *online);
+
 /* One pass, in an order that depends on the seed and the number of the epoch only; then the norms
- * are recomputed exactly. */
+ * are recomputed exactly. in_order says otherwise. */
 medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error);
 
 /* Mean loss of the last epoch's examples, each when it was met and before the step it led to, plus
@@ -81,6 +109,17 @@ medley_status md_online_objective(md_online *online, double *objective, double *
 /* Mean loss over any examples, trained on or not: the score caches cover them all. */
 medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
                                   double *mean_loss, medley_error *error);
+
+/* The mirror rule goes over to stage 2: R from the norm and the loss as they are (Alg. 1, line 12).
+ * adaptive: by Alg. 2, else by Pegasos' rate. */
+medley_status md_mirror_descend(md_online *online, bool adaptive, medley_error *error);
+
+/* Theorem 1: with probability 1 - delta the objective is not farther from the optimum.
+ * largest_self: the largest K_j(x,x), 1 in the paper. NaN before stage 2. */
+double md_mirror_bound(md_online *online, double largest_self, double delta);
+
+/* theta becomes what scores, and the links 1. */
+void md_online_take_links(md_online *online);
 
 /* theta becomes the average of the iterates, which stay counted; it stays as it is if none were. */
 medley_status md_online_take_average(md_online *online, medley_error *error);

@@ -41,7 +41,7 @@ static double penalty_now(md_online *online)
 {
     const md_online_problem *p = &online->problem;
     for (size_t m = 0; m < p->block_count; m++)
-        online->norm[m] = p->blocks[m]->norm;
+        online->norm[m] = md_block_length(p->blocks[m]);
     double value = md_penalty_value(p->penalty, online->norm, p->penalised);
     for (size_t m = p->penalised; m < p->block_count; m++)
         value += online->norm[m] * online->norm[m] / 2;

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "gram/bank.h"
 #include "learner/problem.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +16,10 @@ static const char *const task_names[] = {"auto",       "binary", "regression",
 static const char *const storage_names[] = {"float32", "float64", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
 static const char *const schedule_names[] = {"auto", "sqrt", "epoch", "inverse", "constant", NULL};
-static const double DEFAULT_C = 10;
 
-#define FIELD(name) offsetof(struct medley_options, name)
+#define TEXT_OF(number) #number
+#define TEXT(number)    TEXT_OF(number)
+#define FIELD(name)     offsetof(struct medley_options, name)
 
 const md_param md_option_table[] = {
     {.name = "task",
@@ -66,7 +66,8 @@ const md_param md_option_table[] = {
      .least = 1e-300,
      .most = 1e300,
      .argument = "X",
-     .help = "the same as 1/(lambda N), large is weak; default 10"},
+     .help =
+         "the same as 1/(lambda N), large is weak; default 10, of methods obscure and pegasos 1"},
     {.name = "spicy-C",
      .type = MD_DOUBLE,
      .offset = FIELD(spicy_C),
@@ -156,6 +157,38 @@ const md_param md_option_table[] = {
      .fallback = "auto",
      .argument = "auto|none|X",
      .help = "project onto a ball that contains the optimum (auto), any other, or none"},
+    {.name = "p",
+     .type = MD_DOUBLE,
+     .offset = FIELD(p),
+     .fallback = TEXT(MD_DEFAULT_P),
+     .least = 1.001,
+     .most = 2,
+     .argument = "X",
+     .help = "methods obscure and pegasos: norm over the blocks; near 1 few of them count, 2 "
+             "treats all alike (1 < p <= 2)"},
+    {.name = "eta",
+     .type = MD_STRING,
+     .offset = FIELD(eta),
+     .fallback = "auto",
+     .argument = "X|auto",
+     .help = "method obscure: length of the steps of its first stage; auto: 2 over the largest "
+             "K(x,x)"},
+    {.name = "epochs1",
+     .type = MD_INT,
+     .offset = FIELD(epochs1),
+     .fallback = TEXT(MD_DEFAULT_EPOCHS1),
+     .least = 0,
+     .most = 1e6,
+     .argument = "N",
+     .help = "method obscure: passes of the first, online stage at most"},
+    {.name = "epochs2",
+     .type = MD_INT,
+     .offset = FIELD(epochs2),
+     .fallback = TEXT(MD_DEFAULT_EPOCHS2),
+     .least = 0,
+     .most = 1e6,
+     .argument = "N",
+     .help = "method obscure: passes of the second, batch stage; 0: the first stage alone"},
     {.name = "patience",
      .type = MD_INT,
      .offset = FIELD(patience),
@@ -269,6 +302,13 @@ const md_param md_option_table[] = {
      .fallback = "",
      .argument = "",
      .help = "go on from the file of --checkpoint, if it is there: the model will be the same"},
+    {.name = "calibrate",
+     .type = MD_FLAG,
+     .offset = FIELD(calibrate),
+     .fallback = "",
+     .argument = "",
+     .help = "learn how far scores can be trusted, for predict --proba: train again on four fifths "
+             "of the examples and look at the others; the labels that are predicted stay the same"},
     {.name = "kernel",
      .type = MD_LIST,
      .offset = FIELD(kernels),
@@ -404,8 +444,8 @@ bool md_options_has_strength(const medley_options *options)
     return !isnan(options->lambda) || !isnan(options->C) || !isnan(options->spicy_C);
 }
 
-medley_status md_options_lambda(double *lambda, const medley_options *options, size_t examples,
-                                medley_error *error)
+medley_status md_options_lambda(double *lambda, const medley_options *options, double default_C,
+                                size_t examples, medley_error *error)
 {
     const double n = (double)examples;
     const int given = !isnan(options->lambda) + !isnan(options->C) + !isnan(options->spicy_C);
@@ -417,87 +457,8 @@ medley_status md_options_lambda(double *lambda, const medley_options *options, s
     else if (!isnan(options->spicy_C))
         *lambda = options->spicy_C / n;
     else
-        *lambda = 1 / ((isnan(options->C) ? DEFAULT_C : options->C) * n);
+        *lambda = 1 / ((isnan(options->C) ? default_C : options->C) * n);
     if (!isnormal(*lambda))
         return md_fail(error, MEDLEY_USAGE, "lambda = %g is out of range", *lambda);
     return MEDLEY_OK;
-}
-
-/* What a line says, without comment and blanks around it. */
-static char *trim(char *line)
-{
-    line[strcspn(line, "#\r\n")] = '\0';
-    while (isspace((unsigned char)*line))
-        line++;
-    size_t length = strlen(line);
-    while (length > 0 && isspace((unsigned char)line[length - 1]))
-        line[--length] = '\0';
-    return line;
-}
-
-/* Is it a spec of a kernel that exists? Here the line is known; options are checked later. */
-static medley_status check_spec(const char *text, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    char **expanded = NULL;
-    md_spec spec = {0};
-    MEDLEY_TRY(md_spec_expand(&expanded, text, error));
-    MEDLEY_TRY(md_spec_parse(&spec, expanded[0], error));
-    if (md_kernel_find(spec.name) == NULL)
-        status = md_fail_unlisted("kernel", "kernels", spec.name, error);
-done:
-    md_spec_clear(&spec);
-    md_texts_free(expanded);
-    return status;
-}
-
-static medley_status add_spec(char ***specs, const char *text, const char *path, size_t line,
-                              medley_error *error)
-{
-    medley_error inner = {0};
-    const medley_status status = check_spec(text, &inner);
-    if (status == MEDLEY_USAGE)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, path, line, "%s", inner.message);
-    if (status < 0)
-        return md_fail_at(error, status, path, line, "%s", inner.message);
-    return md_texts_add(specs, text, error);
-}
-
-static medley_status read_spec_file(char ***specs, const char *path, medley_error *error)
-{
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0,
-                          "cannot be read; --kernels takes a file with one kernel a line");
-    medley_status status = MEDLEY_OK;
-    const size_t before = md_texts_count(*specs);
-    char *line = NULL;
-    size_t capacity = 0;
-    for (size_t number = 1; status == MEDLEY_OK && getline(&line, &capacity, file) >= 0; number++) {
-        const char *text = trim(line);
-        if (text[0] != '\0')
-            status = add_spec(specs, text, path, number, error);
-    }
-    if (status == MEDLEY_OK && md_texts_count(*specs) == before)
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                            "there are no kernels in this file; write one a line, such as "
-                            "rbf(sigma=2)");
-    free(line);
-    fclose(file);
-    return status;
-}
-
-medley_status md_options_kernels(char ***specs, const medley_options *options, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    char **list = NULL;
-    for (size_t i = 0; options->kernels != NULL && options->kernels[i] != NULL; i++)
-        MEDLEY_TRY(md_texts_add(&list, options->kernels[i], error));
-    for (size_t i = 0; options->kernel_files != NULL && options->kernel_files[i] != NULL; i++)
-        MEDLEY_TRY(read_spec_file(&list, options->kernel_files[i], error));
-    *specs = list;
-    list = NULL;
-done:
-    md_texts_free(list);
-    return status;
 }

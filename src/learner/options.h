@@ -28,6 +28,11 @@ typedef enum md_bigram {
     MD_BIGRAM_NONE
 } md_bigram;
 
+/* Defaults that others look at: who has not said otherwise. */
+#define MD_DEFAULT_P       1.25
+#define MD_DEFAULT_EPOCHS1 3
+#define MD_DEFAULT_EPOCHS2 30
+
 struct medley_options {
     int task, storage;
     char *method, *loss, *penalty;
@@ -40,6 +45,9 @@ struct medley_options {
     bool average;
     double average_from; /* share of the epochs */
     char *radius;        /* "auto", "none" or a number */
+    double p;
+    char *eta; /* a number or "auto" */
+    long long epochs1, epochs2;
     long long patience;
     long long batch; /* 0: auto */
     int bigram;
@@ -53,6 +61,7 @@ struct medley_options {
     long long keep;      /* 0: all */
     char *checkpoint;    /* NULL: none */
     bool resume;
+    bool calibrate;
     char **kernels;      /* specs */
     char **kernel_files; /* files of specs */
     char *views;
@@ -64,18 +73,18 @@ struct medley_options {
 
 extern const md_param md_option_table[];
 
-/* All kernel specs: those given one by one and those in files. *specs is NULL if there are none;
- * the caller frees it with md_texts_free. */
+/* kernel_specs.c: all kernel specs: those given one by one and those in files. *specs is NULL if
+ * there are none; the caller frees it with md_texts_free. */
 medley_status md_options_kernels(char ***specs, const medley_options *options, medley_error *error);
 
 /* "auto" gives NaN, "none" gives infinity (where allowed), a positive number itself. */
 medley_status md_options_number(double *value, const char *name, const char *text, bool allow_none,
                                 medley_error *error);
 
-/* lambda from whichever of lambda, C and spicy-C was given (default C = 10). Batch methods choose
+/* lambda from whichever of lambda, C and spicy-C was given. Batch methods choose
  * it by the kernels where none was (md_options_has_strength). */
 bool md_options_has_strength(const medley_options *options);
-medley_status md_options_lambda(double *lambda, const medley_options *options, size_t examples,
-                                medley_error *error);
+medley_status md_options_lambda(double *lambda, const medley_options *options, double default_C,
+                                size_t examples, medley_error *error);
 
 #endif

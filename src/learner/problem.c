@@ -9,12 +9,15 @@
 #include <string.h>
 
 enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs says otherwise */
+enum { MOST_VALUES = 1000000000 };                  /* bytes */
+static const double DEFAULT_C = 10;
 
 void md_problem_clear(md_problem *problem)
 {
     md_penalty_free(problem->penalty);
     free(problem->margin_state);
     free(problem->examples);
+    md_ledger_free(problem->ledger);
     md_gram_free(problem->gram);
     md_store_free(problem->store);
     md_points_clear(&problem->points);
@@ -253,12 +256,26 @@ static medley_status find_primal_rows(md_problem *problem, medley_error *error)
     return status;
 }
 
+static size_t memory_of(const md_problem *problem)
+{
+    const size_t given = problem->options->memory;
+    return given > 0 ? given : md_memory_available() / 2;
+}
+
+/* For kernel values. A method that changes few rows a few times needs few kernel rows, and computes
+ * them on the fly sooner than it could fill large matrices. */
+static size_t memory_for_values(const md_problem *problem)
+{
+    const size_t memory = memory_of(problem);
+    const bool few = problem->method->rule == MD_RULE_MIRROR &&
+                     strcmp(problem->loss->name, "hinge") == 0 && problem->options->memory == 0;
+    return few && memory > MOST_VALUES ? MOST_VALUES : memory;
+}
+
 static medley_status compute_kernels(md_problem *problem, medley_error *error)
 {
     const double start = md_clock_seconds();
-    size_t memory = problem->options->memory;
-    if (memory == 0)
-        memory = md_memory_available() / 2;
+    const size_t memory = memory_for_values(problem);
     bool any = false;
     for (size_t m = 0; m < problem->bank.count; m++)
         any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
@@ -299,6 +316,15 @@ bool md_problem_is_explicit(const md_problem *problem)
         all = all && problem->bank.kernels[m].explicit_weights &&
               problem->bank.views[problem->bank.kernels[m].view].sparse;
     return all;
+}
+
+/* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
+ * only if there are some sequences to score. */
+size_t md_problem_batch(const md_problem *problem)
+{
+    enum { BATCH = 8 };
+    const size_t given = (size_t)problem->options->batch;
+    return given > 0 ? given : md_problem_is_explicit(problem) ? BATCH : 1;
 }
 
 /* A candidate's factor by --block-scale; the last one that fits counts. */
@@ -343,6 +369,40 @@ static medley_status check_block_scales(const md_problem *problem, medley_error 
     return MEDLEY_OK;
 }
 
+static medley_status check_mirror_options(const md_problem *problem, medley_error *error)
+{
+    const medley_options *options = problem->options;
+    const md_method *method = problem->method;
+    const bool stages = method->two_stages;
+    if (method->rule == MD_RULE_MIRROR &&
+        (strcmp(options->eta0, "auto") != 0 || options->schedule != MD_RATE_AUTO ||
+         strcmp(options->radius, "auto") != 0))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--method %s has its own rates and radius: --eta0, --schedule and --radius "
+                       "have no place in it",
+                       method->name);
+    if (stages && options->epochs > 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--method %s has two stages: say --epochs1 and --epochs2 in place of "
+                       "--epochs",
+                       method->name);
+    if (stages && options->epochs1 + options->epochs2 == 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--epochs1 0 --epochs2 0 learns nothing; one of them must be above 0");
+    if (!stages && (strcmp(options->eta, "auto") != 0 || options->epochs1 != MD_DEFAULT_EPOCHS1 ||
+                    options->epochs2 != MD_DEFAULT_EPOCHS2))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--eta, --epochs1 and --epochs2 are about --method obscure and have no "
+                       "place in --method %s",
+                       method->name);
+    if (method->rule != MD_RULE_MIRROR && options->p != MD_DEFAULT_P)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--p is the norm of methods obscure and pegasos and has no place in "
+                       "--method %s; --penalty 'squared-block(Q)' is the same for spom",
+                       method->name);
+    return MEDLEY_OK;
+}
+
 /* Options that would do nothing are a misunderstanding. */
 static medley_status check_idle_options(const md_problem *problem, medley_error *error)
 {
@@ -360,6 +420,9 @@ static medley_status check_idle_options(const md_problem *problem, medley_error 
                        "--gap, --max-iter, --storage and --ridge are for methods with a "
                        "certificate, and --method %s has none; use --method spicy",
                        method);
+    const medley_status status = check_mirror_options(problem, error);
+    if (status < 0)
+        return status;
     if (options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
         return md_fail(error, MEDLEY_USAGE,
                        "--min-count and --hash-bits are about the features of templates; give "
@@ -368,6 +431,19 @@ static medley_status check_idle_options(const md_problem *problem, medley_error 
         return md_fail(error, MEDLEY_USAGE,
                        "--average-from says where averaging starts; give --average too");
     return MEDLEY_OK;
+}
+
+static void count_epochs(md_problem *problem)
+{
+    const medley_options *options = problem->options;
+    const bool stages = problem->method->two_stages;
+    problem->first_epochs = stages ? (size_t)options->epochs1 : 0;
+    if (stages)
+        problem->epochs = problem->first_epochs + (size_t)options->epochs2;
+    else if (options->epochs > 0)
+        problem->epochs = (size_t)options->epochs;
+    else
+        problem->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
 }
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
@@ -391,16 +467,16 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(make_examples(problem, error));
     MEDLEY_TRY(md_options_number(&problem->eta0, "eta0", options->eta0, false, error));
     MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
-    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, problem->example_count, error));
+    MEDLEY_TRY(md_options_number(&problem->eta, "eta", options->eta, false, error));
+    MEDLEY_TRY(md_options_lambda(&problem->lambda, options,
+                                 method->default_C > 0 ? method->default_C : DEFAULT_C,
+                                 problem->example_count, error));
     MEDLEY_TRY(make_bank(problem, error));
     MEDLEY_TRY(md_problem_find_templates(problem, error));
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
     MEDLEY_TRY(check_block_scales(problem, error));
-    if (options->epochs > 0)
-        problem->epochs = (size_t)options->epochs;
-    else
-        problem->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
+    count_epochs(problem);
     MEDLEY_TRY(check_batch(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
     MEDLEY_TRY(check_size(problem, error));
@@ -412,6 +488,24 @@ done:
     return status;
 }
 
+/* Made when it is first needed: kernels have been mixed by then, if they are. */
+static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley_error *error)
+{
+    md_ledger_options options = {
+        .labels = problem->space.shape.labels, .longest = 1, .memory = memory_of(problem)};
+    for (size_t e = 0; e < problem->example_count; e++)
+        if (problem->examples[e].length > options.longest)
+            options.longest = problem->examples[e].length;
+    options.longest *= md_problem_batch(problem);
+    const size_t taken = md_gram_bytes(problem->gram);
+    options.memory = options.memory > taken ? options.memory - taken : 1;
+    const medley_status status =
+        problem->ledger == NULL ? md_ledger_create(&problem->ledger, problem->gram, &options, error)
+                                : MEDLEY_OK;
+    *ledger = problem->ledger;
+    return status;
+}
+
 /* Kernel 0 stands for all of them where they are mixed. */
 static medley_status kernel_block(md_block **block, md_problem *problem,
                                   const md_candidate *candidate, md_explicit *what,
@@ -419,9 +513,16 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
 {
     const md_kernel *kernel = &problem->bank.kernels[candidate->index];
     if (!md_kernel_has_weights(kernel)) {
-        const medley_status status =
-            md_kernel_block_create(block, problem->gram, candidate->index, candidate->name,
-                                   problem->space.shape.labels, what->averaging, error);
+        md_kernel_source source = {.gram = problem->gram,
+                                   .m = candidate->index,
+                                   .name = candidate->name,
+                                   .labels = problem->space.shape.labels,
+                                   .averaging = what->averaging};
+        medley_status status = MEDLEY_OK;
+        if (!md_gram_is_kept(problem->gram, source.m))
+            status = find_ledger(&source.ledger, problem, error);
+        if (status == MEDLEY_OK)
+            status = md_kernel_block_create(block, &source, error);
         if (status == MEDLEY_OK)
             md_kernel_block_set_gain(*block, what->gain);
         return status;

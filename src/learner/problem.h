@@ -43,7 +43,9 @@ typedef struct md_problem {
     md_penalty *penalty;
     double lambda;
     double eta0, radius; /* NaN: auto; radius infinite: none */
+    double eta;          /* of the mirror rule's first stage; NaN: auto */
     size_t epochs;
+    size_t first_epochs; /* of them, of the mirror rule's first stage */
     md_example *examples;
     size_t example_count;
     size_t threads;
@@ -52,6 +54,7 @@ typedef struct md_problem {
     md_points points;
     md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
     md_gram *gram;     /* NULL if every block has explicit weights, and for batch methods */
+    md_ledger *ledger; /* of kernels whose values are not kept; NULL: none yet */
     md_store *store;   /* of batch methods */
     md_templates *templates;
     md_features *features; /* NULL: no templates */
@@ -77,6 +80,9 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
 
 /* Are the features templates' or named attributes, so that all of them are sparse and explicit? */
 bool md_problem_is_explicit(const md_problem *problem);
+
+/* Examples of a round. */
+size_t md_problem_batch(const md_problem *problem);
 
 /* Creates the block of a candidate. */
 medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,
@@ -144,8 +150,9 @@ typedef struct md_trained {
     bool is_mixture;              /* block 0 stands for the average of all kernels */
     const md_coefficients *plain; /* in place of blocks, which there are none of then; or NULL */
     double eta0, objective;
+    double radius, bound; /* R and theorem 1 of the mirror rule; NaN: none */
     medley_epoch *epochs; /* owned here */
-    size_t epoch_count, iterations;
+    size_t epoch_count, iterations, updates;
     bool converged;
 } md_trained;
 
@@ -160,6 +167,9 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
 struct md_method {
     const char *name, *summary;
     const char *penalty; /* that "auto" means; NULL: group-lasso of batch methods, else mkl */
+    md_rule rule;        /* of an online method */
+    bool two_stages;     /* of the mirror rule: an online one comes first */
+    double default_C;    /* where no strength is given; 0: that of most methods */
     bool needs_kernels;  /* works on kernel values, even of linear kernels */
     bool batch;          /* on whole matrices (a store), with losses of one number */
     medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);

@@ -58,8 +58,9 @@ static medley_status copy_theta(float ***copy, const md_trained *trained, medley
     return MEDLEY_OK;
 }
 
-/* The scores of the blocks are computed afresh. */
-static medley_status restore_theta(md_trained *trained, float **copy, medley_error *error)
+/* The scores of the blocks are computed afresh; what was exported is what scores. */
+static medley_status restore_theta(md_trained *trained, float **copy, md_ledger *ledger,
+                                   medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++) {
@@ -71,8 +72,33 @@ static medley_status restore_theta(md_trained *trained, float **copy, medley_err
             status = block->class->import_body(block, copy[m], error);
         else
             block->class->clear(block);
+        block->link = 1;
     }
+    if (status == MEDLEY_OK && ledger != NULL)
+        status = md_ledger_close(ledger, error);
+    for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++)
+        md_block_refresh_norm(trained->blocks[m]);
     return status;
+}
+
+/* theta itself, whatever the links, which stay as they are. */
+static medley_status copy_unlinked(float ***copy, const md_trained *trained, double *link,
+                                   medley_error *error)
+{
+    for (size_t m = 0; m < trained->block_count; m++) {
+        link[m] = trained->blocks[m]->link;
+        trained->blocks[m]->link = 1;
+    }
+    const medley_status status = copy_theta(copy, trained, error);
+    for (size_t m = 0; m < trained->block_count; m++)
+        trained->blocks[m]->link = link[m];
+    return status;
+}
+
+static void put_links_back(md_trained *trained, const double *link)
+{
+    for (size_t m = 0; m < trained->block_count; m++)
+        trained->blocks[m]->link = link[m];
 }
 
 /* ---- epochs ---- */
@@ -84,9 +110,13 @@ static medley_status measure_dev(struct run *run, size_t e)
     medley_status status = MEDLEY_OK;
     const bool average = run->online.settings.average;
     float **current = NULL;
+    double *link = NULL;
     double *accuracy = &run->trained->epochs[e].dev_accuracy;
     if (average) {
-        MEDLEY_TRY(copy_theta(&current, run->trained, run->error));
+        link = md_calloc(run->trained->block_count, sizeof *link);
+        if (link == NULL)
+            return md_fail_memory(run->error, run->trained->block_count * sizeof *link);
+        MEDLEY_TRY(copy_unlinked(&current, run->trained, link, run->error));
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     }
     MEDLEY_TRY(md_problem_dev_accuracy(accuracy, run->problem, run->trained, run->error));
@@ -95,10 +125,13 @@ static medley_status measure_dev(struct run *run, size_t e)
         run->best_epoch = e;
         MEDLEY_TRY(copy_theta(&run->best, run->trained, run->error));
     }
-    if (average)
-        MEDLEY_TRY(restore_theta(run->trained, current, run->error));
+    if (average) {
+        MEDLEY_TRY(restore_theta(run->trained, current, run->problem->ledger, run->error));
+        put_links_back(run->trained, link);
+    }
 done:
     free_copy(current, run->trained->block_count);
+    free(link);
     return status;
 }
 
@@ -108,7 +141,9 @@ static medley_status one_epoch(struct run *run, size_t e)
     medley_epoch *epoch = &run->trained->epochs[e];
     *epoch = (medley_epoch){.dev_accuracy = NAN};
     run->trained->epoch_count = e + 1;
+    const size_t updates = run->online.updates;
     MEDLEY_TRY(md_online_epoch(&run->online, e, run->error));
+    epoch->updates = run->online.updates - updates;
     epoch->objective = md_online_progress(&run->online, &epoch->loss);
     if (!isfinite(epoch->objective))
         return md_fail(run->error, MEDLEY_FAILED,
@@ -207,14 +242,51 @@ static bool has_settled(const md_trained *trained)
     return fabs(trained->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
 }
 
+/* Before epoch e: from the mirror rule's online stage, once it has had its epochs or nothing is
+ * left for it to do, to the batch stage, which has all of its epochs even so. *epochs: of the run.
+ */
+static medley_status choose_stage(struct run *run, size_t e, size_t *epochs)
+{
+    const md_problem *problem = run->problem;
+    const md_trained *trained = run->trained;
+    md_mirror *mirror = &run->online.mirror;
+    const size_t second = problem->epochs - problem->first_epochs;
+    if (problem->method->rule != MD_RULE_MIRROR || second == 0)
+        return MEDLEY_OK;
+    const bool idle = e > 0 && trained->epochs[e - 1].updates == 0;
+    if (!mirror->descends && (e >= problem->first_epochs || idle)) {
+        const medley_status status =
+            md_mirror_descend(&run->online, problem->method->two_stages, run->error);
+        if (status < 0)
+            return status;
+        mirror->began = e;
+    }
+    if (mirror->descends) {
+        *epochs = mirror->began + second;
+        run->online.settings.average_from =
+            mirror->began + (size_t)(problem->options->average_from * (double)second);
+    }
+    return MEDLEY_OK;
+}
+
+/* The first stage alone is done when nothing is left to update. */
+static bool is_learnt(const struct run *run, size_t e)
+{
+    const md_problem *problem = run->problem;
+    return problem->method->two_stages && problem->epochs == problem->first_epochs &&
+           run->trained->epochs[e].updates == 0;
+}
+
 static medley_status run_epochs(struct run *run)
 {
-    const size_t epochs = run->problem->epochs;
+    size_t epochs = run->problem->epochs;
     md_trained *trained = run->trained;
     run->start = md_clock_seconds();
     trained->converged = is_out_of_patience(run);
     for (size_t e = trained->epoch_count; e < epochs && !trained->converged; e++) {
-        medley_status status = one_epoch(run, e);
+        medley_status status = choose_stage(run, e, &epochs);
+        if (status == MEDLEY_OK)
+            status = one_epoch(run, e);
         if (status == MEDLEY_OK)
             status = save_checkpoint(run);
         if (status < 0)
@@ -223,7 +295,7 @@ static medley_status run_epochs(struct run *run)
         if (!md_problem_report(run->problem, run->stage, e + 1, epochs, epoch->objective,
                                epoch->dev_accuracy))
             return MEDLEY_STOPPED;
-        trained->converged = is_out_of_patience(run);
+        trained->converged = is_out_of_patience(run) || is_learnt(run, e);
     }
     trained->converged = trained->converged || has_settled(trained);
     return MEDLEY_OK;
@@ -256,13 +328,47 @@ static md_schedule choose_schedule(const md_problem *problem)
     return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
 }
 
-/* Examples of a round: kernels learn best one by one, while scoring explicit features pays for
- * waking a second thread only if there are some sequences to score. */
-static size_t choose_batch(const md_problem *problem)
+/* The largest K_j(x,x) of a row, and of an example: features of its rows add up. */
+struct largest {
+    double row, example;
+};
+
+static struct largest find_largest(const struct run *run)
 {
-    enum { BATCH = 8 };
-    const size_t given = (size_t)problem->options->batch;
-    return given > 0 ? given : md_problem_is_explicit(problem) ? BATCH : 1;
+    const md_problem *problem = run->problem;
+    struct largest largest = {0};
+    for (size_t m = 0; m < run->trained->block_count; m++) {
+        const md_block *block = run->trained->blocks[m];
+        for (size_t e = 0; e < problem->example_count; e++) {
+            const md_example example = problem->examples[e];
+            double sum = 0;
+            for (size_t i = 0; i < example.length; i++) {
+                const double self = fmax(0, block->class->self(block, example.row + i));
+                largest.row = fmax(largest.row, self);
+                sum += sqrt(self);
+            }
+            largest.example = fmax(largest.example, sum * sum);
+        }
+    }
+    return largest;
+}
+
+/* The paper's 2, for kernels of any size; rows count, not examples, since a longer sequence also
+ * has more to lose. */
+static double eta_of(const struct run *run)
+{
+    const double largest = find_largest(run).row;
+    return largest > 0 && isfinite(largest) ? 2 / largest : 2;
+}
+
+static void tell_of_mirror(struct run *run)
+{
+    static const double DELTA = 0.05; /* of theorem 1 */
+    md_trained *trained = run->trained;
+    const bool descends = run->online.mirror.descends;
+    trained->radius = descends ? run->online.mirror.radius : NAN;
+    trained->bound =
+        descends ? md_mirror_bound(&run->online, find_largest(run).example, DELTA) : (double)NAN;
 }
 
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
@@ -272,14 +378,17 @@ static medley_status finish(struct run *run)
     medley_status status = MEDLEY_OK;
     const bool streamed = run->problem->gram != NULL && md_gram_is_streamed(run->problem->gram);
     float **last = NULL;
+    if (run->problem->method->rule == MD_RULE_MIRROR)
+        tell_of_mirror(run);
     if (run->best != NULL) {
-        MEDLEY_TRY(restore_theta(run->trained, run->best, run->error));
+        MEDLEY_TRY(restore_theta(run->trained, run->best, run->problem->ledger, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     } else if (!streamed) {
         MEDLEY_TRY(copy_theta(&last, run->trained, run->error));
-        MEDLEY_TRY(restore_theta(run->trained, last, run->error));
+        MEDLEY_TRY(restore_theta(run->trained, last, run->problem->ledger, run->error));
     }
+    md_online_take_links(&run->online);
     MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
 done:
     free_copy(last, run->trained->block_count);
@@ -299,6 +408,7 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                                               .block_count = trained->block_count,
                                               .penalised = trained->penalised,
                                               .gram = problem->gram,
+                                              .ledger = problem->ledger,
                                               .space = problem->space,
                                               .loss = problem->loss,
                                               .penalty = problem->penalty,
@@ -307,19 +417,24 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                                               .gold = problem->train->label,
                                               .visit = visit,
                                               .visit_count = visit_count};
+    const bool mirror = problem->method->rule == MD_RULE_MIRROR;
     const md_online_settings settings = {
+        .rule = problem->method->rule,
+        .p = problem->options->p,
+        .eta = isnan(problem->eta) && mirror ? eta_of(&run) : problem->eta,
         .lambda = problem->lambda,
         .eta0 = problem->eta0,
         .schedule = choose_schedule(problem),
         .average = problem->options->average,
         .average_from = (size_t)(problem->options->average_from * (double)problem->epochs),
         .radius = choose_radius(problem, &online_problem),
-        .batch = choose_batch(problem),
+        .batch = md_problem_batch(problem),
         .learnt = LEARNT,
         .seed = (uint64_t)problem->options->seed,
         .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
-    trained->eta0 = settings.eta0;
+    trained->eta0 = problem->method->two_stages ? settings.eta : settings.eta0;
+    trained->radius = trained->bound = NAN;
     trained->epochs = md_calloc(problem->epochs, sizeof *trained->epochs);
     if (trained->epochs == NULL) {
         status = md_fail_memory(error, problem->epochs * sizeof(medley_epoch));
@@ -328,7 +443,7 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
     medley_status stopped = MEDLEY_OK;
     bool resumed;
     MEDLEY_TRY(resume(&run, &resumed));
-    if (!resumed &&
+    if (!resumed && !mirror &&
         isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
         MEDLEY_TRY(stopped =
                        md_choose_rate(problem, &online_problem, &settings, &trained->eta0, error));
@@ -338,6 +453,7 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
         MEDLEY_TRY(stopped = run_epochs(&run));
     }
     trained->iterations = run.online.round;
+    trained->updates = run.online.updates;
     MEDLEY_TRY(finish(&run));
     status = stopped;
 done:

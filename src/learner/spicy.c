@@ -44,7 +44,7 @@ static void forget(struct run *run)
     run->primal = run->dual = run->difference = run->objective = 0;
     run->newton_steps = run->passes = 0;
     free(run->trained.epochs);
-    run->trained = (md_trained){.converged = true};
+    run->trained = (md_trained){.radius = NAN, .bound = NAN, .converged = true};
 }
 
 static void clear_run(struct run *run)

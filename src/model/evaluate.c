@@ -91,9 +91,57 @@ done:
     return status;
 }
 
+/* ---- probabilities ---- */
+
+enum { BINS = 15 };
+static const double LEAST_PROBABILITY = 1e-15;
+
+struct bin {
+    double confidence; /* sum of the highest probabilities */
+    double right;      /* how many of them were of the right label */
+};
+
+/* Squared distance of a row's probabilities to the right answer; the most probable label. */
+static double row_distance(const float *p, size_t labels, int32_t right, size_t *top)
+{
+    double sum = right < 0 ? 1 : 0;
+    *top = 0;
+    for (size_t l = 0; l < labels; l++) {
+        const double distance = (double)p[l] - ((int32_t)l == right ? 1 : 0);
+        sum += distance * distance;
+        *top = p[l] > p[*top] ? l : *top;
+    }
+    return sum;
+}
+
+static void measure_probabilities(medley_evaluation *evaluation, const int32_t *gold,
+                                  const medley_prediction *prediction)
+{
+    const size_t labels = prediction->labels;
+    const double n = (double)prediction->rows;
+    struct bin bins[BINS] = {{0}};
+    evaluation->log_loss = evaluation->brier = evaluation->calibration_error = 0;
+    for (size_t r = 0; r < prediction->rows; r++) {
+        const float *p = prediction->score + r * labels;
+        const double right = gold[r] < 0 ? 0 : (double)p[gold[r]];
+        size_t top;
+        evaluation->brier += row_distance(p, labels, gold[r], &top) / n;
+        evaluation->log_loss -= log(fmax(right, LEAST_PROBABILITY)) / n;
+        const double most = (double)p[top];
+        const size_t bin = most < 1 ? (size_t)(most * BINS) : BINS - 1;
+        bins[bin].confidence += most;
+        bins[bin].right += (int32_t)top == gold[r];
+    }
+    for (size_t b = 0; b < BINS; b++)
+        evaluation->calibration_error += fabs(bins[b].confidence - bins[b].right) / n;
+}
+
+/* ---- labels ---- */
+
 static medley_status compare_labels(medley_evaluation *evaluation, const medley_model *model,
                                     const medley_dataset *dataset,
-                                    const medley_prediction *prediction, medley_error *error)
+                                    const medley_prediction *prediction, bool probabilities,
+                                    medley_error *error)
 {
     const size_t labels = model->labels.count;
     int32_t *gold = md_dataset_map_labels(dataset, &model->labels);
@@ -110,6 +158,8 @@ static medley_status compare_labels(medley_evaluation *evaluation, const medley_
     }
     evaluation->accuracy = dataset->rows ? (double)evaluation->correct / (double)dataset->rows : 0;
     count_sequences(evaluation, dataset, gold, prediction->label);
+    if (probabilities)
+        measure_probabilities(evaluation, gold, prediction);
     free(gold);
     if (dataset->sequence_count == 0)
         return MEDLEY_OK;
@@ -161,26 +211,40 @@ static void compare_values(medley_evaluation *evaluation, const double *target,
     evaluation->r2 = vary ? 1 - error / spread : NAN;
 }
 
-medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
-                              const medley_dataset *dataset, size_t threads, medley_error *error)
+medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
+                                   const medley_dataset *dataset,
+                                   const medley_evaluate_options *given, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
+    medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
+    if (given != NULL)
+        memcpy(&options, given,
+               given->struct_size < sizeof options ? given->struct_size : sizeof options);
+    medley_predict_options wanted = MEDLEY_PREDICT_OPTIONS_INIT;
+    wanted.threads = options.threads;
+    wanted.probabilities = options.probabilities;
     const double start = md_clock_seconds();
     medley_prediction *prediction = NULL;
     double *targets = NULL;
-    *evaluation = (medley_evaluation){
-        .labels = model->labels.count, .parts = dataset->rows, .rmse = NAN, .r2 = NAN};
+    *evaluation = (medley_evaluation){.labels = model->labels.count,
+                                      .parts = dataset->rows,
+                                      .rmse = NAN,
+                                      .r2 = NAN,
+                                      .log_loss = NAN,
+                                      .brier = NAN,
+                                      .calibration_error = NAN};
     if (dataset->label == NULL)
         return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
                           "there are no labels to compare with; give labelled data or --labels "
                           "FILE, or use predict");
     if (medley_model_is_regression(model))
         MEDLEY_TRY(read_targets(&targets, dataset, error));
-    MEDLEY_TRY(medley_predict(&prediction, model, dataset, threads, error));
+    MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &wanted, error));
     if (targets != NULL)
         compare_values(evaluation, targets, prediction);
     else
-        MEDLEY_TRY(compare_labels(evaluation, model, dataset, prediction, error));
+        MEDLEY_TRY(
+            compare_labels(evaluation, model, dataset, prediction, wanted.probabilities, error));
     evaluation->seconds_score = prediction->seconds_score;
     evaluation->seconds_decode = prediction->seconds_decode;
     evaluation->seconds_total = md_clock_seconds() - start;
@@ -190,4 +254,12 @@ done:
     if (status < 0)
         medley_evaluation_clear(evaluation);
     return status;
+}
+
+medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
+                              const medley_dataset *dataset, size_t threads, medley_error *error)
+{
+    medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
+    options.threads = threads;
+    return medley_evaluate_with(evaluation, model, dataset, &options, error);
 }

@@ -7,7 +7,10 @@
 #include "model/model.h"
 
 /* The version that is written, and the oldest one that is read. */
-enum { MD_FILE_VERSION = 3, MD_FILE_OLDEST = 2, MD_SECTION_COUNT = 5 };
+enum { MD_FILE_VERSION = 3, MD_FILE_OLDEST = 2 };
+
+/* Sections of every file, and of those that have all. */
+enum { MD_SECTION_COUNT = 5, MD_SECTIONS_KNOWN = 6 };
 
 #define MD_FILE_MAGIC "MEDLEY\r\n" /* 8 bytes; \r\n shows a transfer in text mode */
 
@@ -20,8 +23,8 @@ enum { MD_MOST_ORDER = 2, MD_MOST_LABELS = 1 << 20 };
 
 enum { MD_SECTIONS_MOST = 64, MD_SECTION_ALIGN = 64 };
 
-/* "story" "kernels" "points" "bodies" "weights" */
-extern const char *const md_section_names[MD_SECTION_COUNT];
+/* "story" "kernels" "points" "bodies" "weights", and of calibrated models "proba" */
+extern const char *const md_section_names[MD_SECTIONS_KNOWN];
 
 /* The sections of coefficients, and of templates and explicit weights. Reading sets in->bad where
  * bytes make no sense and returns a failure only for lack of memory. */

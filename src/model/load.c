@@ -18,13 +18,14 @@ struct loader {
     medley_model *model;
     const char *path;
     uint64_t version;
-    md_unpack sections[MD_SECTION_COUNT];
+    md_unpack sections[MD_SECTIONS_KNOWN];
+    size_t section_count;
     medley_error *error;
 };
 
 static medley_status fail_damaged(const struct loader *loader, const char *what)
 {
-    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+    for (size_t i = 0; i < loader->section_count; i++)
         if (loader->sections[i].no_memory)
             return md_fail_memory(loader->error, loader->sections[i].length);
     return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
@@ -37,7 +38,7 @@ static medley_status find_sections(struct loader *loader, md_unpack *header)
 {
     const char *data = header->data;
     const size_t length = header->length;
-    for (size_t i = 0; i < MD_SECTION_COUNT; i++) {
+    for (size_t i = 0; i < loader->section_count; i++) {
         header->position += 8; /* the name is for people */
         const uint64_t offset = md_unpack_u64(header);
         const uint64_t size = md_unpack_u64(header);
@@ -78,9 +79,10 @@ static medley_status read_container(struct loader *loader, const char *data, siz
                           "the model has format version %llu, this program reads versions %d to "
                           "%d; train it again",
                           (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
-    if (sections != MD_SECTION_COUNT)
+    if (sections != MD_SECTION_COUNT && (version < 3 || sections != MD_SECTIONS_KNOWN))
         return fail_damaged(loader, "unknown version");
     loader->version = version;
+    loader->section_count = sections;
     return find_sections(loader, &header);
 }
 
@@ -172,6 +174,7 @@ static void read_summary(struct loader *loader, md_unpack *in)
     model->penalty = md_unpack_text(in);
     double *numbers[] = {&s->lambda,    &s->C,    &s->spicy_C, &s->eta0,
                          &s->objective, &s->dual, &s->gap};
+    s->radius = s->bound = NAN;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = md_unpack_f64(in);
     s->examples = md_unpack_u64(in);
@@ -388,6 +391,32 @@ static medley_status read_weights(struct loader *loader)
     return MEDLEY_OK;
 }
 
+/* A positive factor, and for each label an offset or for none. */
+static medley_status read_calibration(struct loader *loader)
+{
+    medley_model *model = loader->model;
+    md_calibration *calibration = &model->calibration;
+    md_unpack *in = &loader->sections[5];
+    if (loader->section_count == MD_SECTION_COUNT)
+        return MEDLEY_OK;
+    const double factor = md_unpack_f64(in);
+    const size_t count = md_unpack_count(in, sizeof(double));
+    if (in->bad || model->labels.count == 0 || !(factor > 0 && isfinite(factor)) ||
+        (count != 0 && count != model->labels.count))
+        return fail_damaged(loader, "probabilities");
+    if (count > 0)
+        calibration->offset = md_calloc(count, sizeof *calibration->offset);
+    if (count > 0 && calibration->offset == NULL)
+        return md_fail_memory(loader->error, count * sizeof *calibration->offset);
+    calibration->factor = factor;
+    bool finite = true;
+    for (size_t l = 0; l < count; l++) {
+        calibration->offset[l] = md_unpack_f64(in);
+        finite = finite && isfinite(calibration->offset[l]);
+    }
+    return finite && md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "probabilities");
+}
+
 /* ---- the file ---- */
 
 static medley_status load_from(struct loader *loader, const char *data, size_t length)
@@ -402,6 +431,7 @@ static medley_status load_from(struct loader *loader, const char *data, size_t l
     MEDLEY_TRY(read_points(loader));
     MEDLEY_TRY(read_bodies(loader));
     MEDLEY_TRY(read_weights(loader));
+    MEDLEY_TRY(read_calibration(loader));
     md_model_link_summary(loader->model);
 done:
     if (status < 0) {

@@ -21,6 +21,7 @@ void medley_model_free(medley_model *model)
     }
     free(model->bodies);
     free(model->bias);
+    md_calibration_clear(&model->calibration);
     for (size_t w = 0; model->weights != NULL && w < model->weights_count; w++)
         free(model->weights[w].values);
     free(model->weights);
@@ -50,6 +51,8 @@ void md_model_link_summary(medley_model *model)
     summary->epochs = model->epochs;
     summary->support_rows = model->support_count;
     summary->bias = model->bias != NULL ? model->bias[0] : NAN;
+    summary->temperature = model->calibration.factor > 0 ? 1 / model->calibration.factor : NAN;
+    summary->offsets = model->calibration.offset;
 }
 
 int md_body_round(md_body *body, size_t outputs)

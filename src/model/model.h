@@ -8,6 +8,7 @@
 #include "feature/feature.h"
 #include "gram/gram.h"
 #include "medley/model.h"
+#include "model/calibration.h"
 #include "structure/structure.h"
 
 /* One active block. */
@@ -51,10 +52,11 @@ struct medley_model {
                        predicted, or of two labels the score of the second, the first having 0 */
     double *bias;   /* [outputs] or NULL: 0 */
     md_link link;
-    size_t token_columns;  /* of tagged words that the templates were made for */
-    size_t label_column;   /* of them: where the label stood, from 1; 0: not known */
-    md_features *features; /* of the active templates, or NULL */
-    md_weights *weights;   /* [weights_count] */
+    md_calibration calibration; /* of what the link makes of scores */
+    size_t token_columns;       /* of tagged words that the templates were made for */
+    size_t label_column;        /* of them: where the label stood, from 1; 0: not known */
+    md_features *features;      /* of the active templates, or NULL */
+    md_weights *weights;        /* [weights_count] */
     size_t weights_count;
     md_bank bank;     /* active kernels and their views */
     md_points points; /* support rows */

@@ -89,13 +89,19 @@ static void decode_best(const struct decoding *d, struct decoder *decoder, size_
     }
 }
 
-/* Logistic probabilities divided by their sum are the softmax of their logarithms. */
-static void take_log_logistic(float *score, size_t count)
+/* Scores whose log-partition has the probabilities as its marginals, from those that decode. */
+static void prepare_probabilities(const struct decoding *d, size_t first, size_t length,
+                                  float *score)
 {
-    for (size_t i = 0; i < count; i++) {
-        const double s = (double)score[i];
-        score[i] = (float)(fmin(s, 0) - log1p(exp(-fabs(s))));
-    }
+    const md_space *space = &d->model->space;
+    const size_t labels = space->shape.labels;
+    if (d->model->link == MD_LINK_LOGISTIC)
+        md_log_logistic(score, length * labels);
+    if (d->model->calibration.factor > 0)
+        md_calibration_apply(&d->model->calibration, score,
+                             space->structure->part_count(space->shape, length), length, labels);
+    if (d->given != NULL) /* whatever the factor has made of it */
+        rule_out(score, d->given + first, length, labels);
 }
 
 static void decode_chunk(void *context, size_t chunk, size_t worker)
@@ -120,8 +126,7 @@ static void decode_chunk(void *context, size_t chunk, size_t worker)
             decode_best(d, decoder, s);
         if (!d->options->probabilities)
             continue;
-        if (d->model->link == MD_LINK_LOGISTIC)
-            take_log_logistic(decoder->score, length * labels);
+        prepare_probabilities(d, first, length, decoder->score);
         space->structure->log_partition(space->shape, length, decoder->score, decoder->marginal,
                                         &decoder->workspace);
         memcpy(d->prediction->score + first * labels, decoder->marginal,

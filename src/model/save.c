@@ -6,8 +6,8 @@
 #include "base/output.h"
 #include <string.h>
 
-const char *const md_section_names[MD_SECTION_COUNT] = {"story", "kernels", "points", "bodies",
-                                                        "weights"};
+const char *const md_section_names[MD_SECTIONS_KNOWN] = {"story",  "kernels", "points",
+                                                         "bodies", "weights", "proba"};
 
 static void pack_story(md_text *out, const medley_model *model)
 {
@@ -112,22 +112,32 @@ static void pack_points(md_text *out, const medley_model *model)
     }
 }
 
+static void pack_calibration(md_text *out, const medley_model *model)
+{
+    const md_calibration *calibration = &model->calibration;
+    const size_t offsets = calibration->offset != NULL ? model->labels.count : 0;
+    md_pack_f64(out, calibration->factor);
+    md_pack_u64(out, offsets);
+    for (size_t l = 0; l < offsets; l++)
+        md_pack_f64(out, calibration->offset[l]);
+}
+
 static size_t aligned(size_t offset)
 {
     return (offset + MD_SECTION_ALIGN - 1) / MD_SECTION_ALIGN * MD_SECTION_ALIGN;
 }
 
-static void pack_header(md_text *out, const md_text *sections)
+static void pack_header(md_text *out, const md_text *sections, size_t count)
 {
-    size_t offset = aligned(MD_HEADER_BYTES(MD_SECTION_COUNT));
+    size_t offset = aligned(MD_HEADER_BYTES(count));
     size_t length = offset;
-    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+    for (size_t i = 0; i < count; i++)
         length = aligned(length) + sections[i].length;
     md_text_add(out, MD_FILE_MAGIC, 8);
     md_pack_u64(out, MD_FILE_VERSION);
     md_pack_u64(out, length);
-    md_pack_u64(out, MD_SECTION_COUNT);
-    for (size_t i = 0; i < MD_SECTION_COUNT; i++) {
+    md_pack_u64(out, count);
+    for (size_t i = 0; i < count; i++) {
         char name[8] = {0};
         memcpy(name, md_section_names[i], strlen(md_section_names[i]));
         md_text_add(out, name, sizeof name);
@@ -141,12 +151,12 @@ static void pack_header(md_text *out, const md_text *sections)
 }
 
 static medley_status write_file(md_output *output, const md_text *header, const md_text *sections,
-                                medley_error *error)
+                                size_t count, medley_error *error)
 {
     static const char zeros[MD_SECTION_ALIGN];
     medley_status status = md_output_write(output, header->data, header->length, error);
     size_t position = header->length;
-    for (size_t i = 0; i < MD_SECTION_COUNT && status == MEDLEY_OK; i++) {
+    for (size_t i = 0; i < count && status == MEDLEY_OK; i++) {
         status = md_output_write(output, zeros, aligned(position) - position, error);
         if (status == MEDLEY_OK)
             status = md_output_write(output, sections[i].data, sections[i].length, error);
@@ -160,28 +170,32 @@ medley_status medley_model_save(const medley_model *model, const char *path, med
     medley_status status = MEDLEY_OK;
     md_output output = {0};
     md_text header = {0};
-    md_text sections[MD_SECTION_COUNT] = {{0}};
+    md_text sections[MD_SECTIONS_KNOWN] = {{0}};
+    const bool calibrated = model->calibration.factor > 0;
+    const size_t count = calibrated ? MD_SECTIONS_KNOWN : MD_SECTION_COUNT;
     pack_story(&sections[0], model);
     pack_kernels(&sections[1], &model->bank);
     pack_points(&sections[2], model);
     md_bodies_pack(&sections[3], model);
     md_weights_pack(&sections[4], model);
+    if (calibrated)
+        pack_calibration(&sections[5], model);
     bool failed = false;
-    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+    for (size_t i = 0; i < count; i++)
         failed = failed || sections[i].failed;
     if (!failed)
-        pack_header(&header, sections);
+        pack_header(&header, sections, count);
     if (failed || header.failed) {
         status = md_fail_memory(error, sections[2].length);
         goto done;
     }
     MEDLEY_TRY(md_output_open(&output, path, error));
-    MEDLEY_TRY(write_file(&output, &header, sections, error));
+    MEDLEY_TRY(write_file(&output, &header, sections, count, error));
     status = md_output_commit(&output, error);
 done:
     md_output_abandon(&output);
     md_text_clear(&header);
-    for (size_t i = 0; i < MD_SECTION_COUNT; i++)
+    for (size_t i = 0; i < count; i++)
         md_text_clear(&sections[i]);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the tests of blocks: the same random rows as a dense matrix, a sparse one, ids, a Gram
- * matrix and kernel rows computed when they are asked for, and every kind of block over them. */
+ * matrix and a kernel whose values a ledger computes, and every kind of block over them. */
 #ifndef TESTS_BLOCK_BLOCK_DATA_H
 #define TESTS_BLOCK_BLOCK_DATA_H
 
@@ -31,7 +31,7 @@ struct data {
     float x[ROWS][COLUMNS]; /* many zeros */
     int32_t id[ROWS][2];    /* some -1; those of two templates side by side */
     md_matrix dense, sparse;
-    struct source_data full, streamed;
+    struct source_data full, computed;
 };
 
 static inline void fill_sparse(md_matrix *sparse, float x[ROWS][COLUMNS])
@@ -84,8 +84,8 @@ static inline void make_full(struct data *data)
     make_source(full, NULL, 0);
 }
 
-/* Room for three rows at a time. */
-static inline void make_streamed(struct data *data)
+/* No room for a matrix. */
+static inline void make_computed(struct data *data)
 {
     medley_error error = {0};
     double values[ROWS * COLUMNS];
@@ -95,11 +95,11 @@ static inline void make_streamed(struct data *data)
         for (size_t c = 0; c < COLUMNS; c++)
             values[r * COLUMNS + c] = GAIN * (double)data->x[r][c];
     assert_int_equal(
-        medley_dataset_from_dense(&data->streamed.dataset, values, ROWS, COLUMNS, NULL, &error),
+        medley_dataset_from_dense(&data->computed.dataset, values, ROWS, COLUMNS, NULL, &error),
         MEDLEY_OK);
-    make_source(&data->streamed, kernels, 4 * ROWS * sizeof(float));
-    assert_true(md_gram_is_streamed(data->streamed.gram));
-    assert_int_equal(md_gram_window(data->streamed.gram), 3);
+    make_source(&data->computed, kernels, 1);
+    assert_true(md_gram_is_streamed(data->computed.gram));
+    assert_false(md_gram_is_kept(data->computed.gram, 0));
 }
 
 static inline void make_data(struct data *data, uint64_t seed)
@@ -123,7 +123,7 @@ static inline void make_data(struct data *data, uint64_t seed)
     memcpy(data->dense.dense, data->x, sizeof data->x);
     fill_sparse(&data->sparse, data->x);
     make_full(data);
-    make_streamed(data);
+    make_computed(data);
 }
 
 static inline void clear_source(struct source_data *source)
@@ -137,7 +137,7 @@ static inline void clear_source(struct source_data *source)
 static inline void clear_data(struct data *data)
 {
     clear_source(&data->full);
-    clear_source(&data->streamed);
+    clear_source(&data->computed);
     md_matrix_clear(&data->dense);
     md_matrix_clear(&data->sparse);
 }
@@ -146,7 +146,8 @@ static inline void clear_data(struct data *data)
 
 typedef enum source {
     KERNEL,
-    STREAMED_KERNEL,
+    COMPUTED_KERNEL,   /* by a ledger that keeps no rows */
+    COMPUTED_AND_KEPT, /* by one that keeps a few */
     DENSE_MATRIX,
     SPARSE_MATRIX,
     IDS_OF_ROWS,
@@ -163,7 +164,8 @@ struct variant {
 
 static const struct variant variants[] = {
     {"kernel", KERNEL, MD_ROW_PARTS, false, "chain"},
-    {"streamed kernel", STREAMED_KERNEL, MD_ROW_PARTS, false, "chain"},
+    {"computed kernel", COMPUTED_KERNEL, MD_ROW_PARTS, false, "chain"},
+    {"computed kernel, some rows kept", COMPUTED_AND_KEPT, MD_ROW_PARTS, false, "chain"},
     {"kernel without pairs", KERNEL, MD_ROW_PARTS, false, "multiclass"},
     {"dense", DENSE_MATRIX, MD_ROW_PARTS, false, "chain"},
     {"dense without pairs", DENSE_MATRIX, MD_ROW_PARTS, false, "multiclass"},
@@ -179,9 +181,14 @@ static const struct variant variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
+static inline bool is_computed(const struct variant *variant)
+{
+    return variant->source == COMPUTED_KERNEL || variant->source == COMPUTED_AND_KEPT;
+}
+
 static inline bool is_kernel(const struct variant *variant)
 {
-    return variant->source == KERNEL || variant->source == STREAMED_KERNEL;
+    return variant->source == KERNEL || is_computed(variant);
 }
 
 static inline md_space space_of(const struct variant *variant)
@@ -217,6 +224,50 @@ struct usage {
     bool averaging, thresholds;
 };
 
+/* Ledgers of the blocks that have one: a kernel has one account in each. */
+enum { LEDGERS = 4 };
+static struct {
+    const md_block *block;
+    md_ledger *ledger;
+} ledgers[LEDGERS];
+
+/* NULL: the block needs none. */
+static inline md_ledger *ledger_of(const md_block *block)
+{
+    for (size_t i = 0; i < LEDGERS; i++)
+        if (ledgers[i].block == block)
+            return ledgers[i].ledger;
+    return NULL;
+}
+
+static inline md_block *make_kernel_block(const struct data *data, const struct variant *variant,
+                                          struct usage usage)
+{
+    md_block *block = NULL;
+    medley_error error = {0};
+    size_t place = 0;
+    md_kernel_source from = {.gram = data->full.gram,
+                             .name = variant->name,
+                             .labels = LABELS,
+                             .averaging = usage.averaging};
+    if (is_computed(variant)) {
+        const size_t rows = variant->source == COMPUTED_AND_KEPT ? 5 : 0;
+        const md_ledger_options options = {
+            .labels = LABELS, .longest = LONGEST, .memory = rows * ROWS * sizeof(float) + 1};
+        from.gram = data->computed.gram;
+        assert_int_equal(md_ledger_create(&from.ledger, from.gram, &options, &error), MEDLEY_OK);
+        while (place < LEDGERS && ledgers[place].block != NULL)
+            place++;
+        assert_true(place < LEDGERS);
+    }
+    assert_int_equal(md_kernel_block_create(&block, &from, &error), MEDLEY_OK);
+    if (is_computed(variant)) {
+        ledgers[place].block = block;
+        ledgers[place].ledger = from.ledger;
+    }
+    return block;
+}
+
 static inline md_block *make_block(const struct data *data, const struct variant *variant,
                                    struct usage usage)
 {
@@ -235,13 +286,70 @@ static inline md_block *make_block(const struct data *data, const struct variant
         .kind = variant->kind,
         .averaging = usage.averaging,
         .thresholds = usage.thresholds};
-    md_gram *gram = variant->source == KERNEL ? data->full.gram : data->streamed.gram;
-    const medley_status status = is_kernel(variant)
-                                     ? md_kernel_block_create(&block, gram, 0, variant->name,
-                                                              LABELS, usage.averaging, &error)
-                                     : md_explicit_block_create(&block, &what, &error);
-    assert_int_equal(status, MEDLEY_OK);
+    if (is_kernel(variant))
+        return make_kernel_block(data, variant, usage);
+    assert_int_equal(md_explicit_block_create(&block, &what, &error), MEDLEY_OK);
     return block;
+}
+
+static inline void free_block(md_block *block)
+{
+    md_ledger *ledger = ledger_of(block);
+    for (size_t i = 0; i < LEDGERS; i++)
+        if (ledgers[i].block == block)
+            ledgers[i].block = NULL;
+    md_block_free(block);
+    md_ledger_free(ledger);
+}
+
+/* ---- what comes next, for the blocks that need to know ---- */
+
+/* The rows of some examples are looked at and changed next. In order, so that those of an example
+ * stand side by side also where examples overlap. */
+static inline void announce(const md_block *block, const md_gradient *gradients, size_t count)
+{
+    medley_error error = {0};
+    size_t rows[ROWS];
+    size_t used = 0;
+    if (ledger_of(block) == NULL)
+        return;
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t g = 0; g < count; g++)
+            if (r >= gradients[g].example.row &&
+                r < gradients[g].example.row + gradients[g].example.length) {
+                rows[used++] = r;
+                break;
+            }
+    assert_int_equal(md_ledger_open(ledger_of(block), rows, used, &error), MEDLEY_OK);
+}
+
+/* What the block is made of is true for all rows afterwards. */
+static inline void settle(const md_block *block)
+{
+    medley_error error = {0};
+    if (ledger_of(block) != NULL)
+        assert_int_equal(md_ledger_close(ledger_of(block), &error), MEDLEY_OK);
+}
+
+static inline void refresh_norm(md_block *block)
+{
+    settle(block);
+    md_block_refresh_norm(block);
+}
+
+static inline void take_average(md_block *block)
+{
+    medley_error error = {0};
+    assert_int_equal(block->class->take_average(block, &error), MEDLEY_OK);
+    block->link = 1;
+    refresh_norm(block);
+}
+
+static inline void import_body(md_block *block, const float *body)
+{
+    medley_error error = {0};
+    assert_int_equal(block->class->import_body(block, body, &error), MEDLEY_OK);
+    refresh_norm(block);
 }
 
 #endif

@@ -233,6 +233,7 @@ static inline void check_scores(const struct data *data, const md_block *block,
     assert_true(parts < PARTS_MOST);
     for (size_t p = 0; p < PARTS_MOST; p++)
         score[p] = 7;
+    announce(block, &(md_gradient){.example = example}, 1);
     block->class->score(block, example, score);
     const double norm = sqrt(fmax(theta->reach, dense_norm2(theta->w)));
     for (size_t p = 0; p < PARTS_MOST; p++) {
@@ -248,6 +249,7 @@ static inline void check_scores(const struct data *data, const md_block *block,
 
 static inline void check_norms(md_block *block, struct theta *theta)
 {
+    settle(block);
     const double exact = dense_norm2(theta->w);
     const double scale = exact + 1e-2 * theta->reach;
     assert_close(block, block->class->norm2(block), exact, scale);
@@ -271,6 +273,7 @@ static inline bool take_step(const struct data *data, md_block *block,
                              const struct step *step, bool vanishes)
 {
     dense_step(data, variant, theta, &step->step);
+    announce(block, step->gradients, step->step.count);
     const double norm = block->class->step(block, &step->step);
     const double exact = dense_norm2(theta->w);
     assert_close(block, norm * norm, exact, exact + 1e-2 * theta->reach);
@@ -302,7 +305,7 @@ static inline void operate(const struct data *data, md_block *block, const struc
         md_block_rescale(block, factor);
         dense_scale(theta, factor);
     } else if (choice == 18) {
-        md_block_refresh_norm(block);
+        refresh_norm(block);
         if (block->norm == 0)
             dense_clear(theta);
     } else {
@@ -327,7 +330,7 @@ static inline void for_every_block(struct usage usage, check_block *check)
             md_random random;
             md_random_seed(&random, seed * 100 + v);
             check(&data, block, &variants[v], &random);
-            md_block_free(block);
+            free_block(block);
         }
         clear_data(&data);
     }

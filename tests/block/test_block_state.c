@@ -26,9 +26,16 @@ static void visit(void *context, void *data, size_t bytes)
     copy->length += bytes;
 }
 
+/* Out, or in again, as learners do it: between epochs, when nothing is left to be booked. */
+static void copy_state(md_block *block, struct copy *copy)
+{
+    settle(block);
+    md_block_visit(block, visit, copy);
+}
+
 /* What can be seen of a block. */
 struct seen {
-    double scale, norm, weight_sum, iterates, square;
+    double scale, link, norm, weight_sum, iterates, square;
     float body[FEATURES_MOST * WIDTH_MOST];
 };
 
@@ -46,7 +53,7 @@ static void go_on(const struct data *data, md_block *block, const struct variant
             const double tau = 0.02 * sqrt(theta->reach);
             block->class->soft_threshold(block, tau);
             dense_threshold(theta->w, tau);
-            md_block_refresh_norm(block);
+            refresh_norm(block);
             if (block->norm == 0)
                 dense_clear(theta);
         }
@@ -59,9 +66,11 @@ static void look(md_block *block, struct seen *seen)
 {
     memset(seen, 0, sizeof *seen);
     seen->scale = block->scale;
+    seen->link = block->link;
     seen->norm = block->norm;
     seen->weight_sum = block->weight_sum;
     seen->iterates = block->iterates;
+    settle(block);
     seen->square = block->class->norm2(block);
     block->class->export_body(block, seen->body);
 }
@@ -70,25 +79,24 @@ static void go_back_and_again(const struct data *data, md_block *block,
                               const struct variant *variant, bool thresholds)
 {
     struct theta theta = {0};
-    medley_error error = {0};
     struct copy copy = {0};
     struct seen seen[2];
     struct seen average[2];
     go_on(data, block, variant, &theta, 1, thresholds);
-    md_block_visit(block, visit, &copy);
+    copy_state(block, &copy);
     const struct theta start = theta;
     for (size_t k = 0; k < 2; k++) {
         theta = start;
         go_on(data, block, variant, &theta, 2, thresholds);
         look(block, &seen[k]);
-        assert_int_equal(block->class->take_average(block, &error), MEDLEY_OK);
+        take_average(block);
         look(block, &average[k]);
         if (k == 1)
             break;
         block->class->restart(block);
         go_on(data, block, variant, &(struct theta){0}, 3, thresholds); /* something else */
         copy.back = true;
-        md_block_visit(block, visit, &copy);
+        copy_state(block, &copy);
         assert_int_equal(copy.position, copy.length);
     }
     assert_memory_equal(&seen[0], &seen[1], sizeof seen[0]);
@@ -128,13 +136,13 @@ static void clear_what_was_copied(const struct data *data, md_block *block,
         block->class->restart(block);
         for (size_t t = md_random_below(random, 6); t > 0; t--)
             operate(data, block, variant, &theta, random);
-        md_block_visit(block, visit, &copy);
+        copy_state(block, &copy);
         block->class->restart(block);
         struct theta other = {0};
         for (size_t t = md_random_below(random, 6); t > 0; t--)
             operate(data, block, variant, &other, random);
         copy.back = true;
-        md_block_visit(block, visit, &copy);
+        copy_state(block, &copy);
         check_norms(block, &theta);
         block->class->clear(block);
         look(block, &seen);
@@ -162,9 +170,9 @@ static void resume_elsewhere(const struct data *data, md_block *block,
     struct seen seen[2];
     md_block *other = make_block(data, variant, PLAIN);
     go_on(data, block, variant, &theta, 4, false);
-    md_block_visit(block, visit, &copy);
+    copy_state(block, &copy);
     copy.back = true;
-    md_block_visit(other, visit, &copy);
+    copy_state(other, &copy);
     assert_int_equal(copy.position, copy.length);
     struct theta twin = theta;
     go_on(data, block, variant, &theta, 5, false);
@@ -172,7 +180,7 @@ static void resume_elsewhere(const struct data *data, md_block *block,
     look(block, &seen[0]);
     look(other, &seen[1]);
     assert_memory_equal(&seen[0], &seen[1], sizeof seen[0]);
-    md_block_free(other);
+    free_block(other);
     free(copy.bytes);
 }
 

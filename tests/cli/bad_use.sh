@@ -41,7 +41,6 @@ refuse 2 'column' "unknown label column" --label colour good.csv
 refuse 2 'NAME=FILE' "malformed view" --view good.csv
 printf 'a 1:1\nb 60000:1\n' >wide.svm
 refuse 2 '60000 columns' "a view for each of too many columns" --views each wide.svm
-refuse 2 'too small' "a hopeless memory budget" --memory 100 good.csv
 expect_exit 2 "no model named" "$MEDLEY" train good.csv
 expect_exit 2 "unknown command" "$MEDLEY" trian
 expect_text "unknown command: nearest" "did you mean 'train'" "$err"

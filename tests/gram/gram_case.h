@@ -4,7 +4,7 @@
 #ifndef TESTS_GRAM_GRAM_CASE_H
 #define TESTS_GRAM_GRAM_CASE_H
 
-#include "gram/gram.h"
+#include "gram/ledger.h"
 #include "naive.h"
 
 enum { CASE_KERNELS = 32 };
@@ -146,12 +146,80 @@ static inline void check_near(const gram_case *c, size_t m, size_t i, size_t j, 
                  c->bank.kernels[m].name, c->n, i, j, value, expected, scale);
 }
 
-/* Row of a kernel by the interface that learners use; row[n] is overwritten. */
-static inline void read_row(md_gram *gram, size_t m, size_t i, float *row)
+/* ---- rows by the interface that learners use ---- */
+
+/* A row of every kernel at a time: of those whose values are kept from the Gram source, of the
+ * others as what a ledger makes of a change by 1 at that row. */
+typedef struct gram_rows {
+    md_gram *gram;
+    md_ledger *ledger; /* NULL: all values are kept */
+    size_t n, count;
+    float *values; /* [count][n] of the row that was fetched last */
+} gram_rows;
+
+static inline bool is_computed(const gram_rows *rows, size_t m)
 {
-    memset(row, 0, md_gram_rows(gram) * sizeof *row);
+    return rows->ledger != NULL && !md_gram_is_kept(rows->gram, m);
+}
+
+static inline gram_rows open_rows(md_gram *gram)
+{
+    gram_rows rows = {.gram = gram, .n = md_gram_rows(gram), .count = md_gram_count(gram)};
+    medley_error error = {0};
+    const md_ledger_options options = {.labels = 1, .longest = 2, .memory = 1};
+    if (md_gram_is_streamed(gram))
+        check_ok(md_ledger_create(&rows.ledger, gram, &options, &error), &error);
+    rows.values = md_calloc(rows.count * rows.n, sizeof *rows.values);
+    assert_non_null(rows.values);
+    for (size_t m = 0; m < rows.count; m++)
+        if (is_computed(&rows, m))
+            check_ok(md_ledger_attach(rows.ledger, m, rows.values + m * rows.n, &error), &error);
+    return rows;
+}
+
+static inline void close_rows(gram_rows *rows)
+{
+    for (size_t m = 0; m < rows->count; m++)
+        if (is_computed(rows, m))
+            md_ledger_detach(rows->ledger, m);
+    md_ledger_free(rows->ledger);
+    free(rows->values);
+}
+
+static inline void fetch_rows(gram_rows *rows, size_t i)
+{
     const float one = 1;
-    md_gram_add_row(gram, m, i, &(md_targets){.alpha = &one, .y = &row, .count = 1});
+    medley_error error = {0};
+    memset(rows->values, 0, rows->count * rows->n * sizeof *rows->values);
+    if (rows->ledger != NULL)
+        check_ok(md_ledger_open(rows->ledger, &i, 1, &error), &error);
+    for (size_t m = 0; m < rows->count; m++) {
+        float *row = rows->values + m * rows->n;
+        if (is_computed(rows, m)) {
+            md_ledger_forget(rows->ledger, m);
+            md_ledger_add(rows->ledger, m, i, 0, 1);
+        } else {
+            md_gram_add_row(rows->gram, m, i, &(md_targets){.alpha = &one, .y = &row, .count = 1});
+        }
+    }
+    if (rows->ledger != NULL)
+        check_ok(md_ledger_close(rows->ledger, &error), &error);
+}
+
+static inline const float *row_of(const gram_rows *rows, size_t m)
+{
+    return rows->values + m * rows->n;
+}
+
+/* K(i, j), alone. */
+static inline double entry_of(gram_rows *rows, size_t m, size_t i, size_t j)
+{
+    medley_error error = {0};
+    const size_t pair[2] = {i, j};
+    if (!is_computed(rows, m))
+        return (double)md_gram_entry(rows->gram, m, i, j);
+    check_ok(md_ledger_open(rows->ledger, pair, i == j ? 1 : 2, &error), &error);
+    return (double)md_ledger_entry(rows->ledger, m, i, j);
 }
 
 #endif

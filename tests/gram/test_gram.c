@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Full, sparse and streamed Gram matrices against the formulas, for every kernel and normalisation;
- * what must hold exactly (symmetry, unit diagonals, bits for any number of threads) does. */
+/* Full and sparse Gram matrices, and rows that are computed on the fly, against the formulas, for
+ * every kernel and normalisation; what must hold exactly (symmetry, unit diagonals, bits for any
+ * number of threads) does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,21 +29,32 @@ static data_kind kind_of(size_t rows, bool sparse)
 
 static void check_values(const gram_case *c, md_gram *gram)
 {
-    float *row = md_calloc(c->n, sizeof *row);
     double scale[CASE_KERNELS];
-    assert_non_null(row);
+    gram_rows rows = open_rows(gram);
     for (size_t m = 0; m < c->bank.count; m++)
         scale[m] = case_scale(c, m);
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t other = (i + 5) % 7 < c->n ? (i + 5) % 7 : 0;
+        fetch_rows(&rows, i);
         for (size_t m = 0; m < c->bank.count; m++) {
-            const size_t other = (i + 5) % 7 < c->n ? (i + 5) % 7 : 0;
-            read_row(gram, m, i, row);
+            const float *row = row_of(&rows, m);
             for (size_t j = 0; j < c->n; j++)
                 check_near(c, m, i, j, (double)row[j], scale[m]);
             check_near(c, m, i, i, md_gram_diagonal(gram, m, i), scale[m]);
-            assert_true(md_gram_entry(gram, m, i, other) == row[other]);
+            if (md_gram_is_kept(gram, m))
+                assert_true(md_gram_entry(gram, m, i, other) == row[other]);
+            else
+                assert_true(row[i] == (float)md_gram_diagonal(gram, m, i));
         }
-    free(row);
+    }
+    for (size_t i = 0; i < c->n; i += 1 + c->n / 40)
+        for (size_t m = 0; m < c->bank.count; m++) {
+            const size_t other = (i * 11 + 3) % c->n;
+            check_near(c, m, i, other, entry_of(&rows, m, i, other), scale[m]);
+            if (is_computed(&rows, m))
+                assert_true((float)entry_of(&rows, m, i, i) == (float)md_gram_diagonal(gram, m, i));
+        }
+    close_rows(&rows);
 }
 
 /* Symmetry and unit diagonals to the bit; traces and sums of centred rows to rounding. */
@@ -84,7 +96,8 @@ static void full_matrices_equal_the_formulas(void **state)
         assert_int_equal(md_gram_count(gram), c.bank.count);
         assert_int_equal(md_gram_rows(gram), c.n);
         assert_false(md_gram_is_streamed(gram));
-        assert_true(md_gram_window(gram) == SIZE_MAX);
+        for (size_t m = 0; m < c.bank.count; m++)
+            assert_true(md_gram_is_kept(gram, m));
         check_values(&c, gram);
         check_exact(&c, gram);
         md_gram_free(gram);
@@ -92,13 +105,13 @@ static void full_matrices_equal_the_formulas(void **state)
     }
 }
 
-/* Room for so many rows of every kernel that is streamed. */
+/* Room for so many rows of every kernel. */
 static size_t room_for(const gram_case *c, size_t rows)
 {
     return (rows + 1) * c->bank.count * c->n * sizeof(float);
 }
 
-static void streamed_rows_equal_the_formulas(void **state)
+static void computed_rows_equal_the_formulas(void **state)
 {
     (void)state;
     for (size_t s = 2; s < 2 * SIZES - 2; s++) {
@@ -108,17 +121,44 @@ static void streamed_rows_equal_the_formulas(void **state)
         open_case(&c, &choice);
         md_gram *gram = open_gram(&c, 2, room_for(&c, rows > 2 ? rows / 3 : 1));
         if (rows > 2) {
+            size_t computed = 0;
+            for (size_t m = 0; m < c.bank.count; m++)
+                computed += !md_gram_is_kept(gram, m);
             assert_true(md_gram_is_streamed(gram));
-            assert_true(md_gram_window(gram) < rows);
+            assert_true(computed > 0);
             assert_true(md_gram_bytes(gram) <= room_for(&c, rows / 3));
         }
-        check_values(&c, gram); /* one row at a time, never announced */
+        check_values(&c, gram);
         md_gram_free(gram);
         close_case(&c);
     }
 }
 
-/* Announced in windows or not, in order or not, twice in one window: the rows are the same. */
+/* Entries between the rows of a window, whatever the order of the rows; diagonals to the bit. */
+static void check_window(gram_case *c, md_gram *gram, const size_t *visits, size_t count)
+{
+    medley_error error = {0};
+    gram_rows rows = open_rows(gram);
+    double scale[CASE_KERNELS];
+    for (size_t m = 0; m < c->bank.count; m++)
+        scale[m] = case_scale(c, m);
+    const size_t window = md_ledger_window(rows.ledger);
+    for (size_t first = 0; first < count; first += window) {
+        const size_t opened = count - first < window ? count - first : window;
+        check_ok(md_ledger_open(rows.ledger, visits + first, opened, &error), &error);
+        for (size_t m = 0; m < c->bank.count; m++)
+            for (size_t k = 0; k < opened * opened; k++) {
+                const size_t i = visits[first + k / opened];
+                const size_t j = visits[first + k % opened];
+                const float value = md_ledger_entry(rows.ledger, m, i, j);
+                check_near(c, m, i, j, (double)value, scale[m]);
+                if (i == j)
+                    assert_true(value == (float)md_gram_diagonal(gram, m, i));
+            }
+    }
+    close_rows(&rows);
+}
+
 static void visiting_order_does_not_matter(void **state)
 {
     (void)state;
@@ -130,31 +170,13 @@ static void visiting_order_does_not_matter(void **state)
         md_gram *gram = open_gram(&c, 2, room_for(&c, 40));
         assert_true(md_gram_is_streamed(gram));
         size_t visits[300];
-        float row[300];
-        double scale[CASE_KERNELS];
         md_random random;
         md_random_seed(&random, 9);
         for (size_t i = 0; i < 300; i++)
             visits[i] = i;
+        check_window(&c, gram, visits, 300);
         md_random_shuffle(&random, visits, 300);
-        visits[4] = visits[2];
-        for (size_t m = 0; m < c.bank.count; m++)
-            scale[m] = case_scale(&c, m);
-        for (size_t i = 0; i < 300; i++) {
-            const size_t window = md_gram_window(gram);
-            if (i % window == 0) {
-                const size_t count = 300 - i < window ? 300 - i : window;
-                assert_int_equal(md_gram_prefetch(gram, visits + i, count, NULL), MEDLEY_OK);
-            }
-            /* every fifth row is one that was not announced */
-            const size_t at = i % 5 == 4 ? (visits[i] + 150) % 300 : visits[i];
-            const size_t m = i % c.bank.count;
-            read_row(gram, m, at, row);
-            for (size_t j = 0; j < 300; j++)
-                check_near(&c, m, at, j, (double)row[j], scale[m]);
-            const size_t other = (at * 11 + 3) % 300;
-            check_near(&c, m, at, other, (double)md_gram_entry(gram, m, at, other), scale[m]);
-        }
+        check_window(&c, gram, visits, 300);
         md_gram_free(gram);
         close_case(&c);
     }
@@ -189,7 +211,7 @@ static void mostly_zero_kernels_are_kept_sparse(void **state)
     }
 }
 
-static void sparse_and_streamed_kernels_live_together(void **state)
+static void sparse_and_computed_kernels_live_together(void **state)
 {
     (void)state;
     static const char *const names[] = {"rbf", "bspline", NULL};
@@ -208,11 +230,14 @@ static void sparse_and_streamed_kernels_live_together(void **state)
 static float *all_rows(gram_case *c, size_t threads, size_t memory)
 {
     md_gram *gram = open_gram(c, threads, memory);
-    float *rows = md_calloc(c->bank.count * c->n * c->n, sizeof *rows);
+    gram_rows from = open_rows(gram);
+    float *rows = md_calloc(c->n * c->bank.count * c->n, sizeof *rows);
     assert_non_null(rows);
-    for (size_t m = 0; m < c->bank.count; m++)
-        for (size_t i = 0; i < c->n; i++)
-            read_row(gram, m, i, rows + (m * c->n + i) * c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        fetch_rows(&from, i);
+        memcpy(rows + i * c->bank.count * c->n, from.values, c->bank.count * c->n * sizeof *rows);
+    }
+    close_rows(&from);
     md_gram_free(gram);
     return rows;
 }
@@ -286,12 +311,17 @@ static void far_data_keep_their_distances(void **state)
     open_case(&c, &choice);
     for (size_t memory = 0; memory < 2; memory++) {
         md_gram *gram = open_gram(&c, 1, memory ? room_for(&c, 90) : 0);
-        for (size_t m = 0; m < c.bank.count; m++)
-            for (size_t i = 0; i < c.n * c.n; i++) {
-                const double value = (double)md_gram_entry(gram, m, i / c.n, i % c.n);
-                const double scale = fmax(1, fabs(c.expected[m][i]));
-                assert_true(fabs(value - c.expected[m][i]) < 1e-4 * scale);
+        gram_rows rows = open_rows(gram);
+        assert_int_equal(md_gram_is_streamed(gram), memory);
+        for (size_t i = 0; i < c.n; i++) {
+            fetch_rows(&rows, i);
+            for (size_t k = 0; k < c.bank.count * c.n; k++) {
+                const double expected = c.expected[k / c.n][i * c.n + k % c.n];
+                const double value = (double)rows.values[k];
+                assert_true(fabs(value - expected) < 1e-4 * fmax(1, fabs(expected)));
             }
+        }
+        close_rows(&rows);
         md_gram_free(gram);
     }
     close_case(&c);
@@ -333,7 +363,7 @@ static bool stop_at_once(void *context, const medley_progress *progress)
     return false;
 }
 
-static void budgets_and_observers_are_obeyed(void **state)
+static void observers_are_obeyed(void **state)
 {
     (void)state;
     const case_choice choice = {.kind = kind_of(300, false), .seed = 1};
@@ -341,13 +371,9 @@ static void budgets_and_observers_are_obeyed(void **state)
     open_case(&c, &choice);
     md_gram *gram = NULL;
     medley_error error = {0};
-    md_gram_options options = {.threads = 1, .memory = room_for(&c, 0)};
-    assert_int_equal(md_gram_create(&gram, &c.bank, &c.points, &options, &error), MEDLEY_USAGE);
-    assert_non_null(strstr(error.message, "--memory is too small"));
     size_t calls = 0;
     const medley_observer observer = {.context = &calls, .progress = stop_at_once};
-    options = (md_gram_options){.threads = 1, .observer = &observer};
-    error = (medley_error){0};
+    const md_gram_options options = {.threads = 1, .observer = &observer};
     assert_int_equal(md_gram_create(&gram, &c.bank, &c.points, &options, &error), MEDLEY_FAILED);
     assert_non_null(strstr(error.message, "stopped"));
     assert_int_equal(calls, 1);
@@ -359,15 +385,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_matrices_equal_the_formulas),
-        cmocka_unit_test(streamed_rows_equal_the_formulas),
+        cmocka_unit_test(computed_rows_equal_the_formulas),
         cmocka_unit_test(visiting_order_does_not_matter),
         cmocka_unit_test(mostly_zero_kernels_are_kept_sparse),
-        cmocka_unit_test(sparse_and_streamed_kernels_live_together),
+        cmocka_unit_test(sparse_and_computed_kernels_live_together),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(kernels_of_many_views_are_each_their_own),
         cmocka_unit_test(far_data_keep_their_distances),
         cmocka_unit_test(rows_of_zeros_stay_zero),
-        cmocka_unit_test(budgets_and_observers_are_obeyed),
+        cmocka_unit_test(observers_are_obeyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

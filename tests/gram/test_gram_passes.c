@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes over whole Gram matrices, full, sparse or streamed: products with coefficients, packed
- * triangles and mixtures, against sums over the formulas. */
+/* Passes over whole Gram matrices, full, sparse or computed on the fly: products with coefficients
+ * and mixtures, against sums over the formulas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 enum { ROWS = 300, LABELS = 3 };
 
 /* Dense values so far apart that the hat is mostly zero and kept sparse (centred it is not), while
- * the others are full or streamed, and the constant is a row of its own. */
+ * the others are full or computed, and the constant is a row of its own. */
 static void open_mixed(gram_case *c)
 {
     static const char *const names[] = {"poly", "rbf", "bspline", "bias", NULL};
@@ -25,16 +25,16 @@ static void open_mixed(gram_case *c)
     open_case(c, &choice);
 }
 
-/* 0: no limit; otherwise room for about so many rows of the kernels that are streamed. */
-static const size_t windows[] = {0, 100, 7};
-enum { WINDOWS = 3 };
+/* 0: no limit; otherwise room for about so many rows of the kernels that are not kept. */
+static const size_t budgets[] = {0, 100, 7};
+enum { BUDGETS = 3 };
 
-static md_gram *open_window(gram_case *c, size_t w, size_t threads)
+static md_gram *open_budget(gram_case *c, size_t w, size_t threads)
 {
     const size_t all = c->bank.count * ROWS * sizeof(float);
     /* the sparse hat takes its part of the budget first */
     const size_t sparse = w == 0 ? 0 : ROWS * ROWS * sizeof(float) / 2;
-    md_gram *gram = open_gram(c, threads, windows[w] ? sparse + (windows[w] + 1) * all : 0);
+    md_gram *gram = open_gram(c, threads, budgets[w] ? sparse + (budgets[w] + 1) * all : 0);
     assert_int_equal(md_gram_is_streamed(gram), w > 0);
     return gram;
 }
@@ -78,23 +78,14 @@ static void products_add_to_what_is_there(void **state)
     float *start = draw_floats(ROWS * LABELS, 2);
     float *out = md_calloc(ROWS * LABELS, sizeof *out);
     assert_non_null(out);
-    for (size_t w = 0; w < WINDOWS; w++) {
-        md_gram *gram = open_window(&c, w, 2);
+    for (size_t w = 0; w < BUDGETS; w++) {
+        md_gram *gram = open_budget(&c, w, 2);
         for (size_t m = 0; m < c.bank.count; m++) {
-            static const size_t announced[] = {4, 9, 2};
-            assert_int_equal(md_gram_prefetch(gram, announced, 3, NULL), MEDLEY_OK);
+            if (!md_gram_is_kept(gram, m))
+                continue;
             memcpy(out, start, ROWS * LABELS * sizeof *out);
             assert_int_equal(md_gram_multiply(gram, m, coefficient, LABELS, out, NULL), MEDLEY_OK);
             check_product(c.expected[m], coefficient, start, out);
-            /* rows can be asked for as before, also of kernels that the pass left out */
-            const size_t window = md_gram_window(gram);
-            const size_t first = w == 0 ? 0 : (ROWS - 1) / window * window; /* of the last window */
-            const size_t other = m == 0 ? 1 : 0;
-            const double scale = case_scale(&c, other);
-            float row[ROWS];
-            read_row(gram, other, first, row);
-            for (size_t j = 0; j < ROWS; j++)
-                check_near(&c, other, first, j, (double)row[j], scale);
         }
         md_gram_free(gram);
     }
@@ -104,28 +95,44 @@ static void products_add_to_what_is_there(void **state)
     close_case(&c);
 }
 
-static void packed_rows_are_the_upper_triangles(void **state)
+/* A ledger's product: coefficients that replace what was there, booked for all rows at once. */
+static void ledgers_multiply_restated_coefficients(void **state)
 {
     (void)state;
-    const size_t triangle = (size_t)ROWS * (ROWS + 1) / 2;
     gram_case c;
     open_mixed(&c);
-    float *packed = md_calloc(c.bank.count * triangle, sizeof *packed);
-    assert_non_null(packed);
-    for (size_t w = 0; w < WINDOWS; w++) {
-        md_gram *gram = open_window(&c, w, 2);
-        memset(packed, 0xff, c.bank.count * triangle * sizeof *packed);
-        assert_int_equal(md_gram_pack(gram, packed, NULL), MEDLEY_OK);
+    float *by_label = draw_floats(ROWS * LABELS, 1);
+    float *coefficient = md_calloc(ROWS * LABELS, sizeof *coefficient);
+    float *scores = md_calloc(CASE_KERNELS * ROWS * LABELS, sizeof *scores);
+    float *out = md_calloc(ROWS * LABELS, sizeof *out);
+    assert_true(coefficient != NULL && scores != NULL && out != NULL);
+    for (size_t i = 0; i < ROWS * LABELS; i++)
+        coefficient[i] = by_label[i % LABELS * ROWS + i / LABELS];
+    for (size_t w = 1; w < BUDGETS; w++) {
+        md_gram *gram = open_budget(&c, w, 2);
+        md_ledger *ledger = NULL;
+        const md_ledger_options options = {.labels = LABELS, .longest = 1, .memory = w};
+        assert_int_equal(md_ledger_create(&ledger, gram, &options, NULL), MEDLEY_OK);
+        for (size_t m = 0; m < c.bank.count; m++)
+            if (!md_gram_is_kept(gram, m)) {
+                float *score = scores + m * ROWS * LABELS;
+                assert_int_equal(md_ledger_attach(ledger, m, score, NULL), MEDLEY_OK);
+                md_ledger_restate(ledger, m, by_label, 1);
+            }
+        assert_int_equal(md_ledger_close(ledger, NULL), MEDLEY_OK);
         for (size_t m = 0; m < c.bank.count; m++) {
-            const double scale = case_scale(&c, m);
-            const float *value = packed + m * triangle;
-            for (size_t i = 0; i < ROWS; i++)
-                for (size_t j = i; j < ROWS; j++)
-                    check_near(&c, m, i, j, (double)*value++, scale);
+            for (size_t i = 0; i < ROWS * LABELS; i++)
+                out[i] = scores[m * ROWS * LABELS + i % LABELS * ROWS + i / LABELS];
+            if (!md_gram_is_kept(gram, m))
+                check_product(c.expected[m], coefficient, NULL, out);
         }
+        md_ledger_free(ledger);
         md_gram_free(gram);
     }
-    free(packed);
+    free(by_label);
+    free(coefficient);
+    free(scores);
+    free(out);
     close_case(&c);
 }
 
@@ -142,31 +149,27 @@ static double *naive_mixture(const gram_case *c, const double *weight)
 
 static void check_mixture(md_gram *gram, const double *expected)
 {
-    const size_t triangle = (size_t)ROWS * (ROWS + 1) / 2;
     const double tolerance = 1e-4 * largest_of(expected, (size_t)ROWS * ROWS); /* with kinks */
-    float *coefficient = draw_floats(ROWS * LABELS, 3);
-    float *out = md_calloc(ROWS * LABELS, sizeof *out);
-    float *packed = md_calloc(triangle, sizeof *packed);
-    float row[ROWS];
-    assert_true(out != NULL && packed != NULL);
+    gram_rows rows = open_rows(gram);
     assert_int_equal(md_gram_count(gram), 1);
-    assert_int_equal(md_gram_pack(gram, packed, NULL), MEDLEY_OK);
-    const float *value = packed;
     for (size_t i = 0; i < ROWS; i++) {
-        read_row(gram, 0, i, row);
+        fetch_rows(&rows, i);
         for (size_t j = 0; j < ROWS; j++)
-            assert_true(fabs((double)row[j] - expected[i * ROWS + j]) <= tolerance);
-        for (size_t j = i; j < ROWS; j++)
-            assert_true(fabs((double)*value++ - expected[i * ROWS + j]) <= tolerance);
+            assert_true(fabs((double)row_of(&rows, 0)[j] - expected[i * ROWS + j]) <= tolerance);
         assert_true(fabs(md_gram_diagonal(gram, 0, i) - expected[i * ROWS + i]) <= tolerance);
         const size_t j = (i * 13 + 5) % ROWS;
-        assert_true(fabs((double)md_gram_entry(gram, 0, i, j) - (double)row[j]) <= tolerance);
+        assert_true(fabs(entry_of(&rows, 0, i, j) - expected[i * ROWS + j]) <= tolerance);
     }
+    close_rows(&rows);
+    if (!md_gram_is_kept(gram, 0))
+        return;
+    float *coefficient = draw_floats(ROWS * LABELS, 3);
+    float *out = md_calloc(ROWS * LABELS, sizeof *out);
+    assert_non_null(out);
     assert_int_equal(md_gram_multiply(gram, 0, coefficient, LABELS, out, NULL), MEDLEY_OK);
     check_product(expected, coefficient, NULL, out);
     free(coefficient);
     free(out);
-    free(packed);
 }
 
 static void mixtures_are_weighted_sums(void **state)
@@ -179,9 +182,9 @@ static void mixtures_are_weighted_sums(void **state)
     gram_case c;
     open_mixed(&c);
     assert_int_equal(c.bank.count, 8);
-    for (size_t i = 0; i < 3 * WINDOWS; i++) {
+    for (size_t i = 0; i < 3 * BUDGETS; i++) {
         const double *weight = weights[i % 3];
-        md_gram *gram = open_window(&c, i / 3, 1);
+        md_gram *gram = open_budget(&c, i / 3, 1);
         double *expected = naive_mixture(&c, weight);
         assert_int_equal(md_gram_mix(gram, weight, NULL), MEDLEY_OK);
         check_mixture(gram, expected);
@@ -221,39 +224,42 @@ static void mixtures_release_memory(void **state)
     medley_dataset_free(data);
 }
 
+/* The product of kernel 1 where it is kept, then all rows of the mixture; the caller frees them. */
+static float *all_passes(gram_case *c, size_t w, size_t threads)
+{
+    static const double weight[] = {0.5, 0.25, 2, 0.125, 1, 0.75, 0.375, 1};
+    float *coefficient = draw_floats(ROWS * LABELS, 1);
+    float *out = md_calloc(ROWS * LABELS + ROWS * ROWS, sizeof *out);
+    assert_non_null(out);
+    md_gram *gram = open_budget(c, w, threads);
+    if (md_gram_is_kept(gram, 1))
+        assert_int_equal(md_gram_multiply(gram, 1, coefficient, LABELS, out, NULL), MEDLEY_OK);
+    assert_int_equal(md_gram_mix(gram, weight, NULL), MEDLEY_OK);
+    gram_rows rows = open_rows(gram);
+    for (size_t i = 0; i < ROWS; i++) {
+        fetch_rows(&rows, i);
+        memcpy(out + ROWS * LABELS + i * ROWS, row_of(&rows, 0), ROWS * sizeof *out);
+    }
+    close_rows(&rows);
+    md_gram_free(gram);
+    free(coefficient);
+    return out;
+}
+
 static void threads_do_not_change_a_bit_of_passes(void **state)
 {
     (void)state;
-    const size_t triangle = (size_t)ROWS * (ROWS + 1) / 2;
     gram_case c;
     open_mixed(&c);
-    static const double weight[] = {0.5, 0.25, 2, 0.125, 1, 0.75, 0.375, 1};
-    float *coefficient = draw_floats(ROWS * LABELS, 1);
     for (size_t w = 0; w < 2; w++) {
-        float *first[2] = {NULL, NULL};
-        for (size_t threads = 1; threads <= 5; threads += threads == 1 ? 1 : 3) {
-            float *out = md_calloc(ROWS * LABELS, sizeof *out);
-            float *packed = md_calloc(triangle, sizeof *packed);
-            assert_true(out != NULL && packed != NULL);
-            md_gram *gram = open_window(&c, w, threads);
-            assert_int_equal(md_gram_multiply(gram, 1, coefficient, LABELS, out, NULL), MEDLEY_OK);
-            assert_int_equal(md_gram_mix(gram, weight, NULL), MEDLEY_OK);
-            assert_int_equal(md_gram_pack(gram, packed, NULL), MEDLEY_OK);
-            md_gram_free(gram);
-            if (threads == 1) {
-                first[0] = out;
-                first[1] = packed;
-                continue;
-            }
-            assert_memory_equal(out, first[0], ROWS * LABELS * sizeof *out);
-            assert_memory_equal(packed, first[1], triangle * sizeof *packed);
-            free(out);
-            free(packed);
+        float *one = all_passes(&c, w, 1);
+        for (size_t threads = 2; threads <= 5; threads += 3) {
+            float *many = all_passes(&c, w, threads);
+            assert_memory_equal(many, one, (ROWS * LABELS + ROWS * ROWS) * sizeof *one);
+            free(many);
         }
-        free(first[0]);
-        free(first[1]);
+        free(one);
     }
-    free(coefficient);
     close_case(&c);
 }
 
@@ -263,10 +269,12 @@ static void a_bank_may_be_used_twice(void **state)
     (void)state;
     gram_case c;
     open_mixed(&c);
-    for (size_t w = 0; w < 2 * WINDOWS; w++) {
-        md_gram *gram = open_window(&c, w % WINDOWS, 1);
+    for (size_t w = 0; w < 2 * BUDGETS; w++) {
+        md_gram *gram = open_budget(&c, w % BUDGETS, 1);
+        gram_rows rows = open_rows(gram);
         for (size_t m = 0; m < c.bank.count; m++)
-            check_near(&c, m, 3, 200, (double)md_gram_entry(gram, m, 3, 200), case_scale(&c, m));
+            check_near(&c, m, 3, 200, entry_of(&rows, m, 3, 200), case_scale(&c, m));
+        close_rows(&rows);
         md_gram_free(gram);
     }
     close_case(&c);
@@ -276,7 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_add_to_what_is_there),
-        cmocka_unit_test(packed_rows_are_the_upper_triangles),
+        cmocka_unit_test(ledgers_multiply_restated_coefficients),
         cmocka_unit_test(mixtures_are_weighted_sums),
         cmocka_unit_test(mixtures_release_memory),
         cmocka_unit_test(threads_do_not_change_a_bit_of_passes),

@@ -17,7 +17,8 @@
 
 enum { COLUMNS = 4, IDS = 12, BLOCKS_MOST = 64 };
 
-typedef enum columns_as { AS_KERNEL, AS_STREAMED_KERNEL, AS_WEIGHTS } columns_as;
+/* A kernel whose values are kept, one by a ledger, or weights. */
+typedef enum columns_as { AS_KERNEL, AS_COMPUTED_KERNEL, AS_WEIGHTS } columns_as;
 
 struct chain_size {
     size_t labels, examples, longest, id_blocks;
@@ -66,14 +67,14 @@ static inline void chain_problem_gram(struct chain_problem *p, columns_as as)
     char *const kernels[] = {spec, NULL};
     const md_bank_options bank_options = {.kernels = kernels, .views = "all"};
     const md_gram_options gram_options = {
-        .threads = 1, .memory = as == AS_STREAMED_KERNEL ? 4 * p->rows * sizeof(float) : 0};
+        .threads = 1, .memory = as == AS_COMPUTED_KERNEL ? 4 * p->rows * sizeof(float) : 0};
     if (as == AS_WEIGHTS)
         return;
     assert_int_equal(md_bank_make(&p->bank, p->dataset, &bank_options, &error), MEDLEY_OK);
     assert_int_equal(md_points_make(&p->points, &p->bank, p->dataset, true, &error), MEDLEY_OK);
     assert_int_equal(md_gram_create(&p->gram, &p->bank, &p->points, &gram_options, &error),
                      MEDLEY_OK);
-    assert_int_equal(md_gram_is_streamed(p->gram), as == AS_STREAMED_KERNEL);
+    assert_int_equal(md_gram_is_streamed(p->gram), as == AS_COMPUTED_KERNEL);
 }
 
 static inline void chain_problem_make(struct chain_problem *p, struct chain_size size,
@@ -137,8 +138,21 @@ struct chain_learner {
     md_block *blocks[BLOCKS_MOST];
     size_t block_count;
     md_penalty *penalty;
+    md_ledger *ledger;
     md_online online;
 };
+
+/* Windows are small and few rows are kept. */
+static inline void chain_learner_ledger(struct chain_learner *learner,
+                                        const struct chain_problem *p, size_t batch)
+{
+    medley_error error = {0};
+    const md_ledger_options options = {.labels = p->size.labels,
+                                       .longest = p->size.longest * batch,
+                                       .memory = 5 * p->rows * sizeof(float)};
+    if (p->gram != NULL && !md_gram_is_kept(p->gram, 0))
+        assert_int_equal(md_ledger_create(&learner->ledger, p->gram, &options, &error), MEDLEY_OK);
+}
 
 static inline void chain_learner_make(struct chain_learner *learner, const struct chain_problem *p,
                                       const char *loss, const char *penalty,
@@ -148,14 +162,19 @@ static inline void chain_learner_make(struct chain_learner *learner, const struc
     *learner = (struct chain_learner){.block_count = chain_blocks(p)};
     assert_true(learner->block_count <= BLOCKS_MOST);
     assert_int_equal(md_penalty_create(&learner->penalty, penalty, &error), MEDLEY_OK);
+    chain_learner_ledger(learner, p, settings->batch);
+    const md_kernel_source from = {.gram = p->gram,
+                                   .ledger = learner->ledger,
+                                   .name = "k",
+                                   .labels = p->size.labels,
+                                   .averaging = settings->average};
     for (size_t b = 0; b < learner->block_count; b++) {
         md_explicit what = chain_explicit(p, b);
         what.averaging = settings->average;
         what.thresholds = md_penalty_inner_threshold(learner->penalty) > 0;
         const medley_status status =
             b == 0 && p->gram != NULL
-                ? md_kernel_block_create(&learner->blocks[b], p->gram, 0, "k", p->size.labels,
-                                         settings->average, &error)
+                ? md_kernel_block_create(&learner->blocks[b], &from, &error)
                 : md_explicit_block_create(&learner->blocks[b], &what, &error);
         assert_int_equal(status, MEDLEY_OK);
     }
@@ -164,6 +183,7 @@ static inline void chain_learner_make(struct chain_learner *learner, const struc
                                        .penalised =
                                            learner->block_count - 2, /* not the constants */
                                        .gram = p->gram,
+                                       .ledger = learner->ledger,
                                        .space = p->space,
                                        .loss = md_loss_find(loss),
                                        .penalty = learner->penalty,
@@ -178,6 +198,7 @@ static inline void chain_learner_clear(struct chain_learner *learner)
     md_online_clear(&learner->online);
     for (size_t b = 0; b < learner->block_count; b++)
         md_block_free(learner->blocks[b]);
+    md_ledger_free(learner->ledger);
     md_penalty_free(learner->penalty);
 }
 

@@ -124,10 +124,11 @@ static inline void learner_make(struct learner *learner, const struct small_prob
                                   .space = space,
                                   .averaging = average,
                                   .thresholds = md_penalty_inner_threshold(learner->penalty) > 0};
+        const md_kernel_source from = {
+            .gram = p->gram, .m = m, .name = "k", .labels = LABELS, .averaging = average};
         const medley_status status =
             choice->explicit_weights ? md_explicit_block_create(&learner->blocks[m], &what, &error)
-                                     : md_kernel_block_create(&learner->blocks[m], p->gram, m, "k",
-                                                              LABELS, average, &error);
+                                     : md_kernel_block_create(&learner->blocks[m], &from, &error);
         assert_int_equal(status, MEDLEY_OK);
     }
     const md_online_problem problem = {.blocks = learner->blocks,

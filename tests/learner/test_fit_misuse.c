@@ -54,7 +54,6 @@ static void options_that_do_not_exist_or_fit_are_refused(void **state)
         {"kernel=rbf(auto,explicit)", MEDLEY_USAGE, "cannot be explicit"},
         {"method=average kernel=linear(explicit)", MEDLEY_NOT_SUPPORTED, "works on kernels"},
         {"task=binary", MEDLEY_BAD_INPUT, "3 different labels found, --task binary expects two"},
-        {"memory=100", MEDLEY_USAGE, "--memory is too small"},
         {"eta0=1e200 schedule=constant penalty=none radius=none", MEDLEY_FAILED,
          "training diverged in epoch 1"},
     };

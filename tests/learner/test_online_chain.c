@@ -205,14 +205,14 @@ static void sequences_coincide_with_the_direct_algorithm(void **state)
         follow("logistic", 3, AS_WEIGHTS, batches[i]);
         follow("hinge", 2, AS_KERNEL, batches[i]);
         follow("hinge", 2, AS_WEIGHTS, batches[i]);
-        follow("logistic", 3, AS_STREAMED_KERNEL, batches[i]); /* whatever fits a window */
-        follow("hinge", 2, AS_STREAMED_KERNEL, batches[i]);
+        follow("logistic", 3, AS_COMPUTED_KERNEL, batches[i]);
+        follow("hinge", 2, AS_COMPUTED_KERNEL, batches[i]);
     }
 }
 
-/* Epochs of all examples: rows of streamed kernels are announced for as many as fit a window, which
- * is less than the longest example here. */
-static void streamed_kernels_learn_the_same(void **state)
+/* Epochs of all examples, as many of which are announced at a time as fit a window: less than a
+ * quarter of the rows here. */
+static void computed_kernels_learn_the_same(void **state)
 {
     (void)state;
     static const struct chain_size size = {
@@ -221,7 +221,7 @@ static void streamed_kernels_learn_the_same(void **state)
     for (size_t k = 0; k < 2; k++) {
         double norm[2][SMALL_BLOCKS];
         double objective[2];
-        for (int as = AS_KERNEL; as <= AS_STREAMED_KERNEL; as++) {
+        for (int as = AS_KERNEL; as <= AS_COMPUTED_KERNEL; as++) {
             struct chain_problem problem;
             struct chain_learner learner;
             medley_error error = {0};
@@ -351,7 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_coincide_with_the_direct_algorithm),
-        cmocka_unit_test(streamed_kernels_learn_the_same),
+        cmocka_unit_test(computed_kernels_learn_the_same),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(a_copied_state_goes_on_as_if_nothing_had_happened),
     };

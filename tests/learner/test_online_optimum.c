@@ -70,6 +70,7 @@ static void forget_iterates(md_block **blocks, size_t count)
         block->class->export_body(block, body);
         block->class->restart(block);
         assert_int_equal(block->class->import_body(block, body, &error), MEDLEY_OK);
+        md_block_refresh_norm(block);
         free(body);
     }
 }
@@ -337,9 +338,11 @@ static double train_certified(struct certified *problem, double lambda)
     md_block *blocks[CERTIFIED_KERNELS] = {NULL};
     md_penalty *penalty = NULL;
     md_online online;
-    for (size_t m = 0; m < CERTIFIED_KERNELS; m++)
-        assert_int_equal(md_kernel_block_create(&blocks[m], problem->gram, m, "k", 3, true, &error),
-                         MEDLEY_OK);
+    for (size_t m = 0; m < CERTIFIED_KERNELS; m++) {
+        const md_kernel_source from = {
+            .gram = problem->gram, .m = m, .name = "k", .labels = 3, .averaging = true};
+        assert_int_equal(md_kernel_block_create(&blocks[m], &from, &error), MEDLEY_OK);
+    }
     assert_int_equal(md_penalty_create(&penalty, "l2", &error), MEDLEY_OK);
     const md_online_problem given = {
         .blocks = blocks,

@@ -70,6 +70,7 @@ static void start_anywhere(struct by_hand *hand, struct direct *d)
         }
         assert_int_equal(hand->blocks[g]->class->import_body(hand->blocks[g], body, &error),
                          MEDLEY_OK);
+        md_block_refresh_norm(hand->blocks[g]);
     }
 }
 

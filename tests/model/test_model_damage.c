@@ -259,8 +259,8 @@ static void change_version(const struct sample *sample, md_random *random)
     refuse(sample, bytes, sentence);
     put(bytes, 8, MD_FILE_VERSION + 1);
     /* a later version with more sections is recognised by the header alone */
-    put(bytes, 24, MD_SECTION_COUNT + 1);
-    const size_t end = MD_HEADER_BYTES(MD_SECTION_COUNT + 1) - 8;
+    put(bytes, 24, MD_SECTIONS_KNOWN + 1);
+    const size_t end = MD_HEADER_BYTES(MD_SECTIONS_KNOWN + 1) - 8;
     put(bytes, end, md_crc32(bytes, end));
     refuse(sample, bytes, "use a newer medley");
     put(bytes, 8, MD_FILE_VERSION); /* this version has no more of them */

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Booking: kernel values of changed rows against all rows, or against those of a window, multiplied
+ * with the changes as they are computed. Columns belong to one thread each and rows come in order,
+ * so any number of threads gives the same bits. */
+#include "gram/ledger_internal.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "linalg/blas.h"
+#include <string.h>
+
+enum { NARROW = 32 }; /* columns of the window that a thread takes at a time */
+
+typedef enum md_purpose { TO_BOOK, TO_ENTER, TO_KNOW } md_purpose;
+
+/* A pass over tiles. */
+struct pass {
+    md_ledger *ledger;
+    md_purpose purpose;
+    md_tile_job job;
+    const size_t *left_row;  /* training row of each left row */
+    const size_t *right_row; /* of each column; NULL: the same number */
+    size_t rows, columns;
+    size_t width;        /* columns of an item */
+    size_t across;       /* items of one range of kernels */
+    float **keep;        /* [rows] where the values of a row are kept; NULL: nowhere */
+    const float **found; /* [rows] values that were kept before */
+};
+
+/* What one thread does at a time. */
+struct piece {
+    const struct pass *pass;
+    size_t worker;
+    bool started; /* a sum of the mixture has been begun */
+};
+
+static size_t column_row(const struct pass *pass, size_t column)
+{
+    return pass->right_row ? pass->right_row[column] : column;
+}
+
+/* The column of a training row; SIZE_MAX: it has none. */
+static size_t column_of(const struct pass *pass, size_t row)
+{
+    return pass->right_row ? pass->ledger->slot[row] - 1 : row;
+}
+
+/* Centring, and the diagonal as exact as it is elsewhere: K(i,i) by itself, not by products. */
+static void finish_values(const struct pass *pass, size_t m, const md_tile_values *tile,
+                          float *values)
+{
+    const md_gram *gram = pass->ledger->gram;
+    const md_kernel *kernel = &gram->bank->kernels[m];
+    for (size_t r = 0; r < tile->rows; r++) {
+        const size_t row = pass->left_row[tile->row + r];
+        const size_t own = column_of(pass, row);
+        float *out = values + r * tile->stride;
+        for (size_t j = 0; kernel->norm == MD_NORM_CENTER && j < tile->columns; j++)
+            out[j] += (float)(kernel->grand_mean - (double)kernel->column_mean[row] -
+                              (double)kernel->column_mean[column_row(pass, tile->column + j)]);
+        if (own >= tile->column && own - tile->column < tile->columns)
+            out[own - tile->column] = (float)gram->stored[m].diagonal[row];
+    }
+}
+
+/* Scores += changes times values, or the values themselves. */
+static void use_values(const struct pass *pass, md_account *account, const md_tile_values *tile)
+{
+    const md_ledger *ledger = pass->ledger;
+    const size_t stride = pass->purpose == TO_BOOK ? ledger->n : ledger->window_most;
+    float *scores = pass->purpose == TO_BOOK ? account->score : account->window;
+    if (pass->purpose == TO_KNOW) {
+        for (size_t r = 0; r < tile->rows; r++)
+            memcpy(account->values + (tile->row + r) * ledger->window_most + tile->column,
+                   tile->values + r * tile->stride, tile->columns * sizeof(float));
+        return;
+    }
+    md_gemm(ledger->labels, tile->columns, tile->rows, 1, account->due + tile->row,
+            ledger->due_most, tile->values, tile->stride, 1, scores + tile->column, stride);
+}
+
+static void keep_values(const struct pass *pass, size_t m, const md_tile_values *tile)
+{
+    const md_ledger *ledger = pass->ledger;
+    for (size_t r = 0; pass->keep != NULL && r < tile->rows; r++)
+        if (pass->keep[tile->row + r] != NULL)
+            memcpy(pass->keep[tile->row + r] + ledger->kept.place[m] * ledger->n + tile->column,
+                   tile->values + r * tile->stride, tile->columns * sizeof(float));
+}
+
+/* Adds a kernel to the sum of a mixture; true once the sum is complete. */
+static bool add_to_mixture(struct piece *piece, size_t m, md_tile_values *tile)
+{
+    const md_ledger *ledger = piece->pass->ledger;
+    float *sum = ledger->sums[piece->worker];
+    if (!piece->started)
+        memset(sum, 0, sizeof(float) * MD_TILE * MD_TILE);
+    piece->started = m != ledger->last_wanted;
+    for (size_t r = 0; r < tile->rows; r++)
+        md_add_multiple(sum + r * MD_TILE, (float)ledger->gram->mix[m],
+                        tile->values + r * tile->stride, tile->columns);
+    tile->values = sum;
+    tile->stride = MD_TILE;
+    return m == ledger->last_wanted;
+}
+
+/* A tile of kernel m is complete in the scratch memory of this thread. */
+static void take_tile(void *context, size_t m, const md_tile_values *values)
+{
+    struct piece *piece = context;
+    const struct pass *pass = piece->pass;
+    md_ledger *ledger = pass->ledger;
+    md_tile_values tile = *values;
+    finish_values(pass, m, &tile, ledger->gram->scratch[piece->worker].values);
+    keep_values(pass, m, &tile);
+    if (ledger->gram->mix == NULL || add_to_mixture(piece, m, &tile))
+        use_values(pass, md_ledger_account(ledger, m), &tile);
+}
+
+/* Rows whose values are at hand are added as they are: a change is about few labels. */
+static void take_found(const struct piece *piece, md_tile_range range)
+{
+    const struct pass *pass = piece->pass;
+    const md_ledger *ledger = pass->ledger;
+    for (size_t m = 0; m < ledger->count; m++) {
+        if (!ledger->wanted[m])
+            continue;
+        const md_account *account = md_ledger_account(ledger, m);
+        const float factor = ledger->gram->mix ? (float)ledger->gram->mix[m] : 1;
+        const size_t at = ledger->kept.place[m] * ledger->n + range.column;
+        for (size_t r = range.row; r < range.row + range.rows; r++)
+            for (size_t l = 0; l < ledger->labels; l++) {
+                const float change = account->due[l * ledger->due_most + r];
+                if (change != 0)
+                    md_add_multiple(account->score + l * ledger->n + range.column, factor * change,
+                                    pass->found[r] + at, range.columns);
+            }
+    }
+}
+
+static void run_item(void *context, size_t item, size_t worker)
+{
+    const struct pass *pass = context;
+    const md_ledger *ledger = pass->ledger;
+    struct piece piece = {.pass = pass, .worker = worker};
+    const md_tile_sink sink = {.context = &piece, .take = take_tile};
+    md_tile_job job = pass->job;
+    job.sink = &sink;
+    const size_t k = item / pass->across;
+    md_tile_range range = {.column = item % pass->across * pass->width,
+                           .first_kernel = pass->purpose == TO_BOOK ? 0 : ledger->range[k],
+                           .end_kernel =
+                               pass->purpose == TO_BOOK ? ledger->count : ledger->range[k + 1],
+                           .symmetric = pass->purpose == TO_KNOW};
+    range.columns =
+        pass->columns - range.column < pass->width ? pass->columns - range.column : pass->width;
+    for (range.row = 0; range.row < pass->rows; range.row += MD_TILE) {
+        range.rows = pass->rows - range.row < MD_TILE ? pass->rows - range.row : MD_TILE;
+        if (pass->found != NULL)
+            take_found(&piece, range);
+        else
+            md_tile_compute(&job, range, &ledger->gram->scratch[worker]);
+    }
+}
+
+static void run_pass(struct pass *pass, size_t threads)
+{
+    const size_t ranges = pass->purpose == TO_BOOK ? 1 : pass->ledger->ranges;
+    pass->width = pass->purpose == TO_BOOK ? (size_t)MD_TILE : (size_t)NARROW;
+    pass->across = (pass->columns + pass->width - 1) / pass->width;
+    md_parallel_for(threads, pass->across * ranges, run_item, pass);
+}
+
+/* Kernels of accounts, or of the live ones only; false: there are none. */
+static bool want(md_ledger *ledger, bool live)
+{
+    bool any = false;
+    for (size_t m = 0; m < ledger->count; m++) {
+        const md_account *account = md_ledger_account(ledger, m);
+        ledger->wanted[m] = account->score != NULL && (account->live || !live) &&
+                            (ledger->gram->mix == NULL || ledger->gram->mix[m] != 0);
+        if (ledger->wanted[m])
+            ledger->last_wanted = m;
+        any = any || ledger->wanted[m];
+    }
+    return any;
+}
+
+/* ---- booking ---- */
+
+static void swap_due(md_ledger *ledger, size_t i, size_t j)
+{
+    const size_t row = ledger->due_row[i];
+    ledger->due_row[i] = ledger->due_row[j];
+    ledger->due_row[j] = row;
+    for (size_t m = 0; m < ledger->count; m++)
+        for (size_t l = 0; ledger->accounts[m].score != NULL && l < ledger->labels; l++) {
+            float *due = ledger->accounts[m].due + l * ledger->due_most;
+            const float change = due[i];
+            due[i] = due[j];
+            due[j] = change;
+        }
+}
+
+/* Rows that are at hand go behind the others; returns how many there are of these. */
+static size_t part_due(md_ledger *ledger)
+{
+    size_t fresh = 0;
+    for (size_t i = 0; i < ledger->due_count; i++)
+        if (md_kept_rows_find(ledger, ledger->due_row[i]) == NULL)
+            swap_due(ledger, i, fresh++);
+    return fresh;
+}
+
+static medley_status book_fresh(md_ledger *ledger, size_t fresh, medley_error *error)
+{
+    md_gram *gram = ledger->gram;
+    md_points left = {0};
+    if (fresh == 0)
+        return MEDLEY_OK;
+    const medley_status status =
+        md_points_gather(&left, gram->points, ledger->due_row, fresh, error);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < fresh; i++)
+        ledger->keep[i] = md_kept_rows_take(ledger, ledger->due_row[i]);
+    for (size_t i = 0; i < fresh; i++)
+        if (md_kept_rows_find(ledger, ledger->due_row[i]) != ledger->keep[i])
+            ledger->keep[i] = NULL; /* a later one has taken its place */
+    struct pass pass = {
+        .ledger = ledger,
+        .purpose = TO_BOOK,
+        .job = {.bank = gram->bank, .left = &left, .right = gram->points, .wanted = ledger->wanted},
+        .left_row = ledger->due_row,
+        .rows = fresh,
+        .columns = ledger->n,
+        .keep = ledger->keep};
+    run_pass(&pass, gram->threads);
+    md_points_clear(&left);
+    ledger->counts.computed += fresh;
+    return MEDLEY_OK;
+}
+
+/* due and its rows are those of the changes from `first` on while this runs. */
+static void book_found(md_ledger *ledger, size_t first)
+{
+    if (first == ledger->due_count)
+        return;
+    for (size_t i = first; i < ledger->due_count; i++) {
+        ledger->found[i] = md_kept_rows_find(ledger, ledger->due_row[i]);
+        ledger->kept.uses[ledger->due_row[i]]++;
+    }
+    for (size_t m = 0; m < ledger->count; m++)
+        if (ledger->accounts[m].score != NULL)
+            ledger->accounts[m].due += first;
+    struct pass pass = {.ledger = ledger,
+                        .purpose = TO_BOOK,
+                        .left_row = ledger->due_row + first,
+                        .rows = ledger->due_count - first,
+                        .columns = ledger->n,
+                        .found = ledger->found + first};
+    run_pass(&pass, ledger->gram->threads);
+    for (size_t m = 0; m < ledger->count; m++)
+        if (ledger->accounts[m].score != NULL)
+            ledger->accounts[m].due -= first;
+    ledger->counts.found += ledger->due_count - first;
+}
+
+medley_status md_ledger_book(md_ledger *ledger, medley_error *error)
+{
+    md_blas_single_thread();
+    medley_status status = MEDLEY_OK;
+    if (ledger->due_count > 0 && want(ledger, true)) {
+        md_kept_rows_prepare(ledger);
+        const size_t fresh = part_due(ledger);
+        book_found(ledger, fresh); /* before fresh rows take their places */
+        status = book_fresh(ledger, fresh, error);
+    }
+    ledger->due_count = 0;
+    return status;
+}
+
+/* ---- windows ---- */
+
+/* What was booked, as it is found by row. Also for accounts without an entry so far: their owner
+ * may have read the scores from a file. */
+static void copy_scores(md_ledger *ledger)
+{
+    for (size_t m = 0; m < ledger->count; m++) {
+        const md_account *account = &ledger->accounts[m];
+        for (size_t l = 0; account->score != NULL && l < ledger->labels; l++)
+            for (size_t s = 0; s < ledger->window_count; s++)
+                account->window[l * ledger->window_most + s] =
+                    account->score[l * ledger->n + ledger->window_row[s]];
+    }
+}
+
+medley_status md_ledger_fill_window(md_ledger *ledger, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_gram *gram = ledger->gram;
+    md_points right = {0};
+    md_points left = {0};
+    md_blas_single_thread();
+    copy_scores(ledger);
+    if (ledger->window_count == 0 || !want(ledger, false))
+        return MEDLEY_OK;
+    MEDLEY_TRY(
+        md_points_gather(&right, gram->points, ledger->window_row, ledger->window_count, error));
+    MEDLEY_TRY(md_points_index(&right, error));
+    struct pass pass = {.ledger = ledger,
+                        .purpose = TO_KNOW,
+                        .job = {.bank = gram->bank,
+                                .left = &right,
+                                .right = &right,
+                                .columns_of = ledger->window_row,
+                                .wanted = ledger->wanted},
+                        .left_row = ledger->window_row,
+                        .right_row = ledger->window_row,
+                        .rows = ledger->window_count,
+                        .columns = ledger->window_count};
+    run_pass(&pass, gram->threads);
+    if (ledger->due_count == 0 || !want(ledger, true))
+        goto done;
+    MEDLEY_TRY(md_points_gather(&left, gram->points, ledger->due_row, ledger->due_count, error));
+    pass.purpose = TO_ENTER;
+    pass.job.left = &left;
+    pass.left_row = ledger->due_row;
+    pass.rows = ledger->due_count;
+    run_pass(&pass, gram->threads);
+done:
+    md_points_clear(&left);
+    md_points_clear(&right);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the ledger. */
+#ifndef MD_LEDGER_INTERNAL_H
+#define MD_LEDGER_INTERNAL_H
+
+#include "gram/gram_internal.h"
+#include "gram/ledger.h"
+#include <stdatomic.h>
+
+/* One kernel, or the mixture of all. */
+typedef struct md_account {
+    float *score;          /* [labels][n] booked; NULL: nobody has an account */
+    bool live;             /* A may be something else than 0 */
+    float *window;         /* [labels][window] scores of the rows of the window */
+    float *entered;        /* [labels][window] changes since it was opened */
+    float *due;            /* [labels][due_most] changes that are not booked yet */
+    float *values;         /* [window][window] kernel values */
+    const float *restated; /* [labels][n] A that replaces everything; NULL: none */
+    float gain;            /* of restated */
+} md_account;
+
+/* Kernel rows that are kept. */
+typedef struct md_kept_rows {
+    size_t capacity, count; /* rows */
+    size_t kernels;         /* of a row */
+    size_t *place;          /* [kernels of the bank] where each one's values are; SIZE_MAX: not */
+    float **values;         /* [capacity] of [kernels][n]; NULL: not yet */
+    float **slab;           /* [n] memory of some rows: one large array has large pages */
+    size_t slabs, slab_rows;
+    size_t *row;            /* [capacity] */
+    size_t *slot;           /* [n] slot + 1; 0: not kept */
+    uint32_t *uses;         /* [n] how often a row was booked */
+} md_kept_rows;
+
+struct md_ledger {
+    md_gram *gram;
+    size_t n, labels, count; /* rows, labels, kernels of the bank */
+    md_account *accounts;    /* [count]; a mixture has the first one */
+    size_t *range; /* [ranges + 1] kernels that share products, for the window's threads */
+    size_t ranges;
+
+    size_t window_most, window_count;
+    size_t *window_row;   /* [window_most] */
+    size_t *slot;         /* [n] slot + 1 of a row in the window */
+    atomic_bool *changed; /* [window_most] some account has an entry */
+
+    size_t due_most, due_count;
+    size_t *due_row;     /* [due_most] may have a row more than once */
+    float **keep;        /* [due_most] where the values of due rows are kept; NULL: nowhere */
+    const float **found; /* [due_most] where they were kept before */
+
+    bool *wanted;       /* [count] kernels of a pass */
+    size_t last_wanted; /* the last of these */
+    float **sums;       /* [threads] of a mixture: [MD_TILE][MD_TILE] */
+    size_t memory;      /* for kept rows; 0: no limit */
+    md_kept_rows kept;
+    md_ledger_counts counts;
+};
+
+static inline md_account *md_ledger_account(const md_ledger *ledger, size_t m)
+{
+    return &ledger->accounts[ledger->gram->mix ? 0 : m];
+}
+
+/* ---- ledger_book.c ---- */
+
+/* Books the due changes of all live accounts. */
+medley_status md_ledger_book(md_ledger *ledger, medley_error *error);
+
+/* Fills window and values of all accounts for the rows of the window. */
+medley_status md_ledger_fill_window(md_ledger *ledger, medley_error *error);
+
+/* ---- ledger_kept.c ---- */
+void md_kept_rows_clear(md_kept_rows *kept);
+medley_status md_kept_rows_init(md_kept_rows *kept, const md_ledger *ledger, medley_error *error);
+/* Starts anew where a wanted kernel is not among those of the kept rows. */
+void md_kept_rows_prepare(md_ledger *ledger);
+/* Room for a row that was booked once more: its values, or NULL if others are worth more. */
+float *md_kept_rows_take(md_ledger *ledger, size_t row);
+/* [kernels][n], or NULL. */
+const float *md_kept_rows_find(const md_ledger *ledger, size_t row);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The means of centred kernels whose matrices are not kept: one pass over their values, a strip of
+ * rows for each thread. */
+#include "gram/gram_internal.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <stdlib.h>
+
+struct sums {
+    md_gram *gram;
+    md_tile_job job;
+    double **of_row; /* [kernels][n] */
+};
+
+static void add_sums(void *context, size_t m, const md_tile_values *tile)
+{
+    const struct sums *sums = context;
+    for (size_t r = 0; r < tile->rows; r++)
+        sums->of_row[m][tile->row + r] +=
+            md_sum_row(tile->values + r * tile->stride, tile->columns);
+}
+
+static void sum_strip(void *context, size_t item, size_t worker)
+{
+    const struct sums *sums = context;
+    const size_t n = sums->gram->n;
+    md_tile_range range = {.row = item * MD_TILE, .symmetric = true};
+    range.rows = n - range.row < MD_TILE ? n - range.row : MD_TILE;
+    for (; range.column < n; range.column += MD_TILE) {
+        range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
+        md_tile_compute(&sums->job, range, &sums->gram->scratch[worker]);
+    }
+}
+
+static void free_sums(struct sums *sums)
+{
+    for (size_t m = 0; sums->of_row != NULL && m < sums->gram->count; m++)
+        free(sums->of_row[m]);
+    free(sums->of_row);
+}
+
+medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    bool any = false;
+    bool *wanted = md_calloc(gram->count, sizeof *wanted);
+    struct sums sums = {.gram = gram, .of_row = md_calloc(gram->count, sizeof *sums.of_row)};
+    const md_tile_sink sink = {.context = &sums, .take = add_sums};
+    if (wanted == NULL || sums.of_row == NULL) {
+        status = md_fail_memory(error, gram->count * sizeof *sums.of_row);
+        goto done;
+    }
+    for (size_t m = 0; m < gram->count; m++) {
+        wanted[m] = unkept[m] && gram->bank->kernels[m].norm == MD_NORM_CENTER;
+        any = any || wanted[m];
+        if (wanted[m] && (sums.of_row[m] = md_calloc(gram->n, sizeof(double))) == NULL) {
+            status = md_fail_memory(error, gram->n * sizeof(double));
+            goto done;
+        }
+    }
+    if (!any)
+        goto done;
+    sums.job = (md_tile_job){.bank = gram->bank,
+                             .left = gram->points,
+                             .right = gram->points,
+                             .wanted = wanted,
+                             .sink = &sink};
+    md_parallel_for(gram->threads, (gram->n + MD_TILE - 1) / MD_TILE, sum_strip, &sums);
+    for (size_t m = 0; m < gram->count; m++)
+        if (wanted[m])
+            MEDLEY_TRY(
+                md_gram_learn_means(&gram->bank->kernels[m], sums.of_row[m], gram->n, error));
+done:
+    free_sums(&sums);
+    free(wanted);
+    return status;
+}

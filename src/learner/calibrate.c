@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "learner/calibrate.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "learner/held_out.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_EXAMPLES = 10 };
+
+/* The third of each five: labels that are held out have two examples or more to learn from. Method
+ * best chooses by the fifth ones, so these have had no say in anything. */
+enum { HELD = 3 };
+
+static md_division_rule rule_for(bool sequences)
+{
+    return (md_division_rule){.sequences = sequences, .by_label = !sequences, .which = HELD};
+}
+
+/* ---- what can be calibrated ---- */
+
+/* Of rows that stand alone: something must be known of two labels. */
+static medley_status check_labels(const medley_dataset *train, medley_error *error)
+{
+    md_division division = {0};
+    const md_division_rule rule = rule_for(false);
+    const medley_status status = md_division_make(&division, train, &rule, error);
+    if (status < 0)
+        return status;
+    bool several = false;
+    for (size_t h = 1; h < division.held_count; h++)
+        several = several || train->label[division.held[h]] != train->label[division.held[0]];
+    md_division_clear(&division);
+    if (several)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                      "--calibrate holds out every fifth row of each label and needs at least two "
+                      "labels with %d rows or more; give more rows or leave out --calibrate",
+                      HELD);
+}
+
+medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    if (!problem->options->calibrate)
+        return MEDLEY_OK;
+    if (problem->regression)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--calibrate is about the probabilities of labels, and --task regression "
+                       "predicts numbers; leave out --calibrate");
+    if (problem->method->batch && train->sequence_count > 0)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s calibrates rows that stand alone, and these data have "
+                       "sequences; use --method spom or leave out --calibrate",
+                       problem->method->name);
+    if (problem->example_count < FEWEST_EXAMPLES)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "--calibrate holds out a fifth of the %s, and %zu are too few for that; "
+                          "give at least %d or leave out --calibrate",
+                          problem->sequences ? "sequences" : "rows", problem->example_count,
+                          FEWEST_EXAMPLES);
+    return problem->sequences ? MEDLEY_OK : check_labels(train, error);
+}
+
+/* ---- online methods ---- */
+
+struct held_out {
+    const md_problem *problem;
+    const md_trained *trained;
+    const md_division *division;
+};
+
+static md_sequence score_sequence(void *context, size_t i, float *score)
+{
+    const struct held_out *held = context;
+    const md_example example = held->problem->examples[held->division->held[i]];
+    md_score_example(held->problem, held->trained, example, score);
+    return (md_sequence){.length = example.length,
+                         .label = held->problem->train->label + example.row};
+}
+
+static medley_status fit_sequences(md_calibration *calibration, struct held_out *held,
+                                   medley_error *error)
+{
+    const md_held_sequences sequences = {.space = held->problem->space,
+                                         .count = held->division->held_count,
+                                         .longest = md_longest_example(held->problem),
+                                         .scores = score_sequence,
+                                         .context = held,
+                                         .threads = held->problem->threads};
+    return md_temperature_fit(calibration, &sequences, error);
+}
+
+static medley_status fit_rows(md_calibration *calibration, const struct held_out *held,
+                              medley_error *error)
+{
+    const md_division *division = held->division;
+    const size_t labels = held->problem->space.shape.labels;
+    medley_status status = MEDLEY_OK;
+    float *score = md_calloc(division->held_count * labels, sizeof *score);
+    int32_t *label = md_calloc(division->held_count, sizeof *label);
+    if (score == NULL || label == NULL) {
+        status = md_fail_memory(error, division->held_count * labels * sizeof *score);
+        goto done;
+    }
+    for (size_t h = 0; h < division->held_count; h++) {
+        const md_example example = held->problem->examples[division->held[h]];
+        md_score_example(held->problem, held->trained, example, score + h * labels);
+        label[h] = held->problem->train->label[example.row];
+    }
+    const md_held_rows rows = {
+        .score = score, .label = label, .rows = division->held_count, .labels = labels};
+    MEDLEY_TRY(md_calibration_fit(calibration, &rows, error));
+done:
+    free(score);
+    free(label);
+    return status;
+}
+
+/* The model's story goes on: the time is its own. It is lost where something has failed. */
+static void finish(medley_model **model, double start, medley_status status)
+{
+    if (status < 0) {
+        medley_model_free(*model);
+        *model = NULL;
+        return;
+    }
+    (*model)->summary.seconds_train += md_clock_seconds() - start;
+    (*model)->summary.peak_rss_mb = md_peak_rss_mb();
+    md_model_link_summary(*model);
+}
+
+/* Trains on the examples that are not held out, with the rate that was found for all of them. A
+ * checkpoint is of the model, not of this. */
+static medley_status train_again(md_problem *problem, md_trained *again, double eta0,
+                                 const md_division *division, medley_error *error)
+{
+    const medley_options *options = problem->options;
+    const double given = problem->eta0;
+    medley_options others = *options; /* borrows its texts */
+    others.checkpoint = NULL;
+    others.resume = false;
+    problem->options = &others;
+    if (isnan(given) && problem->method->rule != MD_RULE_MIRROR) /* which has rates of its own */
+        problem->eta0 = eta0;
+    const medley_status status =
+        md_run_online(problem, again, division->visit, division->visit_count, "calibration", error);
+    problem->options = options;
+    problem->eta0 = given;
+    return status;
+}
+
+medley_status md_calibrate(medley_model **model, md_problem *problem, const md_trained *trained,
+                           medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const double start = md_clock_seconds();
+    const md_division_rule rule = rule_for(problem->sequences);
+    md_division division = {0};
+    md_trained again = {.blocks = trained->blocks,
+                        .candidate = trained->candidate,
+                        .block_count = trained->block_count,
+                        .penalised = trained->penalised,
+                        .is_mixture = trained->is_mixture};
+    struct held_out held = {.problem = problem, .trained = &again, .division = &division};
+    if (!problem->options->calibrate)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
+    MEDLEY_TRY(train_again(problem, &again, trained->eta0, &division, error));
+    if (status == MEDLEY_STOPPED)
+        goto done;
+    MEDLEY_TRY(problem->sequences ? fit_sequences(&(*model)->calibration, &held, error)
+                                  : fit_rows(&(*model)->calibration, &held, error));
+done:
+    finish(model, start, status);
+    free(again.epochs);
+    md_division_clear(&division);
+    return status;
+}
+
+/* ---- batch methods ---- */
+
+struct watched {
+    const medley_observer *observer; /* may be NULL */
+};
+
+static bool rename_stage(void *context, const medley_progress *progress)
+{
+    const medley_observer *observer = ((const struct watched *)context)->observer;
+    medley_progress renamed = *progress;
+    if (observer == NULL || observer->progress == NULL)
+        return true;
+    if (strcmp(renamed.stage, "training") == 0)
+        renamed.stage = "calibration";
+    return observer->progress(observer->context, &renamed);
+}
+
+/* Precomputed kernels with a unit diagonal need K(x,x) of the rows that are held out, which stands
+ * in columns that they lose. */
+static medley_status keep_diagonals(medley_dataset *held, const medley_dataset *train,
+                                    const md_division *division, medley_error *error)
+{
+    for (size_t g = 0; g < train->gram_count; g++) {
+        const md_matrix *values = &train->grams[g].values;
+        double **diagonal = &held->grams[g].diagonal;
+        if (*diagonal != NULL || values->columns != train->rows)
+            continue;
+        *diagonal = md_calloc(division->held_count, sizeof **diagonal);
+        if (*diagonal == NULL)
+            return md_fail_memory(error, division->held_count * sizeof **diagonal);
+        for (size_t h = 0; h < division->held_count; h++)
+            (*diagonal)[h] =
+                (double)values->dense[division->held[h] * values->columns + division->held[h]];
+    }
+    return MEDLEY_OK;
+}
+
+/* A model of the other rows scores the held-out ones. */
+static medley_status score_by_others(medley_prediction **prediction, const medley_dataset *held,
+                                     const medley_dataset *others, const medley_options *options,
+                                     const medley_observer *observer, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_model *model = NULL;
+    MEDLEY_TRY(medley_fit(&model, others, NULL, options, observer, error));
+    if (status == MEDLEY_STOPPED)
+        goto done;
+    MEDLEY_TRY(medley_predict(prediction, model, held, (size_t)options->threads, error));
+    if (model->link == MD_LINK_LOGISTIC)
+        md_log_logistic((*prediction)->score, (*prediction)->rows * (*prediction)->labels);
+done:
+    medley_model_free(model);
+    return status;
+}
+
+/* The same settings with the lambda that was used, whatever chose it. */
+static medley_options same_options(const medley_options *options, double lambda)
+{
+    medley_options same = *options; /* borrows its texts */
+    same.calibrate = false;
+    same.lambda = lambda;
+    same.C = same.spicy_C = NAN;
+    return same;
+}
+
+medley_status md_calibrate_batch(medley_model **model, const medley_dataset *train,
+                                 const medley_options *options, const medley_observer *observer,
+                                 medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const double start = md_clock_seconds();
+    const md_division_rule rule = rule_for(false);
+    struct watched watched = {.observer = observer};
+    const medley_observer renamed = {.progress = rename_stage, .context = &watched};
+    md_division division = {0};
+    medley_dataset *others = NULL;
+    medley_dataset *held = NULL;
+    medley_prediction *prediction = NULL;
+    if (!options->calibrate)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_division_make(&division, train, &rule, error));
+    const md_columns columns = {.rows = division.visit, .count = division.visit_count};
+    MEDLEY_TRY(
+        md_dataset_select(&others, train, division.visit, division.visit_count, &columns, error));
+    MEDLEY_TRY(
+        md_dataset_select(&held, train, division.held, division.held_count, &columns, error));
+    MEDLEY_TRY(keep_diagonals(held, train, &division, error));
+    const medley_options same = same_options(options, (*model)->summary.lambda);
+    MEDLEY_TRY(score_by_others(&prediction, held, others, &same, &renamed, error));
+    if (status == MEDLEY_STOPPED)
+        goto done;
+    const md_held_rows rows = {.score = prediction->score,
+                               .label = held->label,
+                               .rows = prediction->rows,
+                               .labels = prediction->labels};
+    MEDLEY_TRY(md_calibration_fit(&(*model)->calibration, &rows, error));
+done:
+    finish(model, start, status);
+    medley_prediction_free(prediction);
+    medley_dataset_free(others);
+    medley_dataset_free(held);
+    md_division_clear(&division);
+    return status;
+}

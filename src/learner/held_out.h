@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A fifth of the training examples is held out, and scored by what was learnt from the others: for
+ * the choice among kernels, and for calibration. */
+#ifndef MD_HELD_OUT_H
+#define MD_HELD_OUT_H
+
+#include "learner/problem.h"
+
+typedef struct md_division_rule {
+    bool sequences; /* examples are sequences, else rows */
+    bool by_label;  /* each label is divided for itself (a sequence by its first) */
+    size_t which;   /* of each five examples, in order of appearance: 1 to 5 */
+} md_division_rule;
+
+typedef struct md_division {
+    size_t *visit; /* [visit_count] examples that are trained on, increasing */
+    size_t visit_count;
+    size_t *held; /* [held_count] the others, increasing */
+    size_t held_count;
+} md_division;
+
+medley_status md_division_make(md_division *division, const medley_dataset *train,
+                               const md_division_rule *rule, medley_error *error);
+void md_division_clear(md_division *division);
+
+/* The score caches cover all training rows, so that held-out ones cost nothing: the scores of all
+ * parts of an example into score. */
+void md_score_example(const md_problem *problem, const md_trained *trained, md_example example,
+                      float *score);
+
+size_t md_longest_example(const md_problem *problem);
+
+/* Share of the held-out rows whose label is right. */
+medley_status md_held_out_accuracy(double *accuracy, const md_problem *problem,
+                                   const md_trained *trained, const md_division *division,
+                                   medley_error *error);
+
+#endif

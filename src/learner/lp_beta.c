@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LP-beta (Gehler and Nowozin 2009), which learns in two layers. First every kernel alone has its
+ * support vector machines, one label against the rest, and cross-validation gives the scores of all
+ * rows by machines that have not seen them. Then a linear program finds weights of kernels that
+ * separate each row's label from the others in the weighted scores (lp_beta.h). The model is the
+ * weighted sum of machines that have learnt from all rows.
+ *
+ * Folds keep the shares of labels. A row whose label no other row has is not looked at by the
+ * second layer: held out, it is of a label that nobody has seen. nu is that of the best accuracy of
+ * the second layer when one fold after the other is held out from it, with the same scores. */
+#include "learner/lp_beta.h"
+#include "learner/machines.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "optim/linear_program.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FOLDS = 5, NUS = 5 };
+static const double nus[NUS] = {0.05, 0.1, 0.2, 0.5, 0.8};
+static const size_t MIDDLE_NU = 2; /* where there is no time to choose */
+
+struct run {
+    md_machines machines;
+    size_t n, kernels, outputs, folds;
+    size_t *fold;        /* [n] */
+    size_t *seen[FOLDS]; /* rows outside of a fold, increasing */
+    size_t *held[FOLDS]; /* rows inside */
+    size_t held_count[FOLDS];
+    size_t *learnt; /* rows that the second layer learns from, increasing */
+    size_t learnt_count;
+
+    md_svm *list;        /* [1 + folds][outputs] of one kernel: all rows, then without a fold */
+    double *coefficient; /* [n][(1 + folds) outputs] */
+    double *score;       /* [n][(1 + folds) outputs] */
+    size_t finished;     /* kernels with machines and scores: the first so many */
+    double **body;       /* [kernels] each [n][outputs], of all rows */
+    double **apart; /* [kernels] each [n][outputs], scores by machines that have not seen a row */
+    double *offset; /* [kernels][outputs] bias */
+    md_machine_sums *sums; /* [kernels] over the machines of all rows */
+
+    double *beta; /* [kernels] */
+    double *bias; /* [outputs] */
+    medley_epoch epochs[NUS];
+    size_t epoch_count;
+};
+
+static void clear_run(struct run *run)
+{
+    for (size_t f = 0; f < FOLDS; f++) {
+        free(run->seen[f]);
+        free(run->held[f]);
+    }
+    for (size_t m = 0; m < run->kernels; m++) {
+        if (run->body != NULL)
+            free(run->body[m]);
+        if (run->apart != NULL)
+            free(run->apart[m]);
+    }
+    free(run->fold);
+    free(run->learnt);
+    free(run->list);
+    free(run->coefficient);
+    free(run->score);
+    free(run->body);
+    free(run->apart);
+    free(run->offset);
+    free(run->sums);
+    free(run->beta);
+    free(run->bias);
+    md_machines_clear(&run->machines);
+}
+
+static medley_status init_run(struct run *run, md_problem *problem, medley_error *error)
+{
+    const size_t n = problem->train->rows;
+    const size_t kernels = problem->bank.count;
+    const medley_status status = md_machines_init(&run->machines, problem, "group-lasso", error);
+    if (status < 0)
+        return status;
+    const size_t outputs = run->machines.outputs;
+    run->n = n;
+    run->kernels = kernels;
+    run->outputs = outputs;
+    run->folds = n < FOLDS ? n : FOLDS;
+    const size_t columns = (1 + run->folds) * outputs;
+    run->fold = md_calloc(n, sizeof *run->fold);
+    run->learnt = md_calloc(n, sizeof *run->learnt);
+    run->list = md_calloc(columns, sizeof *run->list);
+    run->coefficient = md_calloc(n * columns, sizeof *run->coefficient);
+    run->score = md_calloc(n * columns, sizeof *run->score);
+    run->body = md_calloc(kernels, sizeof *run->body);
+    run->apart = md_calloc(kernels, sizeof *run->apart);
+    run->offset = md_calloc(kernels * outputs, sizeof *run->offset);
+    run->sums = md_calloc(kernels, sizeof *run->sums);
+    run->beta = md_calloc(kernels, sizeof *run->beta);
+    run->bias = md_calloc(outputs, sizeof *run->bias);
+    return run->fold && run->learnt && run->list && run->coefficient && run->score && run->body &&
+                   run->apart && run->offset && run->sums && run->beta && run->bias
+               ? MEDLEY_OK
+               : md_fail_memory(error, 2 * n * columns * sizeof *run->score);
+}
+
+/* ---- folds ---- */
+
+/* The rows of a label, in random order, are dealt out to the folds in turn; the next label goes on
+ * where the last one has ended. */
+static medley_status deal_folds(struct run *run, size_t *rows_of_label, medley_error *error)
+{
+    const md_problem *problem = run->machines.problem;
+    const int32_t *label = problem->train->label;
+    size_t *order = md_calloc(run->n, sizeof *order);
+    md_random random;
+    size_t turn = 0;
+    if (order == NULL)
+        return md_fail_memory(error, run->n * sizeof *order);
+    md_random_seed(&random, (uint64_t)problem->options->seed);
+    for (size_t l = 0; l < problem->train->label_names.count; l++) {
+        size_t count = 0;
+        for (size_t r = 0; r < run->n; r++)
+            if (label[r] == (int32_t)l)
+                order[count++] = r;
+        md_random_shuffle(&random, order, count);
+        for (size_t i = 0; i < count; i++)
+            run->fold[order[i]] = turn++ % run->folds;
+        rows_of_label[l] = count;
+    }
+    free(order);
+    return MEDLEY_OK;
+}
+
+static medley_status make_folds(struct run *run, medley_error *error)
+{
+    const medley_dataset *train = run->machines.problem->train;
+    size_t *rows_of_label = md_calloc(train->label_names.count, sizeof *rows_of_label);
+    if (rows_of_label == NULL)
+        return md_fail_memory(error, train->label_names.count * sizeof *rows_of_label);
+    medley_status status = deal_folds(run, rows_of_label, error);
+    for (size_t f = 0; f < run->folds && status == MEDLEY_OK; f++) {
+        size_t seen = 0;
+        run->seen[f] = md_calloc(run->n, sizeof *run->seen[f]);
+        run->held[f] = md_calloc(run->n, sizeof *run->held[f]);
+        if (run->seen[f] == NULL || run->held[f] == NULL)
+            status = md_fail_memory(error, run->n * sizeof *run->seen[f]);
+        for (size_t r = 0; r < run->n && status == MEDLEY_OK; r++) {
+            if (run->fold[r] == f)
+                run->held[f][run->held_count[f]++] = r;
+            else
+                run->seen[f][seen++] = r;
+        }
+    }
+    for (size_t r = 0; r < run->n && status == MEDLEY_OK; r++)
+        if (rows_of_label[train->label[r]] > 1)
+            run->learnt[run->learnt_count++] = r;
+    free(rows_of_label);
+    if (status == MEDLEY_OK && run->learnt_count == 0)
+        status = md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                            "every label has a single row; --method lp-beta holds rows out and "
+                            "needs labels with two rows or more");
+    return status;
+}
+
+/* ---- the first layer ---- */
+
+static bool watch_machines(void *context, size_t done)
+{
+    const struct run *run = context;
+    const size_t each = (1 + run->folds) * run->outputs;
+    return md_problem_report(run->machines.problem, "first layer", run->finished * each + done,
+                             run->kernels * each, NAN, NAN);
+}
+
+static void list_machines(struct run *run)
+{
+    md_machines_list(&run->machines, NULL, run->n, run->list);
+    for (size_t f = 0; f < run->folds; f++) {
+        md_svm *list = run->list + (1 + f) * run->outputs;
+        md_machines_list(&run->machines, run->seen[f], run->n - run->held_count[f], list);
+        for (size_t o = 0; o < run->outputs; o++)
+            list[o].rough = true; /* these are asked for scores only, and their gap is not told */
+    }
+}
+
+static medley_status take_machines(struct run *run, size_t m, medley_error *error)
+{
+    const size_t outputs = run->outputs;
+    const size_t columns = (1 + run->folds) * outputs;
+    run->body[m] = md_calloc(run->n * outputs, sizeof(double));
+    run->apart[m] = md_calloc(run->n * outputs, sizeof(double));
+    if (run->body[m] == NULL || run->apart[m] == NULL)
+        return md_fail_memory(error, run->n * outputs * sizeof(double));
+    for (size_t r = 0; r < run->n; r++)
+        for (size_t o = 0; o < outputs; o++) {
+            run->body[m][r * outputs + o] = run->coefficient[r * columns + o];
+            run->apart[m][r * outputs + o] =
+                run->score[r * columns + (1 + run->fold[r]) * outputs + o];
+        }
+    for (size_t o = 0; o < outputs; o++)
+        run->offset[m * outputs + o] = run->list[o].bias;
+    run->sums[m] = (md_machine_sums){.solved = true};
+    md_machines_add(&run->sums[m], run->list, outputs);
+    return MEDLEY_OK;
+}
+
+/* All machines of kernel after kernel, so that each matrix is needed once. */
+static medley_status first_layer(struct run *run, medley_error *error)
+{
+    static const double one = 1;
+    md_problem *problem = run->machines.problem;
+    for (size_t m = 0; m < run->kernels && !problem->stopped; m++) {
+        const md_chosen chosen = {.kernels = &m, .count = 1};
+        medley_status status =
+            md_store_sum(problem->store, chosen, &one, run->machines.kernel, error);
+        if (status < 0)
+            return status;
+        list_machines(run);
+        md_svm_set set = {.kernel = run->machines.kernel,
+                          .n = run->n,
+                          .C = problem->lambda * (double)problem->example_count,
+                          .gap = problem->options->gap,
+                          .threads = problem->threads,
+                          .machines = run->list,
+                          .count = (1 + run->folds) * run->outputs,
+                          .coefficient = run->coefficient,
+                          .score = run->score,
+                          .watch = watch_machines,
+                          .context = run};
+        status = md_svm_solve(&set, error);
+        if (status == MEDLEY_OK && !set.stopped) {
+            status = take_machines(run, m, error);
+            run->finished += status == MEDLEY_OK;
+        }
+        if (status < 0)
+            return status;
+    }
+    return MEDLEY_OK;
+}
+
+/* ---- the second layer ---- */
+
+/* nu with one fold after the other held out. */
+struct trial {
+    const struct run *run;
+    md_lp_beta scores;
+    double nu;
+    double right[FOLDS]; /* rows */
+    medley_status status[FOLDS];
+    medley_error error[FOLDS];
+};
+
+static void try_fold(void *context, size_t f, size_t worker)
+{
+    struct trial *trial = context;
+    const struct run *run = trial->run;
+    md_lp_weights weights = {.beta = md_calloc(run->kernels, sizeof(double))};
+    size_t *rows = md_calloc(run->learnt_count, sizeof *rows);
+    size_t count = 0;
+    (void)worker;
+    trial->right[f] = 0;
+    if (weights.beta == NULL || rows == NULL) {
+        trial->status[f] = md_fail_memory(&trial->error[f], run->learnt_count * sizeof *rows);
+    } else {
+        for (size_t i = 0; i < run->learnt_count; i++)
+            if (run->fold[run->learnt[i]] != f)
+                rows[count++] = run->learnt[i];
+        if (count > 0)
+            trial->status[f] = md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu,
+                                                &trial->error[f]);
+        trial->right[f] =
+            (double)run->held_count[f] *
+            md_lp_beta_accuracy(&trial->scores, weights.beta, run->held[f], run->held_count[f]);
+    }
+    free(weights.beta);
+    free(rows);
+}
+
+static md_lp_beta scores_of(const struct run *run)
+{
+    return (md_lp_beta){.kernels = run->finished,
+                        .outputs = run->outputs,
+                        .score = (const double *const *)run->apart,
+                        .label = run->machines.problem->train->label};
+}
+
+static medley_status try_nu(struct run *run, double nu, double *accuracy, medley_error *error)
+{
+    struct trial trial = {.run = run, .scores = scores_of(run), .nu = nu};
+    double right = 0;
+    md_parallel_for(run->machines.problem->threads, run->folds, try_fold, &trial);
+    for (size_t f = 0; f < run->folds; f++) {
+        if (trial.status[f] < 0)
+            return md_fail(error, trial.status[f], "%s", trial.error[f].message);
+        right += trial.right[f];
+    }
+    *accuracy = right / (double)run->n;
+    return MEDLEY_OK;
+}
+
+static medley_status weigh(struct run *run, double nu, md_lp_weights *weights, medley_error *error)
+{
+    const md_lp_beta scores = scores_of(run);
+    *weights = (md_lp_weights){.beta = run->beta};
+    return md_lp_beta_solve(weights, &scores, run->learnt, run->learnt_count, nu, error);
+}
+
+/* A line of the story for a nu: its program on all rows, and how well it does on held-out ones. */
+static void tell(struct run *run, const md_lp_weights *weights, double accuracy)
+{
+    const md_problem *problem = run->machines.problem;
+    size_t active = 0;
+    for (size_t m = 0; m < run->kernels; m++)
+        active += run->beta[m] > 0;
+    const double scale = fabs(weights->value) > 0 ? fabs(weights->value) : 1;
+    run->epochs[run->epoch_count++] =
+        (medley_epoch){.objective = -weights->value,
+                       .loss = NAN,
+                       .dual = -weights->bound,
+                       .gap = fmax(0, (weights->bound - weights->value) / scale),
+                       .active = active,
+                       .dev_accuracy = accuracy,
+                       .seconds = md_clock_seconds() - problem->began - problem->seconds_kernels};
+}
+
+/* Of equals the largest nu: a small one hears only the few rows that are furthest on the wrong
+ * side, and there a kernel that says nothing is a comfort. */
+static medley_status second_layer(struct run *run, medley_error *error)
+{
+    md_problem *problem = run->machines.problem;
+    md_lp_weights weights = {0};
+    size_t best = MIDDLE_NU;
+    double most = -1;
+    medley_status status = MEDLEY_OK;
+    for (size_t k = 0; k < NUS && !problem->stopped && status == MEDLEY_OK; k++) {
+        double accuracy = 0;
+        char stage[32];
+        snprintf(stage, sizeof stage, "nu %g", nus[k]);
+        status = try_nu(run, nus[k], &accuracy, error);
+        if (status == MEDLEY_OK)
+            status = weigh(run, nus[k], &weights, error);
+        if (status < 0)
+            break;
+        tell(run, &weights, accuracy);
+        if (accuracy >= most) {
+            most = accuracy;
+            best = k;
+        }
+        md_problem_report(problem, stage, k + 1, NUS, NAN, accuracy);
+    }
+    return status < 0 ? status : weigh(run, nus[best], &weights, error);
+}
+
+/* ---- the model ---- */
+
+/* Scores are weighted sums; a kernel without weight has no body. */
+static md_machine_sums mix_machines(struct run *run)
+{
+    md_machine_sums sums = {.solved = true};
+    for (size_t m = 0; m < run->kernels; m++) {
+        const double beta = run->beta[m];
+        if (!(beta > 0)) {
+            free(run->body[m]);
+            run->body[m] = NULL;
+            continue;
+        }
+        for (size_t i = 0; i < run->n * run->outputs; i++)
+            run->body[m][i] *= beta;
+        for (size_t o = 0; o < run->outputs; o++)
+            run->bias[o] += beta * run->offset[m * run->outputs + o];
+        sums.primal += run->sums[m].primal;
+        sums.dual += run->sums[m].dual;
+        sums.difference += run->sums[m].difference;
+        sums.solved = sums.solved && run->sums[m].solved;
+    }
+    return sums;
+}
+
+/* The certificate is that of the machines. As the norm of a block stands its weight: it is the
+ * length of the block in the second layer, and with group-lasso as the name of the penalty the
+ * weights that are told are these. */
+static medley_status build(medley_model **model, struct run *run, medley_error *error)
+{
+    md_problem *problem = run->machines.problem;
+    const double n = (double)problem->example_count;
+    const md_machine_sums sums = mix_machines(run);
+    const md_coefficients plain = {.outputs = run->outputs,
+                                   .body = (const double *const *)run->body,
+                                   .norm = run->beta,
+                                   .bias = run->bias,
+                                   .dual = sums.dual / n,
+                                   .gap = sums.primal > 0 ? sums.difference / sums.primal : 0};
+    const md_trained trained = {.plain = &plain,
+                                .eta0 = NAN,
+                                .radius = NAN,
+                                .bound = NAN,
+                                .objective = sums.primal / n,
+                                .epochs = run->epochs,
+                                .epoch_count = run->epoch_count,
+                                .iterations = run->epoch_count,
+                                .converged = sums.solved && !problem->stopped};
+    const medley_status status = md_model_build(model, problem, &trained, error);
+    return status == MEDLEY_OK && problem->stopped ? MEDLEY_STOPPED : status;
+}
+
+static medley_status fit_lp_beta(medley_model **model, md_problem *problem, medley_error *error)
+{
+    struct run run = {0};
+    medley_status status = MEDLEY_OK;
+    if (md_linear_program_missing() != NULL)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method lp-beta solves a linear program and this build has no library for "
+                       "it; install %s and build Medley again, or use --method spicy",
+                       md_linear_program_missing());
+    MEDLEY_TRY(init_run(&run, problem, error));
+    MEDLEY_TRY(make_folds(&run, error));
+    MEDLEY_TRY(first_layer(&run, error));
+    if (run.finished > 0)
+        MEDLEY_TRY(second_layer(&run, error));
+    status = build(model, &run, error);
+done:
+    clear_run(&run);
+    return status;
+}
+
+static medley_status refuse_path(const md_batch_problem *problem, double *largest,
+                                 double *without_slope, medley_error *error)
+{
+    (void)problem;
+    (void)largest;
+    (void)without_slope;
+    return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                   "method lp-beta has no path; use method spicy for two labels");
+}
+
+extern const md_method md_method_lp_beta;
+const md_method md_method_lp_beta = {
+    .name = "lp-beta",
+    .summary = "baseline: SVMs of each kernel alone, then kernel weights by a linear program "
+               "(LP-beta)",
+    .penalty = "group-lasso",
+    .needs_kernels = true,
+    .batch = true,
+    .fit = fit_lp_beta,
+    .largest_C = refuse_path,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the online loop. */
+#ifndef MD_ONLINE_INTERNAL_H
+#define MD_ONLINE_INTERNAL_H
+
+#include "learner/online.h"
+
+/* No length that single precision could show. */
+#define MD_VANISHED 1e-30
+
+/* The first `count` gradients of the round, with a rate; norms behind it go to online->norm. */
+void md_online_step(md_online *online, size_t count, double eta);
+
+/* Every block becomes as long as online->shrunk says, times factor. count: gradients of the step.
+ */
+void md_online_finish(md_online *online, size_t count, double eta, double factor);
+
+bool md_online_norms_are_finite(const md_online *online);
+
+/* ---- mirror.c ---- */
+
+/* What follows from `count` gradients of a round. */
+void md_mirror_update(md_online *online, size_t count);
+
+/* theta = 0. */
+void md_mirror_restart(md_online *online);
+
+/* Sets the links anew: norms were refreshed, or theta was replaced. */
+void md_mirror_relink(md_online *online);
+
+#endif
