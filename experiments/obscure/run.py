@@ -40,7 +40,7 @@ def arguments():
 
 def sizes(options):
     options.quick = not options.full
-    options.course_folds = runs.FOLDS if options.full else 1
+    options.course_folds = runs.FOLDS if options.full else 2
     options.compare_rows, options.line_rows = 5000, 5000
     options.counts = (1, 3, 6, 12, 24, 42)
     # p, kind of kernels, draws
@@ -48,14 +48,13 @@ def sizes(options):
                     (1.25, many.AS_IT_IS, 3), (2, many.UNIT, 3), (2, many.CONTROL, 3)]
     options.most_epochs = 100
     options.rows = (2500, 5000, 10000, 20000)
-    options.rows_computed = (2500, 5000, 10000)
+    options.rows_computed = options.rows
     options.error_rows = (1000, 5000, 10000, 20000)
     if options.full:
         options.many = [(p, normal, 5) for p in (1.05, 1.25, 1.5, 2)
                         for normal in (many.UNIT, many.CONTROL, many.AS_IT_IS)]
         options.most_epochs = 200
-        options.rows = (*options.rows, 40000, 60000)
-        options.rows_computed = (*options.rows_computed, 20000)
+        options.rows = options.rows_computed = (*options.rows, 40000, 60000)
         options.error_rows = (*options.error_rows, 60000)
     if options.limit is None:
         options.limit = 600 if options.full else 60

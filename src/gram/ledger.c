@@ -37,6 +37,8 @@ void md_ledger_free(md_ledger *ledger)
     free(ledger->due_row);
     free(ledger->keep);
     free(ledger->found);
+    free(ledger->fresh);
+    free(ledger->fresh_row);
     free(ledger->wanted);
     for (size_t t = 0; ledger->sums != NULL && t < ledger->gram->threads; t++)
         free(ledger->sums[t]);
@@ -81,6 +83,7 @@ medley_status md_ledger_create(md_ledger **result, md_gram *gram, const md_ledge
     ledger->labels = options->labels;
     ledger->count = gram->count;
     ledger->memory = options->memory;
+    ledger->keep_none = options->keep_none;
     ledger->window_most = choose_window(ledger, options);
     ledger->due_most = ledger->window_most > DUE ? ledger->window_most : DUE;
     ledger->accounts = md_calloc(ledger->count, sizeof *ledger->accounts);
@@ -90,14 +93,16 @@ medley_status md_ledger_create(md_ledger **result, md_gram *gram, const md_ledge
     ledger->changed = md_calloc(ledger->window_most, sizeof *ledger->changed);
     ledger->due_row = md_calloc(ledger->due_most, sizeof *ledger->due_row);
     /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers are wanted */
-    ledger->keep = md_calloc(ledger->due_most, sizeof *ledger->keep);
-    ledger->found = md_calloc(ledger->due_most, sizeof *ledger->found);
+    ledger->keep = md_calloc(MD_TILE, sizeof *ledger->keep);
+    ledger->found = md_calloc(MD_TILE, sizeof *ledger->found);
+    ledger->fresh = md_calloc(MD_TILE, sizeof *ledger->fresh);
+    ledger->fresh_row = md_calloc(MD_TILE, sizeof *ledger->fresh_row);
     ledger->wanted = md_calloc(ledger->count, sizeof *ledger->wanted);
     ledger->sums = md_calloc(gram->threads, sizeof *ledger->sums);
     /* NOLINTEND(bugprone-sizeof-expression) */
     if (!ledger->accounts || !ledger->range || !ledger->window_row || !ledger->slot ||
-        !ledger->changed || !ledger->due_row || !ledger->keep || !ledger->found ||
-        !ledger->wanted || !ledger->sums) {
+        !ledger->changed || !ledger->due_row || !ledger->keep || !ledger->found || !ledger->fresh ||
+        !ledger->fresh_row || !ledger->wanted || !ledger->sums) {
         status = md_fail_memory(error, ledger->n * sizeof *ledger->slot);
         goto done;
     }

@@ -21,10 +21,11 @@ struct pass {
     const size_t *left_row;  /* training row of each left row */
     const size_t *right_row; /* of each column; NULL: the same number */
     size_t rows, columns;
-    size_t width;        /* columns of an item */
-    size_t across;       /* items of one range of kernels */
-    float **keep;        /* [rows] where the values of a row are kept; NULL: nowhere */
-    const float **found; /* [rows] values that were kept before */
+    size_t width;  /* columns of an item */
+    size_t across; /* items of one range of kernels */
+
+    /* to book: some of the due changes, whose values are computed or were kept */
+    size_t first_due, due_rows;
 };
 
 /* What one thread does at a time. */
@@ -63,29 +64,68 @@ static void finish_values(const struct pass *pass, size_t m, const md_tile_value
     }
 }
 
-/* Scores += changes times values, or the values themselves. */
-static void use_values(const struct pass *pass, md_account *account, const md_tile_values *tile)
-{
-    const md_ledger *ledger = pass->ledger;
-    const size_t stride = pass->purpose == TO_BOOK ? ledger->n : ledger->window_most;
-    float *scores = pass->purpose == TO_BOOK ? account->score : account->window;
-    if (pass->purpose == TO_KNOW) {
-        for (size_t r = 0; r < tile->rows; r++)
-            memcpy(account->values + (tile->row + r) * ledger->window_most + tile->column,
-                   tile->values + r * tile->stride, tile->columns * sizeof(float));
-        return;
-    }
-    md_gemm(ledger->labels, tile->columns, tile->rows, 1, account->due + tile->row,
-            ledger->due_most, tile->values, tile->stride, 1, scores + tile->column, stride);
-}
-
 static void keep_values(const struct pass *pass, size_t m, const md_tile_values *tile)
 {
     const md_ledger *ledger = pass->ledger;
-    for (size_t r = 0; pass->keep != NULL && r < tile->rows; r++)
-        if (pass->keep[tile->row + r] != NULL)
-            memcpy(pass->keep[tile->row + r] + ledger->kept.place[m] * ledger->n + tile->column,
+    for (size_t r = 0; r < tile->rows; r++)
+        if (ledger->keep[r] != NULL)
+            memcpy(ledger->keep[r] + ledger->kept.place[m] * ledger->n + tile->column,
                    tile->values + r * tile->stride, tile->columns * sizeof(float));
+}
+
+/* Adds a row of a kernel to the scores of the columns: a change is about few labels. */
+static void book_row(const struct pass *pass, const md_account *account, size_t d,
+                     const float *values, size_t column, size_t columns)
+{
+    const md_ledger *ledger = pass->ledger;
+    for (size_t l = 0; l < ledger->labels; l++) {
+        const float change = account->due[l * ledger->due_most + pass->first_due + d];
+        if (change != 0)
+            md_add_multiple(account->score + l * ledger->n + column, change, values, columns);
+    }
+}
+
+/* All changes of the pass, one after the other, whether their values were computed now or kept: so
+ * the order of sums does not depend on what is kept. tile: those that were computed. */
+static void book_tile(struct piece *piece, size_t m, const md_tile_values *tile)
+{
+    const struct pass *pass = piece->pass;
+    const md_ledger *ledger = pass->ledger;
+    const md_account *account = md_ledger_account(ledger, m);
+    const double *mix = ledger->gram->mix;
+    float *sums = mix != NULL ? ledger->sums[piece->worker] : NULL;
+    const size_t at = ledger->kept.place[m] * ledger->n + tile->column;
+    if (mix != NULL && !piece->started)
+        memset(sums, 0, sizeof(float) * MD_TILE * MD_TILE);
+    piece->started = m != ledger->last_wanted;
+    for (size_t d = 0; d < pass->due_rows; d++) {
+        const float *values = ledger->found[d] != NULL
+                                  ? ledger->found[d] + at
+                                  : tile->values + ledger->fresh[d] * tile->stride;
+        if (mix != NULL) {
+            md_add_multiple(sums + d * MD_TILE, (float)mix[m], values, tile->columns);
+            values = sums + d * MD_TILE;
+        }
+        if (mix == NULL || m == ledger->last_wanted)
+            book_row(pass, account, d, values, tile->column, tile->columns);
+    }
+}
+
+/* Of the window: its scores get the changes that are due, or its kernel values are learnt. */
+static void use_in_window(const struct pass *pass, const md_account *account,
+                          const md_tile_values *tile)
+{
+    const md_ledger *ledger = pass->ledger;
+    const size_t window = ledger->window_most;
+    if (pass->purpose == TO_ENTER) {
+        md_gemm(ledger->labels, tile->columns, tile->rows, 1, account->due + tile->row,
+                ledger->due_most, tile->values, tile->stride, 1, account->window + tile->column,
+                window);
+        return;
+    }
+    for (size_t r = 0; r < tile->rows; r++)
+        memcpy(account->values + (tile->row + r) * window + tile->column,
+               tile->values + r * tile->stride, tile->columns * sizeof(float));
 }
 
 /* Adds a kernel to the sum of a mixture; true once the sum is complete. */
@@ -109,33 +149,25 @@ static void take_tile(void *context, size_t m, const md_tile_values *values)
 {
     struct piece *piece = context;
     const struct pass *pass = piece->pass;
-    md_ledger *ledger = pass->ledger;
+    const md_ledger *ledger = pass->ledger;
     md_tile_values tile = *values;
     finish_values(pass, m, &tile, ledger->gram->scratch[piece->worker].values);
-    keep_values(pass, m, &tile);
-    if (ledger->gram->mix == NULL || add_to_mixture(piece, m, &tile))
-        use_values(pass, md_ledger_account(ledger, m), &tile);
+    if (pass->purpose == TO_BOOK) {
+        keep_values(pass, m, &tile);
+        book_tile(piece, m, &tile);
+    } else if (ledger->gram->mix == NULL || add_to_mixture(piece, m, &tile)) {
+        use_in_window(pass, md_ledger_account(ledger, m), &tile);
+    }
 }
 
-/* Rows whose values are at hand are added as they are: a change is about few labels. */
-static void take_found(const struct piece *piece, md_tile_range range)
+/* Everything was kept: there is nothing to compute. */
+static void book_kept(struct piece *piece, md_tile_range range)
 {
-    const struct pass *pass = piece->pass;
-    const md_ledger *ledger = pass->ledger;
-    for (size_t m = 0; m < ledger->count; m++) {
-        if (!ledger->wanted[m])
-            continue;
-        const md_account *account = md_ledger_account(ledger, m);
-        const float factor = ledger->gram->mix ? (float)ledger->gram->mix[m] : 1;
-        const size_t at = ledger->kept.place[m] * ledger->n + range.column;
-        for (size_t r = range.row; r < range.row + range.rows; r++)
-            for (size_t l = 0; l < ledger->labels; l++) {
-                const float change = account->due[l * ledger->due_most + r];
-                if (change != 0)
-                    md_add_multiple(account->score + l * ledger->n + range.column, factor * change,
-                                    pass->found[r] + at, range.columns);
-            }
-    }
+    const md_ledger *ledger = piece->pass->ledger;
+    const md_tile_values nothing = {.column = range.column, .columns = range.columns};
+    for (size_t m = 0; m < ledger->count; m++)
+        if (ledger->wanted[m])
+            book_tile(piece, m, &nothing);
 }
 
 static void run_item(void *context, size_t item, size_t worker)
@@ -147,19 +179,18 @@ static void run_item(void *context, size_t item, size_t worker)
     md_tile_job job = pass->job;
     job.sink = &sink;
     const size_t k = item / pass->across;
+    const bool all = pass->purpose == TO_BOOK;
     md_tile_range range = {.column = item % pass->across * pass->width,
-                           .first_kernel = pass->purpose == TO_BOOK ? 0 : ledger->range[k],
-                           .end_kernel =
-                               pass->purpose == TO_BOOK ? ledger->count : ledger->range[k + 1],
+                           .first_kernel = all ? 0 : ledger->range[k],
+                           .end_kernel = all ? ledger->count : ledger->range[k + 1],
                            .symmetric = pass->purpose == TO_KNOW};
-    range.columns =
-        pass->columns - range.column < pass->width ? pass->columns - range.column : pass->width;
+    const size_t left = pass->columns - range.column;
+    range.columns = left < pass->width ? left : pass->width;
+    if (pass->rows == 0)
+        book_kept(&piece, range);
     for (range.row = 0; range.row < pass->rows; range.row += MD_TILE) {
         range.rows = pass->rows - range.row < MD_TILE ? pass->rows - range.row : MD_TILE;
-        if (pass->found != NULL)
-            take_found(&piece, range);
-        else
-            md_tile_compute(&job, range, &ledger->gram->scratch[worker]);
+        md_tile_compute(&job, range, &ledger->gram->scratch[worker]);
     }
 }
 
@@ -188,82 +219,58 @@ static bool want(md_ledger *ledger, bool live)
 
 /* ---- booking ---- */
 
-static void swap_due(md_ledger *ledger, size_t i, size_t j)
-{
-    const size_t row = ledger->due_row[i];
-    ledger->due_row[i] = ledger->due_row[j];
-    ledger->due_row[j] = row;
-    for (size_t m = 0; m < ledger->count; m++)
-        for (size_t l = 0; ledger->accounts[m].score != NULL && l < ledger->labels; l++) {
-            float *due = ledger->accounts[m].due + l * ledger->due_most;
-            const float change = due[i];
-            due[i] = due[j];
-            due[j] = change;
-        }
-}
-
-/* Rows that are at hand go behind the others; returns how many there are of these. */
-static size_t part_due(md_ledger *ledger)
+/* Which of the changes have values that were kept; the others are numbered, and their rows listed.
+ */
+static size_t list_fresh(md_ledger *ledger, size_t first, size_t count)
 {
     size_t fresh = 0;
-    for (size_t i = 0; i < ledger->due_count; i++)
-        if (md_kept_rows_find(ledger, ledger->due_row[i]) == NULL)
-            swap_due(ledger, i, fresh++);
+    for (size_t d = 0; d < count; d++) {
+        const size_t row = ledger->due_row[first + d];
+        ledger->found[d] = md_kept_rows_find(ledger, row);
+        ledger->fresh[d] = fresh;
+        if (ledger->found[d] == NULL)
+            ledger->fresh_row[fresh++] = row;
+        ledger->kept.uses[row]++;
+    }
     return fresh;
 }
 
-static medley_status book_fresh(md_ledger *ledger, size_t fresh, medley_error *error)
+/* Where the values of fresh rows are to be kept. One that others need now stays where it is. */
+static void find_room(md_ledger *ledger, size_t fresh, size_t count)
+{
+    for (size_t i = 0; i < fresh; i++)
+        ledger->keep[i] = md_kept_rows_take(ledger, ledger->fresh_row[i], ledger->found, count);
+    for (size_t i = 0; i < fresh; i++)
+        if (md_kept_rows_find(ledger, ledger->fresh_row[i]) != ledger->keep[i])
+            ledger->keep[i] = NULL; /* a later one has taken its place */
+}
+
+/* Changes first .. first + count - 1, at most MD_TILE. */
+static medley_status book_some(md_ledger *ledger, size_t first, size_t count, medley_error *error)
 {
     md_gram *gram = ledger->gram;
     md_points left = {0};
-    if (fresh == 0)
-        return MEDLEY_OK;
-    const medley_status status =
-        md_points_gather(&left, gram->points, ledger->due_row, fresh, error);
+    const size_t fresh = list_fresh(ledger, first, count);
+    medley_status status = MEDLEY_OK;
+    if (fresh > 0)
+        status = md_points_gather(&left, gram->points, ledger->fresh_row, fresh, error);
     if (status < 0)
         return status;
-    for (size_t i = 0; i < fresh; i++)
-        ledger->keep[i] = md_kept_rows_take(ledger, ledger->due_row[i]);
-    for (size_t i = 0; i < fresh; i++)
-        if (md_kept_rows_find(ledger, ledger->due_row[i]) != ledger->keep[i])
-            ledger->keep[i] = NULL; /* a later one has taken its place */
+    find_room(ledger, fresh, count);
     struct pass pass = {
         .ledger = ledger,
         .purpose = TO_BOOK,
         .job = {.bank = gram->bank, .left = &left, .right = gram->points, .wanted = ledger->wanted},
-        .left_row = ledger->due_row,
+        .left_row = ledger->fresh_row,
         .rows = fresh,
         .columns = ledger->n,
-        .keep = ledger->keep};
+        .first_due = first,
+        .due_rows = count};
     run_pass(&pass, gram->threads);
     md_points_clear(&left);
     ledger->counts.computed += fresh;
+    ledger->counts.found += count - fresh;
     return MEDLEY_OK;
-}
-
-/* due and its rows are those of the changes from `first` on while this runs. */
-static void book_found(md_ledger *ledger, size_t first)
-{
-    if (first == ledger->due_count)
-        return;
-    for (size_t i = first; i < ledger->due_count; i++) {
-        ledger->found[i] = md_kept_rows_find(ledger, ledger->due_row[i]);
-        ledger->kept.uses[ledger->due_row[i]]++;
-    }
-    for (size_t m = 0; m < ledger->count; m++)
-        if (ledger->accounts[m].score != NULL)
-            ledger->accounts[m].due += first;
-    struct pass pass = {.ledger = ledger,
-                        .purpose = TO_BOOK,
-                        .left_row = ledger->due_row + first,
-                        .rows = ledger->due_count - first,
-                        .columns = ledger->n,
-                        .found = ledger->found + first};
-    run_pass(&pass, ledger->gram->threads);
-    for (size_t m = 0; m < ledger->count; m++)
-        if (ledger->accounts[m].score != NULL)
-            ledger->accounts[m].due -= first;
-    ledger->counts.found += ledger->due_count - first;
 }
 
 medley_status md_ledger_book(md_ledger *ledger, medley_error *error)
@@ -272,9 +279,10 @@ medley_status md_ledger_book(md_ledger *ledger, medley_error *error)
     medley_status status = MEDLEY_OK;
     if (ledger->due_count > 0 && want(ledger, true)) {
         md_kept_rows_prepare(ledger);
-        const size_t fresh = part_due(ledger);
-        book_found(ledger, fresh); /* before fresh rows take their places */
-        status = book_fresh(ledger, fresh, error);
+        for (size_t d = 0; d < ledger->due_count && status == MEDLEY_OK; d += MD_TILE) {
+            const size_t left = ledger->due_count - d;
+            status = book_some(ledger, d, left < MD_TILE ? left : MD_TILE, error);
+        }
     }
     ledger->due_count = 0;
     return status;

@@ -27,9 +27,9 @@ typedef struct md_kept_rows {
     float **values;         /* [capacity] of [kernels][n]; NULL: not yet */
     float **slab;           /* [n] memory of some rows: one large array has large pages */
     size_t slabs, slab_rows;
-    size_t *row;            /* [capacity] */
-    size_t *slot;           /* [n] slot + 1; 0: not kept */
-    uint32_t *uses;         /* [n] how often a row was booked */
+    size_t *row;    /* [capacity] */
+    size_t *slot;   /* [n] slot + 1; 0: not kept */
+    uint32_t *uses; /* [n] how often a row was booked */
 } md_kept_rows;
 
 struct md_ledger {
@@ -45,14 +45,18 @@ struct md_ledger {
     atomic_bool *changed; /* [window_most] some account has an entry */
 
     size_t due_most, due_count;
-    size_t *due_row;     /* [due_most] may have a row more than once */
-    float **keep;        /* [due_most] where the values of due rows are kept; NULL: nowhere */
-    const float **found; /* [due_most] where they were kept before */
+    size_t *due_row; /* [due_most] may have a row more than once */
+    /* of changes that are booked together, [MD_TILE]: */
+    const float **found; /* where a change's values were kept; NULL: nowhere */
+    size_t *fresh;       /* its number among the others */
+    size_t *fresh_row;   /* row of each of these */
+    float **keep;        /* where its values are to be kept; NULL: nowhere */
 
     bool *wanted;       /* [count] kernels of a pass */
     size_t last_wanted; /* the last of these */
     float **sums;       /* [threads] of a mixture: [MD_TILE][MD_TILE] */
-    size_t memory;      /* for kept rows; 0: no limit */
+    bool keep_none;
+    size_t memory; /* for kept rows; 0: no limit */
     md_kept_rows kept;
     md_ledger_counts counts;
 };
@@ -75,8 +79,9 @@ void md_kept_rows_clear(md_kept_rows *kept);
 medley_status md_kept_rows_init(md_kept_rows *kept, const md_ledger *ledger, medley_error *error);
 /* Starts anew where a wanted kernel is not among those of the kept rows. */
 void md_kept_rows_prepare(md_ledger *ledger);
-/* Room for a row that was booked once more: its values, or NULL if others are worth more. */
-float *md_kept_rows_take(md_ledger *ledger, size_t row);
+/* Room for a row: its values, or NULL if others are worth more. used[count]: values that must stay.
+ */
+float *md_kept_rows_take(md_ledger *ledger, size_t row, const float *const *used, size_t count);
 /* [kernels][n], or NULL. */
 const float *md_kept_rows_find(const md_ledger *ledger, size_t row);
 

@@ -67,6 +67,8 @@ void md_kept_rows_prepare(md_ledger *ledger)
     const double bytes = (double)kept->kernels * (double)ledger->n * sizeof(float);
     const double fits = ledger->memory > 0 ? (double)ledger->memory / bytes : (double)ledger->n;
     kept->capacity = fits < (double)ledger->n ? (size_t)fits : ledger->n;
+    if (ledger->keep_none)
+        kept->capacity = 0;
     kept->slab_rows = bytes > 0 && bytes < SLAB ? (size_t)(SLAB / bytes) : 1;
 }
 
@@ -96,11 +98,18 @@ static size_t least_used(const md_kept_rows *kept)
     return least;
 }
 
-float *md_kept_rows_take(md_ledger *ledger, size_t row)
+static bool is_among(const float *values, const float *const *used, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (used[i] == values)
+            return true;
+    return false;
+}
+
+float *md_kept_rows_take(md_ledger *ledger, size_t row, const float *const *used, size_t count)
 {
     md_kept_rows *kept = &ledger->kept;
     size_t slot = kept->count;
-    kept->uses[row]++;
     for (size_t m = 0; m < ledger->count; m++)
         if (kept->place[m] != SIZE_MAX && !ledger->wanted[m])
             return NULL; /* it would lack a kernel that others have */
@@ -108,7 +117,8 @@ float *md_kept_rows_take(md_ledger *ledger, size_t row)
         return NULL; /* or twice in one booking */
     if (kept->count == kept->capacity) {
         slot = least_used(kept);
-        if (kept->uses[kept->row[slot]] >= kept->uses[row])
+        if (kept->uses[kept->row[slot]] >= kept->uses[row] ||
+            is_among(kept->values[slot], used, count))
             return NULL;
         kept->slot[kept->row[slot]] = 0;
     } else {

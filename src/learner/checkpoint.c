@@ -75,10 +75,11 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     md_text_clear(&text);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
         key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
+    const bool searched = isnan(problem->eta0) && problem->method->rule != MD_RULE_MIRROR;
     /* where averaging starts and how long rates are tried depends on the number of epochs */
     const size_t by_epochs[] = {
         options.average ? (size_t)(options.average_from * (double)problem->epochs) : 0,
-        isnan(problem->eta0) && problem->epochs < LONGEST_TRIAL ? problem->epochs : LONGEST_TRIAL};
+        searched && problem->epochs < LONGEST_TRIAL ? problem->epochs : LONGEST_TRIAL};
     key = mix(key, by_epochs, sizeof by_epochs);
     const bool streamed = problem->gram != NULL && md_gram_is_streamed(problem->gram);
     key = mix(key, &streamed, sizeof streamed); /* rounding differs */

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
                                     medley_error *error)

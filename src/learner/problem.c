@@ -492,7 +492,11 @@ done:
 static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley_error *error)
 {
     md_ledger_options options = {
-        .labels = problem->space.shape.labels, .longest = 1, .memory = memory_of(problem)};
+        .labels = problem->space.shape.labels,
+        .longest = 1,
+        .memory = memory_of(problem),
+        .keep_none = problem->options->checkpoint != NULL /* a resumed run ends in the same model */
+    };
     for (size_t e = 0; e < problem->example_count; e++)
         if (problem->examples[e].length > options.longest)
             options.longest = problem->examples[e].length;

@@ -282,9 +282,12 @@ static medley_status run_epochs(struct run *run)
     size_t epochs = run->problem->epochs;
     md_trained *trained = run->trained;
     run->start = md_clock_seconds();
-    trained->converged = is_out_of_patience(run);
-    for (size_t e = trained->epoch_count; e < epochs && !trained->converged; e++) {
+    size_t e = trained->epoch_count;
+    trained->converged = is_out_of_patience(run) || (e > 0 && is_learnt(run, e - 1));
+    for (; !trained->converged; e++) {
         medley_status status = choose_stage(run, e, &epochs);
+        if (status == MEDLEY_OK && e >= epochs) /* also of a run that had ended before */
+            break;
         if (status == MEDLEY_OK)
             status = one_epoch(run, e);
         if (status == MEDLEY_OK)

@@ -79,13 +79,12 @@ static void average_of_tiny_steps(const struct data *data, md_block *block,
     weights mean = {{0}};
     weights w;
     draw_step(&step, variant, random);
-    step.step.count = 1;
     step.step.eta = 1;
     take_step(data, block, variant, &theta, &step, false);
-    step.step.eta = 2e-8;
+    const md_step tiny = {.gradients = step.gradients, .count = 1, .eta = 2e-8};
     for (size_t t = 0; t < ROUNDS && block->norm > 0; t++) {
-        block->class->step(block, &step.step);
-        block->class->finish(block, &step.step);
+        block->class->step(block, &tiny);
+        block->class->finish(block, &tiny);
         md_block_count_iterate(block);
         if (t % (ROUNDS / LOOKS) != ROUNDS / LOOKS / 2)
             continue;

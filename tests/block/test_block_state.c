@@ -170,10 +170,13 @@ static void resume_elsewhere(const struct data *data, md_block *block,
     struct seen seen[2];
     md_block *other = make_block(data, variant, PLAIN);
     go_on(data, block, variant, &theta, 4, false);
+    block->link = 0.25;
     copy_state(block, &copy);
     copy.back = true;
     copy_state(other, &copy);
     assert_int_equal(copy.position, copy.length);
+    assert_true(other->link == 0.25);
+    block->link = other->link = 1;
     struct theta twin = theta;
     go_on(data, block, variant, &theta, 5, false);
     go_on(data, other, variant, &twin, 5, false);

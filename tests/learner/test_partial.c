@@ -174,6 +174,30 @@ static void columns_may_come_late(void **state)
     }
 }
 
+/* No row joins the support, but there are columns now that none of its rows has. */
+static void columns_may_come_with_nothing_new(void **state)
+{
+    (void)state;
+    medley_dataset *data =
+        draw_rows((struct rows_kind){.rows = 20, .labels = 2, .sparse = true, .seed = 60});
+    medley_learner *learner = open_learner("kernel=rbf(gamma=50) kernel=linear(explicit) eta=20");
+    feed(learner, data);
+    feed(learner, data);
+    feed(learner, data);
+    medley_model *before = model_of(learner);
+    data->tables[0].features.columns += 4;
+    feed(learner, data);
+    medley_model *after = model_of(learner);
+    assert_int_equal(medley_model_summary(before)->updates, medley_model_summary(after)->updates);
+    compare_models(before, after, data, 0);
+    compare_with_loaded(after, data);
+    assert_int_equal(medley_model_columns(after, ""), PIECE_COLUMNS + 4);
+    medley_model_free(before);
+    medley_model_free(after);
+    medley_learner_free(learner);
+    medley_dataset_free(data);
+}
+
 /* The first columns are divided by what is largest in the first piece, the others stay. */
 static void late_columns_are_not_scaled(void **state)
 {
@@ -304,6 +328,7 @@ int main(void)
         cmocka_unit_test(one_piece_is_one_epoch_of_the_first_stage),
         cmocka_unit_test(what_vanishes_stays_gone),
         cmocka_unit_test(columns_may_come_late),
+        cmocka_unit_test(columns_may_come_with_nothing_new),
         cmocka_unit_test(late_columns_are_not_scaled),
         cmocka_unit_test(models_are_as_good_as_any),
         cmocka_unit_test(learning_goes_on_behind_a_model),
