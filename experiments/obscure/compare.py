@@ -15,9 +15,9 @@ STYLE = {"obscure": (common.COLOURS[0], ""), "obscure, first stage": (common.COL
 
 
 def stops(options):
-    """[(name, epochs of the first stage, of the second)], for Pegasos as many in all."""
-    second = (1, 3, 10, 20) if options.quick else (1, 2, 4, 8, 20, 50, 100)
-    return [(k, 0) for k in (1, 2, 3)] + [(3, k) for k in second]
+    """[(epochs of the first stage, of the second)], for Pegasos as many in all."""
+    second = (1, 3, 10, runs.SECOND) if options.quick else (1, 2, 4, 8, 16, runs.SECOND, 60, 100)
+    return [(k, 0) for k in (1, 2, runs.FIRST)] + [(runs.FIRST, k) for k in second]
 
 
 def course(laboratory, data, words):
@@ -25,7 +25,7 @@ def course(laboratory, data, words):
     is the longest run."""
     results = [laboratory.measure(data, each) for each in words]
     seconds = [epoch["seconds"] for epoch in results[-1]["epochs"]]
-    return [{"epochs": len(r["epochs"]), "seconds": seconds[min(len(r["epochs"]), len(seconds)) - 1],
+    return [{"epochs": len(r["epochs"]), "seconds": seconds[len(r["epochs"]) - 1],
              "objective": r["objective"], "accuracy": r["accuracy"], "updates": r["updates"],
              "train": r["seconds"]["train"]} for r in results]
 
@@ -41,11 +41,10 @@ def courses(laboratory, data_sets, p, C, options):
 
 def measure(laboratory, options):
     """{data: {"p":, "C": {C: courses}, "others": {method: [results]}}}"""
-    folds = range(options.course_folds)
-    sets = {"mfeat": (1.05, [runs.mfeat(k) for k in folds], [runs.mfeat(k) for k in range(runs.FOLDS)]),
-            "MNIST": (1.25, [runs.mnist(options.compare_rows)], [runs.mnist(options.compare_rows)])}
+    folds, digits = [runs.mfeat(k) for k in range(runs.FOLDS)], [runs.mnist(options.compare_rows)]
     found = {}
-    for name, (p, data_sets, all_sets) in sets.items():
+    for name, p, data_sets, all_sets in (("mfeat", 1.05, folds[:options.course_folds], folds),
+                                         ("MNIST", 1.25, digits, digits)):
         found[name] = {"p": p, "command": data_sets[0].train, "test": data_sets[0].test, "C": {},
                        "others": {}}
         for C in STRENGTHS:
@@ -120,12 +119,12 @@ def report(found, options):
 
 mfeat: six views, a Gaussian each, p = 1.05, mean over {options.course_folds} of 5 folds (others: all 5); MNIST: {options.compare_rows:,} rows drawn from
 the training file, 12 kernels, p = 1.25, tested on the 10,000 test digits. Every line is the mean of runs that end after so many
-epochs (for obscure 3 at most of the first stage), with the objective of the model that was returned. The
+epochs (of obscure: of both stages), with the objective of the model that was returned. The
 objectives of the other methods are of other problems; they have their own default C = 10.
 """]
     for name, cell in found.items():
-        parts.append("    " + runs.shown([*runs.obscure(cell["p"], "C", "N1", "N2"), *cell["command"]]))
-        parts.append("    " + runs.shown([*runs.pegasos(cell["p"], "C", "N"), *cell["command"]]))
+        for words in (runs.obscure(cell["p"], "C", "N1", "N2"), runs.pegasos(cell["p"], "C", "N")):
+            parts.append("    " + runs.shown([*words, *cell["command"]]))
         parts.append("    " + runs.shown(cell["test"], "eval") + "\n")
         for C, methods in cell["C"].items():
             parts.append(common.markdown_table(
@@ -150,7 +149,8 @@ def course_rows(methods, options):
         for i, (first, second) in enumerate(stops(options)):
             epochs = f"{first} + {second}" if name == "obscure" else str(first + second)
             rows.append([name, epochs, f"{middle(each, i, 'seconds'):.3f}",
-                         f"{middle(each, i, 'updates'):,.0f}", f"{middle(each, i, 'objective'):.4g}",
+                         f"{middle(each, i, 'updates'):,.0f}",
+                         f"{middle(each, i, 'objective'):.4g}",
                          common.percent([course[i]["accuracy"] for course in each])])
     return rows
 
@@ -165,6 +165,7 @@ def strength_report(found, options):
     text = common.markdown_table(header, rows)
     if names == ["obscure", "pegasos"]:
         lower = [f"{C}" for C, cell in found.items() if cell["obscure"][0] < cell["pegasos"][0]]
-        text += (f"\nThe paper: obscure converges much faster. After as many epochs its objective is the lower one at C = "
-                 f"{', '.join(lower) or 'none'} of {', '.join(map(str, found))}.\n")
+        text += ("\nThe paper: obscure converges much faster. After as many epochs its objective is "
+                 f"the lower one at C = {', '.join(lower) or 'none'} of "
+                 f"{', '.join(map(str, found))}.\n")
     return text

@@ -204,7 +204,8 @@ def table(p, normal, cell):
                      common.percent([r["accuracy"] for r in results]),
                      f"{statistics.median(r['train'] for r in results):.2f}"])
     header = [f"p = {p:g}, {normal}: kernels", "loss < 0.05", "loss < 0.01", "none left",
-              "2q(1/eta + F^(2/q))", "none left / theorem 2", "held-out accuracy (%)", "training (s)"]
+              "2q(1/eta + F^(2/q))", "none left / theorem 2", "held-out accuracy (%)",
+              "training (s)"]
     return common.markdown_table(header, rows)
 
 
@@ -213,10 +214,11 @@ def report(found, options):
         return ""
     words = [*options_of("P", options.most_epochs), "--seed", "DRAW", "--memory", "4G",
              *runs.mfeat_views()]
+    widths = ", ".join(f"{width:g}" for width in WIDTHS)
     parts = [f"""## The number of kernels (figure 2, middle)
 
 The paper: "the algorithm achieves a given accuracy in less iterations when more kernels are given". Random subsets of 42 kernels
-on mfeat (six views x linear, polynomial of degree 2 and 3, Gaussians of four widths: sigma2 = {', '.join(f'{w:g}' for w in WIDTHS)} times the number of columns;
+on mfeat (six views x linear, polynomial of degree 2 and 3, Gaussians of four widths: sigma2 = {widths} times the number of columns;
 the kernels of draw d of F are those that Python's `random.Random(d).sample(range(42), F)` names).
 Updates of the first stage until the mean loss of an epoch is below a value, and until an epoch has none; medians of the
 draws, in brackets how many of them came so far in {options.most_epochs} epochs. "{UNIT}": linear and

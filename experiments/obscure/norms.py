@@ -15,8 +15,8 @@ STYLE = {**{f"p = {p:g}{stage}": (COLOURS[p], dash) for p in VALUES
 
 def stops(options):
     """Epochs of the two stages: the first stage alone, then both."""
-    second = (1, 5, 20) if options.quick else (1, 2, 5, 10, 20, 50)
-    return [(k, 0) for k in (1, 2, 3)], [(3, k) for k in second]
+    second = (1, 5, runs.SECOND) if options.quick else (1, 2, 5, 10, runs.SECOND, 60)
+    return [(k, 0) for k in (1, 2, runs.FIRST)], [(runs.FIRST, k) for k in second]
 
 
 def course(laboratory, data, p, wanted):
@@ -83,14 +83,15 @@ def report(found, options):
     rows = []
     for p, cell in found.items():
         four, one = cell["four"], cell["one"]
-        rows.append([f"{p:g}", common.percent(column(four, alone)), common.percent(column(four, -1)),
+        rows.append([f"{p:g}", common.percent(column(four, alone)),
+                     common.percent(column(four, -1)),
                      common.percent(column(one, 0)), common.percent(column(one, -1)),
                      f"{mean(column(four, alone, 'seconds')):.3f}",
                      f"{mean(column(four, -1, 'seconds')):.3f}",
                      " ".join(f"{mean(w):.2f}" for w in zip(*column(four, -1, "weights")))])
     header = ["p", "first stage, on four folds (%)", "both, on four folds (%)",
-              "first stage, on one fold (%)", "both, on one fold (%)", "first stage (s)", "both (s)",
-              "weights of kernels, sorted"]
+              "first stage, on one fold (%)", "both, on one fold (%)", "first stage (s)",
+              "both (s)", "weights of kernels, sorted"]
     words = [*runs.obscure("P", C, first, second), *runs.mfeat(0).train]
     return f"""## The effect of p (figure 2, left)
 

@@ -15,6 +15,7 @@ import common  # noqa: E402
 import panels  # noqa: E402
 
 FOLDS = 5
+FIRST, SECOND = 3, 30  # epochs of the two stages
 MFEAT_COLUMNS = {"fac": 216, "fou": 76, "kar": 64, "mor": 6, "pix": 240, "zer": 47}
 MFEAT_KERNELS = ["--scale", "standard", "--kernel", "rbf(auto)"]
 MNIST_KERNELS = ["--views", "grid:2x2", "--scale", "minmax", "--kernel", "linear(norm=diag)",

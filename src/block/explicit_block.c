@@ -7,7 +7,7 @@
  * about 5 width, since the norm is kept along the way. Soft thresholds are put off: two in a row
  * are one with their sum, so a feature remembers how much it has had and gets the rest when it is
  * next looked at. */
-#include "block/block.h"
+#include "block/explicit_internal.h"
 
 #include "base/memory.h"
 #include "block/row_features.h"
@@ -19,25 +19,6 @@
 static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
 enum { LOG_SHARE = 8 }; /* a log of more than this part of the features is no faster than none */
-
-typedef struct explicit_block {
-    md_block base;
-    md_explicit what;
-    size_t features, width;
-    float *weight; /* W of feature f at f * stride; behind it, if there is an average, what to add
-                    * to weight_sum * W for the sum of iterates: they are needed together */
-    size_t stride;
-    double norm2; /* ||W||^2 but for thresholds put off */
-
-    /* features that may have weights since the last clear, so that clearing costs no more than
-     * they do */
-    uint32_t *log; /* [log_capacity] */
-    size_t log_count, log_capacity;
-    bool log_is_full; /* any feature may have weights */
-
-    double threshold; /* sum of all thresholds since creation, in units of W */
-    double *had;      /* [features] how much of it each feature has had; NULL: none are used */
-} explicit_block;
 
 static explicit_block *cast(md_block *block)
 {
@@ -203,45 +184,6 @@ static void fold_scale(explicit_block *x)
 
 /* ---- steps ---- */
 
-/* The gradient in the parts of one group. */
-struct slice {
-    const float *dense;       /* [width] */
-    const uint32_t *part;     /* [count] */
-    const float *coefficient; /* [count] */
-    size_t count, first_part; /* part[i] - first_part is the place in the group */
-};
-
-/* Calls use for the slice of every group of this block's kind that the gradient has parts of. */
-static void for_every_slice(const explicit_block *x, const md_gradient *gradient,
-                            void (*use)(void *context, size_t row, const struct slice *slice),
-                            void *context)
-{
-    const md_delta *delta = gradient->delta;
-    const md_space *space = &x->what.space;
-    const bool rows = x->what.kind == MD_ROW_PARTS;
-    const md_groups groups =
-        space->structure->groups(space->shape, gradient->example.length, x->what.kind);
-    const size_t behind = groups.first + groups.count * groups.width;
-    const size_t end = rows ? delta->start[delta->row_count] : delta->count;
-    for (size_t i = rows ? 0 : delta->start[delta->row_count]; i < end;) {
-        if (delta->part[i] < groups.first || delta->part[i] >= behind) {
-            i++;
-            continue;
-        }
-        const size_t g = (delta->part[i] - groups.first) / groups.width;
-        const size_t first_part = groups.first + g * groups.width;
-        struct slice slice = {.dense = delta->dense + first_part,
-                              .part = delta->part + i,
-                              .coefficient = delta->coefficient + i,
-                              .first_part = first_part};
-        for (;
-             i < end && delta->part[i] >= first_part && delta->part[i] < first_part + groups.width;
-             i++)
-            slice.count++;
-        use(context, gradient->example.row + groups.row + g, &slice);
-    }
-}
-
 struct stepping {
     explicit_block *x;
     double step;
@@ -285,7 +227,7 @@ static double step(md_block *block, const md_step *step)
         fold_scale(x);
     for (size_t g = 0; g < step->count; g++) {
         struct stepping stepping = {.x = x, .step = step->eta / block->scale * x->what.gain};
-        for_every_slice(x, &step->gradients[g], take, &stepping);
+        md_for_every_slice(x, &step->gradients[g], take, &stepping);
     }
     return x->norm2 <= 0 ? 0 : block->scale * sqrt(x->norm2);
 }
@@ -294,64 +236,6 @@ static void finish(md_block *block, const md_step *step)
 {
     (void)block; /* a weight is there at once */
     (void)step;
-}
-
-/* ---- the length of a gradient ---- */
-
-/* <phi, phi'> of the features of two rows. */
-static double row_product(const md_row_features *features, size_t one, size_t other)
-{
-    const struct feature_row a = row_of(features, one);
-    const struct feature_row b = row_of(features, other);
-    double sum = 0;
-    for (size_t i = 0, j = 0; i < a.count && j < b.count;) {
-        const size_t left = column_at(&a, i);
-        const size_t right = column_at(&b, j);
-        if (left == right)
-            sum += value_at(&a, i) * value_at(&b, j);
-        i += left <= right;
-        j += right <= left;
-    }
-    return sum;
-}
-
-/* ||d||^2 = sum over pairs of groups of <delta, delta'> <phi, phi'>. */
-struct pairing {
-    const explicit_block *x;
-    const md_gradient *gradient;
-    size_t row;
-    const struct slice *slice; /* what is paired with all groups up to it */
-    double sum;
-};
-
-static void pair_with(void *context, size_t row, const struct slice *slice)
-{
-    struct pairing *pairing = context;
-    const struct slice *one = pairing->slice;
-    double product = 0;
-    if (slice->first_part > one->first_part)
-        return;
-    for (size_t i = 0; i < slice->count; i++)
-        product +=
-            (double)slice->coefficient[i] * (double)one->dense[slice->part[i] - slice->first_part];
-    if (product != 0)
-        pairing->sum += (slice->first_part < one->first_part ? 2 : 1) * product *
-                        row_product(&pairing->x->what.features, pairing->row, row);
-}
-
-static void pair_with_all(void *context, size_t row, const struct slice *slice)
-{
-    struct pairing *pairing = context;
-    pairing->row = row;
-    pairing->slice = slice;
-    for_every_slice(pairing->x, pairing->gradient, pair_with, pairing);
-}
-
-static double gradient_norm2(md_block *block, const md_gradient *gradient)
-{
-    struct pairing pairing = {.x = cast(block), .gradient = gradient};
-    for_every_slice(pairing.x, gradient, pair_with_all, &pairing);
-    return pairing.x->what.gain * pairing.x->what.gain * pairing.sum;
 }
 
 /* ---- the rest ---- */
@@ -494,7 +378,7 @@ static const md_block_class explicit_block_class = {
     .step = step,
     .finish = finish,
     .self = self,
-    .gradient_norm2 = gradient_norm2,
+    .gradient_norm2 = md_explicit_gradient_norm2,
     .clear = clear,
     .restart = restart,
     .norm2 = norm2,

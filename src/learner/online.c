@@ -94,35 +94,6 @@ void md_online_clear(md_online *online)
     *online = (md_online){0};
 }
 
-void md_online_restart(md_online *online, double eta0)
-{
-    online->round = online->updates = 0;
-    online->mirror = (md_mirror){0};
-    online->diverged = false;
-    online->settings.eta0 = eta0;
-    for (size_t m = 0; m < online->problem.block_count; m++)
-        online->problem.blocks[m]->class->restart(online->problem.blocks[m]);
-    if (online->settings.rule == MD_RULE_MIRROR)
-        md_mirror_restart(online);
-    memset(online->stepped, 0, online->problem.example_count * sizeof *online->stepped);
-}
-
-void md_online_continue(md_online *online)
-{
-    if (online->settings.rule == MD_RULE_MIRROR)
-        md_mirror_restart(online);
-}
-
-void md_online_visit_state(md_online *online, md_state_visitor visit, void *context)
-{
-    visit(context, &online->round, sizeof online->round);
-    visit(context, &online->updates, sizeof online->updates);
-    visit(context, &online->mirror, sizeof online->mirror);
-    visit(context, online->stepped, online->problem.example_count * sizeof *online->stepped);
-    for (size_t m = 0; m < online->problem.block_count; m++)
-        md_block_visit(online->problem.blocks[m], visit, context);
-}
-
 /* inverse: 1/(sigma t) with sigma the strong convexity of lambda Omega; eta0/t if it has none. */
 static double rate(const md_online *online)
 {
@@ -431,14 +402,6 @@ static medley_status announce(md_online *online, size_t from, size_t *count, med
     return md_ledger_open(p->ledger, online->rows, rows, error);
 }
 
-/* What every block is made of is up to date afterwards, for all rows. */
-static medley_status settle(md_online *online, medley_error *error)
-{
-    if (online->problem.ledger == NULL)
-        return MEDLEY_OK;
-    return md_ledger_close(online->problem.ledger, error);
-}
-
 medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error)
 {
     const size_t visited = online->problem.visit_count;
@@ -466,7 +429,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
         if (online->diverged)
             break;
     }
-    const medley_status status = settle(online, error);
+    const medley_status status = md_online_settle(online, error);
     if (status < 0 || online->diverged)
         return status;
     for (size_t m = 0; !online->settings.in_order && m < online->problem.block_count; m++)
@@ -474,33 +437,4 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     if (online->settings.rule == MD_RULE_MIRROR)
         md_mirror_relink(online);
     return MEDLEY_OK;
-}
-
-void md_online_take_links(md_online *online)
-{
-    for (size_t m = 0; m < online->problem.block_count; m++) {
-        md_block *block = online->problem.blocks[m];
-        if (block->link > 0)
-            md_block_rescale(block, block->link);
-        else
-            block->class->clear(block);
-        block->link = 1;
-    }
-}
-
-medley_status md_online_take_average(md_online *online, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++) {
-        md_block *block = online->problem.blocks[m];
-        if (block->iterates > 0) {
-            status = block->class->take_average(block, error);
-            block->link = 1;
-        }
-    }
-    if (status == MEDLEY_OK)
-        status = settle(online, error);
-    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++)
-        md_block_refresh_norm(online->problem.blocks[m]);
-    return status;
 }

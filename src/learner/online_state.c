@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is done to the state of an online run between epochs: starting anew, going on, copying it,
+ * and what is returned in the end. */
+#include "learner/online_internal.h"
+
+#include <string.h>
+
+void md_online_restart(md_online *online, double eta0)
+{
+    online->round = online->updates = 0;
+    online->mirror = (md_mirror){0};
+    online->diverged = false;
+    online->settings.eta0 = eta0;
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        online->problem.blocks[m]->class->restart(online->problem.blocks[m]);
+    if (online->settings.rule == MD_RULE_MIRROR)
+        md_mirror_restart(online);
+    memset(online->stepped, 0, online->problem.example_count * sizeof *online->stepped);
+}
+
+void md_online_continue(md_online *online)
+{
+    if (online->settings.rule == MD_RULE_MIRROR)
+        md_mirror_restart(online);
+}
+
+void md_online_visit_state(md_online *online, md_state_visitor visit, void *context)
+{
+    visit(context, &online->round, sizeof online->round);
+    visit(context, &online->updates, sizeof online->updates);
+    visit(context, &online->mirror, sizeof online->mirror);
+    visit(context, online->stepped, online->problem.example_count * sizeof *online->stepped);
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        md_block_visit(online->problem.blocks[m], visit, context);
+}
+
+medley_status md_online_settle(md_online *online, medley_error *error)
+{
+    if (online->problem.ledger == NULL)
+        return MEDLEY_OK;
+    return md_ledger_close(online->problem.ledger, error);
+}
+
+void md_online_take_links(md_online *online)
+{
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (block->link > 0)
+            md_block_rescale(block, block->link);
+        else
+            block->class->clear(block);
+        block->link = 1;
+    }
+}
+
+medley_status md_online_take_average(md_online *online, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (block->iterates > 0) {
+            status = block->class->take_average(block, error);
+            block->link = 1;
+        }
+    }
+    if (status == MEDLEY_OK)
+        status = md_online_settle(online, error);
+    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++)
+        md_block_refresh_norm(online->problem.blocks[m]);
+    return status;
+}
