@@ -107,7 +107,7 @@ def picture(found, path, options):
                     if two:
                         panel.add("obscure, first stage", points[:first])
             spots = [point[0] for each in methods.values() for point in curve(each, "accuracy")]
-            for method, results in cell["others"].items():
+            for method, results in cell["others"].items() if spots else ():
                 level = 100 * common.mean_deviation([r["accuracy"] for r in results])[0]
                 right.add(method, [(min(spots), level), (max(spots), level)], marks=False)
             rows.append([left, right])
@@ -164,8 +164,8 @@ def strength_report(found, options):
               *(f"accuracy (%), {name}" for name in names)]
     text = common.markdown_table(header, rows)
     if names == ["obscure", "pegasos"]:
-        lower = [f"{C}" for C, cell in found.items() if cell["obscure"][0] < cell["pegasos"][0]]
-        text += ("\nThe paper: obscure converges much faster. After as many epochs its objective is "
-                 f"the lower one at C = {', '.join(lower) or 'none'} of "
-                 f"{', '.join(map(str, found))}.\n")
+        ratio = {C: cell["pegasos"][0] / cell["obscure"][0] for C, cell in found.items()}
+        text += ("\nThe paper: obscure converges much faster. After as many epochs the objective of "
+                 "pegasos is, in objectives of obscure, "
+                 + ", ".join(f"{r:.2f} at C = {C}" for C, r in ratio.items()) + ".\n")
     return text

@@ -28,6 +28,7 @@ struct work {
     size_t pending_count;
     size_t ran;          /* the first so many of them have been, in this round */
     double *eps;         /* [count] of libsvm */
+    double *gap;         /* [count] before this round */
     double *coefficient; /* [n][pending_count] */
     double *score;       /* [n][pending_count] without bias */
     double *dual;        /* [pending_count] as our own solver knows it */
@@ -232,7 +233,7 @@ static md_svm certify(const struct work *w, size_t place, double *scratch)
     return machine;
 }
 
-/* The best model and the best dual value of all attempts count. */
+/* The best model and the best dual value of all attempts count, from the first one on. */
 static void take(struct work *w, size_t place, double *scratch)
 {
     const md_svm_set *set = w->set;
@@ -240,7 +241,7 @@ static void take(struct work *w, size_t place, double *scratch)
     md_svm *machine = &set->machines[c];
     md_svm found = certify(w, place, scratch);
     found.dual = fmax(found.dual, machine->dual);
-    if (found.primal <= machine->primal) {
+    if (isinf(w->gap[c]) || found.primal <= machine->primal) {
         *machine = found;
         for (size_t r = 0; r < set->n; r++) {
             const size_t from = r * w->pending_count + place;
@@ -255,15 +256,18 @@ static void take(struct work *w, size_t place, double *scratch)
 
 /* ---- rounds ---- */
 
-/* Those that are too far from the optimum and that libsvm can still improve. Where little is lost
- * it takes a small eps to see the gap, and rows are then far apart, so that this is fast. */
+/* Those that are too far from the optimum and that libsvm can still improve: where it gives up
+ * after its ten million steps, a smaller eps only takes as long again. */
 static void find_unsolved(struct work *w)
 {
     size_t count = 0;
     for (size_t place = 0; place < w->pending_count && w->matrix != NULL; place++) {
         const size_t c = w->pending[place];
         const md_svm *machine = &w->set->machines[c];
-        if (machine->solved || !(w->eps[c] > LEAST_EPS))
+        const double gap = md_certified_gap(machine->primal, machine->dual);
+        const bool improves = gap < 0.5 * w->gap[c];
+        w->gap[c] = gap;
+        if (machine->solved || !improves || !(w->eps[c] > LEAST_EPS))
             continue;
         const double level = w->set->gap * machine->primal / (double)machine->count;
         w->eps[c] = fmax(LEAST_EPS, fmin(w->eps[c] / 4, level));
@@ -317,6 +321,7 @@ static void begin(struct work *w)
         if (!machine->solved)
             w->pending[w->pending_count++] = c;
         w->eps[c] = fmin(0.1, set->gap * machine->primal / (double)(machine->count + 1));
+        w->gap[c] = INFINITY;
         w->eps[c] = machine->rough ? ROUGH_EPS : fmax(LEAST_EPS, w->eps[c]);
         for (size_t r = 0; r < set->n; r++)
             set->score[r * set->count + c] = machine->bias;
@@ -337,11 +342,12 @@ medley_status md_svm_solve(md_svm_set *set, medley_error *error)
     struct work w = {.set = set};
     medley_status status = MEDLEY_OK;
     w.pending = md_calloc(set->count, sizeof *w.pending);
-    w.eps = md_calloc(set->count, sizeof *w.eps);
+    w.eps = md_calloc(2 * set->count, sizeof *w.eps);
     if (w.pending == NULL || w.eps == NULL) {
-        status = md_fail_memory(error, set->count * sizeof *w.eps);
+        status = md_fail_memory(error, 2 * set->count * sizeof *w.eps);
         goto done;
     }
+    w.gap = w.eps + set->count;
     md_blas_single_thread();
     fill_lower_triangle(set->kernel, set->n);
     begin(&w);

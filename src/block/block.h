@@ -70,6 +70,10 @@ typedef struct md_block_class {
      * go on. */
     medley_status (*take_average)(md_block *block, medley_error *error);
 
+    /* What is kept beside theta, and drifts from it by rounding, is computed anew; the ledger is to
+     * be closed and the norm to be refreshed afterwards. NULL: there is nothing. */
+    medley_status (*renew)(md_block *block, medley_error *error);
+
     /* Copies of theta: size in floats, out and in again. Behind import_body and take_average the
      * ledger is to be closed and the norm to be refreshed, when all blocks have had their turn. */
     size_t (*body_size)(const md_block *block);

@@ -29,7 +29,7 @@ typedef struct kernel_block {
     double gain2;       /* the kernel is gain2 * K; the body that is exported goes with K itself */
     float *coefficient; /* [labels][n] A */
     float *score;       /* [labels][n] S = K A */
-    float *aside;       /* [labels][n] the sum of iterates is weight_sum * A + aside; NULL: none */
+    double *aside;      /* [labels][n] the sum of iterates is weight_sum * A + aside; NULL: none */
     bool *touched;      /* [labels] rows of A and S that may be nonzero; others hold rubbish */
     bool pending;       /* the step has not been taken yet */
     bool continues;     /* S holds what rows bring in that are not here */
@@ -140,8 +140,7 @@ static void settle(kernel_block *k)
 {
     for (size_t l = 0; k->aside != NULL && l < k->base.labels; l++)
         for (size_t i = 0; k->touched[l] && i < k->n; i++)
-            k->aside[l * k->n + i] +=
-                (float)(k->base.weight_sum * (double)k->coefficient[l * k->n + i]);
+            k->aside[l * k->n + i] += k->base.weight_sum * (double)k->coefficient[l * k->n + i];
     k->base.weight_sum = 0;
 }
 
@@ -167,7 +166,7 @@ static void add_coefficient(kernel_block *k, size_t at, float change)
     const float old = k->coefficient[at];
     k->coefficient[at] = old + change;
     if (k->aside != NULL)
-        k->aside[at] -= (float)(k->base.weight_sum * (double)(k->coefficient[at] - old));
+        k->aside[at] -= k->base.weight_sum * ((double)k->coefficient[at] - (double)old);
 }
 
 /* A few labels at a row: a multiple of the kernel row for each. */
@@ -329,6 +328,17 @@ done:
     return status;
 }
 
+/* Labels that were never touched have no coefficients. */
+static medley_status renew(md_block *block, medley_error *error)
+{
+    kernel_block *k = cast(block);
+    if (block->norm == 0)
+        return MEDLEY_OK;
+    for (size_t l = 0; l < block->labels; l++)
+        touch(k, l);
+    return recompute_scores(k, error);
+}
+
 static medley_status take_average(md_block *block, medley_error *error)
 {
     kernel_block *k = cast(block);
@@ -336,8 +346,7 @@ static medley_status take_average(md_block *block, medley_error *error)
     for (size_t l = 0; l < block->labels; l++) {
         touch(k, l);
         for (size_t i = 0; i < k->n; i++)
-            k->coefficient[l * k->n + i] =
-                (float)((double)k->aside[l * k->n + i] / block->iterates);
+            k->coefficient[l * k->n + i] = (float)(k->aside[l * k->n + i] / block->iterates);
     }
     block->scale = 1;
     block->norm = 1; /* until it is refreshed: not 0 */
@@ -384,7 +393,7 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
     if (k->ledger != NULL) /* these may be the scores of another run */
         md_ledger_continue(k->ledger, k->m);
     if (k->aside != NULL)
-        visit(context, k->aside, bytes);
+        visit(context, k->aside, k->n * block->labels * sizeof *k->aside);
 }
 
 static void free_block(md_block *block)
@@ -410,6 +419,7 @@ static const md_block_class kernel_block_class = {
     .restart = restart,
     .norm2 = norm2,
     .take_average = take_average,
+    .renew = renew,
     .body_size = body_size,
     .export_body = export_body,
     .import_body = import_body,
@@ -466,7 +476,7 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     k->score = md_calloc(k->n * labels, sizeof(float));
     k->touched = md_calloc(labels, sizeof(bool));
     if (source->averaging)
-        k->aside = md_calloc(k->n * labels, sizeof(float));
+        k->aside = md_calloc(k->n * labels, sizeof *k->aside);
     medley_status status = MEDLEY_OK;
     if (k->coefficient == NULL || k->score == NULL || k->touched == NULL ||
         (source->averaging && k->aside == NULL))

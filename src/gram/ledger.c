@@ -82,7 +82,7 @@ medley_status md_ledger_create(md_ledger **result, md_gram *gram, const md_ledge
     ledger->n = gram->n;
     ledger->labels = options->labels;
     ledger->count = gram->count;
-    ledger->memory = options->memory;
+    ledger->memory = options->memory - (size_t)(SHARE * (double)options->memory); /* 1 stays 1 */
     ledger->keep_none = options->keep_none;
     ledger->window_most = choose_window(ledger, options);
     ledger->due_most = ledger->window_most > DUE ? ledger->window_most : DUE;

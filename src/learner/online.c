@@ -429,7 +429,9 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
         if (online->diverged)
             break;
     }
-    const medley_status status = md_online_settle(online, error);
+    medley_status status = md_online_settle(online, error);
+    if (status == MEDLEY_OK && !online->diverged && !online->settings.in_order)
+        status = md_online_renew(online, error);
     if (status < 0 || online->diverged)
         return status;
     for (size_t m = 0; !online->settings.in_order && m < online->problem.block_count; m++)

@@ -66,6 +66,7 @@ typedef struct md_online {
     md_online_problem problem;
     size_t round;   /* examples seen */
     size_t updates; /* of them, how many led to a step */
+    size_t renewed; /* updates when score caches were last computed anew */
     md_mirror mirror;
     bool counting;    /* iterates of this epoch count for the average */
     bool diverged;    /* a norm is not finite: theta is worthless and rounds are no longer run */

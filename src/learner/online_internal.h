@@ -18,6 +18,9 @@ void md_online_finish(md_online *online, size_t count, double eta, double factor
 /* What every block is made of is up to date afterwards, for all rows. */
 medley_status md_online_settle(md_online *online, medley_error *error);
 
+/* Score caches are computed anew, if there were enough changes since; norms are to be refreshed. */
+medley_status md_online_renew(md_online *online, medley_error *error);
+
 bool md_online_norms_are_finite(const md_online *online);
 
 /* ---- mirror.c ---- */

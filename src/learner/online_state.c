@@ -7,7 +7,7 @@
 
 void md_online_restart(md_online *online, double eta0)
 {
-    online->round = online->updates = 0;
+    online->round = online->updates = online->renewed = 0;
     online->mirror = (md_mirror){0};
     online->diverged = false;
     online->settings.eta0 = eta0;
@@ -28,6 +28,7 @@ void md_online_visit_state(md_online *online, md_state_visitor visit, void *cont
 {
     visit(context, &online->round, sizeof online->round);
     visit(context, &online->updates, sizeof online->updates);
+    visit(context, &online->renewed, sizeof online->renewed);
     visit(context, &online->mirror, sizeof online->mirror);
     visit(context, online->stepped, online->problem.example_count * sizeof *online->stepped);
     for (size_t m = 0; m < online->problem.block_count; m++)
@@ -39,6 +40,24 @@ medley_status md_online_settle(md_online *online, medley_error *error)
     if (online->problem.ledger == NULL)
         return MEDLEY_OK;
     return md_ledger_close(online->problem.ledger, error);
+}
+
+/* Thousands of small changes are lost in single precision. What it costs is little beside the
+ * updates themselves. */
+medley_status md_online_renew(md_online *online, medley_error *error)
+{
+    enum { CHANGES_OF_A_ROW = 32, CHANGES_FOR_A_LABEL = 8 };
+    const md_online_problem *p = &online->problem;
+    const size_t labels = CHANGES_FOR_A_LABEL * p->space.shape.labels;
+    const size_t often = labels > CHANGES_OF_A_ROW ? labels : CHANGES_OF_A_ROW;
+    medley_status status = MEDLEY_OK;
+    if ((online->updates - online->renewed) / often < p->visit_count || p->gram == NULL)
+        return MEDLEY_OK;
+    online->renewed = online->updates;
+    for (size_t m = 0; m < p->block_count && status == MEDLEY_OK; m++)
+        if (p->blocks[m]->class->renew != NULL)
+            status = p->blocks[m]->class->renew(p->blocks[m], error);
+    return status == MEDLEY_OK ? md_online_settle(online, error) : status;
 }
 
 void md_online_take_links(md_online *online)

@@ -198,7 +198,7 @@ static inline void open_ledger(ledger_case *c, const ledger_kind *kind)
     const md_ledger_options ledger_options = {.labels = kind->labels,
                                               .longest = kind->longest,
                                               .memory = kind->room == KEEPS_NONE  ? 1
-                                                        : kind->room == KEEPS_FEW ? 3 * row
+                                                        : kind->room == KEEPS_FEW ? 4 * row
                                                                                   : 0};
     check_ok(md_ledger_create(&c->ledger, c->gram, &ledger_options, &error), &error);
     assert_true(md_ledger_window(c->ledger) >= kind->longest);
