@@ -100,8 +100,8 @@ static void prefetch(const md_block *block, md_example example)
 static void score(const md_block *block, md_example example, float *scores)
 {
     const explicit_block *x = view(block);
-    const float factor = (float)(block->scale * block->link * x->what.gain);
-    if (block->norm == 0)
+    const float factor = (float)(md_block_factor(block) * x->what.gain);
+    if (factor == 0)
         return;
     const md_space *space = &x->what.space;
     const md_groups groups = space->structure->groups(space->shape, example.length, x->what.kind);

@@ -57,8 +57,8 @@ static const float *scores_of(const kernel_block *k, size_t row, size_t *stride)
 static void score(const md_block *block, md_example example, float *scores)
 {
     const kernel_block *k = view(block);
-    const float scale = (float)(block->scale * block->link);
-    if (block->norm == 0)
+    const float scale = (float)md_block_factor(block);
+    if (scale == 0)
         return;
     size_t stride;
     const float *first = scores_of(k, example.row, &stride);

@@ -78,11 +78,15 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     const bool searched = isnan(problem->eta0) && problem->method->rule != MD_RULE_MIRROR;
     /* where averaging starts and how long rates are tried depends on the number of epochs */
     const size_t by_epochs[] = {
-        options.average ? (size_t)(options.average_from * (double)problem->epochs) : 0,
+        options.average
+            ? (size_t)(options.average_from * (double)(problem->epochs - problem->first_epochs))
+            : 0,
         searched && problem->epochs < LONGEST_TRIAL ? problem->epochs : LONGEST_TRIAL};
     key = mix(key, by_epochs, sizeof by_epochs);
     const bool streamed = problem->gram != NULL && md_gram_is_streamed(problem->gram);
     key = mix(key, &streamed, sizeof streamed); /* rounding differs */
+    const size_t window = problem->ledger ? md_ledger_window(problem->ledger) : 0;
+    key = mix(key, &window, sizeof window); /* as it does here */
     key = mix_data(key, problem->train);
     return problem->dev ? mix_data(key, problem->dev) : key;
 }

@@ -443,6 +443,7 @@ const md_method md_method_lp_beta = {
     .penalty = "group-lasso",
     .needs_kernels = true,
     .batch = true,
+    .labels_only = true,
     .fit = fit_lp_beta,
     .largest_C = refuse_path,
 };

@@ -104,10 +104,10 @@ static double next_rate(md_online *online, double z)
 }
 
 /* A round of several examples is one of their mean loss. */
-void md_mirror_update(md_online *online, size_t count)
+void md_mirror_update(md_online *online, size_t count, size_t examples)
 {
     md_mirror *mirror = &online->mirror;
-    const double share = count > 0 ? 1 / (double)online->settings.batch : 1;
+    const double share = 1 / (double)examples;
     if (!mirror->descends) {
         if (count > 0 && !add_gradients(online, count, share * online->settings.eta))
             online->diverged = true;
@@ -131,6 +131,7 @@ medley_status md_mirror_descend(md_online *online, bool adaptive, medley_error *
 {
     md_mirror *mirror = &online->mirror;
     double loss;
+    md_online_fill_order(online); /* sums do not depend on the last epoch's */
     const medley_status status =
         md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error);
     if (status < 0)
@@ -153,5 +154,7 @@ double md_mirror_bound(md_online *online, double largest_self, double delta)
         return NAN;
     const double c = sqrt(2 * largest_self) * pow(count, 1 / mirror->q) + lambda * mirror->radius;
     const double first = c * sqrt(mirror->q * (1 + log(t)));
-    return first / delta * fmin(first / (lambda * t), 4 * mirror->radius / sqrt(t));
+    const double strong = first / (lambda * t);
+    const double weak = mirror->adaptive ? 4 * mirror->radius / sqrt(t) : INFINITY; /* needs s */
+    return first / delta * fmin(strong, weak);
 }

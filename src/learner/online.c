@@ -15,7 +15,7 @@ static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch w
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
 
-static void fill_order(md_online *online)
+void md_online_fill_order(md_online *online)
 {
     const md_online_problem *p = &online->problem;
     for (size_t i = 0; i < p->visit_count; i++)
@@ -74,7 +74,7 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     if (status < 0)
         md_online_clear(online);
     else
-        fill_order(online);
+        md_online_fill_order(online);
     return status;
 }
 
@@ -366,7 +366,7 @@ static void run_round(struct batch *batch)
     if (online->diverged)
         return;
     if (online->settings.rule == MD_RULE_MIRROR)
-        md_mirror_update(online, count);
+        md_mirror_update(online, count, batch->count);
     else
         prox_update(online, count, batch->count);
     for (size_t m = 0; online->counting && m < online->problem.block_count; m++)
@@ -408,7 +408,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     md_random random;
     online->loss_sum = 0;
     online->counting = online->settings.average && epoch >= online->settings.average_from;
-    fill_order(online);
+    md_online_fill_order(online);
     md_random_seed(&random, online->settings.seed * 1000003u + epoch);
     if (!online->settings.in_order)
         md_random_shuffle(&random, online->order, visited);

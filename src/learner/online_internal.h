@@ -8,6 +8,9 @@
 /* No length that single precision could show. */
 #define MD_VANISHED 1e-30
 
+/* The visited examples in the order of the data. */
+void md_online_fill_order(md_online *online);
+
 /* The first `count` gradients of the round, with a rate; norms behind it go to online->norm. */
 void md_online_step(md_online *online, size_t count, double eta);
 
@@ -25,8 +28,8 @@ bool md_online_norms_are_finite(const md_online *online);
 
 /* ---- mirror.c ---- */
 
-/* What follows from `count` gradients of a round. */
-void md_mirror_update(md_online *online, size_t count);
+/* What follows from `count` gradients of a round of so many examples; count 0: none had a loss. */
+void md_mirror_update(md_online *online, size_t count, size_t examples);
 
 /* theta = 0. */
 void md_mirror_restart(md_online *online);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The objective of an online run and the ball that contains its optimum. */
-#include "learner/online.h"
+#include "learner/online_internal.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -95,6 +95,7 @@ medley_status md_online_objective(md_online *online, double *objective, double *
                                   medley_error *error)
 {
     double loss;
+    md_online_fill_order(online);
     const medley_status status =
         md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error);
     if (status < 0)

@@ -372,7 +372,9 @@ const md_param md_option_table[] = {
      .offset = FIELD(memory),
      .fallback = "",
      .argument = "SIZE",
-     .help = "budget for kernel values, e.g. 2G; default: half of what is free"},
+     .help = "budget for kernel values, e.g. 2G; what exceeds it is computed on the fly; default: "
+             "half of what is free, of which methods obscure and pegasos fill matrices up to 1 GB "
+             "with the hinge loss"},
     {0}};
 
 medley_status medley_options_create(medley_options **result, medley_error *error)

@@ -341,98 +341,6 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
     return scale;
 }
 
-static medley_status check_block_scales(const md_problem *problem, medley_error *error)
-{
-    char **list = problem->options->block_scale;
-    if (list != NULL && list[0] != NULL && problem->method->needs_kernels)
-        return md_fail(error, MEDLEY_USAGE, "--block-scale has no place in --method %s",
-                       problem->method->name);
-    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
-        const char *equals = strrchr(list[i], '=');
-        double scale;
-        if (equals == NULL || equals == list[i] || !md_parse_double(equals + 1, &scale) ||
-            !(scale > 0 && scale <= 1e6))
-            return md_fail(error, MEDLEY_USAGE,
-                           "--block-scale '%s': write NAME=X with a number X above 0, such as "
-                           "U02=2",
-                           list[i]);
-        bool used = false;
-        for (size_t c = 0; c < problem->candidate_count; c++)
-            used = used || md_selection_matches(list[i], (size_t)(equals - list[i]),
-                                                problem->candidates[c].name,
-                                                problem->candidates[c].source == MD_FROM_TEMPLATE);
-        if (!used)
-            return md_fail(error, MEDLEY_USAGE,
-                           "--block-scale '%s': there is no block of that name; the first is '%s'",
-                           list[i], problem->candidates[0].name);
-    }
-    return MEDLEY_OK;
-}
-
-static medley_status check_mirror_options(const md_problem *problem, medley_error *error)
-{
-    const medley_options *options = problem->options;
-    const md_method *method = problem->method;
-    const bool stages = method->two_stages;
-    if (method->rule == MD_RULE_MIRROR &&
-        (strcmp(options->eta0, "auto") != 0 || options->schedule != MD_RATE_AUTO ||
-         strcmp(options->radius, "auto") != 0))
-        return md_fail(error, MEDLEY_USAGE,
-                       "--method %s has its own rates and radius: --eta0, --schedule and --radius "
-                       "have no place in it",
-                       method->name);
-    if (stages && options->epochs > 0)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--method %s has two stages: say --epochs1 and --epochs2 in place of "
-                       "--epochs",
-                       method->name);
-    if (stages && options->epochs1 + options->epochs2 == 0)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--epochs1 0 --epochs2 0 learns nothing; one of them must be above 0");
-    if (!stages && (strcmp(options->eta, "auto") != 0 || options->epochs1 != MD_DEFAULT_EPOCHS1 ||
-                    options->epochs2 != MD_DEFAULT_EPOCHS2))
-        return md_fail(error, MEDLEY_USAGE,
-                       "--eta, --epochs1 and --epochs2 are about --method obscure and have no "
-                       "place in --method %s",
-                       method->name);
-    if (method->rule != MD_RULE_MIRROR && options->p != MD_DEFAULT_P)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--p is the norm of methods obscure and pegasos and has no place in "
-                       "--method %s; --penalty 'squared-block(Q)' is the same for spom",
-                       method->name);
-    return MEDLEY_OK;
-}
-
-/* Options that would do nothing are a misunderstanding. */
-static medley_status check_idle_options(const md_problem *problem, medley_error *error)
-{
-    const medley_options *options = problem->options;
-    const char *method = problem->method->name;
-    if (problem->method->batch && (problem->dev != NULL || md_options_speak_of_online(options)))
-        return md_fail(error, MEDLEY_USAGE,
-                       "--dev, --epochs, --eta0, --schedule, --radius, --batch, --average, "
-                       "--checkpoint and --block-scale are about online learning and have no place "
-                       "in --method %s",
-                       method);
-    if (!problem->method->batch && (options->gap != 0.01 || options->max_iterations != 500 ||
-                                    options->ridge != 0 || options->storage != MD_STORE_SINGLE))
-        return md_fail(error, MEDLEY_USAGE,
-                       "--gap, --max-iter, --storage and --ridge are for methods with a "
-                       "certificate, and --method %s has none; use --method spicy",
-                       method);
-    const medley_status status = check_mirror_options(problem, error);
-    if (status < 0)
-        return status;
-    if (options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
-        return md_fail(error, MEDLEY_USAGE,
-                       "--min-count and --hash-bits are about the features of templates; give "
-                       "--template too");
-    if (!options->average && options->average_from > 0)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--average-from says where averaging starts; give --average too");
-    return MEDLEY_OK;
-}
-
 static void count_epochs(md_problem *problem)
 {
     const medley_options *options = problem->options;
@@ -460,7 +368,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .watch = {.context = problem, .progress = forward},
                             .began = md_clock_seconds()};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
-    MEDLEY_TRY(check_idle_options(problem, error));
+    MEDLEY_TRY(md_problem_check_options(problem, error));
     MEDLEY_TRY(md_problem_find_task(problem, error));
     MEDLEY_TRY(md_problem_find_loss(problem, error));
     MEDLEY_TRY(md_problem_find_penalty(problem, error));
@@ -475,7 +383,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(md_problem_find_templates(problem, error));
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
-    MEDLEY_TRY(check_block_scales(problem, error));
+    MEDLEY_TRY(md_problem_check_scales(problem, error));
     count_epochs(problem);
     MEDLEY_TRY(check_batch(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
@@ -501,6 +409,8 @@ static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley
         if (problem->examples[e].length > options.longest)
             options.longest = problem->examples[e].length;
     options.longest *= md_problem_batch(problem);
+    if (options.longest > problem->train->rows)
+        options.longest = problem->train->rows;
     const size_t taken = md_gram_bytes(problem->gram);
     options.memory = options.memory > taken ? options.memory - taken : 1;
     const medley_status status =

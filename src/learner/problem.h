@@ -96,6 +96,11 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error);
 /* The task that the options and the data mean. */
 md_task md_task_of(const medley_options *options, const medley_dataset *train);
 
+/* ---- check_options.c: options that have no place here ---- */
+medley_status md_problem_check_options(const md_problem *problem, medley_error *error);
+/* The candidates are listed. */
+medley_status md_problem_check_scales(const md_problem *problem, medley_error *error);
+
 /* ---- candidates.c ---- */
 
 /* Reads the templates and lists the candidates; shape follows from them. The bank is made. */
@@ -170,6 +175,7 @@ struct md_method {
     md_rule rule;        /* of an online method */
     bool two_stages;     /* of the mirror rule: an online one comes first */
     double default_C;    /* where no strength is given; 0: that of most methods */
+    bool labels_only;    /* of a batch method: does not predict numbers */
     bool needs_kernels;  /* works on kernel values, even of linear kernels */
     bool batch;          /* on whole matrices (a store), with losses of one number */
     medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);

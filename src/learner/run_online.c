@@ -148,8 +148,11 @@ static medley_status one_epoch(struct run *run, size_t e)
     if (!isfinite(epoch->objective))
         return md_fail(run->error, MEDLEY_FAILED,
                        "training diverged in epoch %zu (the objective is not a number); use a "
-                       "smaller --eta0, --normalize diag or --scale standard",
-                       e + 1);
+                       "smaller --%s, --normalize diag or --scale standard",
+                       e + 1,
+                       run->problem->method->rule == MD_RULE_PROX ? "eta0"
+                       : run->online.mirror.descends              ? "C"
+                                                                  : "eta");
     if (run->problem->dev != NULL)
         MEDLEY_TRY(measure_dev(run, e));
     epoch->seconds = md_clock_seconds() - run->start;
@@ -182,12 +185,34 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
               trained->blocks[m]->class->body_size(trained->blocks[m]) * sizeof(float));
 }
 
-/* No epoch was better on held-out data than one long ago. */
-static bool is_out_of_patience(const struct run *run)
+/* Epochs of the batch stage; of methods without stages all of them. */
+static size_t second_epochs(const struct run *run)
+{
+    return run->problem->epochs - run->problem->first_epochs;
+}
+
+/* Epochs of the run as far as it is known: the online stage may end early. */
+static size_t epochs_of(const struct run *run)
+{
+    const md_mirror *mirror = &run->online.mirror;
+    return mirror->descends ? mirror->began + second_epochs(run) : run->problem->epochs;
+}
+
+/* No epoch of this stage was better on held-out data than one long ago. */
+static bool has_lost_patience(const struct run *run)
 {
     const size_t done = run->trained->epoch_count;
-    return run->problem->dev != NULL && done > 0 &&
-           done - 1 - run->best_epoch >= (size_t)run->problem->options->patience;
+    const size_t began = run->online.mirror.descends ? run->online.mirror.began : 0;
+    const size_t since = run->best_epoch > began ? run->best_epoch : began;
+    return run->problem->dev != NULL && done > since &&
+           done - 1 - since >= (size_t)run->problem->options->patience;
+}
+
+/* The online stage is followed by the other one all the same. */
+static bool is_out_of_patience(const struct run *run)
+{
+    const bool first = run->problem->method->two_stages && !run->online.mirror.descends;
+    return has_lost_patience(run) && (!first || second_epochs(run) == 0);
 }
 
 /* Not more than a tenth of the time goes into checkpoints. */
@@ -196,7 +221,7 @@ static medley_status save_checkpoint(struct run *run)
     static const double SHARE = 0.1;
     const char *path = run->problem->options->checkpoint;
     const double now = md_clock_seconds();
-    const bool last = run->trained->epoch_count == run->problem->epochs || is_out_of_patience(run);
+    const bool last = run->trained->epoch_count == epochs_of(run) || is_out_of_patience(run);
     if (path == NULL || (!last && run->written > 0 && SHARE * (now - run->written) < run->cost))
         return MEDLEY_OK;
     const medley_status status = md_checkpoint_save(path, run->key, walk_run, run, run->error);
@@ -221,12 +246,12 @@ static medley_status resume(struct run *run, bool *resumed)
         return MEDLEY_OK;
     const medley_status status =
         md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
-    if (*resumed && run->trained->epoch_count > run->problem->epochs &&
+    if (*resumed && run->trained->epoch_count > epochs_of(run) &&
         run->trained->epoch_count <= MOST_EPOCHS)
         return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,
                           "the checkpoint has seen %zu epochs and --epochs asks for %zu; ask for "
                           "more, or leave out --resume to start anew",
-                          run->trained->epoch_count, run->problem->epochs);
+                          run->trained->epoch_count, epochs_of(run));
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
     run->online.settings.eta0 = run->trained->eta0;
@@ -250,22 +275,21 @@ static medley_status choose_stage(struct run *run, size_t e, size_t *epochs)
     const md_problem *problem = run->problem;
     const md_trained *trained = run->trained;
     md_mirror *mirror = &run->online.mirror;
-    const size_t second = problem->epochs - problem->first_epochs;
+    const size_t second = second_epochs(run);
     if (problem->method->rule != MD_RULE_MIRROR || second == 0)
         return MEDLEY_OK;
     const bool idle = e > 0 && trained->epochs[e - 1].updates == 0;
-    if (!mirror->descends && (e >= problem->first_epochs || idle)) {
+    if (!mirror->descends && (e >= problem->first_epochs || idle || has_lost_patience(run))) {
         const medley_status status =
             md_mirror_descend(&run->online, problem->method->two_stages, run->error);
         if (status < 0)
             return status;
         mirror->began = e;
     }
-    if (mirror->descends) {
-        *epochs = mirror->began + second;
-        run->online.settings.average_from =
-            mirror->began + (size_t)(problem->options->average_from * (double)second);
-    }
+    *epochs = epochs_of(run);
+    run->online.settings.average_from = /* iterates of the batch stage only */
+        mirror->descends ? mirror->began + (size_t)(problem->options->average_from * (double)second)
+                         : SIZE_MAX;
     return MEDLEY_OK;
 }
 

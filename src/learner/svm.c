@@ -195,6 +195,7 @@ const md_method md_method_svm = {
     .penalty = "l2",
     .needs_kernels = true,
     .batch = true,
+    .labels_only = true,
     .fit = fit_svm,
     .largest_C = refuse_path,
 };

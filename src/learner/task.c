@@ -94,7 +94,7 @@ static medley_status check_task(const md_problem *problem, md_task task, medley_
                           "predicted, not classes; say --task regression, check --label, or say "
                           "--task multiclass",
                           labels, train->rows);
-    if (task == MD_TASK_REGRESSION && !problem->method->batch)
+    if (task == MD_TASK_REGRESSION && (!problem->method->batch || problem->method->labels_only))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s learns labels, not numbers; use --method spicy for --task "
                        "regression",
