@@ -169,8 +169,8 @@ static inline void md_block_count_iterate(md_block *block)
     block->iterates += 1;
 }
 
-/* w = factor * body; 0 where it would only make denormal numbers, which are slow to work with: p-norms
- * near 1 leave such blocks behind. */
+/* w = factor * body; 0 where it would only make denormal numbers, which are slow to work with:
+ * p-norms near 1 leave such blocks behind. */
 static inline double md_block_factor(const md_block *block)
 {
     const double factor = block->scale * block->link;

@@ -81,6 +81,7 @@ static void pair_with_all(void *context, size_t row, const struct slice *slice)
     pairing->row = row;
     pairing->slice = slice;
     md_for_every_slice(pairing->x, pairing->gradient, pair_with, pairing);
+    pairing->slice = NULL; /* it goes when this returns */
 }
 
 double md_explicit_gradient_norm2(md_block *block, const md_gradient *gradient)

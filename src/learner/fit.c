@@ -48,7 +48,7 @@ done:
 static medley_status check_path(const medley_path_options *path, const medley_options *options,
                                 const md_method *method, medley_error *error)
 {
-    if (!method->batch)
+    if (method->solve == NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "method %s has no path; use method spicy for two labels or numbers",
                        method->name);

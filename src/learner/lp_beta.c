@@ -425,16 +425,6 @@ done:
     return status;
 }
 
-static medley_status refuse_path(const md_batch_problem *problem, double *largest,
-                                 double *without_slope, medley_error *error)
-{
-    (void)problem;
-    (void)largest;
-    (void)without_slope;
-    return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                   "method lp-beta has no path; use method spicy for two labels");
-}
-
 extern const md_method md_method_lp_beta;
 const md_method md_method_lp_beta = {
     .name = "lp-beta",
@@ -445,5 +435,4 @@ const md_method md_method_lp_beta = {
     .batch = true,
     .labels_only = true,
     .fit = fit_lp_beta,
-    .largest_C = refuse_path,
 };

@@ -177,16 +177,6 @@ done:
     return status;
 }
 
-static medley_status refuse_path(const md_batch_problem *problem, double *largest,
-                                 double *without_slope, medley_error *error)
-{
-    (void)problem;
-    (void)largest;
-    (void)without_slope;
-    return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                   "method svm has no path; use method average for two labels");
-}
-
 extern const md_method md_method_svm;
 const md_method md_method_svm = {
     .name = "svm",
@@ -197,5 +187,4 @@ const md_method md_method_svm = {
     .batch = true,
     .labels_only = true,
     .fit = fit_svm,
-    .largest_C = refuse_path,
 };
