@@ -229,6 +229,9 @@ static double step(md_block *block, const md_step *step)
         struct stepping stepping = {.x = x, .step = step->eta / block->scale * x->what.gain};
         md_for_every_slice(x, &step->gradients[g], take, &stepping);
     }
+    if (!isfinite(
+            x->norm2)) /* squares that are too large for single precision: weights may not be */
+        block->class->norm2(block);
     return x->norm2 <= 0 ? 0 : block->scale * sqrt(x->norm2);
 }
 

@@ -148,8 +148,10 @@ static void print_text(const struct run *run, const char *path)
     const medley_summary *s = medley_model_summary(run->model);
     printf("%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
     printf("lambda %.4g (C %.4g, spicy_C %.4g)", s->lambda, s->C, s->spicy_C);
+    if (isnan(s->gap) && !isnan(s->eta0))
+        printf(", %s %g", isnan(s->radius) ? "eta0" : "eta", s->eta0);
     if (isnan(s->gap))
-        printf(", eta0 %g, %zu epochs", s->eta0, s->epoch_count);
+        printf(", %zu epochs", s->epoch_count);
     printf(", seed %llu\n%zu examples", s->seed, s->examples);
     if (!medley_model_is_regression(run->model))
         printf(", %zu labels", medley_model_label_count(run->model));
