@@ -59,3 +59,7 @@ if train --epochs2 12 --checkpoint b.checkpoint --resume "${mean[@]}" >resumed.j
 else
     check "or it is refused" grep -q 'other data or options' resumed.json
 fi
+
+# first steps of 1e21: their squares are beyond single precision, the weights are not
+check "huge first steps are survived" "$MEDLEY" train --method pegasos --lambda 1e-20 --epochs 2 --kernel linear \
+    --quiet --model huge.medley train.csv
