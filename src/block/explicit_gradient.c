@@ -4,18 +4,39 @@
 #include "block/explicit_internal.h"
 #include "block/row_features.h"
 
+/* Labels of rows: the gradient has them row by row. */
+static void for_every_row(const explicit_block *x, const md_gradient *gradient,
+                          void (*use)(void *context, size_t row, const struct slice *slice),
+                          void *context)
+{
+    const md_delta *delta = gradient->delta;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        const size_t first_part = delta->row[r] * x->width;
+        const size_t start = delta->start[r];
+        const struct slice slice = {.dense = delta->dense + first_part,
+                                    .part = delta->part + start,
+                                    .coefficient = delta->coefficient + start,
+                                    .count = delta->start[r + 1] - start,
+                                    .first_part = first_part};
+        use(context, gradient->example.row + delta->row[r], &slice);
+    }
+}
+
+/* Parts of other kinds: those of a group stand together in the list. */
 void md_for_every_slice(const explicit_block *x, const md_gradient *gradient,
                         void (*use)(void *context, size_t row, const struct slice *slice),
                         void *context)
 {
+    if (x->what.kind == MD_ROW_PARTS) {
+        for_every_row(x, gradient, use, context);
+        return;
+    }
     const md_delta *delta = gradient->delta;
     const md_space *space = &x->what.space;
-    const bool rows = x->what.kind == MD_ROW_PARTS;
     const md_groups groups =
         space->structure->groups(space->shape, gradient->example.length, x->what.kind);
     const size_t behind = groups.first + groups.count * groups.width;
-    const size_t end = rows ? delta->start[delta->row_count] : delta->count;
-    for (size_t i = rows ? 0 : delta->start[delta->row_count]; i < end;) {
+    for (size_t i = delta->start[delta->row_count]; i < delta->count;) {
         if (delta->part[i] < groups.first || delta->part[i] >= behind) {
             i++;
             continue;
@@ -26,8 +47,8 @@ void md_for_every_slice(const explicit_block *x, const md_gradient *gradient,
                               .part = delta->part + i,
                               .coefficient = delta->coefficient + i,
                               .first_part = first_part};
-        for (;
-             i < end && delta->part[i] >= first_part && delta->part[i] < first_part + groups.width;
+        for (; i < delta->count && delta->part[i] >= first_part &&
+               delta->part[i] < first_part + groups.width;
              i++)
             slice.count++;
         use(context, gradient->example.row + groups.row + g, &slice);
