@@ -22,7 +22,8 @@ struct scoring {
     double *means;            /* [terms][labels] of column_mean times coefficients */
     double *row_sums;         /* [threads][kernels][MD_TILE] */
     md_tile_scratch *scratch; /* [threads] */
-    float *scores;            /* [rows][labels] */
+    float *scores;            /* [rows][labels] the sum of all terms; NULL: */
+    float *const *apart;      /* [terms] of [rows][labels] each by itself */
 };
 
 struct scoring_block {
@@ -31,15 +32,21 @@ struct scoring_block {
     size_t row;
 };
 
+/* Where the scores of a term go. */
+static float *scores_of(const struct scoring *scoring, size_t term)
+{
+    return scoring->scores != NULL ? scoring->scores : scoring->apart[term];
+}
+
 static void add_scores(void *context, size_t m, const md_tile_values *tile)
 {
     const struct scoring_block *block = context;
     const struct scoring *scoring = block->scoring;
-    const md_expansion *term = &scoring->terms[scoring->term_of[m] - 1];
+    const size_t t = scoring->term_of[m] - 1;
     const size_t labels = scoring->labels;
     md_gemm(tile->rows, labels, tile->columns, 1, tile->values, tile->stride,
-            term->coefficient + tile->column * labels, labels, 1,
-            scoring->scores + tile->row * labels, labels);
+            scoring->terms[t].coefficient + tile->column * labels, labels, 1,
+            scores_of(scoring, t) + tile->row * labels, labels);
     if (scoring->cross->bank->kernels[m].norm != MD_NORM_CENTER)
         return;
     for (size_t r = 0; r < tile->rows; r++)
@@ -62,7 +69,7 @@ static void center_scores(const struct scoring_block *block, size_t rows)
         for (size_t r = 0; r < rows; r++) {
             const double mean =
                 block->row_sums[m * MD_TILE + r] / (double)scoring->cross->right->rows;
-            float *score = scoring->scores + (block->row + r) * labels;
+            float *score = scores_of(scoring, t) + (block->row + r) * labels;
             for (size_t l = 0; l < labels; l++)
                 score[l] -= (float)(scoring->means[t * labels + l] +
                                     (mean - kernel->grand_mean) * scoring->sums[t * labels + l]);
@@ -96,7 +103,7 @@ static void score_block(void *context, size_t item, size_t worker)
                              .wanted = scoring->wanted,
                              .sink = &sink};
     memset(block.row_sums, 0, kernels * MD_TILE * sizeof(double));
-    md_tile_range range = {.row = block.row};
+    md_tile_range range = {.row = block.row, .symmetric = cross->left == cross->right};
     range.rows = cross->left->rows - range.row < height ? cross->left->rows - range.row : height;
     for (range.column = 0; range.column < cross->right->rows; range.column += MD_TILE) {
         range.columns = cross->right->rows - range.column < MD_TILE
@@ -123,17 +130,18 @@ static void sum_coefficients(struct scoring *scoring)
     }
 }
 
-medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, size_t term_count,
-                              size_t labels, float *scores, medley_error *error)
+/* scoring: where the scores go. */
+static medley_status score_all(struct scoring scoring, const md_cross *cross,
+                               const md_expansion *terms, size_t term_count, size_t labels,
+                               medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const size_t kernels = cross->bank->count;
     const size_t threads = cross->threads ? cross->threads : 1;
-    struct scoring scoring = {.cross = cross,
-                              .terms = terms,
-                              .term_count = term_count,
-                              .labels = labels,
-                              .scores = scores};
+    scoring.cross = cross;
+    scoring.terms = terms;
+    scoring.term_count = term_count;
+    scoring.labels = labels;
     scoring.term_of = md_calloc(kernels, sizeof *scoring.term_of);
     scoring.wanted = md_calloc(kernels, sizeof *scoring.wanted);
     scoring.sums = md_calloc(term_count * labels, sizeof *scoring.sums);
@@ -165,6 +173,19 @@ done:
     free(scoring.means);
     free(scoring.row_sums);
     return status;
+}
+
+medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, size_t term_count,
+                              size_t labels, float *scores, medley_error *error)
+{
+    return score_all((struct scoring){.scores = scores}, cross, terms, term_count, labels, error);
+}
+
+medley_status md_cross_scores_apart(const md_cross *cross, const md_expansion *terms,
+                                    size_t term_count, size_t labels, float *const *scores,
+                                    medley_error *error)
+{
+    return score_all((struct scoring){.apart = scores}, cross, terms, term_count, labels, error);
 }
 
 /* ---- values ---- */

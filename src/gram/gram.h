@@ -79,6 +79,11 @@ typedef struct md_cross {
 medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, size_t term_count,
                               size_t labels, float *scores, medley_error *error);
 
+/* The same with the scores of every term by themselves: scores[t][left rows][labels] += term t. */
+medley_status md_cross_scores_apart(const md_cross *cross, const md_expansion *terms,
+                                    size_t term_count, size_t labels, float *const *scores,
+                                    medley_error *error);
+
 /* values[left rows][right rows] of one kernel, all normalisation included. Exactly symmetric where
  * left and right are the same points. */
 medley_status md_cross_values(const md_cross *cross, size_t kernel, float *values,

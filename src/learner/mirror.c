@@ -127,6 +127,31 @@ void md_mirror_update(md_online *online, size_t count, size_t examples)
 
 /* ---- between the stages ---- */
 
+md_largest md_mirror_largest(const md_online_problem *problem)
+{
+    md_largest largest = {0};
+    for (size_t m = 0; m < problem->block_count; m++) {
+        const md_block *block = problem->blocks[m];
+        for (size_t e = 0; e < problem->example_count; e++) {
+            const md_example example = problem->examples[e];
+            double sum = 0;
+            for (size_t i = 0; i < example.length; i++) {
+                const double self = fmax(0, block->class->self(block, example.row + i));
+                largest.row = fmax(largest.row, self);
+                sum += sqrt(self);
+            }
+            largest.example = fmax(largest.example, sum * sum);
+        }
+    }
+    return largest;
+}
+
+double md_mirror_eta(const md_online_problem *problem)
+{
+    const double largest = md_mirror_largest(problem).row;
+    return largest > 0 && isfinite(largest) ? 2 / largest : 2;
+}
+
 medley_status md_mirror_descend(md_online *online, bool adaptive, medley_error *error)
 {
     md_mirror *mirror = &online->mirror;

@@ -15,6 +15,10 @@ typedef enum md_rule {
     MD_RULE_MIRROR, /* theta is dual to what scores: p-norm mirror descent */
 } md_rule;
 
+/* Of the log losses: most rows have learnt as much after some epochs, and steps for them take most
+ * of the time. It keeps the objective within about a thousandth of what it would be without. */
+#define MD_LEARNT 1e-3
+
 typedef struct md_online_settings {
     md_rule rule;
     double p;   /* of the mirror rule: 1 < p <= 2 */
@@ -114,6 +118,16 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
 /* The mirror rule goes over to stage 2: R from the norm and the loss as they are (Alg. 1, line 12).
  * adaptive: by Alg. 2, else by Pegasos' rate. */
 medley_status md_mirror_descend(md_online *online, bool adaptive, medley_error *error);
+
+/* The largest K_j(x,x) of a row, and of an example: features of its rows add up. */
+typedef struct md_largest {
+    double row, example;
+} md_largest;
+md_largest md_mirror_largest(const md_online_problem *problem);
+
+/* The paper's eta, 2, for kernels of any size; rows count, not examples, since a longer sequence
+ * also has more to lose. */
+double md_mirror_eta(const md_online_problem *problem);
 
 /* Theorem 1: with probability 1 - delta the objective is not farther from the optimum.
  * largest_self: the largest K_j(x,x), 1 in the paper. NaN before stage 2. */

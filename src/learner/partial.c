@@ -127,39 +127,6 @@ static void set_memory(medley_learner *learner, size_t enough)
         learner->memory > 0 && learner->memory < enough ? learner->memory : enough;
 }
 
-static void drop_rows(md_problem *problem)
-{
-    md_ledger_free(problem->ledger);
-    md_gram_free(problem->gram);
-    problem->ledger = NULL;
-    problem->gram = NULL;
-    md_points_clear(&problem->points);
-    for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
-        md_matrix_clear(&problem->primal[m]);
-    free(problem->primal);
-    problem->primal = NULL;
-    free(problem->examples);
-    problem->examples = NULL;
-    problem->example_count = 0;
-    problem->train = NULL;
-}
-
-static medley_status take_examples(md_problem *problem, medley_error *error)
-{
-    const medley_dataset *piece = problem->train;
-    const bool sequences = problem->sequences;
-    problem->example_count = sequences ? piece->sequence_count : piece->rows;
-    problem->examples = md_calloc(problem->example_count, sizeof *problem->examples);
-    if (problem->examples == NULL)
-        return md_fail_memory(error, problem->example_count * sizeof *problem->examples);
-    for (size_t e = 0; e < problem->example_count; e++) {
-        const size_t first = sequences ? piece->sequence_start[e] : e;
-        problem->examples[e] = (md_example){
-            .row = first, .length = sequences ? piece->sequence_start[e + 1] - first : 1};
-    }
-    return MEDLEY_OK;
-}
-
 /* Rows seen by the bank as it is: nothing is learnt from them here. */
 static medley_status take_kernels(md_problem *problem, medley_error *error)
 {
@@ -169,16 +136,9 @@ static medley_status take_kernels(md_problem *problem, medley_error *error)
                                      .memory = problem->options->memory};
     bool any = false;
     MEDLEY_TRY(md_points_make(&problem->points, bank, problem->train, false, error));
-    problem->primal = md_calloc(bank->count, sizeof *problem->primal);
-    if (problem->primal == NULL) {
-        status = md_fail_memory(error, bank->count * sizeof *problem->primal);
-        goto done;
-    }
-    for (size_t m = 0; m < bank->count; m++) {
+    MEDLEY_TRY(md_problem_find_primal(problem, error));
+    for (size_t m = 0; m < bank->count; m++)
         any = any || !md_kernel_has_weights(&bank->kernels[m]);
-        if (bank->kernels[m].primal)
-            MEDLEY_TRY(md_points_features(&problem->primal[m], &problem->points, bank, m, error));
-    }
     if (any)
         MEDLEY_TRY(md_gram_create(&problem->gram, bank, &problem->points, &options, error));
 done:
@@ -201,7 +161,7 @@ static medley_status take_rows(medley_learner *learner, const medley_dataset *pi
     const double start = md_clock_seconds();
     set_memory(learner, problem->bank.count * VALUES_OF_A_KERNEL);
     problem->train = piece;
-    MEDLEY_TRY(take_examples(problem, error));
+    MEDLEY_TRY(md_problem_make_examples(problem, error));
     MEDLEY_TRY(take_kernels(problem, error));
     problem->seconds_kernels = md_clock_seconds() - start;
 done:
@@ -226,7 +186,7 @@ medley_status medley_learner_partial_fit(medley_learner *learner, const medley_d
     learner->seconds += md_clock_seconds() - start;
 done:
     if (learner->begun) {
-        drop_rows(problem);
+        md_problem_drop_rows(problem);
         problem->space.shape.labels = learner->known.labels.count;
     } else {
         md_problem_clear(problem); /* what it has chosen is forgotten too */

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "gram/apart.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -6,12 +6,9 @@
 #include "learner/partial.h"
 
 #include "base/memory.h"
-#include "gram/apart.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double LEARNT = 1e-3; /* as in run_online.c */
 
 struct piece {
     medley_learner *learner;
@@ -167,24 +164,16 @@ static medley_status recall(struct piece *piece, medley_error *error)
 
 /* ---- the pass ---- */
 
-/* The largest K(x,x) of a row, as in run_online.c. */
-static double largest_self(const struct piece *piece)
-{
-    double largest = 0;
-    for (size_t c = 0; c < piece->count; c++)
-        for (size_t r = 0; r < piece->problem->train->rows; r++)
-            largest = fmax(largest, piece->blocks[c]->class->self(piece->blocks[c], r));
-    return largest;
-}
-
 static medley_status choose_eta(struct piece *piece, medley_error *error)
 {
     const md_problem *problem = piece->problem;
+    const md_online_problem loop =
+        md_problem_for_loop(problem, piece->blocks, piece->count, piece->count);
     piece->eta = piece->learner->begun ? piece->learner->eta : problem->eta;
     if (!isnan(piece->eta))
         return MEDLEY_OK;
-    piece->eta = 2 / largest_self(piece);
-    if (isfinite(piece->eta))
+    piece->eta = md_mirror_eta(&loop);
+    if (md_mirror_largest(&loop).row > 0)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "all values K(x,x) of the first piece are 0, so that no eta can be chosen by "
@@ -196,17 +185,9 @@ static medley_status pass(struct piece *piece, medley_error *error)
     medley_status status = MEDLEY_OK;
     md_problem *problem = piece->problem;
     md_online online = {0};
-    const md_online_problem online_problem = {.blocks = piece->blocks,
-                                              .block_count = piece->count,
-                                              .penalised = piece->count,
-                                              .gram = problem->gram,
-                                              .ledger = problem->ledger,
-                                              .space = problem->space,
-                                              .loss = problem->loss,
-                                              .penalty = problem->penalty,
-                                              .examples = problem->examples,
-                                              .example_count = problem->example_count,
-                                              .gold = piece->gold};
+    md_online_problem online_problem =
+        md_problem_for_loop(problem, piece->blocks, piece->count, piece->count);
+    online_problem.gold = piece->gold;
     const md_online_settings settings = {.rule = MD_RULE_MIRROR,
                                          .p = problem->options->p,
                                          .eta = piece->eta,
@@ -214,7 +195,7 @@ static medley_status pass(struct piece *piece, medley_error *error)
                                          .schedule = MD_RATE_CONSTANT,
                                          .radius = INFINITY,
                                          .batch = 1,
-                                         .learnt = LEARNT,
+                                         .learnt = MD_LEARNT,
                                          .in_order = true,
                                          .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&online, &online_problem, &settings, error));

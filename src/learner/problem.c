@@ -12,18 +12,29 @@ enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs says othe
 enum { MOST_VALUES = 1000000000 };                  /* bytes */
 static const double DEFAULT_C = 10;
 
-void md_problem_clear(md_problem *problem)
+void md_problem_drop_rows(md_problem *problem)
 {
-    md_penalty_free(problem->penalty);
-    free(problem->margin_state);
     free(problem->examples);
     md_ledger_free(problem->ledger);
     md_gram_free(problem->gram);
-    md_store_free(problem->store);
     md_points_clear(&problem->points);
     for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
         md_matrix_clear(&problem->primal[m]);
     free(problem->primal);
+    problem->examples = NULL;
+    problem->example_count = 0;
+    problem->ledger = NULL;
+    problem->gram = NULL;
+    problem->primal = NULL;
+    problem->train = NULL;
+}
+
+void md_problem_clear(md_problem *problem)
+{
+    md_problem_drop_rows(problem);
+    md_penalty_free(problem->penalty);
+    free(problem->margin_state);
+    md_store_free(problem->store);
     free(problem->dev_gold);
     md_bank_clear(&problem->bank);
     md_templates_free(problem->templates);
@@ -57,7 +68,7 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
 
 /* ---- assembly ---- */
 
-static medley_status make_examples(md_problem *problem, medley_error *error)
+medley_status md_problem_make_examples(md_problem *problem, medley_error *error)
 {
     const medley_dataset *train = problem->train;
     const bool sequences = problem->sequences;
@@ -243,7 +254,7 @@ static medley_status find_features(md_problem *problem, medley_error *error)
                                         : md_fail_memory(error, bytes);
 }
 
-static medley_status find_primal_rows(md_problem *problem, medley_error *error)
+medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const md_bank *bank = &problem->bank;
@@ -283,7 +294,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     if (status == MEDLEY_OK && problem->bank.count > 0)
         status = md_points_make(&problem->points, &problem->bank, problem->train, true, error);
     if (status == MEDLEY_OK)
-        status = find_primal_rows(problem, error);
+        status = md_problem_find_primal(problem, error);
     if (status == MEDLEY_OK && any)
         status = create_values(problem, memory, error);
     problem->seconds_kernels = md_clock_seconds() - start;
@@ -372,7 +383,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(md_problem_find_task(problem, error));
     MEDLEY_TRY(md_problem_find_loss(problem, error));
     MEDLEY_TRY(md_problem_find_penalty(problem, error));
-    MEDLEY_TRY(make_examples(problem, error));
+    MEDLEY_TRY(md_problem_make_examples(problem, error));
     MEDLEY_TRY(md_options_number(&problem->eta0, "eta0", options->eta0, false, error));
     MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
     MEDLEY_TRY(md_options_number(&problem->eta, "eta", options->eta, false, error));

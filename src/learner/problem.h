@@ -74,6 +74,16 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               medley_error *error);
 void md_problem_clear(md_problem *problem);
 
+/* What belongs to the rows of problem->train, for who learns from one data set after the other: its
+ * examples, and the rows of linear kernels that are kept as weights (points are made). */
+medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
+medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
+void md_problem_drop_rows(md_problem *problem);
+
+/* The same as the loop sees it; the blocks are borrowed. */
+md_online_problem md_problem_for_loop(const md_problem *problem, md_block **blocks,
+                                      size_t block_count, size_t penalised);
+
 /* Tells the observer; false: stop. */
 bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
                        double objective, double dev_accuracy);

@@ -11,10 +11,6 @@
 enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
 
-/* Of the log losses: most rows have learnt as much after some epochs, and steps for them take most
- * of the time. It keeps the objective within about a thousandth of what it would be without. */
-static const double LEARNT = 1e-3;
-
 struct run {
     md_problem *problem;
     md_online online;
@@ -355,39 +351,6 @@ static md_schedule choose_schedule(const md_problem *problem)
     return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
 }
 
-/* The largest K_j(x,x) of a row, and of an example: features of its rows add up. */
-struct largest {
-    double row, example;
-};
-
-static struct largest find_largest(const struct run *run)
-{
-    const md_problem *problem = run->problem;
-    struct largest largest = {0};
-    for (size_t m = 0; m < run->trained->block_count; m++) {
-        const md_block *block = run->trained->blocks[m];
-        for (size_t e = 0; e < problem->example_count; e++) {
-            const md_example example = problem->examples[e];
-            double sum = 0;
-            for (size_t i = 0; i < example.length; i++) {
-                const double self = fmax(0, block->class->self(block, example.row + i));
-                largest.row = fmax(largest.row, self);
-                sum += sqrt(self);
-            }
-            largest.example = fmax(largest.example, sum * sum);
-        }
-    }
-    return largest;
-}
-
-/* The paper's 2, for kernels of any size; rows count, not examples, since a longer sequence also
- * has more to lose. */
-static double eta_of(const struct run *run)
-{
-    const double largest = find_largest(run).row;
-    return largest > 0 && isfinite(largest) ? 2 / largest : 2;
-}
-
 static void tell_of_mirror(struct run *run)
 {
     static const double DELTA = 0.05; /* of theorem 1 */
@@ -395,7 +358,9 @@ static void tell_of_mirror(struct run *run)
     const bool descends = run->online.mirror.descends;
     trained->radius = descends ? run->online.mirror.radius : NAN;
     trained->bound =
-        descends ? md_mirror_bound(&run->online, find_largest(run).example, DELTA) : (double)NAN;
+        descends
+            ? md_mirror_bound(&run->online, md_mirror_largest(&run->online.problem).example, DELTA)
+            : (double)NAN;
 }
 
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
@@ -422,6 +387,42 @@ done:
     return status;
 }
 
+md_online_problem md_problem_for_loop(const md_problem *problem, md_block **blocks,
+                                      size_t block_count, size_t penalised)
+{
+    return (md_online_problem){.blocks = blocks,
+                               .block_count = block_count,
+                               .penalised = penalised,
+                               .gram = problem->gram,
+                               .ledger = problem->ledger,
+                               .space = problem->space,
+                               .loss = problem->loss,
+                               .penalty = problem->penalty,
+                               .examples = problem->examples,
+                               .example_count = problem->example_count,
+                               .gold = problem->train->label};
+}
+
+static md_online_settings choose_settings(const md_problem *problem, const md_online_problem *loop)
+{
+    const medley_options *options = problem->options;
+    const bool mirror = problem->method->rule == MD_RULE_MIRROR;
+    return (md_online_settings){
+        .rule = problem->method->rule,
+        .p = options->p,
+        .eta = isnan(problem->eta) && mirror ? md_mirror_eta(loop) : problem->eta,
+        .lambda = problem->lambda,
+        .eta0 = problem->eta0,
+        .schedule = choose_schedule(problem),
+        .average = options->average,
+        .average_from = (size_t)(options->average_from * (double)problem->epochs),
+        .radius = choose_radius(problem, loop),
+        .batch = md_problem_batch(problem),
+        .learnt = MD_LEARNT,
+        .seed = (uint64_t)options->seed,
+        .threads = problem->threads};
+}
+
 medley_status md_run_online(md_problem *problem, md_trained *trained, const size_t *visit,
                             size_t visit_count, const char *stage, medley_error *error)
 {
@@ -431,34 +432,12 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
                       .stage = stage,
                       .best_accuracy = -1,
                       .error = error};
-    const md_online_problem online_problem = {.blocks = trained->blocks,
-                                              .block_count = trained->block_count,
-                                              .penalised = trained->penalised,
-                                              .gram = problem->gram,
-                                              .ledger = problem->ledger,
-                                              .space = problem->space,
-                                              .loss = problem->loss,
-                                              .penalty = problem->penalty,
-                                              .examples = problem->examples,
-                                              .example_count = problem->example_count,
-                                              .gold = problem->train->label,
-                                              .visit = visit,
-                                              .visit_count = visit_count};
+    md_online_problem online_problem =
+        md_problem_for_loop(problem, trained->blocks, trained->block_count, trained->penalised);
+    online_problem.visit = visit;
+    online_problem.visit_count = visit_count;
     const bool mirror = problem->method->rule == MD_RULE_MIRROR;
-    const md_online_settings settings = {
-        .rule = problem->method->rule,
-        .p = problem->options->p,
-        .eta = isnan(problem->eta) && mirror ? eta_of(&run) : problem->eta,
-        .lambda = problem->lambda,
-        .eta0 = problem->eta0,
-        .schedule = choose_schedule(problem),
-        .average = problem->options->average,
-        .average_from = (size_t)(problem->options->average_from * (double)problem->epochs),
-        .radius = choose_radius(problem, &online_problem),
-        .batch = md_problem_batch(problem),
-        .learnt = LEARNT,
-        .seed = (uint64_t)problem->options->seed,
-        .threads = problem->threads};
+    const md_online_settings settings = choose_settings(problem, &online_problem);
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = problem->method->two_stages ? settings.eta : settings.eta0;
     trained->radius = trained->bound = NAN;

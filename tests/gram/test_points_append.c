@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "gram/apart.h"
+#include "gram/gram.h"
 #include "gram_case.h"
 
 enum { ROWS = 150, LEFT = 70, LABELS = 3 };
