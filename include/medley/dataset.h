@@ -112,6 +112,16 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write_labels(const medley
                                                                     const char *path,
                                                                     medley_error *error);
 
+/* Writes dependency trees in the format that DATA was read in, which must be CoNLL-U: head[rows] of
+ * each word within its sentence (0: the root, -1: none) goes to HEAD and relations[rows] to DEPREL;
+ * everything else stays as it was. relations NULL, or NULL for a word: those of the data stay. path
+ * NULL or "-": standard output. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write_trees(const medley_dataset *dataset,
+                                                                   const int32_t *head,
+                                                                   const char *const *relations,
+                                                                   const char *path,
+                                                                   medley_error *error);
+
 /* A new dataset with one of the tables (index 0 .. table_count-1) and everything else. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_keep_table(medley_dataset **selected,
                                                                   const medley_dataset *dataset,

@@ -60,6 +60,9 @@ MEDLEY_API const char *medley_model_label_name(const medley_model *model, size_t
 /* Does the model predict numbers? Then it has no labels. */
 MEDLEY_API bool medley_model_is_regression(const medley_model *model);
 
+/* Does the model predict dependency trees? Its labels are the relations of arcs, if it has any. */
+MEDLEY_API bool medley_model_is_parser(const medley_model *model);
+
 /* Feature columns the model expects of the table called name ("": DATA); 0 if it does not use it.
  * Pass it to medley_read_options so that files without labels are recognised. */
 MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *name);
@@ -142,13 +145,15 @@ typedef struct medley_prediction {
     size_t rows, labels; /* labels: 0 for regression */
     double *value;    /* [rows] predicted numbers; NULL unless the model is a regression, and then
                          there are no label, score and best outputs */
-    int32_t *label;   /* [rows] index into the model's labels */
+    int32_t *label;   /* [rows] index into the model's labels; NULL if it has none */
     float *score;     /* [rows][labels], or probabilities if they were asked for */
     size_t sequences; /* or rows, if they stand alone */
     size_t best;      /* outputs of each sequence that were asked for, beyond label */
     int32_t *best_label; /* [best][rows], -1 where a sequence has fewer outputs */
     double *best_score;  /* [sequences][best], falling; NaN where a sequence has fewer outputs */
     double seconds_score, seconds_decode;
+    int32_t *head; /* [rows] of trees: the head of each word within its sentence, from 1, 0 root;
+                      else NULL, and scores are there */
 } medley_prediction;
 
 typedef struct medley_predict_options {
@@ -157,11 +162,12 @@ typedef struct medley_predict_options {
     bool probabilities; /* of each row's labels (marginals of a sequence) in place of scores */
     bool keep_labels;   /* labels in the data that the model knows are given: find the best rest */
     size_t best;        /* also the so many best outputs of each sequence, at most 20 */
+    const char *tags;   /* of parsers: the column of tags; NULL: that of training */
 } medley_predict_options;
 
 #define MEDLEY_PREDICT_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(medley_predict_options), 0, false, false, 0                                         \
+        sizeof(medley_predict_options), 0, false, false, 0, NULL                                   \
     }
 
 /* options NULL: defaults. Free with medley_prediction_free. */
@@ -203,17 +209,21 @@ typedef struct medley_evaluation {
     double calibration_error; /* expected: rows in 15 bins by their highest probability, distance
                                  between its mean and the share of rows where it is right */
     double seconds_score, seconds_decode, seconds_total;
+    /* Of trees, else NaN: share of words with the right head, and with the right head and relation
+     * (subtypes count); the same without words whose UPOS is PUNCT. */
+    double uas, las, uas_no_punct, las_no_punct;
 } medley_evaluation;
 
 typedef struct medley_evaluate_options {
     size_t struct_size;
     size_t threads;     /* 0: all processors */
     bool probabilities; /* measure those too; not of a regression */
+    const char *tags;   /* of parsers: the column of tags; NULL: that of training */
 } medley_evaluate_options;
 
 #define MEDLEY_EVALUATE_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(medley_evaluate_options), 0, false                                                  \
+        sizeof(medley_evaluate_options), 0, false, NULL                                            \
     }
 
 /* Predicts and compares with the labels of dataset; errors if it has none, or if a regression finds

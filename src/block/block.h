@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A block is one kernel or one group of explicit features: theta_m = scale * body, so that
- * shrinking costs O(1). It can score the parts of an example, take a step and tell its norm, be
- * cleared, be averaged. Whatever it is made of, learners treat it alike.
+/* A block is one kernel or one group of explicit features (of rows, or of arcs): theta_m = scale *
+ * body, so that shrinking costs O(1). It can score the parts of an example, take a step and tell
+ * its norm, be cleared, be averaged. Whatever it is made of, learners treat it alike.
  *
  * Notation: a step is theta -= eta * d, d = sum_p delta_p phi(p) over the parts of some examples.
  * What scores is w = link * theta: learners that keep a dual vector (mirror descent) set the link,
@@ -9,6 +9,7 @@
 #ifndef MD_BLOCK_H
 #define MD_BLOCK_H
 
+#include "feature/arc.h"
 #include "gram/ledger.h"
 #include "structure/structure.h"
 
@@ -150,6 +151,24 @@ typedef struct md_explicit {
 
 medley_status md_explicit_block_create(md_block **block, const md_explicit *what,
                                        medley_error *error);
+
+/* One weight for each of 2^bits slots, which the features of one arc template are hashed to, times
+ * gain. All that is pointed to must outlive the block; the weights of all templates stand together
+ * in memory, since look-ups at random are faster in large pages. */
+typedef struct md_arc_explicit {
+    const char *name;
+    const md_arcs *arcs;
+    const uint32_t *sentence; /* [rows] which one of arcs a row of the training data is in */
+    size_t t;                 /* template */
+    size_t bits;              /* at most 30 */
+    float *weight;            /* [2^bits] zeros */
+    float *aside;             /* the same, behind weight, if averages are kept; else NULL */
+    double gain;
+    bool thresholds;
+} md_arc_explicit;
+
+medley_status md_arc_block_create(md_block **block, const md_arc_explicit *what,
+                                  medley_error *error);
 
 void md_block_free(md_block *block);
 

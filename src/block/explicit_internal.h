@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of the explicit block. */
+/* Shared by the blocks that keep weights of features: explicit_block.c, whose features belong to
+ * rows, and arc_block.c, whose features belong to arcs. What differs is how scores are looked up
+ * and steps are taken; the rest is explicit_state.c. */
 #ifndef MD_EXPLICIT_INTERNAL_H
 #define MD_EXPLICIT_INTERNAL_H
 
 #include "block/block.h"
+#include <math.h>
 
 typedef struct explicit_block {
     md_block base;
     md_explicit what;
     size_t features, width;
-    float *weight; /* W of feature f at f * stride; behind it, if there is an average, what to add
-                    * to weight_sum * W for the sum of iterates: they are needed together */
+    float *weight; /* W of feature f at f * stride */
     size_t stride;
-    double norm2; /* ||W||^2 but for thresholds put off */
+    size_t aside;  /* if there is an average: what to add to weight_sum * W for the sum of iterates
+                    * stands so many floats behind W */
+    bool borrowed; /* weight belongs to someone else */
+    double norm2;  /* ||W||^2 but for thresholds put off */
 
     /* features that may have weights since the last clear, so that clearing costs no more than
      * they do */
@@ -23,6 +28,63 @@ typedef struct explicit_block {
     double threshold; /* sum of all thresholds since creation, in units of W */
     double *had;      /* [features] how much of it each feature has had; NULL: none are used */
 } explicit_block;
+
+static inline float *md_explicit_weights(const explicit_block *x, size_t feature)
+{
+    return x->weight + feature * x->stride;
+}
+
+/* NULL: no average is kept. */
+static inline float *md_explicit_aside(const explicit_block *x, size_t feature)
+{
+    return x->what.averaging ? md_explicit_weights(x, feature) + x->aside : NULL;
+}
+
+/* The weight of a feature of width 1 as it is with the thresholds put off; there are some. */
+static inline float md_explicit_thresholded(const explicit_block *x, size_t feature)
+{
+    const float weight = *md_explicit_weights(x, feature);
+    const float magnitude = fabsf(weight) - (float)(x->threshold - x->had[feature]);
+    return magnitude > 0 ? copysignf(magnitude, weight) : 0;
+}
+
+/* This feature has, or is about to have, weights. */
+static inline void md_explicit_note(explicit_block *x, size_t column)
+{
+    if (x->log_is_full)
+        return;
+    if (x->log_count == x->log_capacity)
+        x->log_is_full = true;
+    else
+        x->log[x->log_count++] = (uint32_t)column;
+}
+
+/* Log and thresholds, by x->features and x->what; and by x->width and x->stride also weights,
+ * unless they are there already, and then belong to someone else. */
+medley_status md_explicit_allocate(explicit_block *x, medley_error *error);
+
+/* Gives a feature the thresholds it has not had yet. */
+void md_explicit_catch_up(explicit_block *x, size_t column);
+
+/* Brings the scale back to 1 where it has become so small that steps would be too large. */
+void md_explicit_mend_scale(explicit_block *x);
+
+/* The length that a step returns, norm2 being kept along the way. */
+double md_explicit_step_norm(explicit_block *x);
+
+/* Functions of the class. */
+void md_explicit_finish(md_block *block, const md_step *step);
+void md_explicit_clear(md_block *block);
+void md_explicit_restart(md_block *block);
+double md_explicit_norm2(md_block *block);
+void md_explicit_soft_threshold(md_block *block, double tau);
+double md_explicit_sum_abs(md_block *block);
+medley_status md_explicit_take_average(md_block *block, medley_error *error);
+size_t md_explicit_body_size(const md_block *block);
+void md_explicit_export_body(md_block *block, float *body);
+medley_status md_explicit_import_body(md_block *block, const float *body, medley_error *error);
+void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *context);
+void md_explicit_free(md_block *block);
 
 /* The gradient in the parts of one group. */
 struct slice {

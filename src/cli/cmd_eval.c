@@ -8,6 +8,19 @@
 #include <stdint.h>
 #include <string.h>
 
+static void print_json_trees(const medley_evaluation *e)
+{
+    json_number(stdout, "accuracy", e->accuracy);
+    json_number(stdout, "exact_match", e->exact_match);
+    json_number(stdout, "uas", e->uas);
+    json_number(stdout, "uas_no_punct", e->uas_no_punct);
+    if (isnan(e->las))
+        return;
+    json_number(stdout, "las", e->las);
+    json_number(stdout, "las_no_punct", e->las_no_punct);
+    json_count(stdout, "unknown_labels", e->unknown_labels);
+}
+
 static void print_json_labels(const medley_model *model, const medley_evaluation *e)
 {
     json_number(stdout, "accuracy", e->accuracy);
@@ -45,6 +58,8 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
     if (medley_model_is_regression(model)) {
         json_number(stdout, "rmse", e->rmse);
         json_number(stdout, "r2", e->r2);
+    } else if (medley_model_is_parser(model)) {
+        print_json_trees(e);
     } else {
         print_json_labels(model, e);
     }
@@ -85,6 +100,17 @@ static void print_confusions(const medley_model *model, const medley_evaluation 
     }
 }
 
+static void print_text_trees(const medley_evaluation *e)
+{
+    printf("UAS %.2f %% (right heads: %zu of %zu; %.2f %% without punctuation)\n", 100 * e->uas,
+           e->correct, e->parts, 100 * e->uas_no_punct);
+    if (!isnan(e->las))
+        printf("LAS %.2f %% (right heads and relations; %.2f %% without punctuation)\n",
+               100 * e->las, 100 * e->las_no_punct);
+    printf("sentences without a wrong head %.2f %% of %zu\n", 100 * e->exact_match, e->examples);
+    printf("%.0f sentences a second\n", (double)e->examples / fmax(e->seconds_total, 1e-9));
+}
+
 static void print_text_labels(const medley_model *model, const medley_evaluation *e)
 {
     printf("accuracy %.2f %% (%zu of %zu)\n", 100 * e->accuracy, e->correct, e->parts);
@@ -105,6 +131,8 @@ static void print_text(const medley_model *model, const medley_evaluation *e)
     if (medley_model_is_regression(model)) {
         cli_print_fit(stdout, e);
         printf(" (%zu rows)\n", e->parts);
+    } else if (medley_model_is_parser(model)) {
+        print_text_trees(e);
     } else {
         print_text_labels(model, e);
     }
@@ -162,9 +190,11 @@ static int run_eval(cli_arguments *arguments)
         status = cli_load_data(arguments, model, &dataset, &error);
     wanted.threads = cli_threads(arguments);
     wanted.probabilities = cli_flag(arguments, "proba");
+    wanted.tags = cli_value(arguments, "tags");
     if (status >= 0)
         status = medley_evaluate_with(&evaluation, model, dataset, &wanted, &error);
-    if (status >= 0 && has_many_unseen(&evaluation) && !cli_flag(arguments, "allow-unseen"))
+    if (status >= 0 && !medley_model_is_parser(model) && has_many_unseen(&evaluation) &&
+        !cli_flag(arguments, "allow-unseen"))
         status = refuse_unseen(model, dataset, &evaluation, &error);
     int code = CLI_OK;
     if (status < 0)
@@ -188,6 +218,10 @@ static const cli_option options[] = {{"model", "FILE", "", "the model to measure
                                       "count labels that the model has never seen as wrong even if "
                                       "more than one row in a hundred has one",
                                       false},
+                                     {"tags", "COLUMN", "",
+                                      "parsers: the column of CoNLL-U that has the tags; default "
+                                      "that of training",
+                                      false},
                                      {"threads", "N", "0", "0: all processors", false},
                                      {0}};
 
@@ -207,7 +241,8 @@ const cli_command cli_command_eval = {
     .summary = "score a model on labelled data",
     .description = "Predicts labelled data and compares: accuracy, chunks where the labels are "
                    "B-X, I-X and O, confusions, speed. A regression: root mean squared error and "
-                   "R2.",
+                   "R2. A parser: UAS and LAS, the shares of right heads, and of right heads and "
+                   "relations.",
     .options = options,
     .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

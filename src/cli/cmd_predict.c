@@ -137,7 +137,7 @@ static void print_json_best(FILE *file, const medley_model *model, const medley_
 static void print_json(FILE *file, const medley_model *model, const medley_dataset *dataset,
                        const medley_prediction *prediction, bool with_scores)
 {
-    with_scores = with_scores && prediction->value == NULL;
+    with_scores = with_scores && prediction->score != NULL;
     json_open(file, NULL, '{');
     json_count(file, "examples", prediction->rows);
     if (prediction->value == NULL)
@@ -146,11 +146,17 @@ static void print_json(FILE *file, const medley_model *model, const medley_datas
         json_string(file, NULL, medley_model_label_name(model, l));
     if (prediction->value == NULL)
         json_close(file, ']');
+    if (prediction->head != NULL)
+        json_open(file, "heads", '[');
+    for (size_t r = 0; prediction->head != NULL && r < prediction->rows; r++)
+        json_count(file, NULL, (size_t)prediction->head[r]);
+    if (prediction->head != NULL)
+        json_close(file, ']');
     json_open(file, "predictions", '[');
     for (size_t r = 0; r < prediction->rows; r++)
         if (prediction->value != NULL)
             json_number(file, NULL, prediction->value[r]);
-        else
+        else if (prediction->label != NULL)
             json_string(file, NULL, label_text(model, prediction->label[r]));
     json_close(file, ']');
     if (with_scores)
@@ -218,7 +224,13 @@ static int run_predict(cli_arguments *arguments)
     wanted.threads = cli_threads(arguments);
     wanted.probabilities = cli_flag(arguments, "proba");
     wanted.keep_labels = cli_flag(arguments, "constrain");
+    wanted.tags = cli_value(arguments, "tags");
     const bool table = wanted.probabilities || cli_flag(arguments, "scores") || wanted.best > 0;
+    if (status >= 0 && medley_model_is_parser(model) && cli_flag(arguments, "scores")) {
+        error.code = status = MEDLEY_NOT_SUPPORTED;
+        snprintf(error.message, sizeof error.message,
+                 "the model parses: its scores are of arcs, not of labels; leave out --scores");
+    }
     if (status >= 0)
         status = medley_predict_with(&prediction, model, dataset, &wanted, &error);
     if (status >= 0)
@@ -242,6 +254,8 @@ static const cli_option options[] = {
      false},
     {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
      false},
+    {"tags", "COLUMN", "",
+     "parsers: the column of CoNLL-U that has the tags; default that of training", false},
     {"best", "N", "0",
      "print the N best outputs of every sequence (at most 20), one a line: sequence, rank, score, "
      "labels",

@@ -61,6 +61,8 @@ void medley_dataset_free(medley_dataset *dataset)
     free(dataset->target);
     free(dataset->fold);
     free(dataset->sequence_start);
+    free(dataset->head);
+    free(dataset->line);
     free(dataset->token_values);
     free(dataset->token);
     free(dataset->verbatim);

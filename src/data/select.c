@@ -134,6 +134,19 @@ static medley_status select_tokens(const selection *chosen, medley_error *error)
     return MEDLEY_OK;
 }
 
+static medley_status select_words(const selection *chosen, medley_error *error)
+{
+    const medley_dataset *from = chosen->source;
+    medley_dataset *to = chosen->target;
+    if (from->head != NULL)
+        to->head = gather_items(chosen, from->head, 1, sizeof *from->head);
+    if (from->line != NULL)
+        to->line = gather_items(chosen, from->line, 1, sizeof *from->line);
+    if ((from->head != NULL && to->head == NULL) || (from->line != NULL && to->line == NULL))
+        return md_fail_memory(error, chosen->count * sizeof *from->head);
+    return MEDLEY_OK;
+}
+
 /* What writing predictions in the format of the input needs. */
 static medley_status select_layout(const selection *chosen, medley_error *error)
 {
@@ -182,36 +195,67 @@ static size_t first_verbatim_from(const medley_dataset *dataset, size_t row)
     return low;
 }
 
-/* Where two sequences meet, comments belong to the one that follows and anything else (an empty
- * node at the end of a sentence) to the one before. */
-static bool belongs(const medley_dataset *dataset, const md_verbatim *line, size_t start,
-                    size_t end)
+static bool is_blank(const md_verbatim *line)
 {
-    const bool comment = line->text[0] == '#';
-    if (line->row == start)
-        return comment || start == 0;
-    return line->row < end || !comment || end == dataset->rows;
+    return line->text[0] == '\0';
 }
 
-/* Copies the lines of the sequence in rows start..end-1, which is at new_start in the target. */
+/* Where two sequences meet, the lines up to the first blank one end the sequence before (an empty
+ * node behind its last word) and the others begin the next (comments, a multiword token). Where no
+ * blank line was kept it stood in front of all of them. Returns the first line that begins, of
+ * those from first on that stand before `row`. */
+static size_t first_of_next(const medley_dataset *dataset, size_t first, size_t row)
+{
+    for (size_t i = first; i < dataset->verbatim_count && dataset->verbatim[i].row == row; i++)
+        if (is_blank(&dataset->verbatim[i]))
+            return i + 1;
+    return first;
+}
+
+static medley_status add_line(medley_dataset *target, size_t row, const char *line,
+                              medley_error *error)
+{
+    char *text = md_copy_text(line, strlen(line));
+    if (text == NULL || md_reserve((void **)&target->verbatim, &target->verbatim_capacity,
+                                   target->verbatim_count + 1, sizeof *target->verbatim) != 0) {
+        free(text);
+        return md_fail_memory(error, strlen(line));
+    }
+    target->verbatim[target->verbatim_count++] = (md_verbatim){row, text};
+    return MEDLEY_OK;
+}
+
+/* A blank line among those that begin a sequence would be taken for the end of the one before,
+ * which then needs one of its own. `first` is the first of those lines, `start` the row they stand
+ * before, new_start their place in the target. */
+static medley_status end_previous(medley_dataset *target, const medley_dataset *source,
+                                  size_t first, size_t start, size_t new_start, medley_error *error)
+{
+    const size_t count = target->verbatim_count;
+    const bool has_end = count > 0 && target->verbatim[count - 1].row == new_start;
+    if (new_start == 0 || has_end || first_of_next(source, first, start) == first)
+        return MEDLEY_OK;
+    return add_line(target, new_start, "", error);
+}
+
+/* Copies the lines of the sequence in rows start..end-1, which is at new_start in the target. What
+ * stands behind the end of the last sequence comes along where that is the last again. */
 static medley_status copy_verbatim(medley_dataset *target, const medley_dataset *source,
                                    size_t start, size_t end, size_t new_start, medley_error *error)
 {
-    for (size_t i = first_verbatim_from(source, start);
-         i < source->verbatim_count && source->verbatim[i].row <= end; i++) {
-        const md_verbatim *line = &source->verbatim[i];
-        if (!belongs(source, line, start, end))
-            continue;
-        char *text = md_copy_text(line->text, strlen(line->text));
-        if (text == NULL || md_reserve((void **)&target->verbatim, &target->verbatim_capacity,
-                                       target->verbatim_count + 1, sizeof *target->verbatim) != 0) {
-            free(text);
-            return md_fail_memory(error, sizeof *target->verbatim);
-        }
-        target->verbatim[target->verbatim_count++] =
-            (md_verbatim){new_start + (line->row - start), text};
-    }
-    return MEDLEY_OK;
+    medley_status status = MEDLEY_OK;
+    size_t first = first_verbatim_from(source, start);
+    if (start > 0)
+        first = first_of_next(source, first, start);
+    const size_t behind = first_verbatim_from(source, end);
+    const bool stays_last = end == source->rows && new_start + (end - start) == target->rows;
+    const size_t last = stays_last ? source->verbatim_count : first_of_next(source, behind, end);
+    MEDLEY_TRY(end_previous(target, source, first, start, new_start, error));
+    for (size_t i = first; i < last; i++)
+        MEDLEY_TRY(add_line(target, new_start + (source->verbatim[i].row - start),
+                            source->verbatim[i].text, error));
+done:
+    return status;
 }
 
 /* Rows that stand alone are treated as sequences of one row, which are not recorded. */
@@ -264,6 +308,7 @@ medley_status md_dataset_select(medley_dataset **selected, const medley_dataset 
     MEDLEY_TRY(select_grams(&chosen, error));
     MEDLEY_TRY(select_labels(&chosen, error));
     MEDLEY_TRY(select_tokens(&chosen, error));
+    MEDLEY_TRY(select_words(&chosen, error));
     MEDLEY_TRY(select_layout(&chosen, error));
     MEDLEY_TRY(select_sequences(&chosen, error));
     *selected = target;

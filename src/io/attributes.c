@@ -196,6 +196,12 @@ static medley_status write_attributes(md_output *output, const medley_dataset *d
     return status < 0 ? status : write_items(output, dataset, NULL, error);
 }
 
+static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
+                                    const md_predicted *predicted, medley_error *error)
+{
+    return write_items(output, dataset, predicted->labels, error);
+}
+
 static const char *const extensions[] = {".crfsuite", NULL};
 
 const md_format md_format_attributes = {
@@ -205,5 +211,5 @@ const md_format md_format_attributes = {
     .sniff = sniff,
     .read = md_attributes_read,
     .write = write_attributes,
-    .write_labelled = write_items,
+    .write_labelled = write_labelled,
 };

@@ -375,10 +375,11 @@ static void add_labelled_row(md_text *text, const medley_dataset *dataset, size_
 }
 
 static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
-                                    const char *const *labels, medley_error *error)
+                                    const md_predicted *predicted, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_text text = {0};
+    const char *const *labels = predicted->labels;
     if (dataset->token_columns == 0) /* a table of numbers */
         return md_write_plain_labels(output, dataset->rows, labels, error);
     for (size_t s = 0; s < dataset->sequence_count; s++) {

@@ -2,14 +2,21 @@
 /* CoNLL-U (universaldependencies.org/format.html): ten columns between tabs, one word a line, a
  * blank line behind each sentence. All ten columns become token columns, and the lines that are no
  * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
- * what was read. The label is the UPOS column unless another is chosen; `_` is no label.
- * Predictions come in the label's place. */
-#include "io/tokens.h"
+ * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
+ * name a word of the sentence, 0 or nothing; whether the heads are a tree is asked by who needs one
+ * (data/trees.h). */
+#include "io/conllu.h"
 
 #include "base/memory.h"
+#include "io/tokens.h"
 #include <stdlib.h>
 
-enum { COLUMNS = 10, ID = 0, UPOS = 3, HEAD = 6 };
+enum {
+    COLUMNS = MD_CONLLU_COLUMNS,
+    ID = MD_CONLLU_ID,
+    UPOS = MD_CONLLU_UPOS,
+    HEAD = MD_CONLLU_HEAD
+};
 
 static char *const NAMES[COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                      "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
@@ -30,6 +37,7 @@ typedef struct conllu_reader {
     size_t label; /* COLUMNS: none */
     size_t words; /* of the current sentence, so far */
     reference head, range;
+    size_t head_capacity, line_capacity;
     size_t boundary; /* number of verbatim lines when the last word was read */
 } conllu_reader;
 
@@ -53,11 +61,11 @@ static medley_status choose_label(conllu_reader *reader, const medley_read_optio
     return MEDLEY_OK;
 }
 
-static medley_status keep_verbatim(conllu_reader *reader, medley_error *error)
+static medley_status keep_text(conllu_reader *reader, const char *first, size_t length,
+                               medley_error *error)
 {
     medley_dataset *dataset = reader->dataset;
-    const size_t length = (size_t)(reader->lines.end - reader->lines.start);
-    char *text = md_copy_text(reader->lines.start, length);
+    char *text = md_copy_text(first, length);
     if (text == NULL || md_reserve((void **)&dataset->verbatim, &dataset->verbatim_capacity,
                                    dataset->verbatim_count + 1, sizeof *dataset->verbatim) != 0) {
         free(text);
@@ -65,6 +73,12 @@ static medley_status keep_verbatim(conllu_reader *reader, medley_error *error)
     }
     dataset->verbatim[dataset->verbatim_count++] = (md_verbatim){dataset->rows, text};
     return MEDLEY_OK;
+}
+
+static medley_status keep_verbatim(conllu_reader *reader, medley_error *error)
+{
+    return keep_text(reader, reader->lines.start, (size_t)(reader->lines.end - reader->lines.start),
+                     error);
 }
 
 static bool is_empty_line(const md_verbatim *verbatim)
@@ -89,6 +103,15 @@ static void drop_usual_blank_line(conllu_reader *reader)
     free(first->text);
     memmove(first, first + 1, (count - 1) * sizeof *first);
     dataset->verbatim_count--;
+}
+
+/* Lines behind the last word belong to its sentence where no blank line came in between: without
+ * the one that is missing they would be written behind its end. */
+static medley_status add_missing_blank_line(conllu_reader *reader, medley_error *error)
+{
+    if (reader->words == 0 || reader->boundary == reader->dataset->verbatim_count)
+        return MEDLEY_OK;
+    return keep_text(reader, "", 0, error);
 }
 
 static medley_status fail(const conllu_reader *reader, medley_error *error, const char *found,
@@ -130,6 +153,22 @@ static medley_status read_no_word(conllu_reader *reader, medley_error *error)
     return keep_verbatim(reader, error);
 }
 
+/* governor -1: not given. The row is the next one. */
+static medley_status add_head(conllu_reader *reader, int32_t governor, medley_error *error)
+{
+    medley_dataset *dataset = reader->dataset;
+    const size_t row = dataset->rows;
+    const size_t line = reader->lines.number;
+    if (md_reserve((void **)&dataset->head, &reader->head_capacity, row + 1,
+                   sizeof *dataset->head) != 0 ||
+        md_reserve((void **)&dataset->line, &reader->line_capacity, row + 1,
+                   sizeof *dataset->line) != 0)
+        return md_fail_memory(error, row * sizeof *dataset->head);
+    dataset->head[row] = governor;
+    dataset->line[row] = line <= UINT32_MAX ? (uint32_t)line : 0;
+    return MEDLEY_OK;
+}
+
 static medley_status read_word(conllu_reader *reader, medley_error *error)
 {
     const md_field head = reader->field[HEAD];
@@ -152,6 +191,7 @@ static medley_status read_word(conllu_reader *reader, medley_error *error)
     if (reader->words == 0)
         drop_usual_blank_line(reader);
     reader->words = id;
+    MEDLEY_TRY(add_head(reader, is_given ? (int32_t)governor : -1, error));
     MEDLEY_TRY(md_tokens_add_row(&reader->tokens, reader->field, error));
     const bool is_unknown = label.length == 1 && label.text[0] == '_';
     if (reader->label < COLUMNS)
@@ -213,6 +253,7 @@ static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
     MEDLEY_TRY(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
     while (md_lines_next(&reader.lines))
         MEDLEY_TRY(read_line(&reader, error));
+    MEDLEY_TRY(add_missing_blank_line(&reader, error));
     MEDLEY_TRY(end_sentence(&reader, error));
     drop_usual_blank_line(&reader);
     MEDLEY_TRY(md_tokens_finish(&reader.tokens, error));
@@ -223,78 +264,6 @@ static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
 done:
     md_labels_clear(&reader.labels);
     return status;
-}
-
-/* ---- writing ---- */
-
-/* The lines kept for a row from *next on. A boundary between sentences needs a blank line unless
- * there is one among those kept. */
-static void add_verbatim(md_text *text, const medley_dataset *dataset, size_t row, size_t *next,
-                         bool is_boundary)
-{
-    size_t last = *next;
-    bool has_blank = false;
-    for (; last < dataset->verbatim_count && dataset->verbatim[last].row <= row; last++)
-        has_blank = has_blank || is_empty_line(&dataset->verbatim[last]);
-    if (is_boundary && !has_blank)
-        md_text_add(text, "\n", 1);
-    for (; *next < last; (*next)++)
-        md_text_addf(text, "%s\n", dataset->verbatim[*next].text);
-}
-
-static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
-                              const char *prediction, medley_error *error)
-{
-    if (prediction != NULL &&
-        (prediction[0] == '\0' || prediction[strcspn(prediction, "\t\r\n")] != '\0'))
-        return md_fail(error, MEDLEY_BAD_INPUT,
-                       "the label '%.60s' cannot be written between tabs: it is empty or has tabs "
-                       "in it; use another format",
-                       prediction);
-    for (size_t c = 0; c < COLUMNS; c++) {
-        const bool is_predicted = prediction != NULL && c == dataset->label_column;
-        const char *field = is_predicted ? prediction : md_token_text(dataset, row, c);
-        md_text_add(text, field, strlen(field));
-        md_text_add(text, c + 1 < COLUMNS ? "\t" : "\n", 1);
-    }
-    return MEDLEY_OK;
-}
-
-/* labels NULL: those of the file. */
-static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
-                                    const char *const *labels, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    md_text text = {0};
-    size_t verbatim = 0;
-    size_t sequence = 0;
-    if (dataset->token_columns != COLUMNS)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the data have %zu columns of text and CoNLL-U has %d; use another format",
-                       dataset->token_columns, COLUMNS);
-    for (size_t row = 0; row <= dataset->rows; row++) {
-        const bool is_start =
-            sequence < dataset->sequence_count && dataset->sequence_start[sequence] == row;
-        sequence += is_start;
-        text.length = 0;
-        add_verbatim(&text, dataset, row, &verbatim, row > 0 && (is_start || row == dataset->rows));
-        if (row < dataset->rows)
-            MEDLEY_TRY(add_word(&text, dataset, row, labels ? labels[row] : NULL, error));
-        if (text.failed) {
-            status = md_fail_memory(error, text.capacity);
-            goto done;
-        }
-        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
-    }
-done:
-    md_text_clear(&text);
-    return status;
-}
-
-static medley_status write_conllu(md_output *output, const medley_dataset *dataset,
-                                  medley_error *error)
-{
-    return write_labelled(output, dataset, NULL, error);
 }
 
 /* The first line that is neither a comment nor blank has ten columns and starts with a number. */
@@ -323,6 +292,7 @@ const md_format md_format_conllu = {
     .extensions = extensions,
     .sniff = sniff,
     .read = read_conllu,
-    .write = write_conllu,
-    .write_labelled = write_labelled,
+    .write = md_conllu_write,
+    .write_labelled = md_conllu_write_labelled,
+    .holds_trees = true,
 };

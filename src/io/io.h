@@ -28,6 +28,13 @@ size_t md_input_line(const md_input *input, const char *place);
  * the tables of strings cannot hold. */
 medley_status md_input_text(const char **first, const md_input *input, medley_error *error);
 
+/* What was predicted of the rows of a dataset. With heads the labels are relations, and those that
+ * are NULL stay as they are in the data. */
+typedef struct md_predicted {
+    const char *const *labels; /* [rows]; NULL: those of the data stay */
+    const int32_t *head;       /* [rows] within the sentence, 0 root, -1 none; NULL: no trees */
+} md_predicted;
+
 typedef struct md_format {
     const char *name, *summary;
     const char *const *extensions; /* NULL-terminated, without .gz: ".csv" */
@@ -38,9 +45,11 @@ typedef struct md_format {
                           const medley_read_options *options, medley_error *error);
     /* NULL: this format is not written. */
     medley_status (*write)(md_output *output, const medley_dataset *dataset, medley_error *error);
-    /* Writes dataset as it was read with the predictions labels[rows]. NULL: one label a line. */
+    /* Writes dataset as it was read with what was predicted; heads only if holds_trees. NULL: one
+     * label a line. */
     medley_status (*write_labelled)(md_output *output, const medley_dataset *dataset,
-                                    const char *const *labels, medley_error *error);
+                                    const md_predicted *predicted, medley_error *error);
+    bool holds_trees; /* has places for heads and relations */
     /* read obeys options->columns itself; else the columns are taken out of its table after it. */
     bool chooses_columns;
 } md_format;

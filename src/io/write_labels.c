@@ -23,19 +23,44 @@ medley_status md_write_plain_labels(md_output *output, size_t rows, const char *
     return status;
 }
 
-medley_status medley_dataset_write_labels(const medley_dataset *dataset, const char *const *labels,
-                                          const char *path, medley_error *error)
+static medley_status write_predicted(const medley_dataset *dataset, const md_format *format,
+                                     const md_predicted *predicted, const char *path,
+                                     medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_output output = {0};
-    const md_format *format = dataset->format != NULL ? md_format_find(dataset->format) : NULL;
     MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
     if (format != NULL && format->write_labelled != NULL)
-        MEDLEY_TRY(format->write_labelled(&output, dataset, labels, error));
+        MEDLEY_TRY(format->write_labelled(&output, dataset, predicted, error));
     else
-        MEDLEY_TRY(md_write_plain_labels(&output, dataset->rows, labels, error));
+        MEDLEY_TRY(md_write_plain_labels(&output, dataset->rows, predicted->labels, error));
     MEDLEY_TRY(md_output_commit(&output, error));
 done:
     md_output_abandon(&output);
     return status;
+}
+
+static const md_format *format_of(const medley_dataset *dataset)
+{
+    return dataset->format != NULL ? md_format_find(dataset->format) : NULL;
+}
+
+medley_status medley_dataset_write_labels(const medley_dataset *dataset, const char *const *labels,
+                                          const char *path, medley_error *error)
+{
+    const md_predicted predicted = {.labels = labels};
+    return write_predicted(dataset, format_of(dataset), &predicted, path, error);
+}
+
+medley_status medley_dataset_write_trees(const medley_dataset *dataset, const int32_t *head,
+                                         const char *const *relations, const char *path,
+                                         medley_error *error)
+{
+    const md_format *format = format_of(dataset);
+    if (format == NULL || !format->holds_trees)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "the data are not in a format with heads of words, so trees cannot be "
+                       "written beside them; read them from a CoNLL-U file");
+    const md_predicted predicted = {.labels = relations, .head = head};
+    return write_predicted(dataset, format, &predicted, path, error);
 }

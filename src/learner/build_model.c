@@ -266,6 +266,10 @@ static medley_status describe_outputs(md_builder *b)
     if (b->problem->regression)
         return MEDLEY_OK;
     model->space = b->problem->space;
+    if (b->problem->trees) { /* relations come with the labeller */
+        model->space.shape.projective = b->problem->options->projective;
+        return MEDLEY_OK;
+    }
     model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
     for (size_t l = 0; l < labels->count; l++)
         if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
@@ -330,7 +334,7 @@ static size_t count_outputs(const md_problem *problem, const md_trained *trained
 {
     if (trained->plain != NULL)
         return trained->plain->outputs;
-    return problem->regression ? 1 : problem->train->label_names.count;
+    return problem->regression || problem->trees ? 1 : problem->train->label_names.count;
 }
 
 medley_status md_model_build(medley_model **result, md_problem *problem, const md_trained *trained,
@@ -348,7 +352,7 @@ medley_status md_model_build(medley_model **result, md_problem *problem, const m
     MEDLEY_TRY(find_support(&b));
     MEDLEY_TRY(copy_bodies(&b));
     MEDLEY_TRY(copy_points(&b));
-    MEDLEY_TRY(md_builder_copy_features(&b));
+    MEDLEY_TRY(problem->trees ? md_builder_copy_arcs(&b) : md_builder_copy_features(&b));
     MEDLEY_TRY(describe_blocks(&b));
     MEDLEY_TRY(describe_outputs(&b));
     MEDLEY_TRY(copy_epochs(&b));
@@ -380,9 +384,10 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
     if (status == MEDLEY_OK)
         status = medley_predict(&prediction, model, problem->dev, problem->threads, error);
     if (status == MEDLEY_OK) {
+        const int32_t *predicted = prediction->head ? prediction->head : prediction->label;
         size_t right = 0;
         for (size_t r = 0; r < problem->dev->rows; r++)
-            right += problem->dev_gold[r] == prediction->label[r];
+            right += problem->dev_gold[r] == predicted[r];
         *accuracy = (double)right / (double)problem->dev->rows;
     }
     medley_prediction_free(prediction);

@@ -57,4 +57,7 @@ static inline bool md_learnt_has_some(const md_learnt *learnt, size_t first, siz
 /* The templates that have weights, and the weights of templates and label context. */
 medley_status md_builder_copy_features(md_builder *b);
 
+/* The same of arc templates, whose tables make a parser. */
+medley_status md_builder_copy_arcs(md_builder *b);
+
 #endif

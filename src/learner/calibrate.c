@@ -46,6 +46,10 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
     const medley_dataset *train = problem->train;
     if (!problem->options->calibrate)
         return MEDLEY_OK;
+    if (problem->trees)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--calibrate is about the probabilities of labels, and --task tree predicts "
+                       "trees; leave out --calibrate");
     if (problem->regression)
         return md_fail(error, MEDLEY_USAGE,
                        "--calibrate is about the probabilities of labels, and --task regression "

@@ -13,6 +13,8 @@ const char *const md_context_names[] = {
 medley_status md_problem_find_templates(md_problem *problem, medley_error *error)
 {
     const char *path = problem->options->template;
+    if (problem->trees)
+        return md_arc_templates_read(&problem->arc_templates, path ? path : "arc-507", error);
     if (path == NULL)
         return MEDLEY_OK;
     return md_templates_read(&problem->templates, path, error);
@@ -116,7 +118,8 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
     enum { CONTEXTS = 3 };
     const medley_options *options = problem->options;
     const size_t templates = problem->templates ? md_templates_count(problem->templates) : 0;
-    const size_t most = problem->bank.count + templates + CONTEXTS;
+    const size_t arcs = problem->arc_templates ? md_arc_templates_count(problem->arc_templates) : 0;
+    const size_t most = problem->bank.count + templates + arcs + CONTEXTS;
     const medley_status status = check_context(problem, error);
     if (status < 0)
         return status;
@@ -144,6 +147,11 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
                                     .name = md_templates_name(problem->templates, t),
                                     .own_term = pair && own_term});
     }
+    for (size_t t = 0; t < arcs; t++)
+        add(problem, (md_candidate){.source = MD_FROM_ARCS,
+                                    .index = t,
+                                    .kind = MD_ROW_PARTS,
+                                    .name = md_arc_templates_name(problem->arc_templates, t)});
     if (problem->sequences && options->bigram != MD_BIGRAM_NONE)
         add_label_context(problem, has_pairs, own_term);
     if (problem->candidate_count == 0)

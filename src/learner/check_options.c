@@ -24,7 +24,7 @@ medley_status md_problem_check_scales(const md_problem *problem, medley_error *e
         for (size_t c = 0; c < problem->candidate_count; c++)
             used = used || md_selection_matches(list[i], (size_t)(equals - list[i]),
                                                 problem->candidates[c].name,
-                                                problem->candidates[c].source == MD_FROM_TEMPLATE);
+                                                problem->candidates[c].source != MD_FROM_KERNEL);
         if (!used)
             return md_fail(error, MEDLEY_USAGE,
                            "--block-scale '%s': there is no block of that name; the first is '%s'",
@@ -90,7 +90,17 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
     const medley_status status = check_mirror_options(problem, error);
     if (status < 0)
         return status;
-    if (options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
+    const bool trees = md_task_of(options, problem->train) == MD_TASK_TREE;
+    if (!trees && (options->tags != NULL || options->roots != MD_ROOTS_ONE || options->projective ||
+                   options->unlabelled))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--tags, --roots, --projective and --unlabelled are about dependency trees; "
+                       "give a CoNLL-U file and --task tree");
+    if (trees && options->min_count > 1)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--min-count has no place in --task tree, whose features are hashed; leave "
+                       "it out");
+    if (!trees && options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
         return md_fail(error, MEDLEY_USAGE,
                        "--min-count and --hash-bits are about the features of templates; give "
                        "--template too");

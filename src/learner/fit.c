@@ -25,6 +25,7 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     medley_status status = MEDLEY_OK;
     medley_options *defaults = NULL;
     md_problem problem = {0};
+    medley_model *labeller = NULL;
     if (options == NULL) {
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
@@ -33,13 +34,20 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
     MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, method, error));
     MEDLEY_TRY(md_calibrate_check(&problem, error));
+    if (problem.trees && !options->unlabelled) /* first: who stops the rest still has relations */
+        MEDLEY_TRY(md_labeller_fit(&labeller, &problem, error));
     status =
         problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
+    if (status >= 0 && labeller != NULL) {
+        const medley_status joined = md_labeller_join(*model, &labeller, error);
+        status = joined < 0 ? joined : status;
+    }
     if (status == MEDLEY_OK && method->batch) {
         md_problem_clear(&problem); /* the kernel values make room for others */
         status = md_calibrate_batch(model, train, options, observer, error);
     }
 done:
+    medley_model_free(labeller);
     md_problem_clear(&problem);
     medley_options_free(defaults);
     return status;

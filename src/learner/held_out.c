@@ -73,7 +73,7 @@ medley_status md_held_out_accuracy(double *accuracy, const md_problem *problem,
         space.structure->decode(space.shape, example.length, inference.score, NULL,
                                 inference.output, &inference.workspace);
         for (size_t i = 0; i < example.length; i++)
-            right += inference.output[i] == problem->train->label[example.row + i];
+            right += inference.output[i] == problem->gold[example.row + i];
         total += example.length;
     }
     *accuracy = total ? (double)right / (double)total : 0;

@@ -234,7 +234,8 @@ static size_t step_threads(const md_online *online, const md_step *step)
     for (size_t g = 0; g < step->count; g++) {
         const md_gradient *gradient = &step->gradients[g];
         const double entries = (double)gradient->delta->count;
-        const double all = (double)gradient->example.length * (double)p->space.shape.labels;
+        const size_t length = gradient->example.length;
+        const double all = (double)length * (double)md_row_width(p->space, length);
         const double cost = 2 * entries > all ? DENSE_COST : 1; /* one matrix product */
         values += rows > 0 ? cost * entries * (double)rows : (double)gradient->delta->row_count;
     }
@@ -254,8 +255,8 @@ static double find_gradient(const md_online *online, md_example example, md_infe
     const int32_t *gold = p->gold + example.row;
     const double loss = md_loss_gradient(p->loss, inference, example.length, gold);
     if (online->settings.learnt > 0)
-        md_delta_drop_rows(&inference->delta, p->space.shape.labels, gold,
-                           (float)online->settings.learnt);
+        md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length), gold,
+                           (float)online->settings.learnt, (float)online->settings.least_part);
     return loss;
 }
 
@@ -290,10 +291,12 @@ static void find_one_gradient(void *context, size_t item, size_t worker)
 static void find_gradients(struct batch *batch)
 {
     const md_online_problem *p = &batch->online->problem;
-    size_t rows = 0;
-    for (size_t i = 0; i < batch->count; i++)
-        rows += p->examples[batch->which[i]].length;
-    const double work = (double)rows * (double)p->space.shape.labels * (double)p->block_count;
+    size_t parts = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        const size_t length = p->examples[batch->which[i]].length;
+        parts += length * md_row_width(p->space, length);
+    }
+    const double work = (double)parts * (double)p->block_count;
     const bool worth_it = batch->count > 1 && work > PARALLEL_BATCH;
     md_parallel_for(worth_it ? batch->online->settings.threads : 1, batch->count, find_one_gradient,
                     batch);

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const task_names[] = {"auto",       "binary", "regression",
-                                         "multiclass", "chain",  NULL};
+static const char *const task_names[] = {"auto",  "binary", "regression", "multiclass",
+                                         "chain", "tree",   NULL};
+static const char *const roots_names[] = {"one", "many", NULL};
 static const char *const storage_names[] = {"float32", "float64", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
 static const char *const schedule_names[] = {"auto", "sqrt", "epoch", "inverse", "constant", NULL};
@@ -27,9 +28,10 @@ const md_param md_option_table[] = {
      .offset = FIELD(task),
      .fallback = "auto",
      .choices = task_names,
-     .argument = "auto|binary|regression|multiclass|chain",
-     .help = "what is predicted; auto: sequences of labels (chain) where the data have sequences, "
-             "else one label per row; regression: numbers"},
+     .argument = "auto|binary|regression|multiclass|chain|tree",
+     .help = "what is predicted; auto: dependency trees (tree) of CoNLL-U files without chain "
+             "templates, sequences of labels (chain) where the data have sequences, else one label "
+             "per row; regression: numbers"},
     {.name = "method",
      .type = MD_STRING,
      .offset = FIELD(method),
@@ -43,7 +45,7 @@ const md_param md_option_table[] = {
      .fallback = "auto",
      .argument = "NAME",
      .help = "hinge, logistic, softmax-margin (online methods), squared or epsilon(0.1) (numbers); "
-             "auto: hinge, for numbers squared (medley list losses)"},
+             "auto: hinge, for numbers squared, for trees logistic (medley list losses)"},
     {.name = "penalty",
      .type = MD_STRING,
      .offset = FIELD(penalty),
@@ -250,8 +252,10 @@ const md_param md_option_table[] = {
      .offset = FIELD(template),
      .fallback = "",
      .argument = "FILE|NAME",
-     .help = "feature templates for tagged words, as CRF++ and Wapiti have them: every line is a "
-             "block; chunk and ud-pos are built in (medley list templates)"},
+     .help =
+         "feature templates for tagged words, as CRF++ and Wapiti have them: every line is a "
+         "block; chunk and ud-pos are built in (medley list templates); for trees arc templates, "
+         "by default arc-507"},
     {.name = "min-count",
      .type = MD_INT,
      .offset = FIELD(min_count),
@@ -267,7 +271,33 @@ const md_param md_option_table[] = {
      .least = 0,
      .most = 28,
      .argument = "N",
-     .help = "hash the features of each template into 2^N slots; 0: a dictionary"},
+     .help = "hash the features of each template into 2^N slots; 0: a dictionary, for trees 18"},
+    {.name = "tags",
+     .type = MD_STRING,
+     .offset = FIELD(tags),
+     .fallback = "",
+     .argument = "COLUMN",
+     .help = "trees: the column of CoNLL-U whose tags stand for upos in templates, by name or "
+             "number; default UPOS"},
+    {.name = "roots",
+     .type = MD_CHOICE,
+     .offset = FIELD(roots),
+     .fallback = "one",
+     .choices = roots_names,
+     .argument = "one|many",
+     .help = "trees: how many words of a sentence may hang from the root"},
+    {.name = "projective",
+     .type = MD_FLAG,
+     .offset = FIELD(projective),
+     .fallback = "",
+     .argument = "",
+     .help = "trees: no two arcs cross (Eisner's algorithm)"},
+    {.name = "unlabelled",
+     .type = MD_FLAG,
+     .offset = FIELD(unlabelled),
+     .fallback = "",
+     .argument = "",
+     .help = "trees: heads only, no relations"},
     {.name = "from",
      .type = MD_STRING,
      .offset = FIELD(from),

@@ -11,8 +11,10 @@ typedef enum md_task {
     MD_TASK_BINARY,
     MD_TASK_REGRESSION,
     MD_TASK_MULTICLASS,
-    MD_TASK_CHAIN
+    MD_TASK_CHAIN,
+    MD_TASK_TREE
 } md_task;
+typedef enum md_roots { MD_ROOTS_ONE, MD_ROOTS_MANY } md_roots;
 typedef enum md_storage { MD_STORE_SINGLE, MD_STORE_WIDE } md_storage;
 typedef enum md_schedule {
     MD_RATE_AUTO,
@@ -57,6 +59,9 @@ struct medley_options {
     long long order;
     char *template; /* file or name of a built-in set; NULL: none */
     long long min_count, hash_bits;
+    int roots;
+    bool projective, unlabelled;
+    char *tags;          /* column; NULL: UPOS */
     char *from, *blocks; /* NULL: none */
     long long keep;      /* 0: all */
     char *checkpoint;    /* NULL: none */

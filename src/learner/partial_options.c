@@ -144,6 +144,9 @@ static medley_status check_values(const medley_options *options, medley_error *e
         return md_fail(error, MEDLEY_USAGE,
                        "learning piece by piece is for labels, not for numbers; --task regression "
                        "needs medley_fit and method spicy");
+    if (options->task == MD_TASK_TREE)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "learning piece by piece is for labels, not for trees; use medley_fit");
     if (options->normalize == MD_NORM_CENTER)
         return md_fail(error, MEDLEY_USAGE,
                        "--normalize center needs all rows at once; pieces come one by one, so use "

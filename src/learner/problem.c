@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/trees.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,10 @@ void md_problem_clear(md_problem *problem)
     free(problem->dev_gold);
     md_bank_clear(&problem->bank);
     md_templates_free(problem->templates);
+    md_arcs_free(problem->arcs);
+    md_arc_templates_free(problem->arc_templates);
+    free(problem->sentence);
+    free(problem->arc_weights);
     md_features_free(problem->features);
     free(problem->feature_ids);
     free(problem->candidates);
@@ -71,7 +76,7 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error)
 {
     const medley_dataset *train = problem->train;
-    const bool sequences = problem->sequences;
+    const bool sequences = problem->sequences || problem->trees;
     problem->example_count = sequences ? train->sequence_count : train->rows;
     problem->examples = md_calloc(problem->example_count, sizeof *problem->examples);
     if (problem->examples == NULL)
@@ -104,7 +109,7 @@ static medley_status make_bank(md_problem *problem, medley_error *error)
     medley_status status = md_options_kernels(&specs, options, error);
     if (status < 0)
         return status;
-    if (specs == NULL && options->template != NULL && train->table_count == 0 &&
+    if (specs == NULL && (options->template != NULL || problem->trees) && train->table_count == 0 &&
         train->gram_count == 0)
         return MEDLEY_OK; /* the templates are all there is */
     if (train->token_columns > 0 && train->table_count == 0 && train->gram_count == 0) {
@@ -132,11 +137,12 @@ static medley_status select_blocks(md_problem *problem, medley_error *error)
     medley_status status = MEDLEY_OK;
     md_selection selection = {0};
     MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
-    MEDLEY_TRY(md_selection_check(&selection, &problem->bank, problem->templates, error));
+    MEDLEY_TRY(md_selection_check(&selection, problem, error));
     MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
-    MEDLEY_TRY(md_selection_of_templates(&selection, &problem->templates, error));
+    MEDLEY_TRY(md_selection_of_templates(&selection, problem, error));
     if (problem->bank.count == 0 &&
-        (problem->templates == NULL || md_templates_count(problem->templates) == 0))
+        (problem->templates == NULL || md_templates_count(problem->templates) == 0) &&
+        (problem->arc_templates == NULL || md_arc_templates_count(problem->arc_templates) == 0))
         status = md_fail(error, MEDLEY_USAGE,
                          "none of the blocks that were asked for is among those of this run; "
                          "medley inspect MODEL shows the names");
@@ -180,6 +186,8 @@ static medley_status check_blocks(const md_problem *problem, medley_error *error
 static medley_status check_size(const md_problem *problem, medley_error *error)
 {
     const md_shape shape = problem->space.shape;
+    if (problem->trees)
+        return MEDLEY_OK; /* looked at already */
     size_t longest = 0;
     for (size_t e = 0; e < problem->example_count; e++)
         longest = problem->examples[e].length > longest ? problem->examples[e].length : longest;
@@ -290,7 +298,8 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     bool any = false;
     for (size_t m = 0; m < problem->bank.count; m++)
         any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
-    medley_status status = find_features(problem, error);
+    medley_status status =
+        problem->trees ? md_trees_find_features(problem, error) : find_features(problem, error);
     if (status == MEDLEY_OK && problem->bank.count > 0)
         status = md_points_make(&problem->points, &problem->bank, problem->train, true, error);
     if (status == MEDLEY_OK)
@@ -305,6 +314,15 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
 {
     if (problem->dev == NULL)
         return MEDLEY_OK;
+    if (problem->trees) {
+        const size_t bytes = problem->dev->rows * sizeof *problem->dev_gold;
+        const medley_status status =
+            md_dataset_check_trees(problem->dev, problem->space.shape.many_roots, error);
+        if (status < 0)
+            return status;
+        problem->dev_gold = md_copy(problem->dev->head, bytes);
+        return problem->dev_gold ? MEDLEY_OK : md_fail_memory(error, bytes);
+    }
     if (problem->dev->label == NULL || problem->dev->rows == 0)
         return md_fail_at(error, MEDLEY_USAGE, problem->dev->source, 0,
                           "held-out data need rows with labels");
@@ -346,7 +364,7 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         const char *equals = strrchr(list[i], '=');
         if (md_selection_matches(list[i], (size_t)(equals - list[i]), candidate->name,
-                                 candidate->source == MD_FROM_TEMPLATE))
+                                 candidate->source != MD_FROM_KERNEL))
             md_parse_double(equals + 1, &scale);
     }
     return scale;
@@ -473,6 +491,8 @@ medley_status md_problem_block(md_block **block, md_problem *problem, size_t ind
                                       md_penalty_inner_threshold(problem->penalty) > 0};
     if (candidate->source == MD_FROM_KERNEL)
         return kernel_block(block, problem, candidate, &what, error);
+    if (candidate->source == MD_FROM_ARCS)
+        return md_trees_block(block, problem, &what, candidate->index, error);
     const bool constant = candidate->source == MD_FROM_LABELS ||
                           md_templates_is_constant(problem->templates, candidate->index);
     if (!constant)

@@ -5,17 +5,18 @@
 #define MD_PROBLEM_H
 
 #include "batch/batch.h"
+#include "feature/arc.h"
 #include "feature/feature.h"
 #include "gram/store.h"
 #include "learner/online.h"
 #include "model/model.h"
 
-typedef enum md_source { MD_FROM_KERNEL, MD_FROM_TEMPLATE, MD_FROM_LABELS } md_source;
+typedef enum md_source { MD_FROM_KERNEL, MD_FROM_TEMPLATE, MD_FROM_LABELS, MD_FROM_ARCS } md_source;
 
 /* A block that may be learnt. */
 typedef struct md_candidate {
     md_source source;
-    size_t index; /* kernel of the bank, or block of the templates */
+    size_t index; /* kernel of the bank, or template */
     md_part_kind kind;
     const char *name; /* borrowed */
     bool own_term;    /* an l2 term of its own instead of the penalty */
@@ -33,8 +34,10 @@ typedef struct md_problem {
     double began;
 
     const char *task;
-    bool regression; /* numbers are predicted, not labels */
-    bool sequences;  /* examples are sequences, and labels look back on others */
+    bool regression;     /* numbers are predicted, not labels */
+    bool sequences;      /* examples are sequences, and labels look back on others */
+    bool trees;          /* examples are sentences, and every word has a head */
+    const int32_t *gold; /* [rows] what is predicted: labels or heads; NULL for numbers */
     md_space space;
     const md_loss *loss;               /* NULL for batch methods */
     const md_margin_loss *margin_loss; /* NULL for the others */
@@ -57,8 +60,14 @@ typedef struct md_problem {
     md_ledger *ledger; /* of kernels whose values are not kept; NULL: none yet */
     md_store *store;   /* of batch methods */
     md_templates *templates;
-    md_features *features; /* NULL: no templates */
-    int32_t *feature_ids;  /* [rows][templates]: those of an example stand together */
+    md_features *features;           /* NULL: no templates */
+    int32_t *feature_ids;            /* [rows][templates]: those of an example stand together */
+    md_arc_templates *arc_templates; /* of trees */
+    md_arcs *arcs;
+    uint32_t *sentence; /* [rows] of arcs */
+    size_t arc_bits;    /* slots of a template: 2^arc_bits */
+    float *arc_weights; /* [templates][slots], and as much again for averages */
+    size_t tags;        /* column that arc templates call upos */
     double seconds_kernels;
 
     md_candidate
@@ -106,6 +115,21 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error);
 /* The task that the options and the data mean. */
 md_task md_task_of(const medley_options *options, const medley_dataset *train);
 
+/* ---- trees.c: what is particular to trees ---- */
+medley_status md_trees_check(md_problem *problem, medley_error *error);
+medley_status md_trees_find_features(md_problem *problem, medley_error *error);
+medley_status md_trees_block(md_block **block, md_problem *problem, const md_explicit *what,
+                             size_t t, medley_error *error);
+
+/* ---- labeller.c: relations of arcs ---- */
+
+/* Learns to label arcs from the trees of train; NULL if there are no relations to learn from.
+ * problem->stopped: the observer asked to stop. */
+medley_status md_labeller_fit(medley_model **labeller, md_problem *problem, medley_error *error);
+
+/* *labeller belongs to the model from here on, and is NULL. */
+medley_status md_labeller_join(medley_model *model, medley_model **labeller, medley_error *error);
+
 /* ---- check_options.c: options that have no place here ---- */
 medley_status md_problem_check_options(const md_problem *problem, medley_error *error);
 /* The candidates are listed. */
@@ -136,11 +160,11 @@ bool md_selection_has(const md_selection *selection, const char *name, bool is_t
  * ':', mean this block? */
 bool md_selection_matches(const char *written, size_t length, const char *name, bool is_template);
 /* Fails for a name of --blocks that no block has. */
-medley_status md_selection_check(const md_selection *selection, const md_bank *bank,
-                                 const md_templates *templates, medley_error *error);
+medley_status md_selection_check(const md_selection *selection, const md_problem *problem,
+                                 medley_error *error);
 medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
                                    medley_error *error);
-medley_status md_selection_of_templates(const md_selection *selection, md_templates **templates,
+medley_status md_selection_of_templates(const md_selection *selection, md_problem *problem,
                                         medley_error *error);
 
 /* ---- what a run has learnt ---- */

@@ -400,7 +400,7 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
                                .penalty = problem->penalty,
                                .examples = problem->examples,
                                .example_count = problem->example_count,
-                               .gold = problem->train->label};
+                               .gold = problem->gold};
 }
 
 static md_online_settings choose_settings(const md_problem *problem, const md_online_problem *loop)
@@ -419,6 +419,7 @@ static md_online_settings choose_settings(const md_problem *problem, const md_on
         .radius = choose_radius(problem, loop),
         .batch = md_problem_batch(problem),
         .learnt = MD_LEARNT,
+        .least_part = problem->trees ? MD_LEARNT : 0, /* a word has dozens of unlikely heads */
         .seed = (uint64_t)options->seed,
         .threads = problem->threads};
 }

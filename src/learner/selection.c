@@ -122,10 +122,25 @@ bool md_selection_has(const md_selection *selection, const char *name, bool is_t
     return found;
 }
 
-medley_status md_selection_check(const md_selection *selection, const md_bank *bank,
-                                 const md_templates *templates, medley_error *error)
+/* Templates of words, or of arcs. */
+static size_t count_templates(const md_problem *problem)
 {
-    const size_t template_count = templates ? md_templates_count(templates) : 0;
+    if (problem->arc_templates != NULL)
+        return md_arc_templates_count(problem->arc_templates);
+    return problem->templates ? md_templates_count(problem->templates) : 0;
+}
+
+static const char *template_name(const md_problem *problem, size_t t)
+{
+    return problem->arc_templates ? md_arc_templates_name(problem->arc_templates, t)
+                                  : md_templates_name(problem->templates, t);
+}
+
+medley_status md_selection_check(const md_selection *selection, const md_problem *problem,
+                                 medley_error *error)
+{
+    const md_bank *bank = &problem->bank;
+    const size_t template_count = count_templates(problem);
     for (size_t i = 0; selection->by_name && i < selection->names.count; i++) {
         const char *name = selection->names.items[i];
         const size_t length = strlen(name);
@@ -133,7 +148,7 @@ medley_status md_selection_check(const md_selection *selection, const md_bank *b
         for (size_t m = 0; !found && m < bank->count; m++)
             found = md_selection_matches(name, length, bank->kernels[m].name, false);
         for (size_t t = 0; !found && t < template_count; t++)
-            found = md_selection_matches(name, length, md_templates_name(templates, t), true);
+            found = md_selection_matches(name, length, template_name(problem, t), true);
         if (!found)
             return md_fail(error, MEDLEY_USAGE,
                            "--blocks: there is no block '%s' in this run; write the name of a "
@@ -165,23 +180,29 @@ medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
     return MEDLEY_OK;
 }
 
-medley_status md_selection_of_templates(const md_selection *selection, md_templates **templates,
+medley_status md_selection_of_templates(const md_selection *selection, md_problem *problem,
                                         medley_error *error)
 {
-    if (selection->all || *templates == NULL)
+    const size_t count = count_templates(problem);
+    if (selection->all || count == 0)
         return MEDLEY_OK;
-    const size_t count = md_templates_count(*templates);
     bool *keep = md_calloc(count, sizeof *keep);
     if (keep == NULL)
         return md_fail_memory(error, count * sizeof *keep);
     for (size_t t = 0; t < count; t++)
-        keep[t] = md_selection_has(selection, md_templates_name(*templates, t), true);
-    md_templates *subset = NULL;
-    const medley_status status = md_templates_subset(&subset, *templates, keep, error);
+        keep[t] = md_selection_has(selection, template_name(problem, t), true);
+    md_templates *templates = NULL;
+    md_arc_templates *arc_templates = NULL;
+    const medley_status status =
+        problem->arc_templates
+            ? md_arc_templates_subset(&arc_templates, problem->arc_templates, keep, error)
+            : md_templates_subset(&templates, problem->templates, keep, error);
     free(keep);
     if (status < 0)
         return status;
-    md_templates_free(*templates);
-    *templates = subset;
+    md_templates_free(problem->templates);
+    md_arc_templates_free(problem->arc_templates);
+    problem->templates = templates;
+    problem->arc_templates = arc_templates;
     return MEDLEY_OK;
 }

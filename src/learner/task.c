@@ -65,10 +65,22 @@ static bool look_like_numbers(const medley_dataset *train)
     return train->label_names.count > train->rows / 2 && train->label_names.count > 50;
 }
 
+/* No templates, or built-in ones of arcs: heads are wanted, not tags. */
+static bool speaks_of_arcs(const medley_options *options)
+{
+    bool found =
+        options->template == NULL && options->kernels == NULL && options->kernel_files == NULL;
+    for (size_t i = 0; !found && options->template != NULL && md_arc_sets[i].name != NULL; i++)
+        found = strcmp(options->template, md_arc_sets[i].name) == 0;
+    return found;
+}
+
 md_task md_task_of(const medley_options *options, const medley_dataset *train)
 {
     if (options->task != MD_TASK_AUTO)
         return (md_task)options->task;
+    if (train->head != NULL && speaks_of_arcs(options))
+        return MD_TASK_TREE;
     if (train->sequence_count > 0)
         return MD_TASK_CHAIN;
     return train->label_names.count == 2 ? MD_TASK_BINARY : MD_TASK_MULTICLASS;
@@ -99,6 +111,11 @@ static medley_status check_task(const md_problem *problem, md_task task, medley_
                        "--method %s learns labels, not numbers; use --method spicy for --task "
                        "regression",
                        problem->method->name);
+    if (task == MD_TASK_TREE && problem->method->batch)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s is for rows that stand alone; use --method spom or obscure for "
+                       "trees",
+                       problem->method->name);
     if (task == MD_TASK_CHAIN && problem->method->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is for rows that stand alone; use --method spom for sequences, "
@@ -109,11 +126,14 @@ static medley_status check_task(const md_problem *problem, md_task task, medley_
 
 medley_status md_problem_find_task(md_problem *problem, medley_error *error)
 {
-    static const char *const names[] = {"auto", "binary", "regression", "multiclass", "chain"};
+    static const char *const names[] = {"auto",       "binary", "regression",
+                                        "multiclass", "chain",  "tree"};
+    static const char *const structures[] = {[MD_TASK_CHAIN] = "chain", [MD_TASK_TREE] = "tree"};
     const medley_dataset *train = problem->train;
     const md_task task = md_task_of(problem->options, train);
-    medley_status status = check_labels(train, error);
-    if (status == MEDLEY_OK)
+    const bool trees = problem->trees = task == MD_TASK_TREE;
+    medley_status status = trees ? md_trees_check(problem, error) : check_labels(train, error);
+    if (status == MEDLEY_OK && !trees)
         status =
             task == MD_TASK_REGRESSION ? check_numbers(train, error) : check_classes(train, error);
     if (status == MEDLEY_OK)
@@ -123,9 +143,11 @@ medley_status md_problem_find_task(md_problem *problem, medley_error *error)
     problem->sequences = task == MD_TASK_CHAIN;
     problem->regression = task == MD_TASK_REGRESSION;
     problem->task = names[task];
-    problem->space =
-        (md_space){.structure = md_structure_find(task == MD_TASK_CHAIN ? "chain" : "multiclass"),
-                   .shape = {.labels = problem->regression ? 1 : train->label_names.count}};
+    problem->gold = trees ? train->head : train->label;
+    problem->space = (md_space){
+        .structure = md_structure_find(structures[task] ? structures[task] : "multiclass"),
+        .shape = {.labels = problem->regression || trees ? 1 : train->label_names.count,
+                  .many_roots = problem->options->roots == MD_ROOTS_MANY}};
     return MEDLEY_OK;
 }
 
@@ -169,7 +191,7 @@ medley_status md_problem_find_loss(md_problem *problem, medley_error *error)
 {
     const char *name = problem->options->loss;
     if (strcmp(name, "auto") == 0)
-        name = problem->regression ? "squared" : "hinge";
+        name = problem->regression ? "squared" : problem->trees ? "logistic" : "hinge";
     if (problem->method->batch)
         return find_margin_loss(problem, name, error);
     problem->loss = md_loss_find(name);

@@ -68,13 +68,13 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
 {
     const double value = loss->evaluate(inference, length, gold, true);
     md_delta *delta = &inference->delta;
-    const size_t labels = inference->space.shape.labels;
-    const size_t row_parts = length * labels;
+    const size_t width = md_row_width(inference->space, length);
+    const size_t row_parts = length * width;
     size_t i = 0;
     delta->row_count = 0;
     while (i < delta->count && delta->part[i] < row_parts) {
-        const size_t row = delta->part[i] / labels;
-        const size_t behind = (row + 1) * labels;
+        const size_t row = delta->part[i] / width;
+        const size_t behind = (row + 1) * width;
         delta->row[delta->row_count] = (uint32_t)row;
         delta->start[delta->row_count++] = (uint32_t)i;
         while (i < delta->count && delta->part[i] < behind)
@@ -84,7 +84,8 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
     return value;
 }
 
-void md_delta_drop_rows(md_delta *delta, size_t labels, const int32_t *gold, float least)
+void md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
+                        float least_part)
 {
     size_t rows = 0;
     size_t used = 0;
@@ -92,18 +93,21 @@ void md_delta_drop_rows(md_delta *delta, size_t labels, const int32_t *gold, flo
         const size_t row = delta->row[r];
         const size_t first = delta->start[r];
         const size_t behind = delta->start[r + 1];
-        if (fabsf(delta->dense[row * labels + (size_t)gold[row]]) < least) {
-            memset(delta->dense + row * labels, 0, labels * sizeof *delta->dense);
+        if (fabsf(delta->dense[row * width + (size_t)gold[row]]) < least) {
+            memset(delta->dense + row * width, 0, width * sizeof *delta->dense);
             continue;
         }
         delta->row[rows] = (uint32_t)row;
         delta->start[rows++] = (uint32_t)used;
-        if (used != first) {
-            memmove(delta->part + used, delta->part + first, (behind - first) * sizeof(uint32_t));
-            memmove(delta->coefficient + used, delta->coefficient + first,
-                    (behind - first) * sizeof(float));
+        for (size_t i = first; i < behind; i++) {
+            const uint32_t part = delta->part[i];
+            if (fabsf(delta->coefficient[i]) < least_part) {
+                delta->dense[part] = 0;
+                continue;
+            }
+            delta->part[used] = part;
+            delta->coefficient[used++] = delta->coefficient[i];
         }
-        used += behind - first;
     }
     const size_t rest = delta->start[delta->row_count];
     memmove(delta->part + used, delta->part + rest, (delta->count - rest) * sizeof(uint32_t));

@@ -46,7 +46,9 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
                         const int32_t *gold);
 
 /* Leaves out rows whose right label lacks less than `least` of all probability: they have next to
- * nothing left to learn, and are most of the rows once a model is good. */
-void md_delta_drop_rows(md_delta *delta, size_t labels, const int32_t *gold, float least);
+ * nothing left to learn, and are most of the rows once a model is good. Of the other rows, which
+ * have `width` parts, those below least_part are left out. */
+void md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
+                        float least_part);
 
 #endif

@@ -166,6 +166,75 @@ static medley_status compare_labels(medley_evaluation *evaluation, const medley_
     return count_chunks(evaluation, model, dataset, prediction->label, error);
 }
 
+/* ---- trees ---- */
+
+enum { UPOS = 3, DEPREL = 7 }; /* columns of CoNLL-U */
+
+/* Relations of the data in the model's numbering, -1 for those that it does not know. */
+static int32_t *map_relations(const medley_dataset *dataset, const medley_model *model)
+{
+    const md_strings *texts = &dataset->token_values[DEPREL];
+    int32_t *map = md_calloc(texts->count, sizeof *map);
+    for (size_t i = 0; map != NULL && i < texts->count; i++)
+        map[i] = md_strings_find(&model->labels, texts->items[i], strlen(texts->items[i]));
+    return map;
+}
+
+static medley_status compare_trees(medley_evaluation *evaluation, const medley_model *model,
+                                   const medley_dataset *dataset,
+                                   const medley_prediction *prediction, medley_error *error)
+{
+    int32_t *relation = map_relations(dataset, model);
+    if (relation == NULL)
+        return md_fail_memory(error, dataset->token_values[DEPREL].count * sizeof *relation);
+    const md_strings *tags = &dataset->token_values[UPOS];
+    const int32_t punctuation = md_strings_find(tags, "PUNCT", 5);
+    double heads = 0;
+    double arcs = 0;
+    double words = 0;
+    double word_heads = 0;
+    double word_arcs = 0;
+    for (size_t r = 0; r < dataset->rows; r++) {
+        const int32_t *token = dataset->token + r * dataset->token_columns;
+        const bool head = prediction->head[r] == dataset->head[r];
+        const bool known = prediction->label != NULL && relation[token[DEPREL]] >= 0;
+        const bool arc = head && known && prediction->label[r] == relation[token[DEPREL]];
+        const bool word = token[UPOS] != punctuation;
+        evaluation->unknown_labels += prediction->label != NULL && !known;
+        heads += head;
+        arcs += arc;
+        words += word;
+        word_heads += head && word;
+        word_arcs += arc && word;
+    }
+    const double rows = (double)dataset->rows;
+    evaluation->correct = (size_t)heads;
+    evaluation->accuracy = evaluation->uas = heads / rows;
+    evaluation->uas_no_punct = word_heads / words;
+    if (prediction->label != NULL) {
+        evaluation->las = arcs / rows;
+        evaluation->las_no_punct = word_arcs / words;
+    }
+    count_sequences(evaluation, dataset, dataset->head, prediction->head);
+    free(relation);
+    return MEDLEY_OK;
+}
+
+/* Heads that are given are enough: they need not make trees. */
+static medley_status check_heads(const medley_dataset *dataset, medley_error *error)
+{
+    for (size_t r = 0; dataset->head != NULL && r < dataset->rows; r++)
+        if (dataset->head[r] < 0)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source,
+                              dataset->line ? dataset->line[r] : 0,
+                              "the HEAD is not given, so there is nothing to compare with; use "
+                              "predict");
+    if (dataset->head != NULL && dataset->rows > 0)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                      "there are no trees to compare with; give CoNLL-U with heads");
+}
+
 /* The labels as numbers. A selection of rows may have no others although the file has. */
 static medley_status read_targets(double **targets, const medley_dataset *dataset,
                                   medley_error *error)
@@ -223,6 +292,7 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
     medley_predict_options wanted = MEDLEY_PREDICT_OPTIONS_INIT;
     wanted.threads = options.threads;
     wanted.probabilities = options.probabilities;
+    wanted.tags = options.tags;
     const double start = md_clock_seconds();
     medley_prediction *prediction = NULL;
     double *targets = NULL;
@@ -232,15 +302,23 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
                                       .r2 = NAN,
                                       .log_loss = NAN,
                                       .brier = NAN,
-                                      .calibration_error = NAN};
-    if (dataset->label == NULL)
+                                      .calibration_error = NAN,
+                                      .uas = NAN,
+                                      .las = NAN,
+                                      .uas_no_punct = NAN,
+                                      .las_no_punct = NAN};
+    if (model->parser != NULL)
+        MEDLEY_TRY(check_heads(dataset, error));
+    else if (dataset->label == NULL)
         return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
                           "there are no labels to compare with; give labelled data or --labels "
                           "FILE, or use predict");
     if (medley_model_is_regression(model))
         MEDLEY_TRY(read_targets(&targets, dataset, error));
     MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &wanted, error));
-    if (targets != NULL)
+    if (model->parser != NULL)
+        MEDLEY_TRY(compare_trees(evaluation, model, dataset, prediction, error));
+    else if (targets != NULL)
         compare_values(evaluation, targets, prediction);
     else
         MEDLEY_TRY(

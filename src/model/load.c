@@ -18,14 +18,13 @@ struct loader {
     medley_model *model;
     const char *path;
     uint64_t version;
-    md_unpack sections[MD_SECTIONS_KNOWN];
-    size_t section_count;
+    md_unpack sections[MD_SECTIONS_KNOWN]; /* no data: not there */
     medley_error *error;
 };
 
 static medley_status fail_damaged(const struct loader *loader, const char *what)
 {
-    for (size_t i = 0; i < loader->section_count; i++)
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
         if (loader->sections[i].no_memory)
             return md_fail_memory(loader->error, loader->sections[i].length);
     return md_fail_at(loader->error, MEDLEY_BAD_INPUT, loader->path, 0,
@@ -34,12 +33,26 @@ static medley_status fail_damaged(const struct loader *loader, const char *what)
 
 /* ---- the container ---- */
 
-static medley_status find_sections(struct loader *loader, md_unpack *header)
+/* The section of this name, 8 bytes filled up with zeros; MD_SECTIONS_KNOWN: there is none. */
+static size_t section_of(const char *name)
+{
+    size_t i = 0;
+    while (i < MD_SECTIONS_KNOWN && strncmp(md_section_names[i], name, 8) != 0)
+        i++;
+    return i;
+}
+
+static medley_status find_sections(struct loader *loader, md_unpack *header, size_t count)
 {
     const char *data = header->data;
     const size_t length = header->length;
-    for (size_t i = 0; i < loader->section_count; i++) {
-        header->position += 8; /* the name is for people */
+    size_t next = 0;
+    for (size_t s = 0; s < count; s++, next++) {
+        const size_t i = section_of(data + header->position);
+        if (i == MD_SECTIONS_KNOWN || i < next || (next < MD_SECTION_COUNT && i != next))
+            return fail_damaged(loader, "unknown section");
+        next = i;
+        header->position += 8;
         const uint64_t offset = md_unpack_u64(header);
         const uint64_t size = md_unpack_u64(header);
         const uint64_t crc = md_unpack_u64(header);
@@ -49,7 +62,7 @@ static medley_status find_sections(struct loader *loader, md_unpack *header)
             return fail_damaged(loader, md_section_names[i]);
         loader->sections[i] = (md_unpack){.data = data + offset, .length = size};
     }
-    return MEDLEY_OK;
+    return next < MD_SECTION_COUNT ? fail_damaged(loader, "a section is missing") : MEDLEY_OK;
 }
 
 static medley_status read_container(struct loader *loader, const char *data, size_t length)
@@ -79,11 +92,8 @@ static medley_status read_container(struct loader *loader, const char *data, siz
                           "the model has format version %llu, this program reads versions %d to "
                           "%d; train it again",
                           (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
-    if (sections != MD_SECTION_COUNT && (version < 3 || sections != MD_SECTIONS_KNOWN))
-        return fail_damaged(loader, "unknown version");
     loader->version = version;
-    loader->section_count = sections;
-    return find_sections(loader, &header);
+    return find_sections(loader, &header, sections);
 }
 
 /* ---- sections ---- */
@@ -153,7 +163,9 @@ static medley_status find_structure(struct loader *loader, const char *name)
     const size_t labels = loader->model->labels.count;
     const bool regression = strcmp(loader->model->task, "regression") == 0;
     space->shape.labels = labels;
-    if (labels > MD_MOST_LABELS || regression != (labels == 0) || regression != (*name == '\0'))
+    const bool trees = strcmp(name, "tree") == 0; /* which may have no labels */
+    if (labels > MD_MOST_LABELS || (!trees && regression != (labels == 0)) ||
+        regression != (*name == '\0') || trees != (loader->sections[6].data != NULL))
         return fail_damaged(loader, "labels");
     space->structure = md_structure_find(name);
     if (space->structure == NULL && !regression)
@@ -196,6 +208,8 @@ static medley_status read_story(struct loader *loader)
     shape->order = md_unpack_u64(in);
     shape->local_pairs = md_unpack_u64(in) != 0;
     shape->ends = md_unpack_u64(in) != 0;
+    shape->many_roots = loader->version > 3 && md_unpack_u64(in) != 0;
+    shape->projective = loader->version > 3 && md_unpack_u64(in) != 0;
     read_summary(loader, in);
     if (in->bad || shape->order > MD_MOST_ORDER) {
         status = fail_damaged(loader, "story");
@@ -397,7 +411,7 @@ static medley_status read_calibration(struct loader *loader)
     medley_model *model = loader->model;
     md_calibration *calibration = &model->calibration;
     md_unpack *in = &loader->sections[5];
-    if (loader->section_count == MD_SECTION_COUNT)
+    if (in->data == NULL)
         return MEDLEY_OK;
     const double factor = md_unpack_f64(in);
     const size_t count = md_unpack_count(in, sizeof(double));
@@ -417,6 +431,17 @@ static medley_status read_calibration(struct loader *loader)
     return finite && md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "probabilities");
 }
 
+static medley_status read_parser(struct loader *loader)
+{
+    md_unpack *in = &loader->sections[6];
+    if (in->data == NULL)
+        return MEDLEY_OK;
+    const medley_status status = md_parser_unpack(loader->model, in, loader->error);
+    if (status < 0)
+        return status;
+    return md_unpack_done(in) ? MEDLEY_OK : fail_damaged(loader, "trees");
+}
+
 /* ---- the file ---- */
 
 static medley_status load_from(struct loader *loader, const char *data, size_t length)
@@ -432,12 +457,23 @@ static medley_status load_from(struct loader *loader, const char *data, size_t l
     MEDLEY_TRY(read_bodies(loader));
     MEDLEY_TRY(read_weights(loader));
     MEDLEY_TRY(read_calibration(loader));
+    MEDLEY_TRY(read_parser(loader));
     md_model_link_summary(loader->model);
 done:
     if (status < 0) {
         medley_model_free(loader->model);
         loader->model = NULL;
     }
+    return status;
+}
+
+medley_status md_model_unpack(medley_model **model, const char *data, size_t length,
+                              medley_error *error)
+{
+    struct loader loader = {.path = "a model within the model", .error = error};
+    const medley_status status = load_from(&loader, data, length);
+    if (status == MEDLEY_OK)
+        *model = loader.model;
     return status;
 }
 

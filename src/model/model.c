@@ -6,6 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+medley_status md_parser_allocate(md_parser *parser, medley_error *error)
+{
+    const size_t count = md_arc_templates_count(parser->templates);
+    const size_t weights = count << parser->bits;
+    parser->weights = md_alloc_aligned(weights, sizeof *parser->weights);
+    parser->info = md_calloc(count, sizeof *parser->info);
+    if (parser->weights == NULL || parser->info == NULL)
+        return md_fail_memory(error, weights * sizeof *parser->weights);
+    memset(parser->weights, 0, weights * sizeof *parser->weights);
+    return MEDLEY_OK;
+}
+
+void md_parser_free(md_parser *parser)
+{
+    if (parser == NULL)
+        return;
+    free(parser->weights);
+    free(parser->info);
+    md_arc_templates_free(parser->templates);
+    medley_model_free(parser->labeller);
+    free(parser);
+}
+
 void medley_model_free(medley_model *model)
 {
     if (model == NULL)
@@ -26,6 +49,7 @@ void medley_model_free(medley_model *model)
         free(model->weights[w].values);
     free(model->weights);
     md_features_free(model->features);
+    md_parser_free(model->parser);
     free(model->task);
     free(model->method);
     free(model->loss);
@@ -77,7 +101,7 @@ const char *medley_model_label_name(const medley_model *model, size_t label)
 
 bool medley_model_is_regression(const medley_model *model)
 {
-    return model->labels.count == 0;
+    return model->space.structure == NULL;
 }
 
 const medley_summary *medley_model_summary(const medley_model *model)
@@ -93,6 +117,11 @@ size_t medley_model_columns(const medley_model *model, const char *name)
         if (strcmp(model->bank.views[v].table, name) == 0)
             return model->bank.views[v].table_columns;
     return 0;
+}
+
+bool medley_model_is_parser(const medley_model *model)
+{
+    return model->parser != NULL;
 }
 
 bool medley_model_reads_words(const medley_model *model)

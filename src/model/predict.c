@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prediction: the scores of new data become labels, probabilities or numbers. */
+#include "model/parse.h"
 #include "model/score.h"
 
 #include "base/clock.h"
@@ -204,6 +205,7 @@ void medley_prediction_free(medley_prediction *prediction)
     free(prediction->score);
     free(prediction->best_label);
     free(prediction->best_score);
+    free(prediction->head);
     free(prediction);
 }
 
@@ -232,6 +234,13 @@ static medley_status new_prediction(medley_prediction **result, const medley_mod
     if (medley_model_is_regression(model)) {
         prediction->value = md_calloc(rows, sizeof *prediction->value);
         return prediction->value ? MEDLEY_OK : md_fail_memory(error, rows * sizeof(double));
+    }
+    if (model->parser != NULL) {
+        prediction->head = md_calloc(rows, sizeof *prediction->head);
+        prediction->label = labels > 0 ? md_calloc(rows, sizeof *prediction->label) : NULL;
+        return prediction->head != NULL && (labels == 0 || prediction->label != NULL)
+                   ? MEDLEY_OK
+                   : md_fail_memory(error, rows * sizeof(int32_t));
     }
     prediction->label = md_calloc(rows, sizeof *prediction->label);
     prediction->score = md_calloc(rows * labels, sizeof *prediction->score);
@@ -282,6 +291,17 @@ static medley_status check_options(const medley_model *model, const medley_predi
     if (options->best > MOST_BEST)
         return md_fail(error, MEDLEY_USAGE, "at most the %d best outputs can be asked for",
                        MOST_BEST);
+    if (model->parser != NULL &&
+        (options->probabilities || options->best > 0 || options->keep_labels))
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "the model parses: it predicts one tree for each sentence; leave out --%s",
+                       options->probabilities ? "proba"
+                       : options->best > 0    ? "best"
+                                              : "constrain");
+    if (model->parser == NULL && options->tags != NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the model does not parse, so there are no tags to be taken from a column; "
+                       "leave out --tags");
     if (!medley_model_is_regression(model))
         return MEDLEY_OK;
     if (options->probabilities)
@@ -310,6 +330,11 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     const double start = md_clock_seconds();
     MEDLEY_TRY(check_options(model, &options, error));
     MEDLEY_TRY(new_prediction(&prediction, model, dataset, options.best, error));
+    if (model->parser != NULL) {
+        MEDLEY_TRY(md_parse(prediction, model, dataset, &options, threads, error));
+        *result = prediction;
+        return MEDLEY_OK;
+    }
     MEDLEY_TRY(find_ids(model, dataset, threads, &ids, error));
     MEDLEY_TRY(score_rows(prediction, model, dataset, &ids, threads, error));
     const double scored = md_clock_seconds();

@@ -6,8 +6,8 @@
 #include "base/output.h"
 #include <string.h>
 
-const char *const md_section_names[MD_SECTIONS_KNOWN] = {"story",  "kernels", "points",
-                                                         "bodies", "weights", "proba"};
+const char *const md_section_names[MD_SECTIONS_KNOWN] = {"story",   "kernels", "points", "bodies",
+                                                         "weights", "proba",   "trees"};
 
 static void pack_story(md_text *out, const medley_model *model)
 {
@@ -17,6 +17,8 @@ static void pack_story(md_text *out, const medley_model *model)
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);
+    md_pack_u64(out, shape->many_roots);
+    md_pack_u64(out, shape->projective);
     md_pack_text(out, model->task);
     md_pack_text(out, model->method);
     md_pack_text(out, model->loss);
@@ -127,41 +129,111 @@ static size_t aligned(size_t offset)
     return (offset + MD_SECTION_ALIGN - 1) / MD_SECTION_ALIGN * MD_SECTION_ALIGN;
 }
 
-static void pack_header(md_text *out, const md_text *sections, size_t count)
+/* The sections of a file; those that are empty are not there. */
+struct file {
+    md_text sections[MD_SECTIONS_KNOWN];
+    md_text header;
+};
+
+static void pack_header(struct file *file)
 {
+    md_text *out = &file->header;
+    size_t count = 0;
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
+        count += file->sections[i].length > 0;
     size_t offset = aligned(MD_HEADER_BYTES(count));
     size_t length = offset;
-    for (size_t i = 0; i < count; i++)
-        length = aligned(length) + sections[i].length;
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
+        if (file->sections[i].length > 0)
+            length = aligned(length) + file->sections[i].length;
     md_text_add(out, MD_FILE_MAGIC, 8);
     md_pack_u64(out, MD_FILE_VERSION);
     md_pack_u64(out, length);
     md_pack_u64(out, count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
+        const md_text *section = &file->sections[i];
+        if (section->length == 0)
+            continue;
         char name[8] = {0};
         memcpy(name, md_section_names[i], strlen(md_section_names[i]));
         md_text_add(out, name, sizeof name);
         md_pack_u64(out, offset);
-        md_pack_u64(out, sections[i].length);
-        md_pack_u64(out, md_crc32(sections[i].data, sections[i].length));
-        offset = aligned(offset + sections[i].length);
+        md_pack_u64(out, section->length);
+        md_pack_u64(out, md_crc32(section->data, section->length));
+        offset = aligned(offset + section->length);
     }
     if (!out->failed)
         md_pack_u64(out, md_crc32(out->data, out->length));
 }
 
-static medley_status write_file(md_output *output, const md_text *header, const md_text *sections,
-                                size_t count, medley_error *error)
+static void file_clear(struct file *file)
+{
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
+        md_text_clear(&file->sections[i]);
+    md_text_clear(&file->header);
+}
+
+static medley_status file_make(struct file *file, const medley_model *model, medley_error *error)
+{
+    md_text *sections = file->sections;
+    pack_story(&sections[0], model);
+    pack_kernels(&sections[1], &model->bank);
+    pack_points(&sections[2], model);
+    md_bodies_pack(&sections[3], model);
+    md_weights_pack(&sections[4], model);
+    if (model->calibration.factor > 0)
+        pack_calibration(&sections[5], model);
+    const medley_status status =
+        model->parser ? md_parser_pack(&sections[6], model->parser, error) : MEDLEY_OK;
+    if (status < 0)
+        return status;
+    bool failed = false;
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
+        failed = failed || sections[i].failed;
+    if (!failed)
+        pack_header(file);
+    return failed || file->header.failed ? md_fail_memory(error, sections[2].length) : MEDLEY_OK;
+}
+
+/* To a file, or to the end of a text. */
+struct sink {
+    md_output *output;
+    md_text *text;
+    size_t position;
+};
+
+static medley_status put(struct sink *sink, const char *bytes, size_t count, medley_error *error)
+{
+    sink->position += count;
+    if (sink->output != NULL)
+        return md_output_write(sink->output, bytes, count, error);
+    md_text_add(sink->text, bytes, count);
+    return sink->text->failed ? md_fail_memory(error, count) : MEDLEY_OK;
+}
+
+static medley_status file_put(const struct file *file, struct sink *sink, medley_error *error)
 {
     static const char zeros[MD_SECTION_ALIGN];
-    medley_status status = md_output_write(output, header->data, header->length, error);
-    size_t position = header->length;
-    for (size_t i = 0; i < count && status == MEDLEY_OK; i++) {
-        status = md_output_write(output, zeros, aligned(position) - position, error);
+    medley_status status = put(sink, file->header.data, file->header.length, error);
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN && status == MEDLEY_OK; i++) {
+        const md_text *section = &file->sections[i];
+        if (section->length == 0)
+            continue;
+        status = put(sink, zeros, aligned(sink->position) - sink->position, error);
         if (status == MEDLEY_OK)
-            status = md_output_write(output, sections[i].data, sections[i].length, error);
-        position = aligned(position) + sections[i].length;
+            status = put(sink, section->data, section->length, error);
     }
+    return status;
+}
+
+medley_status md_model_pack(md_text *out, const medley_model *model, medley_error *error)
+{
+    struct file file = {0};
+    struct sink sink = {.text = out};
+    medley_status status = file_make(&file, model, error);
+    if (status == MEDLEY_OK)
+        status = file_put(&file, &sink, error);
+    file_clear(&file);
     return status;
 }
 
@@ -169,33 +241,14 @@ medley_status medley_model_save(const medley_model *model, const char *path, med
 {
     medley_status status = MEDLEY_OK;
     md_output output = {0};
-    md_text header = {0};
-    md_text sections[MD_SECTIONS_KNOWN] = {{0}};
-    const bool calibrated = model->calibration.factor > 0;
-    const size_t count = calibrated ? MD_SECTIONS_KNOWN : MD_SECTION_COUNT;
-    pack_story(&sections[0], model);
-    pack_kernels(&sections[1], &model->bank);
-    pack_points(&sections[2], model);
-    md_bodies_pack(&sections[3], model);
-    md_weights_pack(&sections[4], model);
-    if (calibrated)
-        pack_calibration(&sections[5], model);
-    bool failed = false;
-    for (size_t i = 0; i < count; i++)
-        failed = failed || sections[i].failed;
-    if (!failed)
-        pack_header(&header, sections, count);
-    if (failed || header.failed) {
-        status = md_fail_memory(error, sections[2].length);
-        goto done;
-    }
+    struct file file = {0};
+    struct sink sink = {.output = &output};
+    MEDLEY_TRY(file_make(&file, model, error));
     MEDLEY_TRY(md_output_open(&output, path, error));
-    MEDLEY_TRY(write_file(&output, &header, sections, count, error));
+    MEDLEY_TRY(file_put(&file, &sink, error));
     status = md_output_commit(&output, error);
 done:
     md_output_abandon(&output);
-    md_text_clear(&header);
-    for (size_t i = 0; i < count; i++)
-        md_text_clear(&sections[i]);
+    file_clear(&file);
     return status;
 }

@@ -20,10 +20,14 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
         return md_fail_memory(error, rows * sizeof *numbers);
     }
     for (size_t r = 0; r < rows; r++)
-        texts[r] = prediction->value != NULL
+        texts[r] = prediction->label == NULL && prediction->value == NULL ? NULL
+                   : prediction->value != NULL
                        ? md_format_double(numbers[r], prediction->value[r])
                        : medley_model_label_name(model, (size_t)prediction->label[r]);
-    const medley_status status = medley_dataset_write_labels(dataset, texts, path, error);
+    const medley_status status =
+        prediction->head != NULL
+            ? medley_dataset_write_trees(dataset, prediction->head, texts, path, error)
+            : medley_dataset_write_labels(dataset, texts, path, error);
     free(texts);
     free(numbers);
     return status;

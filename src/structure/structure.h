@@ -4,9 +4,11 @@
  *
  * An example is `length` rows; an output is one whole number per row (a class, a tag, a head). The
  * score of an output is the sum of the scores of its parts, each as often as it occurs. Parts come
- * in kinds, and those of one kind in groups that belong to a row each: the first kind, one group of
- * `labels` parts for each row, is there in every structure and comes first, so that part
- * row * labels + label says that this row has this label.
+ * in kinds, and those of one kind in groups that belong to a row each: the first kind, one group
+ * for each row, is there in every structure and comes first, so that part row * width + y says that
+ * this row has y. The width is the number of labels, or in a tree of `length` words length + 1: the
+ * heads a word may have, of which 0 is the root and its own place is none (its score is not looked
+ * at).
  *
  * A structure is one file and one line in structures.def. */
 #ifndef MD_STRUCTURE_H
@@ -23,10 +25,12 @@ typedef struct md_shape {
     size_t order;     /* chains: labels that look back on so many others: 0, 1 or 2 */
     bool local_pairs; /* chains: pairs of labels have scores of their own at every row */
     bool ends;        /* chains: the first and the last label of a sequence are scored too */
+    bool many_roots;  /* trees: any number of words hangs from the root, not just one */
+    bool projective;  /* trees: no two arcs cross */
 } md_shape;
 
 typedef enum md_part_kind {
-    MD_ROW_PARTS,    /* labels of a row */
+    MD_ROW_PARTS,    /* labels of a row, heads of a word */
     MD_PAIR_PARTS,   /* labels^2: previous label * labels + label */
     MD_TRIPLE_PARTS, /* labels^3: (one before * labels + previous) * labels + label */
     MD_END_PARTS,    /* 2 labels: first label, then labels + last label */
@@ -106,6 +110,12 @@ typedef struct md_structure {
 
 extern const md_structure *const md_structures[]; /* NULL-terminated */
 const md_structure *md_structure_find(const char *name);
+
+/* Row parts of a row. */
+static inline size_t md_row_width(md_space space, size_t length)
+{
+    return space.structure->groups(space.shape, length, MD_ROW_PARTS).width;
+}
 
 /* For structures whose outputs are any labels of the rows, where every wrong one costs 1. */
 double md_hamming_cost(md_shape shape, size_t length, const int32_t *y, const int32_t *gold);

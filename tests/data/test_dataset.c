@@ -57,10 +57,12 @@ static void add_tokens(medley_dataset *dataset)
     }
 }
 
+/* kind "": a blank line. */
 static void add_line(medley_dataset *dataset, size_t row, const char *kind, size_t number)
 {
-    char text[64];
-    snprintf(text, sizeof text, "%s %zu", kind, number);
+    char text[64] = "";
+    if (*kind != '\0')
+        snprintf(text, sizeof text, "%s %zu", kind, number);
     assert_int_equal(md_reserve((void **)&dataset->verbatim, &dataset->verbatim_capacity,
                                 dataset->verbatim_count + 1, sizeof *dataset->verbatim),
                      0);
@@ -68,7 +70,8 @@ static void add_line(medley_dataset *dataset, size_t row, const char *kind, size
         (md_verbatim){row, md_copy_text(text, strlen(text))};
 }
 
-/* Each sequence has a comment before it, a line before its second row and one at its end. */
+/* Each sequence has two lines before it, a line before its second row and one at its end, which a
+ * blank line tells from those of the next. */
 static void add_sequences(medley_dataset *dataset, md_random *random)
 {
     dataset->sequence_start = md_calloc(dataset->rows + 1, sizeof *dataset->sequence_start);
@@ -79,9 +82,11 @@ static void add_sequences(medley_dataset *dataset, md_random *random)
         const size_t start = dataset->sequence_start[s];
         const size_t end = dataset->sequence_start[s + 1];
         add_line(dataset, start, "# comment of row", start);
+        add_line(dataset, start, "before row", start);
         if (end > start + 1)
             add_line(dataset, start + 1, "before row", start + 1);
         add_line(dataset, end, "behind row", end - 1);
+        add_line(dataset, end, "", 0);
     }
 }
 
@@ -105,9 +110,13 @@ static medley_dataset *everything(size_t rows, bool sequences, uint64_t seed)
         md_strings_add(&dataset->tables[0].column_names, p, 1);
     dataset->source = md_copy_text("file", 4);
     dataset->fold = md_calloc(rows, sizeof *dataset->fold);
+    dataset->head = md_calloc(rows, sizeof *dataset->head);
+    dataset->line = md_calloc(rows, sizeof *dataset->line);
     if (sequences)
         add_sequences(dataset, &random);
     for (size_t row = 0, s = 0; row < rows; row++) {
+        dataset->head[row] = (int32_t)row - 1;
+        dataset->line[row] = (uint32_t)(7 * row);
         s += sequences && row == dataset->sequence_start[s + 1];
         dataset->fold[row] = (int32_t)((sequences ? s : row) % 4);
     }
@@ -130,13 +139,14 @@ static void check_lines(const medley_dataset *selected)
     for (size_t s = 0; s < selected->sequence_count; s++) {
         const size_t start = selected->sequence_start[s];
         const size_t end = selected->sequence_start[s + 1];
-        char expected[3][64];
-        const size_t places[3] = {start, start + 1, end};
+        char expected[5][64] = {0};
+        const size_t places[5] = {start, start, start + 1, end, end};
         snprintf(expected[0], 64, "# comment of row %zu", original(selected, start));
-        snprintf(expected[1], 64, "before row %zu", original(selected, start) + 1);
-        snprintf(expected[2], 64, "behind row %zu", original(selected, end - 1));
-        for (size_t k = 0; k < 3; k++) {
-            if (k == 1 && end == start + 1)
+        snprintf(expected[1], 64, "before row %zu", original(selected, start));
+        snprintf(expected[2], 64, "before row %zu", original(selected, start) + 1);
+        snprintf(expected[3], 64, "behind row %zu", original(selected, end - 1));
+        for (size_t k = 0; k < 5; k++) {
+            if (k == 2 && end == start + 1)
                 continue;
             assert_true(lines < selected->verbatim_count);
             assert_string_equal(selected->verbatim[lines].text, expected[k]);
@@ -163,6 +173,7 @@ static void check_selected(const medley_dataset *selected, const medley_dataset 
         assert_int_equal(selected->label[row], from->label[old]);
         assert_true(selected->target[row] == from->target[old]);
         assert_int_equal(selected->fold[row], from->fold[old]);
+        assert_true(selected->head[row] == (int32_t)old - 1 && selected->line[row] == 7 * old);
         const md_matrix *sparse = &selected->tables[1].features;
         assert_int_equal(sparse->start[row], row);
         assert_int_equal(sparse->index[row], old);

@@ -24,6 +24,9 @@ static const md_shape shapes[] = {
     {.labels = LABELS, .order = 1, .local_pairs = true, .ends = true},
     {.labels = LABELS, .order = 2, .ends = true},
     {.labels = LABELS, .order = 2, .local_pairs = true},
+    {.labels = LABELS, .many_roots = true},
+    {.labels = LABELS, .projective = true},
+    {.labels = LABELS, .many_roots = true, .projective = true},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -33,12 +36,27 @@ struct sample {
     md_inference *inference;
     md_random random;
     size_t length, parts;
+    size_t width;      /* parts of a row */
     size_t most_parts; /* of the longest example */
     float score[PARTS_MOST];
     int32_t gold[LONGEST];
 };
 
 typedef void law(struct sample *sample);
+
+/* Labels for all structures, which are the heads of a projective tree as well: each word hangs from
+ * one before it, a random one of those from which the last word hangs. */
+static inline void draw_gold(struct sample *sample)
+{
+    for (size_t i = 0; i < sample->length; i++) {
+        sample->gold[i] = (int32_t)md_random_below(&sample->random, LABELS);
+        if (strcmp(sample->space.structure->name, "tree") != 0)
+            continue;
+        sample->gold[i] = (int32_t)i;
+        while (sample->gold[i] > 1 && md_random_below(&sample->random, 2) == 0)
+            sample->gold[i] = sample->gold[sample->gold[i] - 1];
+    }
+}
 
 static inline void check_samples(const md_loss *loss, md_space space, law *check)
 {
@@ -54,8 +72,8 @@ static inline void check_samples(const md_loss *loss, md_space space, law *check
         assert_true(sample.most_parts <= PARTS_MOST);
         for (size_t p = 0; p < sample.parts; p++)
             sample.score[p] = (float)md_random_normal(&sample.random);
-        for (size_t i = 0; i < sample.length; i++)
-            sample.gold[i] = (int32_t)md_random_below(&sample.random, LABELS);
+        sample.width = md_row_width(space, sample.length);
+        draw_gold(&sample);
         check(&sample);
     }
     md_inference_clear(&inference);
@@ -127,11 +145,11 @@ static inline void check_groups(const struct sample *sample)
         for (size_t s = 0; s < r; s++)
             assert_true(delta->row[s] != delta->row[r]);
         for (; listed < delta->start[r + 1]; listed++)
-            assert_int_equal(delta->part[listed] / LABELS, delta->row[r]);
+            assert_int_equal(delta->part[listed] / sample->width, delta->row[r]);
     }
     assert_int_equal(delta->start[delta->row_count], listed);
     for (size_t i = listed; i < delta->count; i++) {
-        assert_true(delta->part[i] >= sample->length * LABELS);
+        assert_true(delta->part[i] >= sample->length * sample->width);
         group[i] = group_of(sample, delta->part[i]);
         for (size_t k = listed; k + 1 < i; k++)
             assert_true(group[k] != group[i] || group[i - 1] == group[i]);

@@ -194,7 +194,7 @@ static void check_scratch(struct sample *sample)
     double again[PARTS_MOST];
     const double value = gradient_at(sample, sample->score, first);
     assert_true(value_at(sample, sample->score) == value);
-    const int32_t other_gold[LONGEST] = {3, 0, 1, 0};
+    const int32_t other_gold[LONGEST] = {0, 1, 2, 3};
     float other_score[PARTS_MOST];
     for (size_t round = 0; round < 10; round++) {
         for (size_t p = 0; p < PARTS_MOST; p++)
@@ -232,25 +232,30 @@ static void gradients_are_grouped_by_rows(void **state)
     for_every_loss(check_grouping);
 }
 
-/* What is left is the gradient as it was, but for the rows that have little to learn. */
+/* What is left is the gradient as it was, but for the rows that have little to learn, and for what
+ * is little in the others. */
 static void check_drop(struct sample *sample)
 {
     double before[PARTS_MOST];
     double after[PARTS_MOST] = {0};
     md_delta *delta = &sample->inference->delta;
     const float least = (float)md_random_uniform(&sample->random);
+    const float least_part = least * (float)md_random_below(&sample->random, 3) / 2;
     gradient_at(sample, sample->score, before);
     memcpy(sample->inference->score, sample->score, sample->parts * sizeof(float));
     md_loss_gradient(sample->loss, sample->inference, sample->length, sample->gold);
-    md_delta_drop_rows(delta, LABELS, sample->gold, least);
+    md_delta_drop_rows(delta, sample->width, sample->gold, least, least_part);
     check_delta(sample);
     check_groups(sample);
     for (size_t i = 0; i < delta->count; i++)
         after[delta->part[i]] = (double)delta->coefficient[i];
     for (size_t p = 0; p < sample->parts; p++) {
-        const size_t row = p / LABELS;
-        const bool dropped = row < sample->length &&
-                             fabs(before[row * LABELS + (size_t)sample->gold[row]]) < (double)least;
+        const size_t row = p / sample->width;
+        const bool of_row = row < sample->length;
+        const bool dropped =
+            of_row &&
+            (fabs(before[row * sample->width + (size_t)sample->gold[row]]) < (double)least ||
+             fabs(before[p]) < (double)least_part);
         assert_true(after[p] == (dropped ? 0 : before[p]));
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An input of a structure with random scores, and a list of all its outputs. The score of an output
  * is the sum of its parts' scores, as structure.h defines it, so nothing here knows what the parts
- * of a structure are. */
+ * of a structure are; only that the heads of a tree are no labels like others. */
 #ifndef MD_TEST_STRUCTURE_CASE_H
 #define MD_TEST_STRUCTURE_CASE_H
 
@@ -21,6 +21,7 @@ struct input {
     const md_structure *structure;
     md_shape shape;
     size_t length, parts, outputs;
+    size_t width;    /* parts of a row */
     float *score;    /* [parts] */
     float largest;   /* of the absolute scores */
     int32_t *output; /* [outputs][length]; NULL: not listed */
@@ -32,6 +33,7 @@ static inline struct input input_make(const md_structure *structure, md_shape sh
 {
     struct input in = {.structure = structure, .shape = shape, .length = length};
     in.parts = structure->part_count(in.shape, length);
+    in.width = structure->groups(shape, length, MD_ROW_PARTS).width;
     in.score = md_calloc(in.parts, sizeof *in.score);
     in.chosen = md_calloc(structure->parts_per_output(in.shape, length) + 1, sizeof *in.chosen);
     assert_non_null(in.score);
@@ -41,18 +43,63 @@ static inline struct input input_make(const md_structure *structure, md_shape sh
     return in;
 }
 
-/* One whole number per row, 0 .. labels-1: counting with `length` digits lists all outputs. */
+/* ---- trees: y[i] is the head of word i + 1, 0 the root ---- */
+
+static inline bool of_trees(const md_structure *structure)
+{
+    return strcmp(structure->name, "tree") == 0;
+}
+
+/* Whether the arc from y[i] to word i + 1 covers words that do not hang from its head. */
+static inline bool arc_crosses(size_t length, const int32_t *y, size_t i)
+{
+    const size_t from = (size_t)y[i] < i + 1 ? (size_t)y[i] : i + 1;
+    const size_t to = (size_t)y[i] < i + 1 ? i + 1 : (size_t)y[i];
+    for (size_t inside = from + 1; inside < to; inside++) {
+        size_t above = inside;
+        for (size_t steps = 0; steps < length && above != 0 && above != (size_t)y[i]; steps++)
+            above = (size_t)y[above - 1];
+        if (above != (size_t)y[i])
+            return true;
+    }
+    return false;
+}
+
+static inline bool is_tree(md_shape shape, size_t length, const int32_t *y)
+{
+    size_t roots = 0;
+    for (size_t i = 0; i < length; i++) {
+        size_t above = i + 1;
+        if (y[i] < 0 || (size_t)y[i] > length)
+            return false;
+        roots += y[i] == 0;
+        for (size_t steps = 0; steps < length && above != 0; steps++)
+            above = (size_t)y[above - 1];
+        if (above != 0)
+            return false;
+    }
+    for (size_t i = 0; i < length && shape.projective; i++)
+        if (arc_crosses(length, y, i))
+            return false;
+    return shape.many_roots || roots == 1;
+}
+
+/* One whole number per row, 0 .. width-1: counting with `length` digits lists all outputs, and what
+ * is no tree. */
 static inline void input_list_outputs(struct input *in)
 {
-    in->outputs = 1;
+    size_t all = 1;
     for (size_t i = 0; i < in->length; i++)
-        in->outputs *= in->shape.labels;
-    in->output = md_calloc(in->outputs * in->length, sizeof *in->output);
+        all *= in->width;
+    in->output = md_calloc(all * in->length, sizeof *in->output);
     assert_non_null(in->output);
-    for (size_t o = 0; o < in->outputs; o++) {
+    in->outputs = 0;
+    for (size_t o = 0; o < all; o++) {
+        int32_t *y = in->output + in->outputs * in->length;
         size_t rest = o;
-        for (size_t i = in->length; i-- > 0; rest /= in->shape.labels)
-            in->output[o * in->length + i] = (int32_t)(rest % in->shape.labels);
+        for (size_t i = in->length; i-- > 0; rest /= in->width)
+            y[i] = (int32_t)(rest % in->width);
+        in->outputs += !of_trees(in->structure) || is_tree(in->shape, in->length, y);
     }
 }
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The block of one arc template: theta = scale * W, one weight for each of 2^bits slots, which the
+ * features of arcs are hashed to. Slots are features like others: what happens to their weights
+ * besides scores and steps is explicit_state.c.
+ *
+ * A sentence of n words is n^2 look-ups to score, and a step as many changes as its gradient has
+ * arcs. */
+#include "block/arc_weights.h"
+#include "block/explicit_internal.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct arc_block {
+    explicit_block x; /* comes first */
+    md_arc_explicit what;
+} arc_block;
+
+static const arc_block *view(const md_block *block)
+{
+    return (const arc_block *)block;
+}
+
+static md_arc_key key_of(const arc_block *a, size_t row)
+{
+    return md_arcs_key(a->what.arcs, a->what.sentence[row], a->what.t);
+}
+
+/* Thresholds that were put off are made up for as weights are looked up. */
+static void add_thresholded(const arc_block *a, const md_arc_key *key, float factor, float *scores)
+{
+    for (size_t m = 1; m <= key->length; m++)
+        for (size_t h = 0; h <= key->length; h++, scores++) {
+            uint32_t slots[MD_ARC_MOST];
+            const size_t count = md_arc_slots(slots, key, m, h, a->what.bits);
+            for (size_t i = 0; i < count; i++)
+                *scores += factor * md_explicit_thresholded(&a->x, slots[i]);
+        }
+}
+
+static void score(const md_block *block, md_example example, float *scores)
+{
+    const arc_block *a = view(block);
+    const float factor = (float)(md_block_factor(block) * a->what.gain);
+    if (factor == 0)
+        return;
+    const md_arc_key key = key_of(a, example.row);
+    if (a->x.had != NULL) {
+        add_thresholded(a, &key, factor, scores);
+        return;
+    }
+    md_arc_add_weights(scores, &key, a->x.weight, a->what.bits, factor);
+}
+
+/* ---- gradients ---- */
+
+/* Calls use with every slot that the gradient changes, as often as an arc has it. */
+static inline void for_every_slot(const arc_block *a, const md_gradient *gradient,
+                                  void (*use)(void *context, uint32_t slot, float coefficient),
+                                  void *context)
+{
+    const md_delta *delta = gradient->delta;
+    const md_arc_key key = key_of(a, gradient->example.row);
+    const size_t heads = key.length + 1;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        const size_t m = (size_t)delta->row[r] + 1;
+        for (size_t i = delta->start[r]; i < delta->start[r + 1]; i++) {
+            uint32_t slots[MD_ARC_MOST];
+            const size_t h = delta->part[i] - (m - 1) * heads;
+            const size_t count = md_arc_slots(slots, &key, m, h, a->what.bits);
+            for (size_t s = 0; s < count; s++)
+                use(context, slots[s], delta->coefficient[i]);
+        }
+    }
+}
+
+struct stepping {
+    explicit_block *x;
+    double factor;
+};
+
+static inline void change(void *context, uint32_t slot, float coefficient)
+{
+    const struct stepping *stepping = context;
+    explicit_block *x = stepping->x;
+    const float by = (float)(stepping->factor * (double)coefficient);
+    float *weight = md_explicit_weights(x, slot);
+    if (x->had != NULL)
+        md_explicit_catch_up(x, slot);
+    md_explicit_note(x, slot);
+    const float old = *weight;
+    *weight = old + by;
+    x->norm2 += (double)by * (2 * (double)old + (double)by);
+    if (x->what.averaging) /* what rounding leaves of the change */
+        *md_explicit_aside(x, slot) -= (float)x->base.weight_sum * (*weight - old);
+}
+
+static double step(md_block *block, const md_step *step)
+{
+    arc_block *a = (arc_block *)block;
+    md_explicit_mend_scale(&a->x);
+    struct stepping stepping = {.x = &a->x, .factor = -step->eta / block->scale * a->what.gain};
+    for (size_t g = 0; g < step->count; g++)
+        for_every_slot(a, &step->gradients[g], change, &stepping);
+    return md_explicit_step_norm(&a->x);
+}
+
+/* ---- lengths ---- */
+
+/* The most features that an arc of the word has. */
+static double self(const md_block *block, size_t row)
+{
+    const arc_block *a = view(block);
+    const md_arc_key key = key_of(a, row);
+    const size_t heads = key.length + 1;
+    size_t first = row;
+    while (first > 0 && a->what.sentence[first - 1] == a->what.sentence[row])
+        first--;
+    int most = 1;
+    for (size_t h = 0; key.tags != NULL && h < heads; h++) {
+        const int count = __builtin_popcount(key.tags[(row - first) * heads + h]);
+        most = count > most ? count : most;
+    }
+    return a->what.gain * a->what.gain * (double)most;
+}
+
+struct entry {
+    uint32_t slot;
+    float coefficient;
+};
+
+static int by_slot(const void *one, const void *other)
+{
+    const uint32_t a = ((const struct entry *)one)->slot;
+    const uint32_t b = ((const struct entry *)other)->slot;
+    return (a > b) - (a < b);
+}
+
+struct entries {
+    struct entry *list;
+    size_t count;
+};
+
+static void collect(void *context, uint32_t slot, float coefficient)
+{
+    struct entries *entries = context;
+    entries->list[entries->count++] = (struct entry){slot, coefficient};
+}
+
+/* Arcs that share a slot add up. */
+static double gradient_norm2(md_block *block, const md_gradient *gradient)
+{
+    const arc_block *a = view(block);
+    const size_t most = gradient->delta->count * MD_ARC_MOST + 1;
+    struct entries entries = {.list = md_calloc(most, sizeof *entries.list)};
+    if (entries.list == NULL)
+        return NAN; /* noticed as a norm that is not finite */
+    for_every_slot(a, gradient, collect, &entries);
+    qsort(entries.list, entries.count, sizeof *entries.list, by_slot);
+    double square = 0;
+    for (size_t i = 0; i < entries.count;) {
+        double sum = 0;
+        const uint32_t slot = entries.list[i].slot;
+        for (; i < entries.count && entries.list[i].slot == slot; i++)
+            sum += (double)entries.list[i].coefficient;
+        square += sum * sum;
+    }
+    free(entries.list);
+    return a->what.gain * a->what.gain * square;
+}
+
+static const md_block_class arc_block_class = {
+    .name = "arc",
+    .score = score,
+    .step = step,
+    .finish = md_explicit_finish,
+    .self = self,
+    .gradient_norm2 = gradient_norm2,
+    .clear = md_explicit_clear,
+    .restart = md_explicit_restart,
+    .norm2 = md_explicit_norm2,
+    .soft_threshold = md_explicit_soft_threshold,
+    .sum_abs = md_explicit_sum_abs,
+    .take_average = md_explicit_take_average,
+    .body_size = md_explicit_body_size,
+    .export_body = md_explicit_export_body,
+    .import_body = md_explicit_import_body,
+    .visit_state = md_explicit_visit_state,
+    .free = md_explicit_free,
+};
+
+medley_status md_arc_block_create(md_block **result, const md_arc_explicit *what,
+                                  medley_error *error)
+{
+    arc_block *a = md_calloc(1, sizeof *a);
+    if (a == NULL)
+        return md_fail_memory(error, sizeof *a);
+    a->what = *what;
+    a->x.base = (md_block){.class = &arc_block_class, .name = what->name, .scale = 1, .link = 1};
+    a->x.what = (md_explicit){.name = what->name,
+                              .gain = what->gain,
+                              .kind = MD_ROW_PARTS,
+                              .averaging = what->aside != NULL,
+                              .thresholds = what->thresholds};
+    a->x.features = (size_t)1 << what->bits;
+    a->x.width = a->x.stride = 1;
+    a->x.weight = what->weight;
+    a->x.aside = what->aside ? (size_t)(what->aside - what->weight) : 0;
+    const medley_status status = md_explicit_allocate(&a->x, error);
+    if (status < 0)
+        md_explicit_free(&a->x.base);
+    else
+        *result = &a->x.base;
+    return status;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inner loop of parsing. For a look-up it must move one cache line of weights from wherever it
+ * is, and compute a handful of integer operations, which run for all heads of a word at once: slots
+ * first, in vectors, then the loads, as many at a time as the processor has room for. */
+#include "block/arc_weights.h"
+
+#include "base/vector.h"
+
+enum { CHUNK = 64 }; /* heads whose slots are computed before they are looked up */
+
+/* What the features of one word's arcs are made of; heads h = 0 .. */
+struct word {
+    const uint32_t *head, *distance, *arc;
+    uint32_t modifier;
+};
+
+static struct word word_of(const md_arc_key *key, size_t m)
+{
+    return (struct word){.head = key->head,
+                         .distance = key->distance - m,
+                         .arc = key->arc ? key->arc + (m - 1) * (key->length + 1) : NULL,
+                         .modifier = key->modifier[m]};
+}
+
+MD_VECTOR static void find_arc_slots(uint32_t *slot, const struct word *word, size_t first,
+                                     size_t count, uint32_t shift)
+{
+    const uint32_t *head = word->head + first;
+    const uint32_t *distance = word->distance + first;
+    const uint32_t modifier = word->modifier;
+    if (word->arc == NULL) {
+#pragma omp simd
+        for (size_t i = 0; i < count; i++)
+            slot[i] = md_arc_mix(head[i] + distance[i] + modifier) >> shift;
+        return;
+    }
+    const uint32_t *arc = word->arc + first;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++)
+        slot[i] = md_arc_mix(head[i] + distance[i] + arc[i] + modifier) >> shift;
+}
+
+/* Where weights are: one of the two. */
+struct table {
+    const float *weight;
+    const uint16_t *half;
+    uint32_t shift;
+    float factor; /* of weight */
+};
+
+static float look_up(const struct table *table, uint32_t key)
+{
+    const uint32_t slot = md_arc_mix(key) >> table->shift;
+    return table->half ? md_float_of_half(table->half[slot]) : table->factor * table->weight[slot];
+}
+
+static void add_word(float *score, const struct word *word, size_t heads, const struct table *table)
+{
+    uint32_t slot[CHUNK];
+    for (size_t first = 0; first < heads; first += CHUNK) {
+        const size_t count = heads - first < CHUNK ? heads - first : CHUNK;
+        find_arc_slots(slot, word, first, count, table->shift);
+        if (table->half != NULL)
+            for (size_t i = 0; i < count; i++)
+                score[first + i] += md_float_of_half(table->half[slot[i]]);
+        else
+            for (size_t i = 0; i < count; i++)
+                score[first + i] += table->factor * table->weight[slot[i]];
+    }
+}
+
+/* Templates with a feature for each tag between: few tags, and tables that stay in the cache. */
+static void add_tags_of_word(float *score, const struct word *word, const uint32_t *tags,
+                             const md_arc_key *key, const struct table *table)
+{
+    for (size_t h = 0; h <= key->length; h++) {
+        const uint32_t base =
+            word->head[h] + word->distance[h] + word->modifier + (word->arc ? word->arc[h] : 0);
+        float sum = 0;
+        for (uint32_t rest = tags[h]; rest != 0; rest &= rest - 1)
+            sum += look_up(table, base + key->tag_hash[__builtin_ctz(rest)]);
+        score[h] += sum;
+    }
+}
+
+static void add_table(float *score, const md_arc_key *key, const struct table *table)
+{
+    const size_t heads = key->length + 1;
+    for (size_t m = 1; m <= key->length; m++, score += heads) {
+        const struct word word = word_of(key, m);
+        if (key->tags != NULL)
+            add_tags_of_word(score, &word, key->tags + (m - 1) * heads, key, table);
+        else
+            add_word(score, &word, heads, table);
+    }
+}
+
+void md_arc_add_weights(float *score, const md_arc_key *key, const float *weight, size_t bits,
+                        float factor)
+{
+    const struct table table = {.weight = weight, .shift = 32 - (uint32_t)bits, .factor = factor};
+    add_table(score, key, &table);
+}
+
+void md_arc_add_halves(float *score, const md_arc_key *key, const uint16_t *half, size_t bits)
+{
+    const struct table table = {.half = half, .shift = 32 - (uint32_t)bits};
+    add_table(score, key, &table);
+}

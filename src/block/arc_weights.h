@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of weights that arcs look up: 2^bits slots for each template (feature/arc.h). */
+#ifndef MD_ARC_WEIGHTS_H
+#define MD_ARC_WEIGHTS_H
+
+#include "feature/arc.h"
+#include <string.h>
+
+/* score[(m - 1) * (n + 1) + h] += factor * (sum of the weights of the features of h -> m). The
+ * parts that are no arcs get something too. */
+void md_arc_add_weights(float *score, const md_arc_key *key, const float *weight, size_t bits,
+                        float factor);
+
+/* The same with the upper halves of floats: half of the bytes, and more digits than matter. */
+void md_arc_add_halves(float *score, const md_arc_key *key, const uint16_t *weight, size_t bits);
+
+static inline float md_float_of_half(uint16_t half)
+{
+    const uint32_t bits = (uint32_t)half << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Rounded to the nearest; finite numbers stay finite. */
+static inline uint16_t md_half_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1);
+    return (uint16_t)((rounded & 0x7f800000u) == 0x7f800000u ? bits >> 16 : rounded >> 16);
+}
+
+/* The slots of the features of h -> m into slots; returns how many, at most MD_ARC_MOST. */
+enum { MD_ARC_MOST = 32 };
+
+static inline size_t md_arc_slots(uint32_t slots[MD_ARC_MOST], const md_arc_key *key, size_t m,
+                                  size_t h, size_t bits)
+{
+    const uint32_t shift = 32 - (uint32_t)bits;
+    const size_t part = (m - 1) * (key->length + 1) + h;
+    const uint32_t base =
+        key->head[h] + (key->distance - m)[h] + key->modifier[m] + (key->arc ? key->arc[part] : 0);
+    if (key->tags == NULL) {
+        slots[0] = md_arc_mix(base) >> shift;
+        return 1;
+    }
+    size_t count = 0;
+    for (uint32_t rest = key->tags[part]; rest != 0; rest &= rest - 1)
+        slots[count++] = md_arc_mix(base + key->tag_hash[__builtin_ctz(rest)]) >> shift;
+    return count;
+}
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Weights of features, theta = scale * W: what is the same whatever the features belong to. Soft
+ * thresholds are put off: two in a row are one with their sum, so a feature remembers how much it
+ * has had and gets the rest when it is next looked at. */
+#include "block/explicit_internal.h"
+
+#include "base/memory.h"
+#include "block/weights.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */
+static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
+enum { LOG_SHARE = 8 }; /* a log of more than this part of the features is no faster than none */
+
+static explicit_block *cast(md_block *block)
+{
+    return (explicit_block *)block;
+}
+
+static const explicit_block *view(const md_block *block)
+{
+    return (const explicit_block *)block;
+}
+
+/* ---- keeping count ---- */
+
+void md_explicit_catch_up(explicit_block *x, size_t column)
+{
+    if (x->had == NULL || x->had[column] == x->threshold)
+        return;
+    const float late = (float)(x->threshold - x->had[column]);
+    float *weight = md_explicit_weights(x, column);
+    float *aside = md_explicit_aside(x, column);
+    for (size_t p = 0; p < x->width; p++) {
+        const float old = weight[p];
+        const float magnitude = fabsf(old) - late;
+        weight[p] = magnitude > 0 ? copysignf(magnitude, old) : 0;
+        x->norm2 += (double)weight[p] * (double)weight[p] - (double)old * (double)old;
+        if (aside != NULL)
+            aside[p] -= (float)(x->base.weight_sum * (double)(weight[p] - old));
+    }
+    x->had[column] = x->threshold;
+}
+
+static void catch_up_all(explicit_block *x)
+{
+    for (size_t c = 0; x->had != NULL && c < x->features; c++)
+        md_explicit_catch_up(x, c);
+}
+
+/* Moves weight_sum * W of a feature aside. */
+static void settle_feature(explicit_block *x, size_t feature)
+{
+    const double sum = x->base.weight_sum;
+    const float *weight = md_explicit_weights(x, feature);
+    float *aside = md_explicit_aside(x, feature);
+    for (size_t p = 0; aside != NULL && sum != 0 && p < x->width; p++)
+        aside[p] += (float)(sum * (double)weight[p]);
+}
+
+/* Puts the whole sum of iterates aside, so that W may change in any way. */
+static void settle(explicit_block *x)
+{
+    catch_up_all(x);
+    for (size_t f = 0; x->what.averaging && f < x->features; f++)
+        settle_feature(x, f);
+    x->base.weight_sum = 0;
+}
+
+/* Brings scale back to 1. */
+static void fold_scale(explicit_block *x)
+{
+    settle(x);
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            md_explicit_weights(x, f)[p] =
+                (float)(x->base.scale * (double)md_explicit_weights(x, f)[p]);
+    x->norm2 *= x->base.scale * x->base.scale;
+    x->base.scale = 1;
+}
+
+void md_explicit_mend_scale(explicit_block *x)
+{
+    if (x->base.scale < (x->what.averaging ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
+        fold_scale(x);
+}
+
+/* ---- steps ---- */
+
+double md_explicit_step_norm(explicit_block *x)
+{
+    if (!isfinite(
+            x->norm2)) /* squares that are too large for single precision: weights may not be */
+        md_explicit_norm2(&x->base);
+    return x->norm2 <= 0 ? 0 : x->base.scale * sqrt(x->norm2);
+}
+
+void md_explicit_finish(md_block *block, const md_step *step)
+{
+    (void)block; /* a weight is there at once */
+    (void)step;
+}
+
+/* ---- the rest ---- */
+
+static void clear_feature(explicit_block *x, size_t column)
+{
+    md_explicit_catch_up(x, column);
+    settle_feature(x, column);
+    memset(md_explicit_weights(x, column), 0, x->width * sizeof *x->weight);
+}
+
+void md_explicit_clear(md_block *block)
+{
+    explicit_block *x = cast(block);
+    for (size_t f = 0; x->log_is_full && f < x->features; f++)
+        clear_feature(x, f);
+    for (size_t i = 0; !x->log_is_full && i < x->log_count; i++)
+        clear_feature(x, x->log[i]); /* one that comes again is zero by then */
+    x->log_count = 0;
+    x->log_is_full = false;
+    x->norm2 = 0;
+    block->weight_sum = 0;
+    block->scale = 1;
+    block->norm = 0;
+}
+
+void md_explicit_restart(md_block *block)
+{
+    explicit_block *x = cast(block);
+    md_explicit_clear(block);
+    block->iterates = 0;
+    memset(x->weight, 0, x->features * x->stride * sizeof *x->weight);
+    if (x->borrowed && x->what.averaging)
+        memset(x->weight + x->aside, 0, x->features * sizeof *x->weight);
+}
+
+double md_explicit_norm2(md_block *block)
+{
+    explicit_block *x = cast(block);
+    catch_up_all(x);
+    double sum = 0;
+    for (size_t f = 0; f < x->features; f++)
+        sum += md_sum_squares(md_explicit_weights(x, f), x->width);
+    x->norm2 = sum;
+    return block->scale * block->scale * sum;
+}
+
+void md_explicit_soft_threshold(md_block *block, double tau)
+{
+    explicit_block *x = cast(block);
+    if (block->norm > 0)
+        x->threshold += tau / block->scale;
+    if (x->what.averaging) /* the iterate that is counted next must have had it */
+        catch_up_all(x);
+}
+
+double md_explicit_sum_abs(md_block *block)
+{
+    explicit_block *x = cast(block);
+    catch_up_all(x);
+    double sum = 0;
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            sum += fabs((double)md_explicit_weights(x, f)[p]);
+    return block->scale * sum;
+}
+
+/* W has been filled anew. */
+static void adopt(explicit_block *x)
+{
+    x->base.scale = 1;
+    x->base.norm = 1; /* until it is refreshed: not 0 */
+    x->log_is_full = true;
+}
+
+medley_status md_explicit_take_average(md_block *block, medley_error *error)
+{
+    explicit_block *x = cast(block);
+    (void)error;
+    settle(x);
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            md_explicit_weights(x, f)[p] =
+                (float)((double)md_explicit_aside(x, f)[p] / block->iterates);
+    adopt(x);
+    return MEDLEY_OK;
+}
+
+size_t md_explicit_body_size(const md_block *block)
+{
+    return view(block)->features * view(block)->width;
+}
+
+/* The gain belongs to the body here, so that W applies to the features themselves. */
+void md_explicit_export_body(md_block *block, float *body)
+{
+    explicit_block *x = cast(block);
+    catch_up_all(x);
+    const float factor = block->norm > 0 ? (float)(block->scale * block->link * x->what.gain) : 0;
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            body[f * x->width + p] = factor * md_explicit_weights(x, f)[p];
+}
+
+medley_status md_explicit_import_body(md_block *block, const float *body, medley_error *error)
+{
+    explicit_block *x = cast(block);
+    (void)error;
+    settle(x);
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            md_explicit_weights(x, f)[p] = (float)((double)body[f * x->width + p] / x->what.gain);
+    adopt(x);
+    return MEDLEY_OK;
+}
+
+void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *context)
+{
+    explicit_block *x = cast(block);
+    visit(context, x->weight, x->features * x->stride * sizeof *x->weight);
+    if (x->borrowed && x->what.averaging)
+        visit(context, x->weight + x->aside, x->features * sizeof *x->weight);
+    visit(context, &x->norm2, sizeof x->norm2);
+    visit(context, x->log, x->log_capacity * sizeof *x->log);
+    visit(context, &x->log_count, sizeof x->log_count);
+    visit(context, &x->log_is_full, sizeof x->log_is_full);
+    visit(context, &x->threshold, sizeof x->threshold);
+    if (x->had != NULL)
+        visit(context, x->had, x->features * sizeof *x->had);
+}
+
+void md_explicit_free(md_block *block)
+{
+    explicit_block *x = cast(block);
+    if (!x->borrowed)
+        free(x->weight);
+    free(x->log);
+    free(x->had);
+    free(x);
+}
+
+/* Rows are looked up at random: large pages spare the processor many look-ups of its own. */
+static float *zeros(size_t count)
+{
+    float *values = md_alloc_aligned(count, sizeof *values);
+    if (values != NULL)
+        memset(values, 0, count * sizeof *values);
+    return values;
+}
+
+medley_status md_explicit_allocate(explicit_block *x, medley_error *error)
+{
+    const size_t floats = x->features * x->stride;
+    x->log_capacity = x->features / LOG_SHARE + 1;
+    x->log = md_calloc(x->log_capacity, sizeof *x->log);
+    x->borrowed = x->weight != NULL;
+    if (!x->borrowed) {
+        x->weight = zeros(floats);
+        x->aside = x->width;
+    }
+    if (x->what.thresholds)
+        x->had = md_calloc(x->features, sizeof *x->had);
+    if (x->weight != NULL && x->log != NULL && (!x->what.thresholds || x->had != NULL))
+        return MEDLEY_OK;
+    return md_fail_memory(error, floats * sizeof(float));
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arc templates: feature templates of a dependency arc, and the features of sentences.
+ *
+ * A template is a conjunction of fields: of the head (h.upos), of the modifier (m.form), of their
+ * neighbours (h-1.upos, m+2.xpos), of the arc itself (dir, dist, set.upos, crossed) and, as the
+ * only one with several features at once, between.upos, one feature for each tag that stands
+ * between. One line is one template, or several: {a,b,c} stands for each of its items, and an empty
+ * item for nothing. docs/arc-templates.md describes the language.
+ *
+ * Features have no dictionary. Texts become numbers once, by hashing; the fields of one side
+ * of an arc become one number per word and side, and the feature of an arc is the sum of at most
+ * four such numbers, mixed: a few instructions, the same for all heads of a word. A table of
+ * weights with 2^bits slots is looked up by the upper bits of it. */
+#ifndef MD_ARC_H
+#define MD_ARC_H
+
+#include "base/pack.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "data/dataset.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- templates ---- */
+
+typedef struct md_arc_templates md_arc_templates;
+
+/* path: a file, or the name of a built-in set ("arc-507"). Errors name the file and the line. */
+medley_status md_arc_templates_read(md_arc_templates **templates, const char *path,
+                                    medley_error *error);
+/* source: the name for messages. */
+medley_status md_arc_templates_parse(md_arc_templates **templates, const char *text,
+                                     const char *source, medley_error *error);
+void md_arc_templates_free(md_arc_templates *templates);
+
+size_t md_arc_templates_count(const md_arc_templates *templates);
+/* The template as text, its fields in the order written: "h.form m.upos dist". */
+const char *md_arc_templates_name(const md_arc_templates *templates, size_t t);
+
+/* Only those with keep[t]; features of the others stay the same. */
+medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_templates *templates,
+                                      const bool *keep, medley_error *error);
+
+/* Names of the built-in sets, NULL-terminated, and what they are. */
+typedef struct md_arc_set {
+    const char *name, *summary, *text;
+} md_arc_set;
+extern const md_arc_set md_arc_sets[]; /* name NULL: the end */
+
+/* To and from the bytes of a model file: the texts. A damaged input gives in->bad and a failure. */
+void md_arc_templates_pack(md_text *out, const md_arc_templates *templates);
+medley_status md_arc_templates_unpack(md_arc_templates **templates, md_unpack *in,
+                                      medley_error *error);
+
+/* ---- features of sentences ---- */
+
+/* Some sentences of a data set of tagged words with the ten columns of CoNLL-U. */
+typedef struct md_arc_source {
+    const medley_dataset *dataset;
+    size_t first, count; /* sequences */
+    size_t tags;         /* column that `upos` means; MD_ARC_UPOS unless the user says otherwise */
+} md_arc_source;
+
+enum { MD_ARC_COLUMNS = 10, MD_ARC_UPOS = 3 };
+
+/* The column of CoNLL-U with this name or 1-based number. */
+medley_status md_arc_column(size_t *column, const char *text, medley_error *error);
+
+typedef struct md_arcs md_arcs;
+
+medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
+                             const md_arc_source *source, size_t threads, medley_error *error);
+void md_arcs_free(md_arcs *arcs);
+
+/* Bytes that md_arcs_create would take. */
+size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *source);
+
+/* What makes the features of one template in one sentence of n words; the head h = 0 is the root,
+ * words are 1 .. n. The key of the arc h -> m is
+ *     head[h] + modifier[m] + distance[h - m] + arc[(m - 1) * (n + 1) + h]
+ * without the last where arc is NULL, and its only feature is md_arc_mix(key). Where tags is not
+ * NULL there is one feature for each bit b of tags[(m - 1) * (n + 1) + h], perhaps none:
+ * md_arc_mix(key + tag_hash[b]). The part h == m is no arc, but may be read. */
+typedef struct md_arc_key {
+    size_t length;            /* n */
+    const uint32_t *head;     /* [n + 1] */
+    const uint32_t *modifier; /* [n + 1] */
+    const uint32_t *distance; /* [-n .. n] */
+    const uint32_t *arc;      /* [n][n + 1] or NULL */
+    const uint32_t *tags;     /* [n][n + 1] or NULL */
+    const uint32_t *tag_hash; /* [32] */
+} md_arc_key;
+
+/* sentence: counted from source.first. */
+md_arc_key md_arcs_key(const md_arcs *arcs, size_t sentence, size_t t);
+
+static inline uint32_t md_arc_mix(uint32_t key)
+{
+    key ^= key >> 15;
+    key *= 0x2c1b3c6du;
+    key ^= key >> 12;
+    key *= 0x297a2d39u;
+    return key;
+}
+
+#endif

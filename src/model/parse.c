@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parsing: the arcs of a sentence are scored by all templates, the best tree is found, and its arcs
+ * are labelled.
+ *
+ * Sentences are scored some at a time, template by template: the part of a table that they look up
+ * is then in the cache for most of them. */
+#include "model/parse.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "block/arc_weights.h"
+#include "data/tree_columns.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_ARCS = 60000 }; /* scored at a time: some hundred sentences */
+
+struct chunk {
+    size_t first, count; /* sentences */
+    medley_status status;
+    medley_error error;
+};
+
+struct parsing {
+    const medley_model *model;
+    const medley_dataset *dataset;
+    size_t tags; /* column */
+    int32_t *head;
+    struct chunk *chunks;
+    size_t chunk_count;
+};
+
+static size_t length_of(const medley_dataset *dataset, size_t sentence)
+{
+    return dataset->sequence_start[sentence + 1] - dataset->sequence_start[sentence];
+}
+
+static size_t arcs_of(const medley_dataset *dataset, size_t sentence)
+{
+    const size_t n = length_of(dataset, sentence);
+    return n * (n + 1);
+}
+
+static medley_status make_chunks(struct parsing *parsing, medley_error *error)
+{
+    const medley_dataset *dataset = parsing->dataset;
+    parsing->chunks = md_calloc(dataset->sequence_count, sizeof *parsing->chunks);
+    if (parsing->chunks == NULL)
+        return md_fail_memory(error, dataset->sequence_count * sizeof *parsing->chunks);
+    size_t arcs = CHUNK_ARCS;
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        if (arcs >= CHUNK_ARCS) {
+            parsing->chunks[parsing->chunk_count++].first = s;
+            arcs = 0;
+        }
+        parsing->chunks[parsing->chunk_count - 1].count++;
+        arcs += arcs_of(dataset, s);
+    }
+    return MEDLEY_OK;
+}
+
+/* Scores of all arcs of the chunk's sentences, one sentence behind the other. */
+static void score_arcs(float *score, const md_parser *parser, const md_arcs *arcs, size_t sentences)
+{
+    for (size_t t = 0; t < md_arc_templates_count(parser->templates); t++) {
+        float *of_sentence = score;
+        for (size_t s = 0; s < sentences; s++) {
+            const md_arc_key key = md_arcs_key(arcs, s, t);
+            md_arc_add_halves(of_sentence, &key, parser->weights + (t << parser->bits),
+                              parser->bits);
+            of_sentence += key.length * (key.length + 1);
+        }
+    }
+}
+
+static medley_status parse_sentences(const struct parsing *parsing, const struct chunk *chunk,
+                                     medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const medley_dataset *dataset = parsing->dataset;
+    const md_parser *parser = parsing->model->parser;
+    const md_space *space = &parsing->model->space;
+    const md_arc_source source = {
+        .dataset = dataset, .first = chunk->first, .count = chunk->count, .tags = parsing->tags};
+    md_arcs *arcs = NULL;
+    md_workspace workspace = {0};
+    size_t parts = 0;
+    size_t longest = 1;
+    for (size_t s = chunk->first; s < chunk->first + chunk->count; s++) {
+        parts += arcs_of(dataset, s);
+        longest = length_of(dataset, s) > longest ? length_of(dataset, s) : longest;
+    }
+    float *score = md_calloc(parts, sizeof *score);
+    if (score == NULL ||
+        md_workspace_reserve(&workspace, space->structure->workspace_size(space->shape, longest))) {
+        status = md_fail_memory(error, parts * sizeof *score);
+        goto done;
+    }
+    MEDLEY_TRY(md_arcs_create(&arcs, parser->templates, &source, 1, error));
+    score_arcs(score, parser, arcs, chunk->count);
+    const float *of_sentence = score;
+    for (size_t s = chunk->first; s < chunk->first + chunk->count; s++) {
+        space->structure->decode(space->shape, length_of(dataset, s), of_sentence, NULL,
+                                 parsing->head + dataset->sequence_start[s], &workspace);
+        of_sentence += arcs_of(dataset, s);
+    }
+done:
+    md_workspace_clear(&workspace);
+    md_arcs_free(arcs);
+    free(score);
+    return status;
+}
+
+static void parse_chunk(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const struct parsing *parsing = context;
+    struct chunk *chunk = &parsing->chunks[item];
+    chunk->status = parse_sentences(parsing, chunk, &chunk->error);
+}
+
+static medley_status find_heads(struct parsing *parsing, size_t threads, medley_error *error)
+{
+    medley_status status = make_chunks(parsing, error);
+    if (status == MEDLEY_OK)
+        md_parallel_for(threads, parsing->chunk_count, parse_chunk, parsing);
+    for (size_t c = 0; c < parsing->chunk_count && status == MEDLEY_OK; c++) {
+        const struct chunk *chunk = &parsing->chunks[c];
+        if (chunk->status < 0)
+            status = md_fail_at(error, chunk->status, chunk->error.file, (size_t)chunk->error.line,
+                                "%s", chunk->error.message);
+    }
+    free(parsing->chunks);
+    return status;
+}
+
+static medley_status label_arcs(medley_prediction *prediction, const struct parsing *parsing,
+                                size_t threads, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_dataset *derived = NULL;
+    medley_prediction *labels = NULL;
+    const medley_dataset *dataset = parsing->dataset;
+    const medley_model *labeller = parsing->model->parser->labeller;
+    MEDLEY_TRY(md_tree_columns(&derived, dataset, prediction->head, parsing->tags, error));
+    MEDLEY_TRY(medley_predict(&labels, labeller, derived, threads, error));
+    memcpy(prediction->label, labels->label, dataset->rows * sizeof *prediction->label);
+done:
+    medley_prediction_free(labels);
+    medley_dataset_free(derived);
+    return status;
+}
+
+medley_status md_parse(medley_prediction *prediction, const medley_model *model,
+                       const medley_dataset *dataset, const medley_predict_options *options,
+                       size_t threads, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const double start = md_clock_seconds();
+    struct parsing parsing = {
+        .model = model, .dataset = dataset, .tags = model->parser->tags, .head = prediction->head};
+    if (dataset->token_columns != MD_ARC_COLUMNS ||
+        (dataset->sequence_count == 0 && dataset->rows > 0))
+        return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                          "the model parses sentences of CoNLL-U, and these data are none; check "
+                          "--format");
+    if (options->tags != NULL)
+        MEDLEY_TRY(md_arc_column(&parsing.tags, options->tags, error));
+    MEDLEY_TRY(find_heads(&parsing, threads, error));
+    prediction->seconds_score = md_clock_seconds() - start;
+    if (model->parser->labeller != NULL)
+        MEDLEY_TRY(label_arcs(prediction, &parsing, threads, error));
+    prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
+done:
+    return status;
+}
