@@ -55,24 +55,41 @@ static void score(const md_block *block, md_example example, float *scores)
 
 /* ---- gradients ---- */
 
-/* Calls use with every slot that the gradient changes, as often as an arc has it. */
-static inline void for_every_slot(const arc_block *a, const md_gradient *gradient,
-                                  void (*use)(void *context, uint32_t slot, float coefficient),
-                                  void *context)
+/* Slots that a gradient changes, as often as an arc has them, some at a time. */
+enum { CHUNK = 256 };
+
+struct changes {
+    uint32_t slot[CHUNK];
+    float coefficient[CHUNK];
+    size_t count;
+};
+
+/* Calls use with all of them. Memory is asked for them first: it is not waited for one by one. */
+static void for_all_changes(const arc_block *a, const md_gradient *gradient,
+                            void (*use)(void *context, const struct changes *changes),
+                            void *context)
 {
     const md_delta *delta = gradient->delta;
     const md_arc_key key = key_of(a, gradient->example.row);
     const size_t heads = key.length + 1;
+    struct changes changes = {.count = 0};
     for (size_t r = 0; r < delta->row_count; r++) {
         const size_t m = (size_t)delta->row[r] + 1;
         for (size_t i = delta->start[r]; i < delta->start[r + 1]; i++) {
-            uint32_t slots[MD_ARC_MOST];
+            uint32_t *slot = changes.slot + changes.count;
             const size_t h = delta->part[i] - (m - 1) * heads;
-            const size_t count = md_arc_slots(slots, &key, m, h, a->what.bits);
-            for (size_t s = 0; s < count; s++)
-                use(context, slots[s], delta->coefficient[i]);
+            const size_t count = md_arc_slots(slot, &key, m, h, a->what.bits);
+            for (size_t s = 0; s < count; s++) {
+                __builtin_prefetch(a->x.weight + slot[s], 1);
+                changes.coefficient[changes.count++] = delta->coefficient[i];
+            }
+            if (changes.count > CHUNK - MD_ARC_MOST) {
+                use(context, &changes);
+                changes.count = 0;
+            }
         }
     }
+    use(context, &changes);
 }
 
 struct stepping {
@@ -80,20 +97,23 @@ struct stepping {
     double factor;
 };
 
-static inline void change(void *context, uint32_t slot, float coefficient)
+static void change(void *context, const struct changes *changes)
 {
     const struct stepping *stepping = context;
     explicit_block *x = stepping->x;
-    const float by = (float)(stepping->factor * (double)coefficient);
-    float *weight = md_explicit_weights(x, slot);
-    if (x->had != NULL)
-        md_explicit_catch_up(x, slot);
-    md_explicit_note(x, slot);
-    const float old = *weight;
-    *weight = old + by;
-    x->norm2 += (double)by * (2 * (double)old + (double)by);
-    if (x->what.averaging) /* what rounding leaves of the change */
-        *md_explicit_aside(x, slot) -= (float)x->base.weight_sum * (*weight - old);
+    const float sum = (float)x->base.weight_sum;
+    for (size_t i = 0; i < changes->count; i++) {
+        const size_t slot = changes->slot[i];
+        const float by = (float)(stepping->factor * (double)changes->coefficient[i]);
+        if (x->had != NULL)
+            md_explicit_catch_up(x, slot);
+        md_explicit_note(x, slot);
+        const float old = x->weight[slot];
+        x->weight[slot] = old + by;
+        x->norm2 += (double)by * (2 * (double)old + (double)by);
+        if (x->what.averaging) /* what rounding leaves of the change */
+            *md_explicit_aside(x, slot) -= sum * (x->weight[slot] - old);
+    }
 }
 
 static double step(md_block *block, const md_step *step)
@@ -102,7 +122,7 @@ static double step(md_block *block, const md_step *step)
     md_explicit_mend_scale(&a->x);
     struct stepping stepping = {.x = &a->x, .factor = -step->eta / block->scale * a->what.gain};
     for (size_t g = 0; g < step->count; g++)
-        for_every_slot(a, &step->gradients[g], change, &stepping);
+        for_all_changes(a, &step->gradients[g], change, &stepping);
     return md_explicit_step_norm(&a->x);
 }
 
@@ -142,10 +162,11 @@ struct entries {
     size_t count;
 };
 
-static void collect(void *context, uint32_t slot, float coefficient)
+static void collect(void *context, const struct changes *changes)
 {
     struct entries *entries = context;
-    entries->list[entries->count++] = (struct entry){slot, coefficient};
+    for (size_t i = 0; i < changes->count; i++)
+        entries->list[entries->count++] = (struct entry){changes->slot[i], changes->coefficient[i]};
 }
 
 /* Arcs that share a slot add up. */
@@ -156,7 +177,7 @@ static double gradient_norm2(md_block *block, const md_gradient *gradient)
     struct entries entries = {.list = md_calloc(most, sizeof *entries.list)};
     if (entries.list == NULL)
         return NAN; /* noticed as a norm that is not finite */
-    for_every_slot(a, gradient, collect, &entries);
+    for_all_changes(a, gradient, collect, &entries);
     qsort(entries.list, entries.count, sizeof *entries.list, by_slot);
     double square = 0;
     for (size_t i = 0; i < entries.count;) {

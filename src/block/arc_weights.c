@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inner loop of parsing. For a look-up it must move one cache line of weights from wherever it
- * is, and compute a handful of integer operations, which run for all heads of a word at once: slots
- * first, in vectors, then the loads, as many at a time as the processor has room for. */
+ * is, and compute a handful of integer operations, which run for all heads of a word at once. All
+ * slots of a sentence come first, in vectors, and memory is asked for them; then they are added up:
+ * that is twice as fast as waiting for each word's. */
 #include "block/arc_weights.h"
 
 #include "base/vector.h"
 
-enum { CHUNK = 64 }; /* heads whose slots are computed before they are looked up */
+enum { CHUNK = 1024 }; /* arcs whose slots are computed and asked for before they are looked up */
 
 /* What the features of one word's arcs are made of; heads h = 0 .. */
 struct word {
@@ -54,19 +55,50 @@ static float look_up(const struct table *table, uint32_t key)
     return table->half ? md_float_of_half(table->half[slot]) : table->factor * table->weight[slot];
 }
 
-static void add_word(float *score, const struct word *word, size_t heads, const struct table *table)
+/* Asks for the lines of memory that the slots are in. */
+static void ask_for(const struct table *table, const uint32_t *slot, size_t count)
 {
+    if (table->half != NULL)
+        for (size_t i = 0; i < count; i++)
+            __builtin_prefetch(table->half + slot[i]);
+    else
+        for (size_t i = 0; i < count; i++)
+            __builtin_prefetch(table->weight + slot[i]);
+}
+
+static void add_slots(float *score, const struct table *table, const uint32_t *slot, size_t count)
+{
+    if (table->half != NULL)
+        for (size_t i = 0; i < count; i++)
+            score[i] += md_float_of_half(table->half[slot[i]]);
+    else
+        for (size_t i = 0; i < count; i++)
+            score[i] += table->factor * table->weight[slot[i]];
+}
+
+/* One feature for each arc. Scores of one word's arcs stand behind those of the word before. */
+static void add_words(float *score, const md_arc_key *key, const struct table *table)
+{
+    const size_t heads = key->length + 1;
     uint32_t slot[CHUNK];
-    for (size_t first = 0; first < heads; first += CHUNK) {
-        const size_t count = heads - first < CHUNK ? heads - first : CHUNK;
-        find_arc_slots(slot, word, first, count, table->shift);
-        if (table->half != NULL)
-            for (size_t i = 0; i < count; i++)
-                score[first + i] += md_float_of_half(table->half[slot[i]]);
-        else
-            for (size_t i = 0; i < count; i++)
-                score[first + i] += table->factor * table->weight[slot[i]];
+    size_t used = 0;
+    for (size_t m = 1; m <= key->length; m++) {
+        const struct word word = word_of(key, m);
+        for (size_t first = 0; first < heads;) {
+            const size_t room = CHUNK - used;
+            const size_t count = heads - first < room ? heads - first : room;
+            find_arc_slots(slot + used, &word, first, count, table->shift);
+            ask_for(table, slot + used, count);
+            used += count;
+            first += count;
+            if (used == CHUNK) {
+                add_slots(score, table, slot, used);
+                score += used;
+                used = 0;
+            }
+        }
     }
+    add_slots(score, table, slot, used);
 }
 
 /* Templates with a feature for each tag between: few tags, and tables that stay in the cache. */
@@ -86,12 +118,11 @@ static void add_tags_of_word(float *score, const struct word *word, const uint32
 static void add_table(float *score, const md_arc_key *key, const struct table *table)
 {
     const size_t heads = key->length + 1;
-    for (size_t m = 1; m <= key->length; m++, score += heads) {
+    if (key->tags == NULL)
+        add_words(score, key, table);
+    for (size_t m = 1; key->tags != NULL && m <= key->length; m++, score += heads) {
         const struct word word = word_of(key, m);
-        if (key->tags != NULL)
-            add_tags_of_word(score, &word, key->tags + (m - 1) * heads, key, table);
-        else
-            add_word(score, &word, heads, table);
+        add_tags_of_word(score, &word, key->tags + (m - 1) * heads, key, table);
     }
 }
 

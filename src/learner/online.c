@@ -244,48 +244,77 @@ static size_t step_threads(const md_online *online, const md_step *step)
     return work > least ? online->settings.threads : 1;
 }
 
-/* Alg. 3, lines 5 and 6: scores of an example, its loss and the gradient of that. */
-static double find_gradient(const md_online *online, md_example example, md_inference *inference)
-{
-    const md_online_problem *p = &online->problem;
-    const size_t parts = p->space.structure->part_count(p->space.shape, example.length);
-    memset(inference->score, 0, parts * sizeof *inference->score);
-    for (size_t m = 0; m < p->block_count; m++)
-        p->blocks[m]->class->score(p->blocks[m], example, inference->score);
-    const int32_t *gold = p->gold + example.row;
-    const double loss = md_loss_gradient(p->loss, inference, example.length, gold);
-    if (online->settings.learnt > 0)
-        md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length), gold,
-                           (float)online->settings.learnt, (float)online->settings.least_part);
-    return loss;
-}
-
-static void prefetch(const md_online *online, md_example example)
-{
-    for (size_t m = 0; m < online->problem.block_count; m++) {
-        const md_block *block = online->problem.blocks[m];
-        if (block->class->prefetch != NULL)
-            block->class->prefetch(block, example);
-    }
-}
-
 struct batch {
     md_online *online;
     const size_t *which; /* [count] examples */
     size_t count;
 };
 
+static md_example example_of(const struct batch *batch, size_t item)
+{
+    return batch->online->problem.examples[batch->which[item]];
+}
+
+static void prefetch(const struct batch *batch, size_t item)
+{
+    const md_online_problem *p = &batch->online->problem;
+    for (size_t m = 0; m < p->block_count && item < batch->count; m++)
+        if (p->blocks[m]->class->prefetch != NULL)
+            p->blocks[m]->class->prefetch(p->blocks[m], example_of(batch, item));
+}
+
+static void clear_scores(const struct batch *batch, size_t item)
+{
+    const md_space space = batch->online->problem.space;
+    const size_t parts = space.structure->part_count(space.shape, example_of(batch, item).length);
+    memset(batch->online->inference[item].score, 0, parts * sizeof(float));
+}
+
+/* Alg. 3, lines 5 and 6: the loss of an example that has been scored, and the gradient of that. */
+static void find_gradient(const struct batch *batch, size_t item)
+{
+    md_online *online = batch->online;
+    const md_online_problem *p = &online->problem;
+    const md_example example = example_of(batch, item);
+    md_inference *inference = &online->inference[item];
+    const int32_t *gold = p->gold + example.row;
+    online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
+    online->loss[item] = md_loss_gradient(p->loss, inference, example.length, gold);
+    if (online->settings.learnt > 0)
+        md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length), gold,
+                           (float)online->settings.learnt, (float)online->settings.least_part);
+}
+
 static void find_one_gradient(void *context, size_t item, size_t worker)
 {
     (void)worker;
-    struct batch *batch = context;
-    md_online *online = batch->online;
-    md_gradient *gradient = &online->gradients[item];
-    *gradient = (md_gradient){.example = online->problem.examples[batch->which[item]],
-                              .delta = &online->inference[item].delta};
-    if (item + 1 < batch->count)
-        prefetch(online, online->problem.examples[batch->which[item + 1]]);
-    online->loss[item] = find_gradient(online, gradient->example, &online->inference[item]);
+    const struct batch *batch = context;
+    const md_online_problem *p = &batch->online->problem;
+    prefetch(batch, item + 1);
+    clear_scores(batch, item);
+    for (size_t m = 0; m < p->block_count; m++)
+        p->blocks[m]->class->score(p->blocks[m], example_of(batch, item),
+                                   batch->online->inference[item].score);
+    find_gradient(batch, item);
+}
+
+/* Every GROUPS-th example from this one on, block by block: what one of them looks up is near when
+ * the next one needs it. */
+enum { GROUPS = 4 };
+
+static void find_gradients_of_group(void *context, size_t group, size_t worker)
+{
+    (void)worker;
+    const struct batch *batch = context;
+    const md_online_problem *p = &batch->online->problem;
+    for (size_t i = group; i < batch->count; i += GROUPS)
+        clear_scores(batch, i);
+    for (size_t m = 0; m < p->block_count; m++)
+        for (size_t i = group; i < batch->count; i += GROUPS)
+            p->blocks[m]->class->score(p->blocks[m], example_of(batch, i),
+                                       batch->online->inference[i].score);
+    for (size_t i = group; i < batch->count; i += GROUPS)
+        find_gradient(batch, i);
 }
 
 static void find_gradients(struct batch *batch)
@@ -293,13 +322,16 @@ static void find_gradients(struct batch *batch)
     const md_online_problem *p = &batch->online->problem;
     size_t parts = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        const size_t length = p->examples[batch->which[i]].length;
+        const size_t length = example_of(batch, i).length;
         parts += length * md_row_width(p->space, length);
     }
     const double work = (double)parts * (double)p->block_count;
     const bool worth_it = batch->count > 1 && work > PARALLEL_BATCH;
-    md_parallel_for(worth_it ? batch->online->settings.threads : 1, batch->count, find_one_gradient,
-                    batch);
+    const size_t threads = worth_it ? batch->online->settings.threads : 1;
+    if (batch->online->settings.by_block)
+        md_parallel_for(threads, GROUPS, find_gradients_of_group, batch);
+    else
+        md_parallel_for(threads, batch->count, find_one_gradient, batch);
 }
 
 /* Which examples had a loss to step against. */

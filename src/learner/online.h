@@ -29,6 +29,7 @@ typedef struct md_online_settings {
     size_t average_from; /* iterates of earlier epochs do not count */
     double radius;       /* infinity: no projection */
     size_t batch;        /* examples of a round, all scored by the same theta */
+    bool by_block;       /* examples of a round are scored block by block, not one by one */
     double least_part;   /* parts of other rows with less are left alone as well */
     double learnt; /* rows whose right label lacks less probability are left alone; 0: none are */
     bool in_order; /* examples are met as they stand, and norms are left to the recurrence, since a

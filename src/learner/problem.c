@@ -351,9 +351,11 @@ bool md_problem_is_explicit(const md_problem *problem)
  * only if there are some sequences to score. */
 size_t md_problem_batch(const md_problem *problem)
 {
-    enum { BATCH = 8 };
+    enum { BATCH = 8, TREE_BATCH = 32 };
     const size_t given = (size_t)problem->options->batch;
-    return given > 0 ? given : md_problem_is_explicit(problem) ? BATCH : 1;
+    if (given > 0)
+        return given;
+    return problem->trees ? TREE_BATCH : md_problem_is_explicit(problem) ? BATCH : 1;
 }
 
 /* A candidate's factor by --block-scale; the last one that fits counts. */

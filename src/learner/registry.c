@@ -75,10 +75,15 @@ static bool list_losses(medley_listing *listing, size_t index)
     return false;
 }
 
+/* Of words, then of arcs. */
 static bool list_templates(medley_listing *listing, size_t index)
 {
-    listing->name = md_template_sets[index].name;
-    listing->summary = md_template_sets[index].summary;
+    size_t sets = 0;
+    while (md_template_sets[sets].name != NULL)
+        sets++;
+    const bool words = index < sets;
+    listing->name = words ? md_template_sets[index].name : md_arc_sets[index - sets].name;
+    listing->summary = words ? md_template_sets[index].summary : md_arc_sets[index - sets].summary;
     return listing->name != NULL;
 }
 

@@ -419,6 +419,7 @@ static md_online_settings choose_settings(const md_problem *problem, const md_on
         .radius = choose_radius(problem, loop),
         .batch = md_problem_batch(problem),
         .learnt = MD_LEARNT,
+        .by_block = problem->trees, /* whose tables are large, and hardly stay in the cache */
         .least_part = problem->trees ? MD_LEARNT : 0, /* a word has dozens of unlikely heads */
         .seed = (uint64_t)options->seed,
         .threads = problem->threads};

@@ -92,6 +92,8 @@ static medley_status read_container(struct loader *loader, const char *data, siz
                           "the model has format version %llu, this program reads versions %d to "
                           "%d; train it again",
                           (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
+    if (sections < MD_SECTION_COUNT || sections > MD_SECTIONS_KNOWN)
+        return fail_damaged(loader, "unknown version");
     loader->version = version;
     return find_sections(loader, &header, sections);
 }

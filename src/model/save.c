@@ -17,8 +17,10 @@ static void pack_story(md_text *out, const medley_model *model)
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);
-    md_pack_u64(out, shape->many_roots);
-    md_pack_u64(out, shape->projective);
+    if (model->parser != NULL) {
+        md_pack_u64(out, shape->many_roots);
+        md_pack_u64(out, shape->projective);
+    }
     md_pack_text(out, model->task);
     md_pack_text(out, model->method);
     md_pack_text(out, model->loss);
@@ -135,6 +137,7 @@ struct file {
     md_text header;
 };
 
+/* Older programs read what has no trees. */
 static void pack_header(struct file *file)
 {
     md_text *out = &file->header;
@@ -147,7 +150,7 @@ static void pack_header(struct file *file)
         if (file->sections[i].length > 0)
             length = aligned(length) + file->sections[i].length;
     md_text_add(out, MD_FILE_MAGIC, 8);
-    md_pack_u64(out, MD_FILE_VERSION);
+    md_pack_u64(out, file->sections[6].length > 0 ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
     md_pack_u64(out, length);
     md_pack_u64(out, count);
     for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
