@@ -62,29 +62,29 @@ class Laboratory:
     def run(self, words, keep=False):
         """keep: the model stays, for runs that choose from its templates. A word that starts with
         '@' stands for the model of another run."""
-        key = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:16]
-        path, model = self.folder / (key + ".json"), self.model(words)
-        fresh = not self.again or key in self.done
-        if fresh and path.exists() and (model.exists() or not keep):
+        path, kept = self.file(words, ".json"), self.file(words, ".medley")
+        is_valid = not self.again or path in self.done
+        if is_valid and path.exists() and (kept.exists() or not keep):
             return Run(json.loads(path.read_text(encoding="utf-8")))
         print(shlex.join(words), flush=True)
-        kept, model = model, self.scratch / "model.medley"
+        model = self.scratch / "model.medley"
         found = self.measure(words, model)
         if keep:
             move(model, kept)
-        partial = path.with_suffix(".part")
-        partial.write_text(json.dumps(found) + "\n", encoding="utf-8")
-        move(partial, path)
-        self.done.add(key)
+        written = self.scratch / "run.json"
+        written.write_text(json.dumps(found) + "\n", encoding="utf-8")
+        move(written, path)
+        self.done.add(path)
         return found
 
-    def model(self, words):
+    def file(self, words, ending):
+        """Where a run is kept."""
         key = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:16]
-        return self.folder / (key + ".medley")
+        return self.folder / (key + ending)
 
     def choose_from(self, words, count):
         """Options that take the best templates of a run whose model was kept."""
-        return ["--from", "@" + self.model(words).name, "--keep", str(count)]
+        return ["--from", "@" + self.file(words, ".medley").name, "--keep", str(count)]
 
     def measure(self, words, model):
         given = [str(self.folder / word[1:]) if word.startswith("@") else word for word in words]

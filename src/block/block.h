@@ -157,10 +157,11 @@ medley_status md_explicit_block_create(md_block **block, const md_explicit *what
  * in memory, since look-ups at random are faster in large pages. */
 typedef struct md_arc_explicit {
     const char *name;
-    const md_arcs *arcs;
+    md_arcs *const *arcs;     /* may become others, but those of examples in use are there */
     const uint32_t *sentence; /* [rows] which one of arcs a row of the training data is in */
     size_t t;                 /* template */
     size_t bits;              /* at most 30 */
+    bool bag;                 /* arcs may have several of its features */
     float *weight;            /* [2^bits] zeros */
     float *aside;             /* the same, behind weight, if averages are kept; else NULL */
     double gain;

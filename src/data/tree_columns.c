@@ -11,8 +11,8 @@
 enum { CONLLU_COLUMNS = 10, FORM_COLUMN = 1, LEMMA_COLUMN = 2, XPOS_COLUMN = 4, FEATS_COLUMN = 5 };
 enum { DEPREL_COLUMN = 7 };
 
-static const char ROOT[] = "<root>";
-static const char NONE[] = "<none>";
+#define ROOT "<root>"
+#define NONE "<none>"
 
 typedef enum field { FORM, LEMMA, TAG, XPOS, FEATS, DISTANCE, PLACE, CHILD_TAGS, FIELDS } field;
 typedef enum relative {
@@ -302,8 +302,8 @@ done:
 /* ---- fields that are made ---- */
 
 enum { NEAR = 4 }; /* distances up to here are told apart; then 5-6, 7-10 and more */
-static const char *const DISTANCES[] = {"<root>", "L1", "L2", "L3", "L4", "L5", "L7", "L11",
-                                        "R1",     "R2", "R3", "R4", "R5", "R7", "R11"};
+static const char *const DISTANCES[] = {ROOT, "L1", "L2", "L3", "L4", "L5", "L7", "L11",
+                                        "R1", "R2", "R3", "R4", "R5", "R7", "R11"};
 enum { DISTANCE_COUNT = sizeof DISTANCES / sizeof *DISTANCES, CLASSES = (DISTANCE_COUNT - 1) / 2 };
 
 static size_t class_of_distance(const tree *t, size_t row)

@@ -38,6 +38,9 @@ size_t md_arc_templates_count(const md_arc_templates *templates);
 /* The template as text, its fields in the order written: "h.form m.upos dist". */
 const char *md_arc_templates_name(const md_arc_templates *templates, size_t t);
 
+/* May an arc have several features of it (between.upos)? */
+bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t);
+
 /* Only those with keep[t]; features of the others stay the same. */
 medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_templates *templates,
                                       const bool *keep, medley_error *error);
@@ -59,6 +62,7 @@ medley_status md_arc_templates_unpack(md_arc_templates **templates, md_unpack *i
 typedef struct md_arc_source {
     const medley_dataset *dataset;
     size_t first, count; /* sequences */
+    const size_t *which; /* [count] these, in place of those from first on; NULL: none are named */
     size_t tags;         /* column that `upos` means; MD_ARC_UPOS unless the user says otherwise */
 } md_arc_source;
 

@@ -61,16 +61,25 @@ static size_t sentences_of(const medley_dataset *dataset)
     return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
 }
 
+static size_t first_of(const medley_dataset *dataset, size_t sequence)
+{
+    return dataset->sequence_count > 0 ? dataset->sequence_start[sequence] : sequence;
+}
+
+static size_t number_of(const md_arc_source *source, size_t sentence)
+{
+    return source->which != NULL ? source->which[sentence] : source->first + sentence;
+}
+
 static size_t first_row(const md_arc_source *source, size_t sentence)
 {
-    const medley_dataset *dataset = source->dataset;
-    sentence += source->first;
-    return dataset->sequence_count > 0 ? dataset->sequence_start[sentence] : sentence;
+    return first_of(source->dataset, number_of(source, sentence));
 }
 
 static size_t words_of(const md_arc_source *source, size_t sentence)
 {
-    return first_row(source, sentence + 1) - first_row(source, sentence);
+    const size_t number = number_of(source, sentence);
+    return first_of(source->dataset, number + 1) - first_of(source->dataset, number);
 }
 
 static size_t pair_of(const md_arc_template *item)
@@ -287,7 +296,12 @@ static medley_status check_source(const md_arc_source *source, medley_error *err
                        "there is no column %zu to take tags from; CoNLL-U has columns 0 to %d",
                        source->tags, MD_ARC_COLUMNS - 1);
     const size_t count = sentences_of(dataset);
-    if (source->first > count || source->count > count - source->first)
+    for (size_t s = 0; source->which != NULL && s < source->count; s++)
+        if (source->which[s] >= count)
+            return md_fail_at(error, MEDLEY_USAGE, name, 0,
+                              "sentence %zu is asked for, but there are %zu", source->which[s],
+                              count);
+    if (source->which == NULL && (source->first > count || source->count > count - source->first))
         return md_fail_at(error, MEDLEY_USAGE, name, 0,
                           "sentences %zu to %zu are asked for, but there are %zu", source->first,
                           source->first + source->count, count);
@@ -352,7 +366,9 @@ medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
         status = md_fail_memory(error, threads * MD_ARC_VALUES * job.stride * sizeof *job.scratch);
         goto done;
     }
-    const size_t words = first_row(source, source->count) - first_row(source, 0);
+    size_t words = 0;
+    for (size_t s = 0; s < source->count; s++)
+        words += words_of(source, s);
     MEDLEY_TRY(md_arc_values_make(&job.values, source->tags, words, threads, error));
     md_parallel_for(threads, (source->count + PIECE - 1) / PIECE, fill_piece, &job);
     *arcs = job.arcs;

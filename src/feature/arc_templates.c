@@ -284,6 +284,11 @@ const char *md_arc_templates_name(const md_arc_templates *templates, size_t t)
     return templates->items[t].name;
 }
 
+bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t)
+{
+    return templates->items[t].has_between;
+}
+
 medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_templates *templates,
                                       const bool *keep, medley_error *error)
 {

@@ -100,6 +100,10 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
         return md_fail(error, MEDLEY_USAGE,
                        "--min-count has no place in --task tree, whose features are hashed; leave "
                        "it out");
+    if (trees && options->hash_bits > 0 && options->hash_bits < 5) /* files count slots by 32 */
+        return md_fail(error, MEDLEY_USAGE,
+                       "--hash-bits %lld is too few for --task tree; give 5 to 28",
+                       options->hash_bits);
     if (!trees && options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
         return md_fail(error, MEDLEY_USAGE,
                        "--min-count and --hash-bits are about the features of templates; give "

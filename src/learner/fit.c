@@ -40,7 +40,11 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
         problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
     if (status >= 0 && labeller != NULL) {
         const medley_status joined = md_labeller_join(*model, &labeller, error);
-        status = joined < 0 ? joined : status;
+        if (joined < 0) {
+            medley_model_free(*model);
+            *model = NULL;
+            status = joined;
+        }
     }
     if (status == MEDLEY_OK && method->batch) {
         md_problem_clear(&problem); /* the kernel values make room for others */

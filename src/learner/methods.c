@@ -74,7 +74,7 @@ static medley_status refuse_others(const md_problem *problem, bool explicit_kern
     const char *method = problem->method->name;
     for (size_t c = 0; c < problem->candidate_count; c++) {
         const md_candidate *candidate = &problem->candidates[c];
-        if (candidate->source == MD_FROM_TEMPLATE)
+        if (candidate->source == MD_FROM_TEMPLATE || candidate->source == MD_FROM_ARCS)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "--method %s compares kernels and '%s' is a template; leave out "
                            "--template or use --method spom",

@@ -410,13 +410,16 @@ static void run_round(struct batch *batch)
 
 /* ---- an epoch ---- */
 
-/* Tells the ledger the rows of the next examples, as many whole rounds as fit its window; *count:
- * how many examples these are. */
+/* Features of the next examples are made, or the ledger is told their rows, as many whole rounds as
+ * fit its window; *count: how many examples these are. */
 static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
     const size_t batch = online->settings.batch;
     *count = p->visit_count - from;
+    if (p->window != NULL)
+        return p->window->open(p->window->context, online->order + from, *count, batch, count,
+                               error);
     if (p->ledger == NULL)
         return MEDLEY_OK;
     const size_t window = md_ledger_window(p->ledger);

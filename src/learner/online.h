@@ -38,6 +38,14 @@ typedef struct md_online_settings {
     size_t threads;
 } md_online_settings;
 
+/* Features that are made for some examples at a time. open makes those of examples[0] and as many
+ * behind it as fit, a multiple of `batch` of them unless it is all `count`, and tells how many. */
+typedef struct md_window {
+    void *context;
+    medley_status (*open)(void *context, const size_t *examples, size_t count, size_t batch,
+                          size_t *opened, medley_error *error);
+} md_window;
+
 /* What is learnt from what; every pointer is borrowed. */
 typedef struct md_online_problem {
     md_block **blocks; /* [block_count] */
@@ -45,7 +53,8 @@ typedef struct md_online_problem {
     size_t penalised; /* so many blocks, the first, are under the penalty; each other has an l2 term
                        * of its own */
     md_gram *gram;    /* NULL: no kernels */
-    md_ledger *ledger; /* told which rows come next; NULL: all values are kept */
+    md_ledger *ledger;       /* told which rows come next; NULL: all values are kept */
+    const md_window *window; /* NULL: all features are there */
     md_space space;
     const md_loss *loss;
     const md_penalty *penalty;

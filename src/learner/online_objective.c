@@ -60,8 +60,9 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
 {
     medley_status status = MEDLEY_OK;
     const size_t threads = online->settings.threads;
+    const md_window *window = online->problem.window;
     const size_t chunks = (count + CHUNK - 1) / CHUNK;
-    struct measure measure = {.online = online, .which = which, .count = count};
+    struct measure measure = {.online = online};
     measure.inference = md_calloc(threads, sizeof *measure.inference);
     measure.sum = md_calloc(chunks, sizeof *measure.sum);
     if (!measure.inference || !measure.sum) {
@@ -71,10 +72,18 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
     for (size_t t = 0; t < threads; t++)
         MEDLEY_TRY(md_inference_init(&measure.inference[t], online->problem.space, online->longest,
                                      error));
-    md_parallel_for(threads, chunks, measure_chunk, &measure);
     double sum = 0;
-    for (size_t c = 0; c < chunks; c++)
-        sum += measure.sum[c];
+    for (size_t done = 0; done < count; done += measure.count) {
+        measure.which = which + done;
+        measure.count = count - done;
+        if (window != NULL)
+            MEDLEY_TRY(window->open(window->context, measure.which, count - done, CHUNK,
+                                    &measure.count, error));
+        const size_t opened = (measure.count + CHUNK - 1) / CHUNK;
+        md_parallel_for(threads, opened, measure_chunk, &measure);
+        for (size_t c = 0; c < opened; c++)
+            sum += measure.sum[c];
+    }
     *mean_loss = online->diverged ? INFINITY : sum / (double)count;
 done:
     for (size_t t = 0; measure.inference != NULL && t < threads; t++)

@@ -275,7 +275,7 @@ medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
     return status;
 }
 
-static size_t memory_of(const md_problem *problem)
+size_t md_problem_memory(const md_problem *problem)
 {
     const size_t given = problem->options->memory;
     return given > 0 ? given : md_memory_available() / 2;
@@ -285,7 +285,7 @@ static size_t memory_of(const md_problem *problem)
  * them on the fly sooner than it could fill large matrices. */
 static size_t memory_for_values(const md_problem *problem)
 {
-    const size_t memory = memory_of(problem);
+    const size_t memory = md_problem_memory(problem);
     const bool few = problem->method->rule == MD_RULE_MIRROR &&
                      strcmp(problem->loss->name, "hinge") == 0 && problem->options->memory == 0;
     return few && memory > MOST_VALUES ? MOST_VALUES : memory;
@@ -433,7 +433,7 @@ static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley
     md_ledger_options options = {
         .labels = problem->space.shape.labels,
         .longest = 1,
-        .memory = memory_of(problem),
+        .memory = md_problem_memory(problem),
         .keep_none = problem->options->checkpoint != NULL /* a resumed run ends in the same model */
     };
     for (size_t e = 0; e < problem->example_count; e++)

@@ -63,11 +63,12 @@ typedef struct md_problem {
     md_features *features;           /* NULL: no templates */
     int32_t *feature_ids;            /* [rows][templates]: those of an example stand together */
     md_arc_templates *arc_templates; /* of trees */
-    md_arcs *arcs;
-    uint32_t *sentence; /* [rows] of arcs */
-    size_t arc_bits;    /* slots of a template: 2^arc_bits */
-    float *arc_weights; /* [templates][slots], and as much again for averages */
-    size_t tags;        /* column that arc templates call upos */
+    md_arcs *arcs;                   /* of all sentences, or of some at a time */
+    uint32_t *sentence;              /* [rows] of arcs */
+    md_window window;                /* open is NULL: arcs are of all sentences */
+    size_t arc_bits;                 /* slots of a template: 2^arc_bits */
+    float *arc_weights;              /* [templates][slots], and as much again for averages */
+    size_t tags;                     /* column that arc templates call upos */
     double seconds_kernels;
 
     md_candidate
@@ -85,6 +86,9 @@ void md_problem_clear(md_problem *problem);
 
 /* What belongs to the rows of problem->train, for who learns from one data set after the other: its
  * examples, and the rows of linear kernels that are kept as weights (points are made). */
+/* Bytes for kernel values and features. */
+size_t md_problem_memory(const md_problem *problem);
+
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
 void md_problem_drop_rows(md_problem *problem);

@@ -395,6 +395,7 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
                                .penalised = penalised,
                                .gram = problem->gram,
                                .ledger = problem->ledger,
+                               .window = problem->window.open ? &problem->window : NULL,
                                .space = problem->space,
                                .loss = problem->loss,
                                .penalty = problem->penalty,

@@ -48,6 +48,11 @@ medley_status md_trees_check(md_problem *problem, medley_error *error)
             error, MEDLEY_BAD_INPUT, train->source, 0,
             "--task tree learns from words and their heads, and these data have none; "
             "give a CoNLL-U file");
+    if (problem->options->kernels != NULL || problem->options->kernel_files != NULL ||
+        train->table_count > 0 || train->gram_count > 0)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--task tree learns from arc templates, not from kernels; leave out "
+                       "--kernel, --kernels, --view and --gram");
     medley_status status = find_tags(problem, error);
     if (status == MEDLEY_OK)
         status = check_lengths(train, error);
@@ -57,6 +62,40 @@ medley_status md_trees_check(md_problem *problem, medley_error *error)
 }
 
 /* ---- features ---- */
+
+static void number_rows(md_problem *problem, size_t sequence, size_t sentence)
+{
+    const size_t *start = problem->train->sequence_start;
+    for (size_t r = start[sequence]; r < start[sequence + 1]; r++)
+        problem->sentence[r] = (uint32_t)sentence;
+}
+
+/* Features of the next sentences that fit the memory, and in any case of a round. */
+static medley_status open_window(void *context, const size_t *examples, size_t count, size_t batch,
+                                 size_t *opened, medley_error *error)
+{
+    md_problem *problem = context;
+    md_arc_source source = {
+        .dataset = problem->train, .which = examples, .count = 1, .tags = problem->tags};
+    const size_t memory = md_problem_memory(problem);
+    size_t bytes = 0;
+    size_t taken = 0;
+    for (; taken < count; taken++) {
+        source.which = examples + taken;
+        bytes += md_arcs_bytes(problem->arc_templates, &source);
+        if (bytes > memory && taken >= batch)
+            break;
+    }
+    if (taken < count)
+        taken -= taken % batch;
+    source.which = examples;
+    source.count = *opened = taken;
+    md_arcs_free(problem->arcs);
+    problem->arcs = NULL;
+    for (size_t s = 0; s < taken; s++)
+        number_rows(problem, examples[s], s);
+    return md_arcs_create(&problem->arcs, problem->arc_templates, &source, problem->threads, error);
+}
 
 medley_status md_trees_find_features(md_problem *problem, medley_error *error)
 {
@@ -68,9 +107,12 @@ medley_status md_trees_find_features(md_problem *problem, medley_error *error)
     problem->sentence = md_calloc(train->rows, sizeof *problem->sentence);
     if (problem->sentence == NULL)
         return md_fail_memory(error, train->rows * sizeof *problem->sentence);
+    if (md_arcs_bytes(problem->arc_templates, &source) > md_problem_memory(problem)) {
+        problem->window = (md_window){.context = problem, .open = open_window};
+        return MEDLEY_OK;
+    }
     for (size_t s = 0; s < train->sequence_count; s++)
-        for (size_t r = train->sequence_start[s]; r < train->sequence_start[s + 1]; r++)
-            problem->sentence[r] = (uint32_t)s;
+        number_rows(problem, s, s);
     return md_arcs_create(&problem->arcs, problem->arc_templates, &source, problem->threads, error);
 }
 
@@ -94,7 +136,8 @@ medley_status md_trees_block(md_block **block, md_problem *problem, const md_exp
         MEDLEY_TRY(find_weights(problem, error));
     float *weight = problem->arc_weights + t * slots;
     const md_arc_explicit arcs = {.name = what->name,
-                                  .arcs = problem->arcs,
+                                  .arcs = &problem->arcs,
+                                  .bag = md_arc_templates_is_bag(problem->arc_templates, t),
                                   .sentence = problem->sentence,
                                   .t = t,
                                   .bits = problem->arc_bits,

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include <math.h>
+#include <string.h>
 
 static void pack_doubles(md_text *out, const double *values, size_t count)
 {
@@ -55,6 +56,9 @@ static double *unpack_doubles(md_unpack *in, size_t count)
 static bool outputs_fit(const medley_model *model)
 {
     const size_t labels = model->labels.count;
+    const md_structure *structure = model->space.structure;
+    if (structure != NULL && strcmp(structure->name, "tree") == 0) /* relations are elsewhere */
+        return model->outputs == 1;
     if (model->outputs == labels && labels > 0)
         return true;
     return model->outputs == 1 && labels != 1 && labels <= 2 && model->link == MD_LINK_SOFTMAX;

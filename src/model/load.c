@@ -438,6 +438,8 @@ static medley_status read_parser(struct loader *loader)
     md_unpack *in = &loader->sections[6];
     if (in->data == NULL)
         return MEDLEY_OK;
+    if (loader->path == NULL) /* or forged files could nest without end */
+        return fail_damaged(loader, "a parser within a parser");
     const medley_status status = md_parser_unpack(loader->model, in, loader->error);
     if (status < 0)
         return status;
@@ -472,7 +474,7 @@ done:
 medley_status md_model_unpack(medley_model **model, const char *data, size_t length,
                               medley_error *error)
 {
-    struct loader loader = {.path = "a model within the model", .error = error};
+    struct loader loader = {.error = error}; /* without a path: not a file of its own */
     const medley_status status = load_from(&loader, data, length);
     if (status == MEDLEY_OK)
         *model = loader.model;

@@ -80,9 +80,12 @@ static medley_status unpack_labeller(medley_model *model, md_unpack *in, medley_
         in->bad = in->bad || model->labels.count > 0;
         return MEDLEY_OK;
     }
-    const medley_status status = md_model_unpack(labeller, in->data + in->position, length, error);
-    if (status < 0)
-        return status;
+    medley_error inner = {0}; /* the caller tells of damage, and where */
+    const medley_status status = md_model_unpack(labeller, in->data + in->position, length, &inner);
+    if (status < 0) {
+        in->bad = status != MEDLEY_FAILED; /* which is for lack of memory */
+        return in->bad ? MEDLEY_OK : md_fail(error, status, "%s", inner.message);
+    }
     in->position += length;
     in->bad = (*labeller)->parser != NULL || (*labeller)->labels.count != model->labels.count ||
               (*labeller)->space.structure == NULL || (*labeller)->features == NULL;

@@ -10,7 +10,7 @@
 #include "loss/loss.h"
 #include <math.h>
 
-enum { SENTENCES = 8, LONGEST = 6, PARTS_MOST = LONGEST * (LONGEST + 1) };
+enum { SENTENCES = 8, LONGEST = 16, PARTS_MOST = LONGEST * (LONGEST + 1) };
 enum { SEEDS = 3, STEPS = 120, BATCH_MOST = 3, SLOTS_MOST = 512, GUARD = 8 };
 static const double GAIN = 0.75;
 static const double TOLERANCE = 3e-4; /* relative: a few hundred single-precision updates */

@@ -66,24 +66,33 @@ static inline medley_dataset *treebank(const char *lines)
     return dataset;
 }
 
-/* A file of templates that goes with the process's other temporary files. */
-static inline void write_templates(char path[PATH_SIZE])
+/* The file of templates: one, since models remember its name. */
+static char templates_path[PATH_SIZE];
+
+static inline void remove_templates(void)
 {
-    temporary_path(path);
-    write_bytes(path, small_templates, strlen(small_templates));
+    unlink(templates_path);
 }
 
-/* Options behind what is small enough for tests. */
-static inline medley_model *fit_parser(const medley_dataset *train, const char *options)
+/* Options, and before them what is small enough for tests. */
+static inline void parser_options(char text[1024], const char *options)
 {
-    char path[PATH_SIZE];
-    char text[512];
-    write_templates(path);
-    snprintf(text, sizeof text, "task=tree template=%s hash-bits=6 eta0=0.3 epochs=4 threads=1 %s",
-             path, options);
-    medley_model *model = fit(train, NULL, text);
-    unlink(path);
-    return model;
+    if (templates_path[0] == '\0') {
+        temporary_path(templates_path);
+        write_bytes(templates_path, small_templates, strlen(small_templates));
+        atexit(remove_templates);
+    }
+    snprintf(text, 1024, "task=tree template=%s hash-bits=6 eta0=0.3 epochs=4 threads=1 %s",
+             templates_path, options);
+    assert_true(strlen(text) < 512); /* what make_options takes */
+}
+
+static inline medley_model *fit_parser(const medley_dataset *train, const medley_dataset *dev,
+                                       const char *options)
+{
+    char text[1024];
+    parser_options(text, options);
+    return fit(train, dev, text);
 }
 
 /* Every sentence a tree, with one word at the root unless many are allowed. */

@@ -56,7 +56,7 @@ static void trees_are_learnt_and_survive_files(void **state)
     medley_dataset *train = treebank(small_treebank);
     medley_dataset *fresh = treebank(other_treebank);
     for (size_t i = 0; i < WAYS; i++) {
-        medley_model *model = fit_parser(train, ways[i]);
+        medley_model *model = fit_parser(train, NULL, ways[i]);
         medley_model *loaded = pass_through_file(model);
         const bool unlabelled = strstr(ways[i], "unlabelled") != NULL;
         const bool many = strstr(ways[i], "roots=many") != NULL;
@@ -92,9 +92,9 @@ static void one_seed_gives_one_model_whatever_the_number_of_threads(void **state
     for (size_t i = 0; i < WAYS; i++) {
         char two[128];
         snprintf(two, sizeof two, "%s threads=2", ways[i]);
-        medley_model *model = fit_parser(train, ways[i]);
-        medley_model *with_two = fit_parser(train, two);
-        medley_model *again = fit_parser(train, ways[i]);
+        medley_model *model = fit_parser(train, NULL, ways[i]);
+        medley_model *with_two = fit_parser(train, NULL, two);
+        medley_model *again = fit_parser(train, NULL, ways[i]);
         assert_same_file(model, with_two);
         assert_same_file(model, again);
         medley_model_free(model);
@@ -109,7 +109,7 @@ static void a_model_without_blocks_still_predicts_trees(void **state)
 {
     (void)state;
     medley_dataset *train = treebank(small_treebank);
-    medley_model *model = fit_parser(train, "unlabelled=yes penalty=group-lasso lambda=1000");
+    medley_model *model = fit_parser(train, NULL, "unlabelled=yes penalty=group-lasso lambda=1000");
     medley_model *loaded = pass_through_file(model);
     assert_int_equal(medley_model_summary(loaded)->active_blocks, 0);
     medley_prediction *prediction = predict(loaded, train);
@@ -124,8 +124,8 @@ static void projective_models_predict_projective_trees(void **state)
 {
     (void)state;
     medley_dataset *train = treebank(small_treebank);
-    medley_model *model = fit_parser(train, "unlabelled=yes projective=yes epochs=20");
-    medley_model *any = fit_parser(train, "unlabelled=yes epochs=20");
+    medley_model *model = fit_parser(train, NULL, "unlabelled=yes projective=yes epochs=20");
+    medley_model *any = fit_parser(train, NULL, "unlabelled=yes epochs=20");
     size_t crossing = 0;
     for (int projective = 0; projective < 2; projective++) {
         medley_prediction *prediction = predict(projective ? model : any, train);
@@ -211,7 +211,8 @@ static void measures_are_what_counting_gives(void **state)
     for (size_t i = 0; i < 2; i++) {
         medley_evaluation evaluation;
         medley_error error = {0};
-        medley_model *model = fit_parser(train, i == 0 ? "unlabelled=yes epochs=1" : "epochs=1");
+        medley_model *model =
+            fit_parser(train, NULL, i == 0 ? "unlabelled=yes epochs=1" : "epochs=1");
         measure(model, train);
         measure(model, fresh);
         measure(model, unknown);
@@ -234,13 +235,13 @@ static void the_best_blocks_of_a_model_can_be_kept(void **state)
     char text[PATH_SIZE + 64];
     medley_error error = {0};
     medley_dataset *train = treebank(small_treebank);
-    medley_model *model = fit_parser(train, "unlabelled=yes");
+    medley_model *model = fit_parser(train, NULL, "unlabelled=yes");
     const medley_summary *all = medley_model_summary(model);
     double least = INFINITY;
     temporary_path(path);
     assert_int_equal(medley_model_save(model, path, &error), MEDLEY_OK);
     snprintf(text, sizeof text, "unlabelled=yes keep=3 from=%s", path);
-    medley_model *few = fit_parser(train, text);
+    medley_model *few = fit_parser(train, NULL, text);
     const medley_summary *kept = medley_model_summary(few);
     assert_int_equal(kept->block_count, 3);
     for (size_t k = 0; k < 3; k++)
@@ -269,7 +270,7 @@ static void tags_come_from_the_column_that_is_named(void **state)
                                  "4 . X PUNCT 3 punct/./";
     medley_dataset *train = treebank(small_treebank);
     medley_dataset *others = treebank(turned);
-    medley_model *model = fit_parser(train, "unlabelled=yes epochs=10");
+    medley_model *model = fit_parser(train, NULL, "unlabelled=yes epochs=10");
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     medley_evaluation evaluation;
     medley_error error = {0};
@@ -286,7 +287,7 @@ static void tags_come_from_the_column_that_is_named(void **state)
     assert_int_equal(medley_evaluate_with(&evaluation, model, others, &options, &error),
                      MEDLEY_USAGE);
     assert_non_null(strstr(error.message, "colour"));
-    medley_model *by_number = fit_parser(train, "unlabelled=yes epochs=10 tags=5");
+    medley_model *by_number = fit_parser(train, NULL, "unlabelled=yes epochs=10 tags=5");
     medley_model *loaded = pass_through_file(by_number);
     assert_int_equal(loaded->parser->tags, 4);
     medley_model_free(loaded);
@@ -296,53 +297,50 @@ static void tags_come_from_the_column_that_is_named(void **state)
     medley_dataset_free(others);
 }
 
-static bool stop_at_once(void *context, const medley_progress *progress)
+/* Asks for a stop once, and has nothing against going on if nobody listens. */
+static bool stop_once(void *context, const medley_progress *progress)
 {
-    (void)context;
+    size_t *calls_left = context;
     (void)progress;
-    return false;
+    *calls_left -= *calls_left > 0;
+    return *calls_left != 1;
 }
 
 static void a_stopped_run_leaves_a_parser(void **state)
 {
     (void)state;
-    char path[PATH_SIZE];
-    char text[PATH_SIZE + 64];
-    medley_model *model = NULL;
-    medley_error error = {0};
-    const medley_observer observer = {.progress = stop_at_once};
+    char text[1024];
     medley_dataset *train = treebank(small_treebank);
-    write_templates(path);
-    snprintf(text, sizeof text, "task=tree hash-bits=6 threads=1 template=%s", path);
+    parser_options(text, "");
     medley_options *options = make_options(text);
-    assert_int_equal(medley_fit(&model, train, NULL, options, &observer, &error), MEDLEY_STOPPED);
-    assert_true(medley_model_is_parser(model));
-    medley_prediction *prediction = predict(model, train);
-    assert_trees(train, prediction->head, false);
-    medley_prediction_free(prediction);
-    unlink(path);
+    for (size_t calls = 2; calls < 12; calls += 3) { /* relations come first, then trees */
+        size_t calls_left = calls;
+        medley_model *model = NULL;
+        medley_error error = {0};
+        const medley_observer observer = {.context = &calls_left, .progress = stop_once};
+        assert_int_equal(medley_fit(&model, train, NULL, options, &observer, &error),
+                         MEDLEY_STOPPED);
+        assert_true(medley_model_is_parser(model) && medley_model_label_count(model) > 0);
+        medley_prediction *prediction = predict(model, train);
+        assert_trees(train, prediction->head, false);
+        medley_prediction_free(prediction);
+        medley_model_free(model);
+    }
     medley_options_free(options);
-    medley_model_free(model);
     medley_dataset_free(train);
 }
 
 static void held_out_trees_choose_the_epoch(void **state)
 {
     (void)state;
-    char path[PATH_SIZE];
-    char text[PATH_SIZE + 96];
     medley_dataset *train = treebank(small_treebank);
     medley_dataset *dev = treebank(other_treebank);
-    write_templates(path);
-    snprintf(text, sizeof text,
-             "task=tree unlabelled=yes hash-bits=6 eta0=0.3 epochs=6 threads=1 template=%s", path);
-    medley_model *model = fit(train, dev, text);
+    medley_model *model = fit_parser(train, dev, "unlabelled=yes epochs=6");
     const medley_summary *summary = medley_model_summary(model);
     double best = 0;
     for (size_t e = 0; e < summary->epoch_count; e++)
         best = fmax(best, summary->epochs[e].dev_accuracy);
     assert_true(best > 0.5 && accuracy_of(model, dev) == best);
-    unlink(path);
     medley_model_free(model);
     medley_dataset_free(train);
     medley_dataset_free(dev);

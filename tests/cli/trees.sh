@@ -1,0 +1,373 @@
+#!/usr/bin/env bash
+# Dependency trees from the command line: learning from CoNLL-U, what comes out and what stays as it
+# was, tagging and parsing in a pipe, one seed one model, checkpoints; bad input and wrong options.
+source "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+# treebank SENTENCES SEED: CoNLL-U of a small grammar. Prepositions belong to the noun behind them;
+# `of` links it to the noun before, the others to the verb. A pronoun at the end belongs to the
+# subject, over the verb: these trees are not projective. Some sentences have a multiword token or an
+# empty node.
+treebank() {
+    awk -v sentences="$1" -v state="$2" '
+        function below(n) { state = (state * 16807) % 2147483647; return int(state / 2147483647 * n) }
+        function say(words, upos, xpos, deprel, list) {
+            form[++n] = list[1 + below(split(words, list, " "))]
+            tags[n] = upos "\t" xpos
+            relation[n] = deprel
+            return n
+        }
+        function noun_phrase(deprel, first, noun, i) {
+            first = n + 1
+            if (below(3)) say("the a this every", "DET", "DT", "det")
+            while (below(4) == 0) say("big red old", "ADJ", "JJ", "amod")
+            noun = say("dog cat house boy river stone", "NOUN", "NN", deprel)
+            for (i = first; i < noun; i++) head[i] = noun
+            return noun
+        }
+        function prepositional_phrase(words, deprel, above, case_word, noun) {
+            case_word = say(words, "ADP", "IN", "case")
+            noun = noun_phrase(deprel)
+            head[case_word] = noun
+            head[noun] = above
+        }
+        BEGIN {
+            OFS = "\t"
+            for (s = 1; s <= sentences; s++) {
+                n = 0
+                subject = noun_phrase("nsubj")
+                if (below(3) == 0) prepositional_phrase("of", "nmod", subject)
+                verb = say("sees finds eats likes", "VERB", "VB", "root")
+                head[subject] = verb
+                head[verb] = 0
+                if (below(3)) head[noun_phrase("obj")] = verb
+                if (below(2)) prepositional_phrase("in on by", "obl", verb)
+                if (below(4) == 0) head[say("alone itself", "PRON", "PRP", "nmod:alone")] = subject
+                head[say(". !", "PUNCT", ".", "punct")] = verb
+                print "# sent_id = " s
+                for (i = 1; i <= n; i++) {
+                    if (i == 2 && s % 3 == 0) print "2-3", "both", "_", "_", "_", "_", "_", "_", "_", "_"
+                    print i, form[i], form[i], tags[i], "Odd=" i % 2, head[i], relation[i], "_",
+                        (i == n - 1 ? "SpaceAfter=No" : "_")
+                    if (i == 1 && s % 4 == 0) print "1.1", "unsaid", "_", "_", "_", "_", "_", "_", "1:x", "_"
+                }
+                print ""
+            }
+        }'
+}
+# change CONDITION STATEMENTS FILE: of the lines of words, fields in $1 to $10
+change() { awk -F'\t' -v OFS='\t' "NF == 10 && \$1 ~ /^[0-9]+\$/ && ($1) { $2 } { print }" "$3"; }
+crossing() { # sentences with arcs that cross, those from the root included
+    awk -F'\t' 'function look(i, j, a, b, c, d, found) {
+            for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) {
+                a = i < head[i] ? i : head[i]; b = i + head[i] - a
+                c = j < head[j] ? j : head[j]; d = j + head[j] - c
+                if (a < c && c < b && b < d) found = 1
+            }
+            crossed += found; n = 0
+        }
+        $1 ~ /^[0-9]+$/ { head[++n] = $7 } !NF { look() } END { print crossed + 0 }' "$1"
+}
+train() {
+    "$MEDLEY" train --model m.medley --task tree --template small.arcs --hash-bits 10 --batch 4 \
+        --eta0 0.1 --epochs 4 --quiet "$@"
+}
+predict() { "$MEDLEY" predict --model m.medley "$@"; }
+evaluate() { "$MEDLEY" eval --model m.medley --json "$@"; }
+count() { grep -o -e "$1" "$2" | wc -l; }
+learns() { # learns NAME LEAST: the model in m.medley does so on sentences never seen
+    expect_exit 0 "$1 predicts" evaluate test.conllu
+    check "$1 learns" above "$(key uas "$out")" "$2"
+}
+
+treebank 80 1 >train.conllu
+treebank 40 2 >test.conllu
+words=$(grep -cE '^[0-9]+	' test.conllu)
+cat >small.arcs <<'END'
+# tags, words and what lies between
+{h,m}.upos dist
+h.upos m.upos {,dist}
+h.upos m.upos between.upos
+h.upos m.upos crossed
+h.form m.upos
+h.upos h-1.form m.upos
+h.upos m.upos {h,m}{-1,+1}.upos
+END
+check "the test data are not all projective" test "$(crossing test.conllu)" -ge 5
+
+# ---- training and measuring ----
+expect_exit 0 "trees are learnt" train --json train.conllu || exit
+check "that is the task" test "$(key task "$out")" = tree
+expect_text "with a log loss" '"loss":"logistic"' "$out"
+expect_text "every template is a block" '"name":"h.upos m.upos between.upos"' "$out"
+check "there are twelve" test "$(count '"name":' "$out")" -eq 12
+check "examples are sentences" test "$(key examples "$out")" -eq 80
+check "parts are words" test "$(key parts "$out")" -eq "$(grep -cE '^[0-9]+	' train.conllu)"
+cp m.medley parser.medley
+expect_exit 0 "eval --json of trees" evaluate test.conllu
+for name in task examples parts accuracy exact_match uas las uas_no_punct las_no_punct unknown_labels \
+    seconds per_second; do
+    expect_text "eval --json has $name" "\"$name\":" "$out"
+done
+check "every word counts" test "$(key parts "$out")" -eq "$words"
+check "trees are right" above "$(key uas "$out")" 0.95
+check "relations too" above "$(key las "$out")" 0.93
+check "UAS is not below LAS" above "$(key uas "$out")" "$(key las "$out")"
+uas=$(key uas "$out")
+expect_exit 0 "eval in words" "$MEDLEY" eval --model m.medley test.conllu
+expect_text "tells of heads" '^UAS [0-9.]+ % \(right heads: ' "$out"
+expect_text "and of relations" '^LAS [0-9.]+ % ' "$out"
+expect_exit 0 "inspect a parser" "$MEDLEY" inspect m.medley
+expect_text "shows its templates" '^h.upos m.upos' "$out"
+
+# ---- predictions ----
+predict test.conllu >parsed.conllu
+rest_of() { cut -f1-6,9- "$1"; }
+check "all but HEAD and DEPREL stays as it was" cmp <(rest_of test.conllu) <(rest_of parsed.conllu)
+check "also in the lines that are no words" cmp <(grep -vE '^[0-9]+	' test.conllu) \
+    <(grep -vE '^[0-9]+	' parsed.conllu)
+same_as_before() { predict "$@" | cmp - parsed.conllu; }
+change 1 '$7 = "_"; $8 = "_"' test.conllu >bare.conllu
+check "a file without heads" same_as_before bare.conllu
+change 1 '$7 = $1; $8 = "?"' test.conllu >nonsense.conllu
+check "heads that make no trees" same_as_before nonsense.conllu
+check "standard input" same_as_before - <bare.conllu
+gzip -c bare.conllu >bare.conllu.gz
+check "gzip" same_as_before bare.conllu.gz
+sed 's/$/\r/' bare.conllu >crlf.conllu
+check "Windows line ends" cmp <(predict crlf.conllu | tr -d '\r') parsed.conllu
+sed '$d' bare.conllu >open.conllu
+check "no blank line at the end" cmp <(predict open.conllu | grep .) <(grep . parsed.conllu)
+check "two threads" same_as_before --threads 2 bare.conllu
+predict --output written.conllu bare.conllu
+check "--output writes the same" cmp written.conllu parsed.conllu
+expect_exit 0 "predict --json" predict --json test.conllu
+check "has all heads" test "$(sed 's/.*"heads":\[//; s/\].*//' "$out" | tr ',' '\n' | wc -l)" -eq "$words"
+expect_text "and the names of relations" '"labels":\[.*"nmod:alone".*\]' "$out"
+printf '1\tdog\t_\tNOUN\tNN\t_\t_\t_\t_\t_\n\n' >one.conllu
+expect_exit 0 "a sentence of one word" predict one.conllu
+check "hangs from the root" test "$(cut -f7 "$out" | head -1)" = 0
+
+# ---- measures, of a parser that is often wrong ----
+share() { # share FIELDS: of words that have them right
+    paste <(grep -E '^[0-9]+	' test.conllu | cut -f"$1") <(predict test.conllu | grep -E '^[0-9]+	' | cut -f"$1") |
+        awk -F'\t' '{ same = 1; for (i = 1; i <= NF / 2; i++) same = same && $i == $(i + NF / 2); right += same }
+            END { printf "%.4f", right / NR }'
+}
+expect_exit 0 "two poor templates" train --blocks 'h.form m.upos,m.upos dist' --epochs 1 train.conllu
+evaluate test.conllu >poor.json
+check "two poor templates err" above 0.95 "$(key uas poor.json)"
+check "UAS is what counting gives" test "$(share 7)" = "$(printf %.4f "$(key uas poor.json)")"
+check "LAS is what counting gives" test "$(share 7,8)" = "$(printf %.4f "$(key las poor.json)")"
+cp parser.medley m.medley
+
+# ---- tagger and parser in a pipe ----
+expect_exit 0 "a tagger of the same file" "$MEDLEY" train --model tagger.medley --template ud-pos \
+    --epochs 3 --quiet train.conllu
+change 1 '$4 = "_"; $7 = "_"; $8 = "_"' test.conllu >raw.conllu
+"$MEDLEY" predict --model tagger.medley raw.conllu | predict - >piped.conllu
+check "the pipe leaves words alone" cmp <(cut -f1-3,5,6,9- raw.conllu) <(cut -f1-3,5,6,9- piped.conllu)
+right=$(paste <(cut -f7 test.conllu) <(cut -f7 piped.conllu) | awk -F'\t' '/^[0-9]/ && $1 == $2' | wc -l)
+check "most heads are right behind tags that were predicted" above "$right" $((words * 9 / 10))
+
+# ---- which tags, roots and trees ----
+change 1 't = $4; $4 = $5; $5 = t' train.conllu >turned.conllu
+change 1 't = $4; $4 = $5; $5 = t' test.conllu >turned_test.conllu
+expect_exit 0 "--tags XPOS" train --tags XPOS turned.conllu
+expect_exit 0 "tags from XPOS predict" evaluate turned_test.conllu
+check "tags from XPOS, the same trees" test "$(key uas "$out")" = "$uas"
+expect_exit 0 "other tags for once" evaluate --tags UPOS test.conllu
+check "other tags for once, the same trees" test "$(key uas "$out")" = "$uas"
+expect_exit 0 "--tags by number" train --tags 5 turned.conllu
+check "--tags by number is the same" test "$(evaluate turned_test.conllu | grep -o '"uas":[^,]*')" = "\"uas\":$uas"
+change '$4 == "PUNCT"' '$7 = 0' train.conllu >many.conllu
+change '$4 == "PUNCT"' '$7 = 0' test.conllu >many_test.conllu
+expect_exit 0 "--roots many" train --roots many many.conllu
+expect_exit 0 "several roots predict" evaluate many_test.conllu
+check "several roots are learnt" above "$(key uas "$out")" 0.95
+roots() { predict "$1" | awk -F'\t' '$7 == 0 && /^[0-9]+\t/ { n++ } !NF { print n; n = 0 }' | sort -u | tr '\n' ' '; }
+check "several words hang from the root" test "$(roots many_test.conllu)" = "2 "
+for many in "" "--roots many"; do
+    # shellcheck disable=SC2086
+    expect_exit 0 "--projective $many" train --projective $many train.conllu
+    predict test.conllu >projective.conllu
+    check "--projective $many: no arcs cross" test "$(crossing projective.conllu)" -eq 0
+done
+check "without it some do" test "$(crossing parsed.conllu)" -ge 3
+expect_exit 0 "--unlabelled" train --unlabelled train.conllu
+expect_exit 0 "heads alone are measured" evaluate test.conllu
+check "--unlabelled: the same heads" test "$(key uas "$out")" = "$uas"
+refute_text "--unlabelled: no LAS" '"las' "$out"
+check "--unlabelled: relations stay as they were" cmp <(predict test.conllu | cut -f1-6,8-) <(cut -f1-6,8- test.conllu)
+change 1 '$8 = "_"' train.conllu >unrelated.conllu
+expect_exit 0 "a treebank without relations" train unrelated.conllu
+refute_text "makes an unlabelled model" '"las' <(evaluate test.conllu)
+
+# ---- templates, losses, penalties, methods ----
+expect_exit 0 "the built-in templates" "$MEDLEY" train --model m.medley --hash-bits 8 --epochs 1 \
+    --eta0 0.1 --quiet --json train.conllu
+check "CoNLL-U without more words means trees" test "$(key task "$out")" = tree
+check "they are 507" test "$(count '"name":' "$out")" -eq 507
+expect_exit 0 "arc-form-upos means trees" "$MEDLEY" train --model m.medley --template arc-form-upos \
+    --hash-bits 12 --batch 4 --epochs 2 --eta0 0.1 --quiet --json train.conllu
+check "that are 154" test "$(count '"name":' "$out")" -eq 154
+learns "arc-form-upos" 0.95
+expect_text "medley list names the built-in sets" '^ *arc-507 ' <("$MEDLEY" list templates)
+for loss in hinge logistic softmax-margin; do
+    expect_exit 0 "$loss loss, averaged" train --loss $loss --average --unlabelled train.conllu
+    learns "$loss loss, averaged" 0.95
+done
+for penalty in mkl group-lasso l2 l1 elastic sparse-group block; do
+    expect_exit 0 "penalty $penalty" train --penalty $penalty --unlabelled train.conllu
+    learns "penalty $penalty" 0.95
+done
+expect_exit 0 "penalty l1, averaged" train --penalty l1 --average --unlabelled train.conllu
+learns "penalty l1, averaged" 0.95
+expect_exit 0 "a penalty that leaves nothing" train --penalty group-lasso --lambda 1000 --unlabelled train.conllu
+expect_exit 0 "a model without blocks predicts trees" evaluate test.conllu
+expect_exit 0 "method obscure" "$MEDLEY" train --model m.medley --task tree --template small.arcs --hash-bits 10 \
+    --method obscure --epochs2 5 --unlabelled --quiet train.conllu
+learns "method obscure" 0.95
+expect_exit 0 "--keep the best templates" train --from parser.medley --keep 5 --unlabelled --json train.conllu
+check "five stay" test "$(count '"name":' "$out")" -eq 5
+"$MEDLEY" inspect --top 5 parser.medley | awk '/^[hm]\./ { sub(/  .*/, ""); print }' | sort >best.lst
+grep -o '"name":"[^"]*"' "$out" | cut -d'"' -f4 | sort >kept.lst
+check "the best are five" test "$(wc -l <best.lst)" -eq 5
+check "those with the largest weights" cmp best.lst kept.lst
+learns "five templates" 0.9
+expect_exit 0 "--blocks by name" train --blocks 'h.upos m.upos,h.form m.upos' --unlabelled --json train.conllu
+check "the named ones stay" test "$(count '"name":"h\.\(upos\|form\) m.upos"' "$out")" -eq 2
+expect_exit 0 "held-out trees" train --dev test.conllu --unlabelled --json train.conllu
+expect_text "are measured" '"dev_accuracy":(0\.|1)' "$out"
+expect_exit 0 "--holdout" train --holdout 0.2 --unlabelled --json train.conllu
+check "is measured" above "$(key holdout_accuracy "$out")" 0.8
+
+# ---- one seed, one model; checkpoints ----
+same_model() { # same_model NAME ARGUMENTS...
+    local name=$1
+    shift
+    train --threads 1 "$@" >/dev/null && mv m.medley one.medley
+    train --threads 2 "$@" >/dev/null
+    check "$name: 1 and 2 threads give the same bytes" cmp one.medley m.medley
+}
+same_model "labelled" train.conllu
+same_model "hinge, averaged" --loss hinge --average --unlabelled train.conllu
+same_model "l1, rounds of 1" --penalty l1 --batch 1 --unlabelled train.conllu
+same_model "projective, chosen rate" --projective --eta0 auto --unlabelled train.conllu
+resumes() { # resumes NAME ARGUMENTS...
+    local name=$1
+    shift
+    rm -f run.checkpoint
+    train "$@" >/dev/null && mv m.medley whole.medley
+    train "$@" --epochs 2 --checkpoint run.checkpoint >/dev/null
+    expect_exit 0 "$name: goes on" train "$@" --checkpoint run.checkpoint --resume
+    check "$name: the same bytes" cmp whole.medley m.medley
+}
+resumes "labelled" train.conllu
+resumes "l1, averaged" --penalty l1 --average --unlabelled train.conllu
+
+# ---- bad input ----
+change '++n == 12' '$7 = $1' train.conllu >self.conllu
+awk -F'\t' -v OFS='\t' '/^# sent_id = 2$/ { n = 1 } n && $1 == 1 { $7 = 2 } n && $1 == 2 { $7 = 1; n = 0 } { print }' \
+    train.conllu >cycle.conllu
+change '++n == 3' '$7 = 99' train.conllu >far.conllu
+change '++n == 3' '$7 = -1' train.conllu >negative.conllu
+change '++n == 3' '$7 = "_"' train.conllu >gap.conllu
+change '++n == 3' '$8 = "_"' train.conllu >norelation.conllu
+awk -F'\t' -v OFS='\t' 'NR == 4 { print $1, $2, $3; next } { print }' train.conllu >short.conllu
+awk -v OFS='\t' 'BEGIN { for (i = 1; i <= 2000; i++) print i, "w" i % 7, "_", "NOUN", "NN", "_", i - 1,
+    i == 1 ? "root" : "dep", "_", "_"; print "" }' >long.conllu
+: >empty.conllu
+printf '# nothing\n\n' >blank.conllu
+"$MEDLEY" generate twonorm --rows 30 --output rows.csv
+awk -F'\t' '/^[0-9]+\t/ { print length($2) "," length($3) "," $4 }' train.conllu >numbers.csv
+printf 'h.form m.form\n\nh.colour m.form\n' >colour.arcs
+printf 'U00:%%x[0,0]\n' >chain.template
+printf '# nothing\n' >none.arcs
+head -c 300 parser.medley >cut.medley
+touch before.lst after.lst
+ls -A >before.lst
+# refuse CODE PATTERN NAME ARGUMENTS...: medley train refuses in one line
+refuse() {
+    local code=$1 pattern=$2 name=$3
+    shift 3
+    expect_exit "$code" "$name" "$MEDLEY" train --model bad.medley --task tree --hash-bits 8 --epochs 1 --quiet "$@"
+    expect_text "$name: says what and how to mend it" "$pattern" "$err"
+    check "$name: one line" test "$(wc -l <"$err")" -eq 1
+}
+line_of() { diff "$1" train.conllu | sed -nE '1s/^([0-9]+).*/\1/p'; } # the first that differs
+small=(--template small.arcs)
+refuse 3 "^medley train: cycle.conllu:[0-9]+: .*cycle: 1 -> 2 -> 1" "a cycle" "${small[@]}" cycle.conllu
+refuse 3 "self.conllu:$(line_of self.conllu): " "a word that is its own head" "${small[@]}" self.conllu
+refuse 3 "many.conllu:[0-9]+: two words hang from the root .*--roots many" "two roots" "${small[@]}" many.conllu
+refuse 3 "far.conllu:$(line_of far.conllu): .*HEAD.* 99 " "a head behind the end" "${small[@]}" far.conllu
+refuse 3 "negative.conllu:$(line_of negative.conllu): .*HEAD" "a head below the root" "${small[@]}" negative.conllu
+refuse 3 "gap.conllu:$(line_of gap.conllu): .*HEAD is not given" "one word without a head" "${small[@]}" gap.conllu
+refuse 3 "norelation.conllu:$(line_of norelation.conllu): .*--unlabelled" "one word without a relation" \
+    "${small[@]}" norelation.conllu
+refuse 3 'bare.conllu:2: .*HEAD is not given' "no heads at all" "${small[@]}" bare.conllu
+refuse 3 'short.conllu:4: 3 columns' "a column is missing" "${small[@]}" short.conllu
+refuse 3 'long.conllu:1: a sentence of 2000 words' "a sentence too long to learn from" "${small[@]}" long.conllu
+refuse 3 'empty.conllu: .*empty' "an empty file" "${small[@]}" empty.conllu
+refuse 3 'blank.conllu: ' "a file without words" "${small[@]}" blank.conllu
+refuse 1 'nowhere.conllu' "a file that is not there" "${small[@]}" nowhere.conllu
+refuse 3 'rows.csv: .*CoNLL-U' "trees of rows of numbers" "${small[@]}" rows.csv
+refuse 3 'bare.conllu:2: ' "held-out data without heads" "${small[@]}" --dev bare.conllu train.conllu
+refuse 3 'rows.csv: ' "held-out data of another kind" "${small[@]}" --dev rows.csv train.conllu
+refuse 3 'colour.arcs:3: .*h.colour' "an unknown field" --template colour.arcs train.conllu
+refuse 3 'chain.template:1: ' "templates of chains in a file" --template chain.template train.conllu
+refuse 1 'ud-pos: .*arc-507' "built-in templates of chains" --template ud-pos train.conllu
+refuse 3 'none.arcs: ' "a file without templates" --template none.arcs train.conllu
+refuse 1 'nowhere.arcs: ' "templates that are not there" --template nowhere.arcs train.conllu
+refuse 2 "NONSENSE.*UPOS, XPOS" "tags from nowhere" "${small[@]}" --tags NONSENSE train.conllu
+refuse 2 "'11'" "tags from column 11" "${small[@]}" --tags 11 train.conllu
+refuse 2 'roots' "neither one nor many roots" "${small[@]}" --roots few train.conllu
+refuse 2 'calibrate' "--calibrate" "${small[@]}" --calibrate train.conllu
+refuse 2 'min-count' "--min-count" "${small[@]}" --min-count 2 train.conllu
+refuse 2 'hash-bits 4' "too few slots" "${small[@]}" --hash-bits 4 train.conllu
+refuse 2 'order' "--order" "${small[@]}" --order 2 train.conllu
+refuse 2 '--kernel' "--kernel" "${small[@]}" --kernel linear train.conllu
+refuse 2 '--view' "numbers beside words" "${small[@]}" --view size=numbers.csv train.conllu
+for method in average best svm; do
+    expect_exit 2 "--method $method" "$MEDLEY" train --model bad.medley --task tree --method $method --quiet \
+        "${small[@]}" train.conllu
+    expect_text "--method $method: names another" 'spom' "$err"
+done
+refuse 2 "no block 'h.colour'" "--blocks that are not there" "${small[@]}" --blocks h.colour train.conllu
+refuse 3 'cut.medley: ' "--from a model that is cut short" "${small[@]}" --keep 2 --from cut.medley train.conllu
+for option in '--tags UPOS' '--roots many' --projective --unlabelled; do
+    # shellcheck disable=SC2086
+    expect_exit 2 "$option of a chain" "$MEDLEY" train --model bad.medley --template ud-pos $option train.conllu
+    expect_text "$option of a chain: where it belongs" '--task tree' "$err"
+done
+
+# ---- predicting and measuring what cannot be ----
+cp parser.medley m.medley
+decline() { # decline CODE PATTERN NAME ARGUMENTS...: medley predict refuses in one line
+    local code=$1 pattern=$2 name=$3
+    shift 3
+    expect_exit "$code" "$name" predict --output bad.out "$@"
+    expect_text "$name: says why" "$pattern" "$err"
+    check "$name: one line" test "$(wc -l <"$err")" -eq 1
+}
+decline 2 '--proba' "probabilities of trees" --proba test.conllu
+decline 2 '--best' "several trees" --best 2 test.conllu
+decline 2 '--scores' "scores of trees" --scores test.conllu
+decline 2 '--constrain' "given trees" --constrain test.conllu
+decline 2 'NONSENSE' "tags from nowhere, predicting" --tags NONSENSE test.conllu
+decline 3 'short.conllu:4: ' "a column is missing, predicting" short.conllu
+decline 3 'far.conllu:[0-9]+: .*HEAD' "a head behind the end, predicting" far.conllu
+decline 3 'rows.csv: .*CoNLL-U' "rows of numbers, predicting" rows.csv
+decline 3 'empty.conllu: ' "an empty file, predicting" empty.conllu
+decline 1 'nowhere.conllu' "a file that is not there, predicting" nowhere.conllu
+expect_exit 3 "a model that is cut short" "$MEDLEY" predict --model cut.medley --output bad.out test.conllu
+expect_exit 3 "eval without heads" evaluate bare.conllu
+expect_text "eval without heads: where" 'bare.conllu:2: ' "$err"
+expect_exit 2 "eval --proba of trees" evaluate --proba test.conllu
+expect_exit 2 "--tags of a tagger" "$MEDLEY" predict --model tagger.medley --tags XPOS --output bad.out test.conllu
+ls -A | grep -vx m.medley >after.lst
+check "nothing is left behind" cmp <(grep -vx m.medley before.lst) after.lst
+expect_exit 0 "a sentence too long to learn from is parsed" predict --output long.out long.conllu
+check "to the last word" test "$(wc -l <long.out)" -eq 2001
+check "as one tree" test "$(cut -f7 long.out | grep -cx 0)" -eq 1
+check "the input is untouched" cmp train.conllu <(treebank 80 1)
