@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The built-in sets of arc templates: one row each. Nearly all templates come with and without the
- * distance, so that a penalty can choose. */
+ * distance, so that a penalty can choose. None is about the modifier alone: all arcs that may reach
+ * a word would have the same features. */
 #include "feature/arc.h"
 
 /* Everything that CoNLL-U says of a word. */
 static const char arc_507[] =
     "# the arc alone\n"
-    "{bias,dir,dist,set.upos,crossed,set.upos dist,crossed dist}\n"
+    "{dir,dist,set.upos,crossed,set.upos dist,crossed dist,set.upos crossed}\n"
     "\n"
     "# one end\n"
-    "{h,m}.{form,lemma,upos,xpos,feats} {,dist}\n"
+    "h.{form,lemma,upos,xpos,feats} {,dist}\n"
+    "m.{form,lemma,upos,xpos,feats} {dir,dist}\n"
     "h.{form h.upos,lemma h.xpos,upos h.feats,xpos h.feats,prefix h.upos,suffix h.upos} "
     "{,dist}\n"
     "m.{form m.upos,lemma m.xpos,upos m.feats,xpos m.feats,prefix m.upos,suffix m.upos} "
-    "{,dist}\n"
+    "{dir,dist}\n"
     "\n"
     "# both ends\n"
     "h.{form,lemma,upos,xpos,feats,form h.xpos,upos h.feats} "
@@ -30,11 +32,13 @@ static const char arc_507[] =
     "\n"
     "# tags of the neighbours of one end\n"
     "h.upos {h-2.upos h-1.upos,h+1.upos h+2.upos} {,m.upos} {,dist}\n"
-    "m.upos {m-2.upos m-1.upos,m+1.upos m+2.upos} {,h.upos} {,dist}\n"
+    "m.upos {m-2.upos m-1.upos,m+1.upos m+2.upos} {dir,dist,h.upos,h.upos dist}\n"
     "h.xpos {h-2.xpos h-1.xpos,h+1.xpos h+2.xpos} {,m.xpos} {,dist}\n"
-    "m.xpos {m-2.xpos m-1.xpos,m+1.xpos m+2.xpos} {,h.xpos} {,dist}\n"
-    "{h.upos h-1.upos h+1.upos,m.upos m-1.upos m+1.upos} {,dist}\n"
-    "{h.xpos h-1.xpos h+1.xpos,m.xpos m-1.xpos m+1.xpos} {,dist}\n"
+    "m.xpos {m-2.xpos m-1.xpos,m+1.xpos m+2.xpos} {dir,dist,h.xpos,h.xpos dist}\n"
+    "h.upos h-1.upos h+1.upos {,dist}\n"
+    "m.upos m-1.upos m+1.upos {dir,dist}\n"
+    "h.xpos h-1.xpos h+1.xpos {,dist}\n"
+    "m.xpos m-1.xpos m+1.xpos {dir,dist}\n"
     "\n"
     "# a word and tags around it\n"
     "h.form h{-1,+1}.upos m.{form,upos} {,dist}\n"
@@ -78,11 +82,11 @@ static const char arc_507[] =
  * of words, or where those are not to be used. */
 static const char arc_form_upos[] =
     "# the arc alone\n"
-    "{bias,set.upos,crossed} {,dist}\n"
+    "{dir,dist,set.upos,crossed,set.upos dist,crossed dist}\n"
     "\n"
     "# one end, both ends\n"
-    "{h,m}.{form,upos} {,dist}\n"
-    "{h.form h.upos,m.form m.upos} {,dist}\n"
+    "h.{form,upos,form h.upos} {,dist}\n"
+    "m.{form,upos,form m.upos} {dir,dist}\n"
     "h.{form,upos,form h.upos} m.{form,upos,form m.upos} {,dist}\n"
     "{h.lower m.lower,h.lower m.upos,h.upos m.lower} {,dist}\n"
     "{h.suffix m.suffix,h.suffix m.upos,h.upos m.suffix,h.prefix m.upos,h.upos m.prefix} "
@@ -92,8 +96,9 @@ static const char arc_form_upos[] =
     "h.upos {,h-1.upos,h+1.upos,h-1.upos h+1.upos} m.upos {,m-1.upos,m+1.upos,m-1.upos "
     "m+1.upos} {,dist}\n"
     "h.upos {h-2.upos h-1.upos,h+1.upos h+2.upos} {,m.upos} {,dist}\n"
-    "m.upos {m-2.upos m-1.upos,m+1.upos m+2.upos} {,h.upos} {,dist}\n"
-    "{h.upos h-1.upos h+1.upos,m.upos m-1.upos m+1.upos} {,dist}\n"
+    "m.upos {m-2.upos m-1.upos,m+1.upos m+2.upos} {dir,dist,h.upos,h.upos dist}\n"
+    "h.upos h-1.upos h+1.upos {,dist}\n"
+    "m.upos m-1.upos m+1.upos {dir,dist}\n"
     "\n"
     "# a word and tags around it\n"
     "h.form h{-1,+1}.upos m.{form,upos} {,dist}\n"

@@ -113,10 +113,11 @@ static inline void tested_make(struct tested *tested, const struct sentences *gi
             tested->memory[i] = GUARD_VALUE;
     const md_arc_explicit what = {
         .name = md_arc_templates_name(given->templates, t),
-        .arcs = given->arcs,
+        .arcs = &given->arcs,
         .sentence = given->of_row,
         .t = t,
         .bits = bits,
+        .bag = md_arc_templates_is_bag(given->templates, t),
         .weight = tested->memory + GUARD,
         .aside = usage.averaging ? tested->memory + tested->slots + (size_t)3 * GUARD : NULL,
         .gain = GAIN,

@@ -85,21 +85,28 @@ static void trees_are_learnt_and_survive_files(void **state)
     medley_dataset_free(fresh);
 }
 
-static void one_seed_gives_one_model_whatever_the_number_of_threads(void **state)
+static void one_seed_gives_one_model_whatever_threads_and_memory(void **state)
 {
     (void)state;
     medley_dataset *train = treebank(small_treebank);
     for (size_t i = 0; i < WAYS; i++) {
+        char one[128];
         char two[128];
-        snprintf(two, sizeof two, "%s threads=2", ways[i]);
-        medley_model *model = fit_parser(train, NULL, ways[i]);
+        char little[128];
+        snprintf(one, sizeof one, "%s batch=2", ways[i]);
+        snprintf(two, sizeof two, "%s batch=2 threads=2", ways[i]);
+        snprintf(little, sizeof little, "%s memory=1K batch=2", ways[i]);
+        medley_model *model = fit_parser(train, NULL, one);
         medley_model *with_two = fit_parser(train, NULL, two);
-        medley_model *again = fit_parser(train, NULL, ways[i]);
+        medley_model *again = fit_parser(train, NULL, one);
+        medley_model *in_little_memory = fit_parser(train, NULL, little);
         assert_same_file(model, with_two);
         assert_same_file(model, again);
+        assert_same_file(model, in_little_memory);
         medley_model_free(model);
         medley_model_free(with_two);
         medley_model_free(again);
+        medley_model_free(in_little_memory);
     }
     medley_dataset_free(train);
 }
@@ -350,7 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_are_learnt_and_survive_files),
-        cmocka_unit_test(one_seed_gives_one_model_whatever_the_number_of_threads),
+        cmocka_unit_test(one_seed_gives_one_model_whatever_threads_and_memory),
         cmocka_unit_test(a_model_without_blocks_still_predicts_trees),
         cmocka_unit_test(projective_models_predict_projective_trees),
         cmocka_unit_test(measures_are_what_counting_gives),
