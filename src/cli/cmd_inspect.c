@@ -98,7 +98,8 @@ static medley_status print_text(const medley_model *model, size_t top, size_t fe
     if (!isnan(s->bias))
         printf(", bias %.6g", s->bias);
     printf("\n");
-    if (!cli_print_calibration(stdout, model) && !medley_model_is_regression(model))
+    if (!cli_print_calibration(stdout, model) && !medley_model_is_regression(model) &&
+        !medley_model_is_parser(model))
         printf("probabilities are not calibrated (train --calibrate)\n");
     printf("\n");
     cli_print_blocks(stdout, s, top);

@@ -123,13 +123,16 @@ static medley_status fail_unknown(const char *name, medley_error *error)
 medley_status md_templates_read(md_templates **templates, const char *path_or_name,
                                 medley_error *error)
 {
+    static const char mark[] = "built-in:"; /* no file is meant, even if there is one */
+    const bool marked = strncmp(path_or_name, mark, sizeof mark - 1) == 0;
+    const char *name = marked ? path_or_name + sizeof mark - 1 : path_or_name;
     struct stat info;
-    const bool exists = stat(path_or_name, &info) == 0;
+    const bool exists = !marked && stat(path_or_name, &info) == 0;
     if (!exists || S_ISDIR(info.st_mode))
         for (size_t i = 0; md_template_sets[i].name != NULL; i++)
-            if (strcmp(md_template_sets[i].name, path_or_name) == 0)
+            if (strcmp(md_template_sets[i].name, name) == 0)
                 return md_templates_parse(templates, md_template_sets[i].text,
-                                          strlen(md_template_sets[i].text), path_or_name, error);
+                                          strlen(md_template_sets[i].text), name, error);
     if (exists && S_ISDIR(info.st_mode))
         return md_fail_at(error, MEDLEY_FAILED, path_or_name, 0,
                           "cannot read: it is a directory; name a template file in it");

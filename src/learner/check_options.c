@@ -45,6 +45,11 @@ static medley_status check_mirror_options(const md_problem *problem, medley_erro
                        "--method %s has its own rates and radius: --eta0, --schedule and --radius "
                        "have no place in it",
                        method->name);
+    if (method->rule == MD_RULE_MIRROR && options->prox_every > 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--prox-every is about the steps of --method spom and has no place in "
+                       "--method %s",
+                       method->name);
     if (stages && options->epochs > 0)
         return md_fail(error, MEDLEY_USAGE,
                        "--method %s has two stages: say --epochs1 and --epochs2 in place of "
@@ -76,11 +81,12 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
     const medley_options *options = problem->options;
     const char *method = problem->method->name;
     if (problem->method->batch && (problem->dev != NULL || md_options_speak_of_online(options)))
-        return md_fail(error, MEDLEY_USAGE,
-                       "--dev, --epochs, --eta0, --schedule, --radius, --batch, --average, "
-                       "--checkpoint and --block-scale are about online learning and have no place "
-                       "in --method %s",
-                       method);
+        return md_fail(
+            error, MEDLEY_USAGE,
+            "--dev, --epochs, --eta0, --schedule, --radius, --batch, --prox-every, --average, "
+            "--checkpoint and --block-scale are about online learning and have no place "
+            "in --method %s",
+            method);
     if (!problem->method->batch && (options->gap != 0.01 || options->max_iterations != 500 ||
                                     options->ridge != 0 || options->storage != MD_STORE_SINGLE))
         return md_fail(error, MEDLEY_USAGE,

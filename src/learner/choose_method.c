@@ -18,8 +18,8 @@ static const md_method *find_method(const char *name)
 bool md_options_speak_of_online(const medley_options *o)
 {
     return o->epochs > 0 || strcmp(o->eta0, "auto") != 0 || o->schedule != MD_RATE_AUTO ||
-           o->average || strcmp(o->radius, "auto") != 0 || o->batch > 0 || o->checkpoint != NULL ||
-           o->resume || o->block_scale != NULL;
+           o->average || strcmp(o->radius, "auto") != 0 || o->batch > 0 || o->prox_every > 0 ||
+           o->checkpoint != NULL || o->resume || o->block_scale != NULL;
 }
 
 /* Is the penalty a sum over kernels that has few of them, or is bounded to? l2 is one too, but as a

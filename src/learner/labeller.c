@@ -23,8 +23,10 @@ static medley_status make_options(medley_options **options, const md_problem *pr
     static const struct {
         const char *name, *value;
     } settings[] = {
-        {"task", "chain"}, {"template", "relation"}, {"loss", "hinge"},  {"penalty", "l2"},
-        {"C", "1"},        {"average", "true"},      {"min-count", "2"},
+        {"task", "chain"},  {"template", "built-in:relation"},
+        {"loss", "hinge"},  {"penalty", "l2"},
+        {"C", "1"},         {"average", "true"},
+        {"min-count", "2"},
     };
     char number[32];
     medley_status status = medley_options_create(options, error);

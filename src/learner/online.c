@@ -248,6 +248,7 @@ struct batch {
     md_online *online;
     const size_t *which; /* [count] examples */
     size_t count;
+    bool is_last; /* of the epoch */
 };
 
 static md_example example_of(const struct batch *batch, size_t item)
@@ -369,8 +370,19 @@ void md_online_finish(md_online *online, size_t count, double eta, double factor
     for_every_block(&work, step_threads(online, &work.step), finish_block);
 }
 
-/* count: gradients, 0 where no example had a loss; examples: of the round. */
-static void prox_update(md_online *online, size_t count, size_t examples)
+/* Is it time for the prox? Steps of several rounds may come before it, and it then shrinks by as
+ * much as it would have in all of them (truncated gradients): what steps in all directions leave of
+ * a block that nothing needs is smaller than that, and the block goes out. */
+static bool is_prox_due(md_online *online, bool last)
+{
+    const bool due = last || ++online->rounds_since_prox >= online->settings.prox_every;
+    if (due)
+        online->rounds_since_prox = 0;
+    return due;
+}
+
+/* count: gradients, 0 where no example had a loss; examples: of the round; last: of the epoch. */
+static void prox_update(md_online *online, size_t count, size_t examples, bool last)
 {
     const md_penalty *penalty = online->problem.penalty;
     const double eta = rate(online);
@@ -379,7 +391,9 @@ static void prox_update(md_online *online, size_t count, size_t examples)
     if (absorbed > 0)
         shrink_before_step(online, 1 - tau * absorbed);
     md_online_step(online, count, eta);
-    const double threshold = tau * md_penalty_inner_threshold(penalty);
+    online->owed = fmin(online->owed + tau, MOST_SHRINK);
+    const bool due = is_prox_due(online, last);
+    const double threshold = due ? online->owed * md_penalty_inner_threshold(penalty) : 0;
     if (threshold > 0 && md_online_norms_are_finite(online)) {
         struct shared_work work = work_of(online, count, eta);
         threshold_blocks(&work, threshold);
@@ -388,7 +402,12 @@ static void prox_update(md_online *online, size_t count, size_t examples)
         online->diverged = true;
         return;
     }
-    shrink(online, tau);
+    if (due) {
+        shrink(online, online->owed);
+        online->owed = 0;
+    } else {
+        memcpy(online->shrunk, online->norm, online->problem.block_count * sizeof *online->norm);
+    }
     md_online_finish(online, count, eta, projection(online));
 }
 
@@ -403,7 +422,7 @@ static void run_round(struct batch *batch)
     if (online->settings.rule == MD_RULE_MIRROR)
         md_mirror_update(online, count, batch->count);
     else
-        prox_update(online, count, batch->count);
+        prox_update(online, count, batch->count, batch->is_last);
     for (size_t m = 0; online->counting && m < online->problem.block_count; m++)
         md_block_count_iterate(online->problem.blocks[m]);
 }
@@ -461,6 +480,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
                                   .which = online->order + i,
                                   .count = left < online->settings.batch ? left
                                                                          : online->settings.batch};
+            batch.is_last = batch.count == left;
             run_round(&batch);
             i += batch.count;
         }

@@ -29,6 +29,7 @@ typedef struct md_online_settings {
     size_t average_from; /* iterates of earlier epochs do not count */
     double radius;       /* infinity: no projection */
     size_t batch;        /* examples of a round, all scored by the same theta */
+    size_t prox_every;   /* so many rounds, and at the end of an epoch */
     bool by_block;       /* examples of a round are scored block by block, not one by one */
     double least_part;   /* parts of other rows with less are left alone as well */
     double learnt; /* rows whose right label lacks less probability are left alone; 0: none are */
@@ -82,6 +83,8 @@ typedef struct md_online {
     size_t round;   /* examples seen */
     size_t updates; /* of them, how many led to a step */
     size_t renewed; /* updates when score caches were last computed anew */
+    double owed;    /* tau of rounds since the last prox */
+    size_t rounds_since_prox;
     md_mirror mirror;
     bool counting;    /* iterates of this epoch count for the average */
     bool diverged;    /* a norm is not finite: theta is worthless and rounds are no longer run */

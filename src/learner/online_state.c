@@ -8,6 +8,8 @@
 void md_online_restart(md_online *online, double eta0)
 {
     online->round = online->updates = online->renewed = 0;
+    online->owed = 0;
+    online->rounds_since_prox = 0;
     online->mirror = (md_mirror){0};
     online->diverged = false;
     online->settings.eta0 = eta0;

@@ -207,7 +207,16 @@ const md_param md_option_table[] = {
      .most = 4096,
      .argument = "N",
      .help = "examples of a round, scored in parallel by the same weights; 0: 1 with kernels, 8 "
-             "where all features are explicit"},
+             "where all features are explicit, of trees a hundredth of the sentences, at most 32"},
+    {.name = "prox-every",
+     .type = MD_INT,
+     .offset = FIELD(prox_every),
+     .fallback = "0",
+     .least = 0,
+     .most = 1e9,
+     .argument = "N",
+     .help = "rounds of steps before the penalty shrinks the blocks, as much as it would have in "
+             "each: more leave more blocks out; 0: 1, of trees at most 32"},
     {.name = "bigram",
      .type = MD_CHOICE,
      .offset = FIELD(bigram),

@@ -51,7 +51,7 @@ struct medley_options {
     char *eta; /* a number or "auto" */
     long long epochs1, epochs2;
     long long patience;
-    long long batch; /* 0: auto */
+    long long batch, prox_every; /* 0: auto */
     int bigram;
     double bigram_scale;
     bool bigram_ends;

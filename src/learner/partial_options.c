@@ -92,6 +92,7 @@ static const char rates[] = "its steps have the length eta";
 static const char no_strength[] = "its steps do not look at a penalty";
 static const char no_certificate[] = "there is no certificate";
 static const char no_templates[] = "it has no feature templates";
+static const char no_trees[] = "it predicts labels, not trees";
 
 static const struct idle idle_options[] = {
     {"method", "obscure", "it is the first stage of method obscure"},
@@ -119,6 +120,11 @@ static const struct idle idle_options[] = {
     {"template", NULL, no_templates},
     {"min-count", NULL, no_templates},
     {"hash-bits", NULL, no_templates},
+    {"prox-every", NULL, no_strength},
+    {"tags", NULL, no_trees},
+    {"roots", NULL, no_trees},
+    {"projective", NULL, no_trees},
+    {"unlabelled", NULL, no_trees},
 };
 
 static medley_status check_idle(const medley_options *options, const medley_options *defaults,

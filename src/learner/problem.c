@@ -348,14 +348,17 @@ bool md_problem_is_explicit(const md_problem *problem)
 }
 
 /* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
- * only if there are some sequences to score. */
+ * only if there are some sequences to score; and sentences share what they look up of tables. */
 size_t md_problem_batch(const md_problem *problem)
 {
-    enum { BATCH = 8, TREE_BATCH = 32 };
+    enum { BATCH = 8, TREE_BATCH = 32, TREES = 100 }; /* sentences for each of a round */
     const size_t given = (size_t)problem->options->batch;
     if (given > 0)
         return given;
-    return problem->trees ? TREE_BATCH : md_problem_is_explicit(problem) ? BATCH : 1;
+    const size_t few = problem->example_count / TREES + 1;
+    if (problem->trees)
+        return few < TREE_BATCH ? few : TREE_BATCH;
+    return md_problem_is_explicit(problem) ? BATCH : 1;
 }
 
 /* A candidate's factor by --block-scale; the last one that fits counts. */

@@ -404,6 +404,18 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
                                .gold = problem->gold};
 }
 
+/* Rounds before a prox. There are hundreds of templates for trees, and most of them get some step
+ * in every round: a prox behind each would leave none of them out. */
+static size_t choose_prox_every(const md_problem *problem)
+{
+    enum { MOST = 32, LEAST_AN_EPOCH = 12 };
+    const size_t given = (size_t)problem->options->prox_every;
+    const size_t rounds = problem->example_count / md_problem_batch(problem) / LEAST_AN_EPOCH;
+    if (given > 0 || !problem->trees)
+        return given > 0 ? given : 1;
+    return rounds > MOST ? MOST : rounds > 0 ? rounds : 1;
+}
+
 static md_online_settings choose_settings(const md_problem *problem, const md_online_problem *loop)
 {
     const medley_options *options = problem->options;
@@ -419,6 +431,7 @@ static md_online_settings choose_settings(const md_problem *problem, const md_on
         .average_from = (size_t)(options->average_from * (double)problem->epochs),
         .radius = choose_radius(problem, loop),
         .batch = md_problem_batch(problem),
+        .prox_every = choose_prox_every(problem),
         .learnt = MD_LEARNT,
         .by_block = problem->trees, /* whose tables are large, and hardly stay in the cache */
         .least_part = problem->trees ? MD_LEARNT : 0, /* a word has dozens of unlikely heads */

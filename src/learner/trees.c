@@ -86,7 +86,7 @@ static medley_status open_window(void *context, const size_t *examples, size_t c
         if (bytes > memory && taken >= batch)
             break;
     }
-    if (taken < count)
+    if (taken < count && batch > 0)
         taken -= taken % batch;
     source.which = examples;
     source.count = *opened = taken;

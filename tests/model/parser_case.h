@@ -74,25 +74,32 @@ static inline void remove_templates(void)
     unlink(templates_path);
 }
 
-/* Options, and before them what is small enough for tests. */
-static inline void parser_options(char text[1024], const char *options)
+/* What is small enough for tests, and then these. */
+static inline medley_options *parser_options(const char *given)
 {
+    char text[512];
+    medley_error error = {0};
     if (templates_path[0] == '\0') {
         temporary_path(templates_path);
         write_bytes(templates_path, small_templates, strlen(small_templates));
         atexit(remove_templates);
     }
-    snprintf(text, 1024, "task=tree template=%s hash-bits=6 eta0=0.3 epochs=4 threads=1 %s",
-             templates_path, options);
-    assert_true(strlen(text) < 512); /* what make_options takes */
+    snprintf(text, sizeof text, "task=tree hash-bits=6 eta0=0.3 epochs=4 threads=1 %s", given);
+    medley_options *options = make_options(text);
+    assert_int_equal(medley_options_set(options, "template", templates_path, &error), MEDLEY_OK);
+    return options;
 }
 
 static inline medley_model *fit_parser(const medley_dataset *train, const medley_dataset *dev,
-                                       const char *options)
+                                       const char *given)
 {
-    char text[1024];
-    parser_options(text, options);
-    return fit(train, dev, text);
+    medley_model *model = NULL;
+    medley_error error = {0};
+    medley_options *options = parser_options(given);
+    if (medley_fit(&model, train, dev, options, NULL, &error) != MEDLEY_OK)
+        fail_msg("%s: %s", given, error.message);
+    medley_options_free(options);
+    return model;
 }
 
 /* Every sentence a tree, with one word at the root unless many are allowed. */

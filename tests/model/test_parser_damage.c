@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-enum { FORGERIES = 3000, TREES_SECTION = 6, STORY_SECTION = 0 };
+enum { FORGERIES = 1500, TREES_SECTION = 6, STORY_SECTION = 0 };
 
 static void parser_make(struct sample *sample, const char *options)
 {
@@ -208,6 +208,49 @@ static void tables_must_fit_the_file(void **state)
     sample_clear(&sample);
 }
 
+/* Numbers that contradict others in the same section. */
+static void contradictions_are_refused(void **state)
+{
+    (void)state;
+    struct sample sample;
+    md_arc_templates *templates = NULL;
+    medley_error error = {0};
+    parser_make(&sample, "unlabelled=yes");
+    const size_t entry = entry_of(sample.bytes, TREES_SECTION);
+    const size_t section = get(sample.bytes, entry + 8);
+    md_unpack in = {
+        .data = sample.bytes + section, .length = get(sample.bytes, entry + 16), .position = 16};
+    assert_int_equal(md_arc_templates_unpack(&templates, &in, &error), MEDLEY_OK);
+    md_arc_templates_free(templates);
+    const size_t block = section + in.position; /* of the first table: its place in the story, */
+    const size_t used = block + 16;             /* a count, 64 bits for its slots, and values */
+    const uint64_t count = get(sample.bytes, block + 8);
+    assert_true(count > 4 && count < 64);
+    const struct {
+        size_t place;
+        uint64_t value;
+    } lies[] = {{section, MD_ARC_COLUMNS},
+                {section, UINT64_MAX},
+                {block, 1000},
+                {block + 8, count + 1},
+                {block + 8, count - 1},
+                {used, get(sample.bytes, used) & (get(sample.bytes, used) - 1)},
+                {used, get(sample.bytes, used) | (get(sample.bytes, used) + 1)},
+                {used + 8, UINT64_C(0x7f80)},  /* infinite */
+                {used + 8, UINT64_C(0xffc0)}}; /* no number */
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        const uint64_t right = get(sample.bytes, lies[i].place);
+        put(sample.bytes, lies[i].place, lies[i].value);
+        renew_all_checksums(sample.bytes);
+        if (try_parser(&sample, sample.bytes, sample.length) != REFUSED)
+            fail_msg("lie %zu is believed", i);
+        put(sample.bytes, lies[i].place, right);
+    }
+    renew_all_checksums(sample.bytes);
+    assert_int_equal(try_parser(&sample, sample.bytes, sample.length), SAME);
+    sample_clear(&sample);
+}
+
 /* A parser that labels by a parser that labels by a parser ...: whoever went down to the last would
  * run out of stack. */
 enum { DEPTH = 300, STACK = 256 * 1024 };
@@ -268,6 +311,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(forged_contents_never_reach_outside_their_arrays),
         cmocka_unit_test(tables_must_fit_the_file),
+        cmocka_unit_test(contradictions_are_refused),
         cmocka_unit_test(parsers_within_parsers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

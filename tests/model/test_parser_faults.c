@@ -82,11 +82,9 @@ static void failing_allocations_are_reported(void **state)
     } cases[] = {{"epochs=1 unlabelled=yes average=yes penalty=l1 lambda=0.001", 1},
                  {"epochs=1", 7}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[1024];
         struct subject subject = {.train = treebank(small_treebank),
                                   .dev = treebank(other_treebank)};
-        parser_options(text, cases[i].options);
-        subject.options = make_options(text);
+        subject.options = parser_options(cases[i].options);
         subject.model = fit_parser(subject.train, NULL, cases[i].options);
         temporary_path(subject.path);
         fail_one_by_one(&subject, do_fit, cases[i].step);

@@ -47,6 +47,7 @@ static const char *const ways[] = {
     "unlabelled=yes penalty=sparse-group lambda=0.001",
     "unlabelled=yes method=obscure eta0=auto epochs=0 epochs1=3 epochs2=3",
     "roots=many projective=yes",
+    "unlabelled=yes eta0=auto average=yes average-from=0.5",
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -64,6 +65,9 @@ static void trees_are_learnt_and_survive_files(void **state)
         assert_true(loaded->space.shape.many_roots == many);
         assert_true(loaded->space.shape.projective == (strstr(ways[i], "projective") != NULL));
         assert_int_equal(medley_model_label_count(loaded) == 0, unlabelled);
+        for (size_t t = 0; t < md_arc_templates_count(loaded->parser->templates); t++)
+            assert_string_equal(md_arc_templates_name(loaded->parser->templates, t),
+                                loaded->summary.blocks[loaded->parser->info[t]].name);
         for (int known = 0; known < 2; known++) {
             const medley_dataset *data = known ? train : fresh;
             medley_prediction *before = predict(model, data);
@@ -214,7 +218,11 @@ static void measures_are_what_counting_gives(void **state)
                                   "1 ! PUNCT . 0 root/./";
     medley_dataset *train = treebank(small_treebank);
     medley_dataset *fresh = treebank(other_treebank);
+    /* the right relations at words whose heads are said to be others */
+    static const char moved[] = "1 the DET DT 3 det/2 dog NOUN NN 3 nsubj/3 barks VERB VB 0 root/"
+                                "4 . PUNCT . 2 punct/./";
     medley_dataset *unknown = treebank(strange);
+    medley_dataset *elsewhere = treebank(moved);
     for (size_t i = 0; i < 2; i++) {
         medley_evaluation evaluation;
         medley_error error = {0};
@@ -223,6 +231,7 @@ static void measures_are_what_counting_gives(void **state)
         measure(model, train);
         measure(model, fresh);
         measure(model, unknown);
+        measure(model, elsewhere);
         assert_int_equal(medley_evaluate(&evaluation, model, unknown, 1, &error), MEDLEY_OK);
         assert_int_equal(evaluation.unknown_labels, i == 0 ? 0 : 2);
         medley_evaluation_clear(&evaluation);
@@ -231,6 +240,7 @@ static void measures_are_what_counting_gives(void **state)
     medley_dataset_free(train);
     medley_dataset_free(fresh);
     medley_dataset_free(unknown);
+    medley_dataset_free(elsewhere);
 }
 
 /* ---- what a run can be told ---- */
@@ -316,10 +326,8 @@ static bool stop_once(void *context, const medley_progress *progress)
 static void a_stopped_run_leaves_a_parser(void **state)
 {
     (void)state;
-    char text[1024];
     medley_dataset *train = treebank(small_treebank);
-    parser_options(text, "");
-    medley_options *options = make_options(text);
+    medley_options *options = parser_options("");
     for (size_t calls = 2; calls < 12; calls += 3) { /* relations come first, then trees */
         size_t calls_left = calls;
         medley_model *model = NULL;
