@@ -99,7 +99,8 @@ static medley_status check_context(const md_problem *problem, medley_error *erro
     if (!problem->sequences && wants_context)
         return md_fail(error, MEDLEY_USAGE,
                        "--bigram, --bigram-scale, --bigram-ends and --order are about sequences of "
-                       "labels, and here every row has a label of its own; leave them out");
+                       "labels, and --task %s has none; leave them out",
+                       problem->task);
     if (options->bigram == MD_BIGRAM_FIXED && problem->method->rule == MD_RULE_MIRROR)
         return md_fail(error, MEDLEY_USAGE,
                        "--method %s has one norm over all blocks and no term of its own for pairs "

@@ -45,7 +45,7 @@ const md_param md_option_table[] = {
      .fallback = "auto",
      .argument = "NAME",
      .help = "hinge, logistic, softmax-margin (online methods), squared or epsilon(0.1) (numbers); "
-             "auto: hinge, for numbers squared, for trees logistic (medley list losses)"},
+             "auto: hinge, for numbers squared (medley list losses)"},
     {.name = "penalty",
      .type = MD_STRING,
      .offset = FIELD(penalty),
@@ -123,7 +123,8 @@ const md_param md_option_table[] = {
      .least = 0,
      .most = 1e6,
      .argument = "N",
-     .help = "passes over the data; 0: 100 with kernels, 12 where all features are explicit"},
+     .help = "passes over the data; 0: 100 with kernels, 12 where all features are explicit, 10 of "
+             "trees"},
     {.name = "eta0",
      .type = MD_STRING,
      .offset = FIELD(eta0),
@@ -216,7 +217,7 @@ const md_param md_option_table[] = {
      .most = 1e9,
      .argument = "N",
      .help = "rounds of steps before the penalty shrinks the blocks, as much as it would have in "
-             "each: more leave more blocks out; 0: 1, of trees at most 32"},
+             "each: more leave more blocks out; 0: 1, of trees an epoch"},
     {.name = "bigram",
      .type = MD_CHOICE,
      .offset = FIELD(bigram),

@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs says otherwise */
-enum { MOST_VALUES = 1000000000 };                  /* bytes */
-static const double DEFAULT_C = 10;
+enum {
+    KERNEL_EPOCHS = 100,
+    EXPLICIT_EPOCHS = 12,
+    TREE_EPOCHS = 10
+};                                 /* unless --epochs says otherwise */
+enum { MOST_VALUES = 1000000000 }; /* bytes */
+static const double DEFAULT_C = 10, TREE_C = 1;
 
 void md_problem_drop_rows(md_problem *problem)
 {
@@ -384,6 +388,8 @@ static void count_epochs(md_problem *problem)
         problem->epochs = problem->first_epochs + (size_t)options->epochs2;
     else if (options->epochs > 0)
         problem->epochs = (size_t)options->epochs;
+    else if (problem->trees)
+        problem->epochs = TREE_EPOCHS;
     else
         problem->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
 }
@@ -411,7 +417,9 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
     MEDLEY_TRY(md_options_number(&problem->eta, "eta", options->eta, false, error));
     MEDLEY_TRY(md_options_lambda(&problem->lambda, options,
-                                 method->default_C > 0 ? method->default_C : DEFAULT_C,
+                                 method->default_C > 0 ? method->default_C
+                                 : problem->trees      ? TREE_C
+                                                       : DEFAULT_C,
                                  problem->example_count, error));
     MEDLEY_TRY(make_bank(problem, error));
     MEDLEY_TRY(md_problem_find_templates(problem, error));

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
@@ -404,16 +405,12 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
                                .gold = problem->gold};
 }
 
-/* Rounds before a prox. There are hundreds of templates for trees, and most of them get some step
- * in every round: a prox behind each would leave none of them out. */
+/* Rounds before a prox. There are hundreds of templates for trees, and each of them gets some step
+ * in every round: only the end of an epoch tells those that nothing needs from the others. */
 static size_t choose_prox_every(const md_problem *problem)
 {
-    enum { MOST = 32, LEAST_AN_EPOCH = 12 };
     const size_t given = (size_t)problem->options->prox_every;
-    const size_t rounds = problem->example_count / md_problem_batch(problem) / LEAST_AN_EPOCH;
-    if (given > 0 || !problem->trees)
-        return given > 0 ? given : 1;
-    return rounds > MOST ? MOST : rounds > 0 ? rounds : 1;
+    return given > 0 ? given : problem->trees ? SIZE_MAX : 1;
 }
 
 static md_online_settings choose_settings(const md_problem *problem, const md_online_problem *loop)

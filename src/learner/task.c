@@ -191,7 +191,7 @@ medley_status md_problem_find_loss(md_problem *problem, medley_error *error)
 {
     const char *name = problem->options->loss;
     if (strcmp(name, "auto") == 0)
-        name = problem->regression ? "squared" : problem->trees ? "logistic" : "hinge";
+        name = problem->regression ? "squared" : "hinge";
     if (problem->method->batch)
         return find_margin_loss(problem, name, error);
     problem->loss = md_loss_find(name);
