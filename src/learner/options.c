@@ -68,8 +68,8 @@ const md_param md_option_table[] = {
      .least = 1e-300,
      .most = 1e300,
      .argument = "X",
-     .help =
-         "the same as 1/(lambda N), large is weak; default 10, of methods obscure and pegasos 1"},
+     .help = "the same as 1/(lambda N), large is weak; default 10, of methods obscure and pegasos "
+             "and of trees 1"},
     {.name = "spicy-C",
      .type = MD_DOUBLE,
      .offset = FIELD(spicy_C),
@@ -130,7 +130,7 @@ const md_param md_option_table[] = {
      .offset = FIELD(eta0),
      .fallback = "auto",
      .argument = "X|auto",
-     .help = "first learning rate; auto searches on a part of the data"},
+     .help = "first learning rate; auto searches on a part of the data, and has a rule for trees"},
     {.name = "schedule",
      .type = MD_CHOICE,
      .offset = FIELD(schedule),

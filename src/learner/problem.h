@@ -122,6 +122,8 @@ md_task md_task_of(const medley_options *options, const medley_dataset *train);
 /* ---- trees.c: what is particular to trees ---- */
 medley_status md_trees_check(md_problem *problem, medley_error *error);
 medley_status md_trees_find_features(md_problem *problem, medley_error *error);
+/* The first rate for eta0 = auto. */
+double md_trees_rate(const md_problem *problem);
 medley_status md_trees_block(md_block **block, md_problem *problem, const md_explicit *what,
                              size_t t, medley_error *error);
 

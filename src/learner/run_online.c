@@ -462,8 +462,10 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
     medley_status stopped = MEDLEY_OK;
     bool resumed;
     MEDLEY_TRY(resume(&run, &resumed));
+    if (problem->trees && !mirror && isnan(trained->eta0))
+        trained->eta0 = md_trees_rate(problem);
     if (!resumed && !mirror &&
-        isnan(settings.eta0)) /* stopped there: what the last trial has learnt is returned */
+        isnan(trained->eta0)) /* stopped there: what the last trial has learnt is returned */
         MEDLEY_TRY(stopped =
                        md_choose_rate(problem, &online_problem, &settings, &trained->eta0, error));
     if (stopped == MEDLEY_OK) {
