@@ -81,6 +81,8 @@ static void for_all_changes(const arc_block *a, const md_gradient *gradient,
             const size_t count = md_arc_slots(slot, &key, m, h, a->what.bits);
             for (size_t s = 0; s < count; s++) {
                 __builtin_prefetch(a->x.weight + slot[s], 1);
+                if (a->x.what.averaging)
+                    __builtin_prefetch(a->x.weight + a->x.aside + slot[s], 1);
                 changes.coefficient[changes.count++] = delta->coefficient[i];
             }
             if (changes.count > CHUNK - MD_ARC_MOST) {
@@ -165,7 +167,7 @@ static void collect(void *context, const struct changes *changes)
 static double gradient_norm2(md_block *block, const md_gradient *gradient)
 {
     const arc_block *a = view(block);
-    const size_t most = gradient->delta->count * MD_ARC_MOST + 1;
+    const size_t most = gradient->delta->count * (a->what.bag ? MD_ARC_MOST : 1) + 1;
     struct entries entries = {.list = md_calloc(most, sizeof *entries.list)};
     if (entries.list == NULL)
         return NAN; /* noticed as a norm that is not finite */

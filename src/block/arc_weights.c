@@ -41,8 +41,9 @@ MD_VECTOR static void find_arc_slots(uint32_t *slot, const struct word *word, si
         slot[i] = md_arc_mix(head[i] + distance[i] + arc[i] + modifier) >> shift;
 }
 
-/* Where weights are: one of the two. */
+/* Where weights are: floats, or halves of them. */
 struct table {
+    bool halved;
     const float *weight;
     const uint16_t *half;
     uint32_t shift;
@@ -52,13 +53,14 @@ struct table {
 static float look_up(const struct table *table, uint32_t key)
 {
     const uint32_t slot = md_arc_mix(key) >> table->shift;
-    return table->half ? md_float_of_half(table->half[slot]) : table->factor * table->weight[slot];
+    return table->halved ? md_float_of_half(table->half[slot])
+                         : table->factor * table->weight[slot];
 }
 
 /* Asks for the lines of memory that the slots are in. */
 static void ask_for(const struct table *table, const uint32_t *slot, size_t count)
 {
-    if (table->half != NULL)
+    if (table->halved)
         for (size_t i = 0; i < count; i++)
             __builtin_prefetch(table->half + slot[i]);
     else
@@ -68,7 +70,7 @@ static void ask_for(const struct table *table, const uint32_t *slot, size_t coun
 
 static void add_slots(float *score, const struct table *table, const uint32_t *slot, size_t count)
 {
-    if (table->half != NULL)
+    if (table->halved)
         for (size_t i = 0; i < count; i++)
             score[i] += md_float_of_half(table->half[slot[i]]);
     else
@@ -135,6 +137,6 @@ void md_arc_add_weights(float *score, const md_arc_key *key, const float *weight
 
 void md_arc_add_halves(float *score, const md_arc_key *key, const uint16_t *half, size_t bits)
 {
-    const struct table table = {.half = half, .shift = 32 - (uint32_t)bits};
+    const struct table table = {.halved = true, .half = half, .shift = 32 - (uint32_t)bits};
     add_table(score, key, &table);
 }

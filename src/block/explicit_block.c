@@ -115,7 +115,8 @@ static void take(void *context, size_t row, const struct slice *slice)
         float *weight = md_explicit_weights(x, column);
         float *aside = md_explicit_aside(x, column);
         const float sum = (float)x->base.weight_sum;
-        md_explicit_catch_up(x, column);
+        if (x->had != NULL)
+            md_explicit_catch_up(x, column);
         md_explicit_note(x, column);
         if (MD_FEW_PARTS * slice->count < x->width) {
             for (size_t i = 0; i < slice->count; i++) {

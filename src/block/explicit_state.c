@@ -142,7 +142,9 @@ double md_explicit_norm2(md_block *block)
     explicit_block *x = cast(block);
     catch_up_all(x);
     double sum = 0;
-    for (size_t f = 0; f < x->features; f++)
+    if (x->stride == x->width)
+        sum = md_sum_squares(x->weight, x->features * x->width);
+    for (size_t f = 0; x->stride != x->width && f < x->features; f++)
         sum += md_sum_squares(md_explicit_weights(x, f), x->width);
     x->norm2 = sum;
     return block->scale * block->scale * sum;

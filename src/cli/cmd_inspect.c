@@ -11,6 +11,10 @@
 static medley_status print_features(const medley_model *model, size_t top, size_t most,
                                     medley_error *error)
 {
+    if (medley_model_is_parser(model)) {
+        printf("\nfeatures of arcs are hashed and have no texts; their templates are above\n");
+        return MEDLEY_OK;
+    }
     const medley_summary *s = medley_model_summary(model);
     size_t *order = cli_blocks_by_weight(s);
     medley_status status = MEDLEY_OK;

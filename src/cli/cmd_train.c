@@ -126,6 +126,8 @@ static void print_json(const struct run *run)
         json_number(stdout, "holdout_r2", run->evaluation.r2);
     } else if (run->held_out != NULL) {
         json_number(stdout, "holdout_accuracy", run->evaluation.accuracy);
+        if (!isnan(run->evaluation.las))
+            json_number(stdout, "holdout_las", run->evaluation.las);
     }
     json_close(stdout, '}');
     printf("\n");
@@ -135,7 +137,10 @@ static void print_held_out(const struct run *run)
 {
     const medley_evaluation *e = &run->evaluation;
     if (!medley_model_is_regression(run->model)) {
-        printf("\naccuracy on the %zu held-out rows: %.2f %%\n", e->parts, 100 * e->accuracy);
+        printf("\naccuracy on the %zu held-out rows: %.2f %%", e->parts, 100 * e->accuracy);
+        if (!isnan(e->las))
+            printf(" (right heads), LAS %.2f %%", 100 * e->las);
+        printf("\n");
         return;
     }
     printf("\non the %zu held-out rows: ", e->parts);

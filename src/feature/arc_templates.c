@@ -252,13 +252,16 @@ static medley_status fail_no_set(const char *name, medley_error *error)
 medley_status md_arc_templates_read(md_arc_templates **templates, const char *path,
                                     medley_error *error)
 {
+    static const char mark[] = "built-in:"; /* no file is meant, even if there is one */
+    const bool marked = strncmp(path, mark, sizeof mark - 1) == 0;
+    const char *name = marked ? path + sizeof mark - 1 : path;
     struct stat info;
-    const bool exists = stat(path, &info) == 0;
+    const bool exists = !marked && stat(path, &info) == 0;
     const bool is_folder = exists && S_ISDIR(info.st_mode);
     if (!exists || is_folder)
         for (size_t i = 0; md_arc_sets[i].name != NULL; i++)
-            if (strcmp(md_arc_sets[i].name, path) == 0)
-                return md_arc_templates_parse(templates, md_arc_sets[i].text, path, error);
+            if (strcmp(md_arc_sets[i].name, name) == 0)
+                return md_arc_templates_parse(templates, md_arc_sets[i].text, name, error);
     if (!exists)
         return fail_no_set(path, error);
     if (is_folder)

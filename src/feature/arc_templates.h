@@ -14,7 +14,7 @@ enum {
     MD_ARC_OFFSET_MOST = 3   /* words from an end of the arc */
 };
 
-/* What a field can see of a word, in the order of md_arc_word_names. */
+/* What a field can see of a word. */
 typedef enum md_arc_word {
     MD_ARC_WORD_FORM,
     MD_ARC_WORD_LOWER,

@@ -297,7 +297,7 @@ medley_status md_templates_add_line(md_templates *templates, const char *text, s
         char shown[SHOWN_MOST + 1];
         return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, line,
                           "the line '%s' starts with none of U (features of a label), B (of a pair "
-                          "of labels), * (both) and # (a comment)",
+                          "of labels), * (both) and # (a comment); arc templates want --task tree",
                           show(shown, parser.start, parser.end));
     }
     medley_status status = add_block(&parser, (char)(letter == '*' ? 'U' : letter));

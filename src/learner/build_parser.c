@@ -22,9 +22,19 @@ static medley_status copy_templates(md_builder *b, md_parser *parser)
     return status;
 }
 
-/* Weights that cannot change a score by more than about this, all of an arc's taken together, are
- * left out: they are most of them. A loss of one, or a margin, is the unit of scores. */
+/* Weights so small that all of an arc's together change its score by about this, if their signs are
+ * random, are left out: they are most of them. A loss of one, or a margin, is the unit of scores;
+ * where weights are small, since little was learnt, it is the largest of them. */
 static const double LEAST_CHANGE = 0.02;
+
+static float find_least(const md_builder *b, size_t templates)
+{
+    float largest = 0;
+    for (size_t i = 0; i < b->learnt_count; i++)
+        for (size_t k = 0; md_learnt_is_active(&b->learnt[i]) && k < b->learnt[i].size; k++)
+            largest = fmaxf(largest, fabsf(b->learnt[i].values[k]));
+    return (float)(LEAST_CHANGE / sqrt((double)templates) * fmin(1, (double)largest));
+}
 
 /* Blocks are in the order of their templates. */
 medley_status md_builder_copy_arcs(md_builder *b)
@@ -41,8 +51,7 @@ medley_status md_builder_copy_arcs(md_builder *b)
     const medley_status allocated = md_parser_allocate(parser, b->error);
     if (allocated < 0)
         return allocated;
-    const size_t count = md_arc_templates_count(parser->templates);
-    const float least = (float)(LEAST_CHANGE / sqrt((double)count));
+    const float least = find_least(b, md_arc_templates_count(parser->templates));
     uint16_t *to = parser->weights;
     size_t used = 0;
     for (size_t i = 0; i < b->learnt_count; i++) {

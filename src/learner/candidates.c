@@ -14,7 +14,8 @@ medley_status md_problem_find_templates(md_problem *problem, medley_error *error
 {
     const char *path = problem->options->template;
     if (problem->trees)
-        return md_arc_templates_read(&problem->arc_templates, path ? path : "arc-507", error);
+        return md_arc_templates_read(&problem->arc_templates, path ? path : "built-in:arc-507",
+                                     error);
     if (path == NULL)
         return MEDLEY_OK;
     return md_templates_read(&problem->templates, path, error);

@@ -17,21 +17,25 @@ static bool forward(void *context, const medley_progress *progress)
     return problem->watch.progress(problem->watch.context, &relations);
 }
 
+enum { FEW_WORDS = 5000 }; /* features that occur once matter where there are not more */
+
 static medley_status make_options(medley_options **options, const md_problem *problem,
                                   medley_error *error)
 {
     static const struct {
         const char *name, *value;
     } settings[] = {
-        {"task", "chain"},  {"template", "built-in:relation"},
-        {"loss", "hinge"},  {"penalty", "l2"},
-        {"C", "1"},         {"average", "true"},
-        {"min-count", "2"},
+        {"task", "chain"}, {"template", "built-in:relation"},
+        {"loss", "hinge"}, {"penalty", "l2"},
+        {"C", "1"},        {"average", "true"},
     };
+    const char *least = problem->train->rows < FEW_WORDS ? "1" : "2";
     char number[32];
     medley_status status = medley_options_create(options, error);
     for (size_t i = 0; i < sizeof settings / sizeof *settings && status == MEDLEY_OK; i++)
         status = medley_options_set(*options, settings[i].name, settings[i].value, error);
+    if (status == MEDLEY_OK)
+        status = medley_options_set(*options, "min-count", least, error);
     snprintf(number, sizeof number, "%zu", problem->threads);
     if (status == MEDLEY_OK)
         status = medley_options_set(*options, "threads", number, error);
@@ -43,19 +47,21 @@ static medley_status make_options(medley_options **options, const md_problem *pr
 
 enum { DEPREL = 7 }; /* column of CoNLL-U */
 
-/* Every word has a relation, or none has. */
+/* Every word has a relation, or none has; any: there are two or more. */
 static medley_status check_relations(const medley_dataset *train, bool *any, medley_error *error)
 {
     const int32_t unknown = md_strings_find(&train->token_values[DEPREL], "_", 1);
     size_t first = SIZE_MAX;
     size_t count = 0;
+    *any = false;
     for (size_t r = 0; r < train->rows; r++) {
-        const bool given = train->token[r * train->token_columns + DEPREL] != unknown;
+        const int32_t relation = train->token[r * train->token_columns + DEPREL];
+        const bool given = relation != unknown;
         count += given;
+        *any = *any || relation != train->token[DEPREL];
         if (!given && first == SIZE_MAX)
             first = r;
     }
-    *any = count > 0 && train->token_values[DEPREL].count > 1;
     if (count == 0 || count == train->rows)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, train->line ? train->line[first] : 0,

@@ -248,7 +248,8 @@ struct batch {
     md_online *online;
     const size_t *which; /* [count] examples */
     size_t count;
-    bool is_last; /* of the epoch */
+    bool is_last;  /* of the epoch */
+    size_t groups; /* that examples are scored in; scores are the same for any number */
 };
 
 static md_example example_of(const struct batch *batch, size_t item)
@@ -299,22 +300,22 @@ static void find_one_gradient(void *context, size_t item, size_t worker)
     find_gradient(batch, item);
 }
 
-/* Every GROUPS-th example from this one on, block by block: what one of them looks up is near when
+/* Every so many-th example from this one on, block by block: what one of them looks up is near when
  * the next one needs it. */
-enum { GROUPS = 4 };
+enum { FEWEST_GROUPS = 4 };
 
 static void find_gradients_of_group(void *context, size_t group, size_t worker)
 {
     (void)worker;
     const struct batch *batch = context;
     const md_online_problem *p = &batch->online->problem;
-    for (size_t i = group; i < batch->count; i += GROUPS)
+    for (size_t i = group; i < batch->count; i += batch->groups)
         clear_scores(batch, i);
     for (size_t m = 0; m < p->block_count; m++)
-        for (size_t i = group; i < batch->count; i += GROUPS)
+        for (size_t i = group; i < batch->count; i += batch->groups)
             p->blocks[m]->class->score(p->blocks[m], example_of(batch, i),
                                        batch->online->inference[i].score);
-    for (size_t i = group; i < batch->count; i += GROUPS)
+    for (size_t i = group; i < batch->count; i += batch->groups)
         find_gradient(batch, i);
 }
 
@@ -329,8 +330,9 @@ static void find_gradients(struct batch *batch)
     const double work = (double)parts * (double)p->block_count;
     const bool worth_it = batch->count > 1 && work > PARALLEL_BATCH;
     const size_t threads = worth_it ? batch->online->settings.threads : 1;
+    batch->groups = threads > FEWEST_GROUPS ? threads : FEWEST_GROUPS;
     if (batch->online->settings.by_block)
-        md_parallel_for(threads, GROUPS, find_gradients_of_group, batch);
+        md_parallel_for(threads, batch->groups, find_gradients_of_group, batch);
     else
         md_parallel_for(threads, batch->count, find_one_gradient, batch);
 }

@@ -301,7 +301,7 @@ const md_param md_option_table[] = {
      .offset = FIELD(projective),
      .fallback = "",
      .argument = "",
-     .help = "trees: no two arcs cross (Eisner's algorithm)"},
+     .help = "trees: none with crossing arcs are predicted (Eisner's algorithm)"},
     {.name = "unlabelled",
      .type = MD_FLAG,
      .offset = FIELD(unlabelled),
@@ -412,7 +412,8 @@ const md_param md_option_table[] = {
      .offset = FIELD(memory),
      .fallback = "",
      .argument = "SIZE",
-     .help = "budget for kernel values, e.g. 2G; what exceeds it is computed on the fly; default: "
+     .help = "budget for kernel values and features of trees, e.g. 2G; what exceeds it is computed "
+             "on the fly; default: "
              "half of what is free, of which methods obscure and pegasos fill matrices up to 1 GB "
              "with the hinge loss"},
     {0}};

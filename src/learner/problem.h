@@ -84,11 +84,11 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               medley_error *error);
 void md_problem_clear(md_problem *problem);
 
-/* What belongs to the rows of problem->train, for who learns from one data set after the other: its
- * examples, and the rows of linear kernels that are kept as weights (points are made). */
 /* Bytes for kernel values and features. */
 size_t md_problem_memory(const md_problem *problem);
 
+/* What belongs to the rows of problem->train, for who learns from one data set after the other: its
+ * examples, and the rows of linear kernels that are kept as weights (points are made). */
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
 void md_problem_drop_rows(md_problem *problem);

@@ -377,7 +377,7 @@ static medley_status finish(struct run *run)
         MEDLEY_TRY(restore_theta(run->trained, run->best, run->problem->ledger, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
-    } else if (!streamed) {
+    } else if (!streamed && !run->problem->trees) { /* whose scores are not kept */
         MEDLEY_TRY(copy_theta(&last, run->trained, run->error));
         MEDLEY_TRY(restore_theta(run->trained, last, run->problem->ledger, run->error));
     }

@@ -31,8 +31,11 @@ static medley_status add_list(md_selection *selection, const char *list, medley_
             continue;
         while (start < p && *start == ' ')
             start++;
-        if (p > start)
-            status = add_name(selection, start, (size_t)(p - start), error);
+        const char *end = p;
+        while (end > start && end[-1] == ' ')
+            end--;
+        if (end > start)
+            status = add_name(selection, start, (size_t)(end - start), error);
         start = p + 1;
         if (*p == '\0')
             break;

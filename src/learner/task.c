@@ -79,7 +79,9 @@ md_task md_task_of(const medley_options *options, const medley_dataset *train)
 {
     if (options->task != MD_TASK_AUTO)
         return (md_task)options->task;
-    if (train->head != NULL && speaks_of_arcs(options))
+    const bool words_only = train->table_count == 0 && train->gram_count == 0;
+    const bool as_usual = train->label_column == MD_ARC_UPOS; /* no other label was asked for */
+    if (train->head != NULL && words_only && as_usual && speaks_of_arcs(options))
         return MD_TASK_TREE;
     if (train->sequence_count > 0)
         return MD_TASK_CHAIN;

@@ -122,6 +122,13 @@ static medley_status find_weights(md_problem *problem, medley_error *error)
     const size_t slots = (size_t)1 << problem->arc_bits;
     const size_t floats = md_arc_templates_count(problem->arc_templates) * slots *
                           (problem->options->average ? 2 : 1);
+    const size_t available = md_memory_available();
+    if (available > 0 && floats > available / sizeof(float))
+        return md_fail(error, MEDLEY_FAILED,
+                       "the weights of %zu templates take %zu MB, and %zu MB are free; use a "
+                       "smaller --hash-bits (now %zu), fewer templates or no --average",
+                       md_arc_templates_count(problem->arc_templates), (floats * 4) >> 20,
+                       available >> 20, problem->arc_bits);
     problem->arc_weights = md_alloc_aligned(floats, sizeof *problem->arc_weights);
     return problem->arc_weights ? MEDLEY_OK : md_fail_memory(error, floats * sizeof(float));
 }

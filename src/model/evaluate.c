@@ -210,10 +210,11 @@ static medley_status compare_trees(medley_evaluation *evaluation, const medley_m
     const double rows = (double)dataset->rows;
     evaluation->correct = (size_t)heads;
     evaluation->accuracy = evaluation->uas = heads / rows;
-    evaluation->uas_no_punct = word_heads / words;
-    if (prediction->label != NULL) {
+    evaluation->uas_no_punct = words > 0 ? word_heads / words : 0;
+    const bool given = dataset->token_values[DEPREL].count > 1 || relation[0] >= 0;
+    if (prediction->label != NULL && given) { /* else there are no relations to compare with */
         evaluation->las = arcs / rows;
-        evaluation->las_no_punct = word_arcs / words;
+        evaluation->las_no_punct = words > 0 ? word_arcs / words : 0;
     }
     count_sequences(evaluation, dataset, dataset->head, prediction->head);
     free(relation);

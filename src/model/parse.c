@@ -45,9 +45,13 @@ static size_t arcs_of(const medley_dataset *dataset, size_t sentence)
 static medley_status make_chunks(struct parsing *parsing, medley_error *error)
 {
     const medley_dataset *dataset = parsing->dataset;
-    parsing->chunks = md_calloc(dataset->sequence_count, sizeof *parsing->chunks);
+    size_t all = 0;
+    for (size_t s = 0; s < dataset->sequence_count; s++)
+        all += arcs_of(dataset, s);
+    const size_t most = all / CHUNK_ARCS + 1; /* each but the last has so many */
+    parsing->chunks = md_calloc(most, sizeof *parsing->chunks);
     if (parsing->chunks == NULL)
-        return md_fail_memory(error, dataset->sequence_count * sizeof *parsing->chunks);
+        return md_fail_memory(error, most * sizeof *parsing->chunks);
     size_t arcs = CHUNK_ARCS;
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         if (arcs >= CHUNK_ARCS) {
@@ -135,6 +139,20 @@ static medley_status find_heads(struct parsing *parsing, size_t threads, medley_
     return status;
 }
 
+/* Scores take memory by the square of the words: a file without blank lines is none to parse. */
+static medley_status check_lengths(const medley_dataset *dataset, medley_error *error)
+{
+    enum { LONGEST = 10000 };
+    for (size_t s = 0; s < dataset->sequence_count; s++)
+        if (length_of(dataset, s) > LONGEST)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source,
+                              dataset->line ? dataset->line[dataset->sequence_start[s]] : 0,
+                              "a sentence of %zu words, at most %d can be parsed; end sentences "
+                              "with blank lines",
+                              length_of(dataset, s), LONGEST);
+    return MEDLEY_OK;
+}
+
 static medley_status label_arcs(medley_prediction *prediction, const struct parsing *parsing,
                                 size_t threads, medley_error *error)
 {
@@ -165,6 +183,7 @@ medley_status md_parse(medley_prediction *prediction, const medley_model *model,
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                           "the model parses sentences of CoNLL-U, and these data are none; check "
                           "--format");
+    MEDLEY_TRY(check_lengths(dataset, error));
     if (options->tags != NULL)
         MEDLEY_TRY(md_arc_column(&parsing.tags, options->tags, error));
     MEDLEY_TRY(find_heads(&parsing, threads, error));

@@ -98,7 +98,7 @@ check "the test data are not all projective" test "$(crossing test.conllu)" -ge 
 # ---- training and measuring ----
 expect_exit 0 "trees are learnt" train --json train.conllu || exit
 check "that is the task" test "$(key task "$out")" = tree
-expect_text "with a log loss" '"loss":"logistic"' "$out"
+expect_text "with the hinge loss" '"loss":"hinge"' "$out"
 expect_text "every template is a block" '"name":"h.upos m.upos between.upos"' "$out"
 check "there are twelve" test "$(count '"name":' "$out")" -eq 12
 check "examples are sentences" test "$(key examples "$out")" -eq 80
