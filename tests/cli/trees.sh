@@ -210,7 +210,7 @@ expect_exit 0 "the built-in templates" "$MEDLEY" train --model m.medley --hash-b
 check "CoNLL-U without more words means trees" test "$(key task "$out")" = tree
 check "they are 507" test "$(count '"name":' "$out")" -eq 507
 expect_exit 0 "arc-form-upos means trees" "$MEDLEY" train --model m.medley --template arc-form-upos \
-    --hash-bits 12 --batch 4 --epochs 2 --eta0 0.1 --quiet --json train.conllu
+    --hash-bits 12 --epochs 3 --quiet --json train.conllu
 check "that are 154" test "$(count '"name":' "$out")" -eq 154
 learns "arc-form-upos" 0.95
 expect_text "medley list names the built-in sets" '^ *arc-507 ' <("$MEDLEY" list templates)
