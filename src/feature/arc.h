@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "data/dataset.h"
+#include "feature/template_source.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,10 +47,7 @@ medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_te
                                       const bool *keep, medley_error *error);
 
 /* Names of the built-in sets, NULL-terminated, and what they are. */
-typedef struct md_arc_set {
-    const char *name, *summary, *text;
-} md_arc_set;
-extern const md_arc_set md_arc_sets[]; /* name NULL: the end */
+extern const md_template_set md_arc_sets[]; /* name NULL: the end */
 
 /* To and from the bytes of a model file: the texts. A damaged input gives in->bad and a failure. */
 void md_arc_templates_pack(md_text *out, const md_arc_templates *templates);

@@ -114,7 +114,7 @@ static const char arc_form_upos[] =
     "{h.form m.upos,h.upos m.form} {set.upos,crossed} {,dist}\n"
     "h.upos h{-1,+1}.upos m.upos m{-1,+1}.upos crossed {,dist}\n";
 
-const md_arc_set md_arc_sets[] = {
+const md_template_set md_arc_sets[] = {
     {"arc-507", "507 templates over forms, lemmas, both kinds of tags and features of words",
      arc_507},
     {"arc-form-upos", "154 templates over forms and universal tags only", arc_form_upos},

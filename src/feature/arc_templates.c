@@ -3,11 +3,8 @@
 #include "feature/arc_templates.h"
 
 #include "base/memory.h"
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void md_arc_templates_free(md_arc_templates *templates)
 {
@@ -208,69 +205,18 @@ done:
     return status;
 }
 
-static medley_status read_text(md_text *text, const char *path, medley_error *error)
-{
-    enum { PIECE = 1 << 14, LARGEST = 1 << 24 };
-    char piece[PIECE];
-    size_t got = 0;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot open: %s; check the name",
-                          strerror(errno));
-    while (!text->failed && text->length <= LARGEST && (got = fread(piece, 1, PIECE, file)) > 0)
-        md_text_add(text, piece, got);
-    const int problem = ferror(file) != 0 ? errno : 0;
-    fclose(file);
-    if (text->failed)
-        return md_fail_memory(error, text->length + PIECE);
-    if (problem != 0)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot read: %s", strerror(problem));
-    if (text->length > LARGEST)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                          "the file is larger than 16 MB; this is no file of arc templates");
-    if (text->length > 0 && memchr(text->data, '\0', text->length) != NULL)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                          "the file contains a zero byte; this is not a text file");
-    return MEDLEY_OK;
-}
-
-static medley_status fail_no_set(const char *name, medley_error *error)
-{
-    md_text list = {0};
-    for (size_t i = 0; md_arc_sets[i].name != NULL; i++)
-        md_text_addf(&list, "%s%s (%s)", i > 0 ? ", " : "", md_arc_sets[i].name,
-                     md_arc_sets[i].summary);
-    const medley_status status =
-        md_fail_at(error, MEDLEY_FAILED, name, 0,
-                   "there is neither such a file of arc templates nor a built-in set of that name; "
-                   "the built-in sets are: %s",
-                   list.data != NULL ? list.data : "");
-    md_text_clear(&list);
-    return status;
-}
-
 medley_status md_arc_templates_read(md_arc_templates **templates, const char *path,
                                     medley_error *error)
 {
-    static const char mark[] = "built-in:"; /* no file is meant, even if there is one */
-    const bool marked = strncmp(path, mark, sizeof mark - 1) == 0;
-    const char *name = marked ? path + sizeof mark - 1 : path;
-    struct stat info;
-    const bool exists = !marked && stat(path, &info) == 0;
-    const bool is_folder = exists && S_ISDIR(info.st_mode);
-    if (!exists || is_folder)
-        for (size_t i = 0; md_arc_sets[i].name != NULL; i++)
-            if (strcmp(md_arc_sets[i].name, name) == 0)
-                return md_arc_templates_parse(templates, md_arc_sets[i].text, name, error);
-    if (!exists)
-        return fail_no_set(path, error);
-    if (is_folder)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0,
-                          "cannot read: it is a directory; name a file of arc templates in it");
     md_text text = {0};
-    medley_status status = read_text(&text, path, error);
+    const char *name;
+    medley_status status =
+        md_template_source(&text, &name, path, md_arc_sets, "file of arc templates", error);
+    if (status == MEDLEY_OK && text.length > 0 && memchr(text.data, '\0', text.length) != NULL)
+        status = md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                            "the file contains a zero byte; this is not a text file");
     if (status == MEDLEY_OK)
-        status = md_arc_templates_parse(templates, text.data != NULL ? text.data : "", path, error);
+        status = md_arc_templates_parse(templates, text.data != NULL ? text.data : "", name, error);
     md_text_clear(&text);
     return status;
 }

@@ -12,15 +12,13 @@
 
 #include "base/pack.h"
 #include "data/dataset.h"
+#include "feature/template_source.h"
 
 /* ---- template files ---- */
 
 typedef struct md_templates md_templates;
 
 /* Built-in sets, found by name; the last one's name is NULL. */
-typedef struct md_template_set {
-    const char *name, *summary, *text;
-} md_template_set;
 extern const md_template_set md_template_sets[];
 
 /* Of a file, or of a built-in set if there is no such file. A line starts with U (features of a

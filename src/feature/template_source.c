@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "feature/template_source.h"
+
+#include "base/memory.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static medley_status read_stream(FILE *file, const char *path, md_text *text, const char *what,
+                                 medley_error *error)
+{
+    enum { PIECE = 1 << 16, LARGEST = 1 << 24 };
+    char *piece = md_calloc(PIECE, 1);
+    size_t got = 0;
+    while (piece != NULL && !text->failed && text->length <= LARGEST &&
+           (got = fread(piece, 1, PIECE, file)) > 0)
+        md_text_add(text, piece, got);
+    const bool has_memory = piece != NULL && !text->failed;
+    free(piece);
+    if (!has_memory)
+        return md_fail_memory(error, text->length + PIECE);
+    if (ferror(file) != 0)
+        return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot read: %s", strerror(errno));
+    if (text->length > LARGEST)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                          "the file is larger than 16 MB; this is no %s", what);
+    return MEDLEY_OK;
+}
+
+static medley_status fail_unknown(const char *name, const md_template_set *sets, const char *what,
+                                  medley_error *error)
+{
+    md_text list = {0};
+    for (size_t i = 0; sets[i].name != NULL; i++)
+        md_text_addf(&list, "%s%s (%s)", i > 0 ? ", " : "", sets[i].name, sets[i].summary);
+    const medley_status status =
+        md_fail_at(error, MEDLEY_FAILED, name, 0,
+                   "there is neither such a %s nor a built-in set of that name; the built-in sets "
+                   "are: %s",
+                   what, list.data != NULL ? list.data : "");
+    md_text_clear(&list);
+    return status;
+}
+
+medley_status md_template_source(md_text *text, const char **name, const char *path_or_name,
+                                 const md_template_set *sets, const char *what, medley_error *error)
+{
+    static const char mark[] = "built-in:";
+    const bool marked = strncmp(path_or_name, mark, sizeof mark - 1) == 0;
+    *name = marked ? path_or_name + sizeof mark - 1 : path_or_name;
+    struct stat info;
+    const bool exists = !marked && stat(path_or_name, &info) == 0;
+    const bool is_folder = exists && S_ISDIR(info.st_mode);
+    if (!exists || is_folder)
+        for (size_t i = 0; sets[i].name != NULL; i++)
+            if (strcmp(sets[i].name, *name) == 0) {
+                md_text_add(text, sets[i].text, strlen(sets[i].text));
+                return text->failed ? md_fail_memory(error, strlen(sets[i].text)) : MEDLEY_OK;
+            }
+    if (!exists)
+        return fail_unknown(*name, sets, what, error);
+    if (is_folder)
+        return md_fail_at(error, MEDLEY_FAILED, path_or_name, 0,
+                          "cannot read: it is a directory; name a %s in it", what);
+    FILE *file = fopen(path_or_name, "rb");
+    if (file == NULL)
+        return md_fail_at(error, MEDLEY_FAILED, path_or_name, 0, "cannot open: %s; check the name",
+                          strerror(errno));
+    const medley_status status = read_stream(file, path_or_name, text, what, error);
+    fclose(file);
+    return status;
+}
