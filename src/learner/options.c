@@ -69,7 +69,7 @@ const md_param md_option_table[] = {
      .most = 1e300,
      .argument = "X",
      .help = "the same as 1/(lambda N), large is weak; default 10, of methods obscure and pegasos "
-             "and of trees 1"},
+             "1, of trees 3"},
     {.name = "spicy-C",
      .type = MD_DOUBLE,
      .offset = FIELD(spicy_C),

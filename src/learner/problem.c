@@ -15,7 +15,7 @@ enum {
     TREE_EPOCHS = 10
 };                                 /* unless --epochs says otherwise */
 enum { MOST_VALUES = 1000000000 }; /* bytes */
-static const double DEFAULT_C = 10, TREE_C = 1;
+static const double DEFAULT_C = 10, TREE_C = 3;
 
 void md_problem_drop_rows(md_problem *problem)
 {
