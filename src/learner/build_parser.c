@@ -24,7 +24,7 @@ static medley_status copy_templates(md_builder *b, md_parser *parser)
 
 /* Weights so small that all of an arc's together change its score by about this, if their signs are
  * random, are left out: they are most of them. A loss of one, or a margin, is the unit of scores;
- * where weights are small, since little was learnt, it is the largest of them. */
+ * where weights are small, since little was learnt, it is four times the largest of them. */
 static const double LEAST_CHANGE = 0.02;
 
 static float find_least(const md_builder *b, size_t templates)
@@ -33,7 +33,7 @@ static float find_least(const md_builder *b, size_t templates)
     for (size_t i = 0; i < b->learnt_count; i++)
         for (size_t k = 0; md_learnt_is_active(&b->learnt[i]) && k < b->learnt[i].size; k++)
             largest = fmaxf(largest, fabsf(b->learnt[i].values[k]));
-    return (float)(LEAST_CHANGE / sqrt((double)templates) * fmin(1, (double)largest));
+    return (float)(LEAST_CHANGE / sqrt((double)templates) * fmin(1, 4 * (double)largest));
 }
 
 /* Blocks are in the order of their templates. */
