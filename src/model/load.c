@@ -92,7 +92,8 @@ static medley_status read_container(struct loader *loader, const char *data, siz
                           "the model has format version %llu, this program reads versions %d to "
                           "%d; train it again",
                           (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
-    if (sections < MD_SECTION_COUNT || sections > MD_SECTIONS_KNOWN)
+    /* probabilities came with version 3, trees with version 4 */
+    if (sections < MD_SECTION_COUNT || sections > MD_SECTION_COUNT + version - MD_FILE_OLDEST)
         return fail_damaged(loader, "unknown version");
     loader->version = version;
     return find_sections(loader, &header, sections);
