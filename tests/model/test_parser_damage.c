@@ -154,7 +154,8 @@ static void change_section(char *bytes, size_t section, md_random *random)
     }
 }
 
-static void forge(const struct sample *sample, md_random *random)
+/* Returns how many were read and predict something else. */
+static size_t forge(const struct sample *sample, md_random *random)
 {
     char *bytes = malloc(sample->length);
     size_t counts[3] = {0};
@@ -173,22 +174,25 @@ static void forge(const struct sample *sample, md_random *random)
         renew_all_checksums(bytes);
         counts[try_parser(sample, bytes, sample->length)]++;
     }
-    assert_true(counts[REFUSED] > 0 && counts[SAME] > 0 && counts[DIFFERENT] > 0);
+    assert_true(counts[REFUSED] > 0 && counts[SAME] > 0);
     free(bytes);
+    return counts[DIFFERENT];
 }
 
 static void forged_contents_never_reach_outside_their_arrays(void **state)
 {
     (void)state;
     static const char *const ways[] = {"unlabelled=yes", "", "projective=yes roots=many"};
+    size_t different = 0; /* most of a labelled model is the labeller, which has checksums inside */
     for (size_t i = 0; i < 3; i++) {
         struct sample sample;
         md_random random;
         md_random_seed(&random, i);
         parser_make(&sample, ways[i]);
-        forge(&sample, &random);
+        different += forge(&sample, &random);
         sample_clear(&sample);
     }
+    assert_true(different > 0);
 }
 
 /* Where tables of weights are so large that the file cannot hold them. */
