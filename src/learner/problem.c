@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "data/trees.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,15 +317,8 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
 {
     if (problem->dev == NULL)
         return MEDLEY_OK;
-    if (problem->trees) {
-        const size_t bytes = problem->dev->rows * sizeof *problem->dev_gold;
-        const medley_status status =
-            md_dataset_check_trees(problem->dev, problem->space.shape.many_roots, error);
-        if (status < 0)
-            return status;
-        problem->dev_gold = md_copy(problem->dev->head, bytes);
-        return problem->dev_gold ? MEDLEY_OK : md_fail_memory(error, bytes);
-    }
+    if (problem->trees)
+        return md_trees_prepare_dev(problem, error);
     if (problem->dev->label == NULL || problem->dev->rows == 0)
         return md_fail_at(error, MEDLEY_USAGE, problem->dev->source, 0,
                           "held-out data need rows with labels");

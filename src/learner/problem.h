@@ -121,6 +121,7 @@ md_task md_task_of(const medley_options *options, const medley_dataset *train);
 
 /* ---- trees.c: what is particular to trees ---- */
 medley_status md_trees_check(md_problem *problem, medley_error *error);
+medley_status md_trees_prepare_dev(md_problem *problem, medley_error *error);
 medley_status md_trees_find_features(md_problem *problem, medley_error *error);
 /* The first rate for eta0 = auto. */
 double md_trees_rate(const md_problem *problem);

@@ -61,6 +61,17 @@ medley_status md_trees_check(md_problem *problem, medley_error *error)
     return status;
 }
 
+medley_status md_trees_prepare_dev(md_problem *problem, medley_error *error)
+{
+    const size_t bytes = problem->dev->rows * sizeof *problem->dev_gold;
+    const medley_status status =
+        md_dataset_check_trees(problem->dev, problem->space.shape.many_roots, error);
+    if (status < 0)
+        return status;
+    problem->dev_gold = md_copy(problem->dev->head, bytes);
+    return problem->dev_gold ? MEDLEY_OK : md_fail_memory(error, bytes);
+}
+
 /* ---- features ---- */
 
 static void number_rows(md_problem *problem, size_t sequence, size_t sentence)
