@@ -79,6 +79,77 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_create(medley_dataset **d
                                                               medley_error *error);
 MEDLEY_API void medley_dataset_free(medley_dataset *dataset);
 
+/* ---- data that are in memory already ---- */
+
+/* Reads text (or any file's bytes) from memory as medley_dataset_read does from a file. name: what
+ * messages call it; by its ending the format is guessed, as of a file. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_parse(medley_dataset **dataset,
+                                                             const char *text, size_t length,
+                                                             const char *name,
+                                                             const medley_read_options *options,
+                                                             medley_error *error);
+
+typedef enum medley_number { MEDLEY_FLOAT32, MEDLEY_FLOAT64 } medley_number;
+
+/* A table of numbers: dense rows, or sparse ones (CSR) if start is given. */
+typedef struct medley_table {
+    size_t struct_size;
+    const char *name; /* NULL or "": DATA itself */
+    size_t rows, columns;
+    medley_number type;
+    const void *values;   /* dense: rows of columns; sparse: [start[rows]] */
+    size_t stride;        /* dense: numbers from one row to the next; 0: columns */
+    const int64_t *start; /* [rows + 1] where each row begins; NULL: dense */
+    const int32_t *index; /* [start[rows]] columns from 0; any order, those given twice add up */
+    size_t height, width; /* of the image each row is; 0: none */
+    bool borrow; /* the values outlive the dataset: they are not copied if they can be used as they
+                    are (dense, float32, stride 0 or columns) */
+} medley_table;
+
+#define MEDLEY_TABLE_INIT                                                                          \
+    {                                                                                              \
+        sizeof(medley_table), NULL, 0, 0, MEDLEY_FLOAT64, NULL, 0, NULL, NULL, 0, 0, false         \
+    }
+
+/* Adds a table; the first one tells how many rows there are. Codes: MEDLEY_BAD_INPUT for values
+ * that are not finite, with row and column, and for tables that do not fit. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_table(medley_dataset *dataset,
+                                                                 const medley_table *table,
+                                                                 medley_error *error);
+
+/* Adds kernel values [rows][training rows], given as a dense table. diagonal: K(x,x) of each row,
+ * needed at prediction time by unit-diagonal kernels only, else NULL. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_gram(medley_dataset *dataset,
+                                                                const medley_table *values,
+                                                                const double *diagonal,
+                                                                medley_error *error);
+
+/* Labels as numbers of names: label[rows], from 0, -1 where there is none. Names are kept in the
+ * order given, and those that no row has count as known. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_labels(medley_dataset *dataset,
+                                                                  const int32_t *label, size_t rows,
+                                                                  const char *const *names,
+                                                                  size_t name_count,
+                                                                  medley_error *error);
+
+/* Numbers to be predicted: target[rows], finite. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_targets(medley_dataset *dataset,
+                                                                   const double *target,
+                                                                   size_t rows,
+                                                                   medley_error *error);
+
+/* Rows come in sequences of these lengths (positive, adding up to the rows). */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_sequences(medley_dataset *dataset,
+                                                                     const size_t *length,
+                                                                     size_t count,
+                                                                     medley_error *error);
+
+/* A new dataset with the rows named, in that order; of sequences whole ones only, each in order. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_rows_of(medley_dataset **selected,
+                                                               const medley_dataset *dataset,
+                                                               const size_t *rows, size_t count,
+                                                               medley_error *error);
+
 /* A new dataset with the rows of the named folds: "0", "1-9", "0,3" by the file's fold column, or
  * "0/5", "1-4/5": parts of a fixed stratified division into that many. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_folds(medley_dataset **selected,
@@ -143,6 +214,16 @@ MEDLEY_API int32_t medley_dataset_label(const medley_dataset *dataset, size_t ro
 
 /* The values of one row of the first table, dense, into values[columns]. */
 MEDLEY_API void medley_dataset_row(const medley_dataset *dataset, size_t row, float *values);
+
+/* The tagged words of a row: the text in one of its columns, without that of labels (0 ..
+ * word_columns-1; of CoNLL-U 1 is FORM). NULL if there is none. */
+MEDLEY_API size_t medley_dataset_word_columns(const medley_dataset *dataset);
+MEDLEY_API const char *medley_dataset_word(const medley_dataset *dataset, size_t row,
+                                           size_t column);
+
+/* The head of a word within its sentence, from 1; 0: the root, -1: not given, or there are no
+ * trees. */
+MEDLEY_API int32_t medley_dataset_head(const medley_dataset *dataset, size_t row);
 
 /* The shape of the rows where they are images; false otherwise. */
 MEDLEY_API bool medley_dataset_image_shape(const medley_dataset *dataset, size_t *height,

@@ -10,5 +10,7 @@
 #include "medley/model.h"
 #include "medley/observer.h"
 #include "medley/options.h"
+#include "medley/report.h"
+#include "medley/select.h"
 
 #endif

@@ -41,9 +41,10 @@ typedef struct medley_path_options {
  * objective, gap and the norms of all blocks. false: enough. */
 typedef bool (*medley_path_taker)(void *context, medley_model *model);
 
-/* Learns a model for each lambda on the same kernels, each started from the one before (methods
- * with a certificate only). The options' own lambda, C or spicy-C is not looked at. MEDLEY_STOPPED
- * if the observer stopped it. */
+/* Learns a model for each lambda on the same kernels and features, each started from the one
+ * before; every penalty, and every method but those that learn nothing along it (average, best,
+ * wrappers). The options' own lambda, C or spicy-C is not looked at. MEDLEY_STOPPED if the observer
+ * stopped it. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_fit_path(
     const medley_dataset *train, const medley_options *options, const medley_path_options *path,
     medley_path_taker take, void *context, const medley_observer *observer, medley_error *error);
@@ -53,6 +54,15 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_model_save(const medley_model *mo
                                                           const char *path, medley_error *error);
 MEDLEY_API MEDLEY_CHECKED medley_status medley_model_load(medley_model **model, const char *path,
                                                           medley_error *error);
+
+/* The bytes of the model's file, in memory: free with medley_bytes_free. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_model_write(const medley_model *model, void **bytes,
+                                                           size_t *size, medley_error *error);
+/* A model from such bytes, which need not outlive the call. name: what messages call them. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_model_read(medley_model **model, const void *bytes,
+                                                          size_t size, const char *name,
+                                                          medley_error *error);
+MEDLEY_API void medley_bytes_free(void *bytes);
 
 MEDLEY_API size_t medley_model_label_count(const medley_model *model);
 MEDLEY_API const char *medley_model_label_name(const medley_model *model, size_t label);
