@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan
+.PHONY: all demo test bench lint format install deps clean debug asan python
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -24,10 +24,19 @@ debug: deps
 	@cmake --preset debug >/dev/null
 	@cmake --build build-debug -j $(JOBS)
 
+# The Python package in a virtual environment of its own, on Debian's NumPy and scikit-learn.
+python:
+	@scripts/deps build python
+	@scripts/install-python
+	@echo
+	@echo "use it:   . build-python/venv/bin/activate && python3 -c 'import medley; help(medley)'"
+	@echo "learn it: build-python/venv/bin/python3 python/tutorial.py"
+
 test:
-	@scripts/deps build test
+	@scripts/deps build test python
 	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
 	@$(MAKE) asan
+	@scripts/install-python
 	@scripts/run-tests build build-asan
 
 bench: all
@@ -47,4 +56,4 @@ install: all
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 clean:
-	@rm -rf build build-asan build-debug
+	@rm -rf build build-asan build-debug build-python

@@ -125,14 +125,15 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_gram(medley_dataset *
                                                                 medley_error *error);
 
 /* Labels as numbers of names: label[rows], from 0, -1 where there is none. Names are kept in the
- * order given, and those that no row has count as known. */
+ * order given, and those that no row has count as known. Names that are numbers are written as
+ * labels of files are ("1.0" and "+1" are "1"). */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_labels(medley_dataset *dataset,
                                                                   const int32_t *label, size_t rows,
                                                                   const char *const *names,
                                                                   size_t name_count,
                                                                   medley_error *error);
 
-/* Numbers to be predicted: target[rows], finite. */
+/* Numbers to be predicted: target[rows], finite. They take the place of labels. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_targets(medley_dataset *dataset,
                                                                    const double *target,
                                                                    size_t rows,
@@ -144,7 +145,8 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_sequences(medley_data
                                                                      size_t count,
                                                                      medley_error *error);
 
-/* A new dataset with the rows named, in that order; of sequences whole ones only, each in order. */
+/* A new dataset with the rows named, in that order; of sequences whole ones only, each in order.
+ * Kernel values between all rows keep the columns of the same rows, as if to learn from them. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_rows_of(medley_dataset **selected,
                                                                const medley_dataset *dataset,
                                                                const size_t *rows, size_t count,
@@ -170,7 +172,8 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_split(medley_dataset **ke
                                                              double fraction, uint64_t seed,
                                                              medley_error *error);
 
-/* Writes in the named format ("svmlight", "csv" ...; NULL: by extension). */
+/* Writes in the named format ("svmlight", "csv" ...; NULL: by extension, else as the data were
+ * read). */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write(const medley_dataset *dataset,
                                                              const char *path, const char *format,
                                                              medley_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seeded synthetic data: the classic benchmarks and handwriting of our own. */
+/* Seeded synthetic data: the classic benchmarks, and handwriting and sentences of our own. */
 #ifndef MEDLEY_GENERATE_H
 #define MEDLEY_GENERATE_H
 
@@ -11,7 +11,8 @@ extern "C" {
 
 typedef struct medley_generate_options {
     size_t struct_size;
-    size_t rows; /* rows, or for handwriting words; 0: the generator's default */
+    size_t rows; /* rows, of handwriting words, of tagged and treebank sentences; 0: the
+                    generator's default */
     uint64_t seed;
     size_t dimension; /* features per view where that is free; 0: the generator's default */
     size_t views;     /* multi-view data only; 0: default */

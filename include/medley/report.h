@@ -27,14 +27,15 @@ typedef struct medley_report_options {
     const medley_path *path;     /* NULL: none */
     const medley_contender *contenders;
     size_t contender_count;
-    size_t examples; /* most examples that are drawn, wrong ones first */
-    size_t top;      /* most blocks that are drawn; a table has all of them */
-    size_t threads;  /* 0: all processors */
+    size_t examples;  /* most examples that are drawn, wrong ones first */
+    size_t top;       /* most blocks that are drawn; a table has all of them */
+    size_t threads;   /* 0: all processors */
+    const char *tags; /* of parsers: the column of tags; NULL: that of training */
 } medley_report_options;
 
 #define MEDLEY_REPORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(medley_report_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 24, 30, 0            \
+        sizeof(medley_report_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 24, 30, 0, NULL      \
     }
 
 /* Writes the report, whole or not at all; path NULL or "-": standard output. model may be NULL

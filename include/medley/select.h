@@ -17,6 +17,13 @@ typedef struct medley_choice {
     const char *option, *values;
 } medley_choice;
 
+/* How many values a choice has. Numbers may be a range, evenly spaced in logarithm: "0.01..100" has
+ * one value a decade, "0.01..100:9" nine; options that name blocks or files of this run are one
+ * value whatever is in it. Codes: MEDLEY_USAGE for an unknown option or a list that is none. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_choice_count(size_t *count,
+                                                            const medley_choice *choice,
+                                                            medley_error *error);
+
 typedef struct medley_tune_options {
     size_t struct_size;
     size_t folds;        /* parts of the cross-validation */
@@ -57,6 +64,7 @@ typedef struct medley_tuning {
 } medley_tuning;
 
 /* Cross-validates every combination of choices[count], with options (may be NULL) for the rest.
+ * count 0: some strengths of the penalty around the default, or around that of options.
  * Folds are stratified by label; sequences and sentences stay whole. Kernels' own choices (widths,
  * scalings) are made once, on all rows, without a look at labels. MEDLEY_STOPPED: no result. Free
  * with medley_tuning_free. */

@@ -32,7 +32,7 @@ static medley_status write_tables(const medley_dataset *dataset, const char *out
                                   const char *format, medley_error *error)
 {
     const size_t count = medley_dataset_table_count(dataset);
-    if (count == 1)
+    if (count <= 1) /* words have no table */
         return medley_dataset_write(dataset, output, format, error);
     if (strcmp(output, "-") == 0) {
         error->code = MEDLEY_USAGE;
@@ -70,9 +70,10 @@ static int run_generate(cli_arguments *arguments)
     const char *name = arguments->words[0];
     const char *output = cli_value(arguments, "output");
     const char *format = cli_value(arguments, "to");
-    if (format == NULL && (output == NULL || strcmp(output, "-") == 0))
-        format = strcmp(name, "handwriting") == 0 ? "letter" : "csv";
     medley_status status = medley_generate(&dataset, name, &options, &error);
+    if (status >= 0 && format == NULL && (output == NULL || strcmp(output, "-") == 0) &&
+        medley_dataset_table_count(dataset) > 0) /* words have a format of their own */
+        format = strcmp(name, "handwriting") == 0 ? "letter" : "csv";
     if (status >= 0)
         status = write_tables(dataset, output ? output : "-", format, &error);
     const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
@@ -83,7 +84,7 @@ static int run_generate(cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"rows", "N", "", "rows; for handwriting, words", false},
+    {"rows", "N", "", "rows; for handwriting, words; for tagged and treebank, sentences", false},
     {"seed", "N", "1", "one seed gives one data set", false},
     {"dimension", "N", "", "features, where that is free", false},
     {"views", "N", "", "views of multi-view data", false},
@@ -92,7 +93,7 @@ static const cli_option options[] = {
     {"output", "FILE", "-", "where to write; .gz compresses", false},
     {"to", "FORMAT", "",
      "format; default: by the extension of FILE; csv (letter for handwriting) on "
-     "standard output",
+     "standard output; columns for tagged, conllu for treebank",
      false},
     {0}};
 
@@ -100,16 +101,20 @@ static const char *const examples[] = {
     "handwritten words as 16x8 images, in the format of Taskar's letter.data",
     "medley generate handwriting --rows 500 --seed 7 --output words.data.gz --to letter",
     "four classes seen through three views: blobs-view1.csv, blobs-view2.csv, blobs-view3.csv",
-    "medley generate blobs --output blobs.csv", NULL};
+    "medley generate blobs --output blobs.csv",
+    "English sentences with dependency trees to learn a parser from",
+    "medley generate treebank --rows 300 --output train.conllu",
+    NULL};
 
 extern const cli_command cli_command_generate;
 const cli_command cli_command_generate = {
     .name = "generate",
     .usage = "NAME [options]",
-    .summary = "make synthetic data: handwriting, ringnorm, twonorm, waveform, blobs",
+    .summary = "make synthetic data: handwriting, sentences, ringnorm, twonorm, waveform, blobs",
     .description =
         "Makes seeded synthetic data: handwritten words, Breiman's ringnorm, twonorm and "
-        "waveform, and blobs seen through several views.",
+        "waveform, blobs seen through several views, and English sentences with their phrases "
+        "(tagged) or dependency trees (treebank).",
     .options = options,
     .groups = CLI_RUN,
     .examples = examples,

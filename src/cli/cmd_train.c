@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley train: learn a model. */
 #include "cli.h"
-#include "proba.h"
+#include "report_name.h"
 #include "summary.h"
+#include "writable.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct run {
     medley_dataset *train, *dev, *held_out;
@@ -18,6 +18,7 @@ struct run {
     double seconds_read, seconds_total;
     size_t model_bytes;
     bool interrupted;
+    const char *report; /* where it was written; NULL: nowhere */
 };
 
 static void clear(struct run *run)
@@ -28,36 +29,6 @@ static void clear(struct run *run)
     medley_options_free(run->options);
     medley_model_free(run->model);
     medley_evaluation_clear(&run->evaluation);
-}
-
-/* Better to know before an hour of training than after it. */
-static bool can_write(const char *path, medley_error *error)
-{
-    char folder[512];
-    if (strlen(path) >= sizeof folder)
-        return true; /* too long to look at here: saving will tell */
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL)
-        snprintf(folder, sizeof folder, ".");
-    else
-        slash[slash == folder] = '\0';
-    struct stat info;
-    const bool exists = stat(path, &info) == 0;
-    const bool special = exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-    const bool folder_fine = access(folder, W_OK | X_OK) == 0;
-    if (special || (folder_fine && !(exists && S_ISDIR(info.st_mode))))
-        return true;
-    if (folder_fine)
-        snprintf(error->message, sizeof error->message,
-                 "cannot write the model: it is a directory; name a file");
-    else
-        snprintf(error->message, sizeof error->message,
-                 "cannot write the model: the folder '%s' does not exist or may not be written to",
-                 folder);
-    error->code = MEDLEY_FAILED;
-    snprintf(error->file, sizeof error->file, "%s", path);
-    return false;
 }
 
 static medley_status load(const cli_arguments *arguments, struct run *run, medley_error *error)
@@ -96,18 +67,7 @@ static void print_json(const struct run *run)
 {
     const medley_summary *s = medley_model_summary(run->model);
     json_open(stdout, NULL, '{');
-    cli_json_settings(s);
-    json_number(stdout, "eta0", s->eta0);
-    json_count(stdout, "examples", s->examples);
-    json_count(stdout, "parts", s->parts);
-    json_open(stdout, "blocks", '[');
-    for (size_t m = 0; m < s->block_count; m++)
-        cli_json_block(&s->blocks[m]);
-    json_close(stdout, ']');
-    json_count(stdout, "active_blocks", s->active_blocks);
-    cli_json_result(s);
-    cli_json_calibration(run->model);
-    cli_json_epochs(s);
+    cli_json_model(run->model);
     json_open(stdout, "seconds", '{');
     json_number(stdout, "read", run->seconds_read);
     json_number(stdout, "kernels", s->seconds_kernels);
@@ -121,6 +81,8 @@ static void print_json(const struct run *run)
     json_count(stdout, "threads", s->threads);
     json_bool(stdout, "converged", s->converged);
     json_bool(stdout, "interrupted", run->interrupted);
+    if (run->report != NULL)
+        json_string(stdout, "report", run->report);
     if (run->held_out != NULL && medley_model_is_regression(run->model)) {
         json_number(stdout, "holdout_rmse", run->evaluation.rmse);
         json_number(stdout, "holdout_r2", run->evaluation.r2);
@@ -151,22 +113,7 @@ static void print_held_out(const struct run *run)
 static void print_text(const struct run *run, const char *path)
 {
     const medley_summary *s = medley_model_summary(run->model);
-    printf("%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
-    printf("lambda %.4g (C %.4g, spicy_C %.4g)", s->lambda, s->C, s->spicy_C);
-    if (isnan(s->gap) && !isnan(s->eta0))
-        printf(", %s %g", isnan(s->radius) ? "eta0" : "eta", s->eta0);
-    if (isnan(s->gap))
-        printf(", %zu epochs", s->epoch_count);
-    printf(", seed %llu\n%zu examples", s->seed, s->examples);
-    if (!medley_model_is_regression(run->model))
-        printf(", %zu labels", medley_model_label_count(run->model));
-    printf(", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
-           s->objective);
-    cli_print_certificate(stdout, s);
-    cli_print_stages(stdout, s);
-    cli_print_calibration(stdout, run->model);
-    printf("\n");
-    cli_print_blocks(stdout, s, 20);
+    cli_print_model(stdout, run->model);
     if (run->held_out != NULL)
         print_held_out(run);
     printf("\nread %.2f s, kernels %.2f s, training %.2f s, total %.2f s; peak memory %.0f MB\n",
@@ -176,6 +123,29 @@ static void print_text(const struct run *run, const char *path)
     printf("model with %zu support rows written to %s (%.4g %s)%s\n", s->support_rows, path,
            kilobytes < 1000 ? kilobytes : kilobytes / 1000, kilobytes < 1000 ? "kB" : "MB",
            run->interrupted ? "; training was interrupted" : "");
+    if (run->report != NULL)
+        printf("report written to %s\n", run->report);
+}
+
+/* What was learnt, measured on data that were held out, if there are any. */
+static medley_status write_report(const cli_arguments *arguments, struct run *run,
+                                  medley_error *error)
+{
+    const char *path = cli_value(arguments, "report");
+    char title[CLI_NAME_BYTES];
+    char name[CLI_NAME_BYTES];
+    if (path == NULL)
+        return MEDLEY_OK;
+    medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    options.title = cli_report_name(title, cli_value(arguments, "model"));
+    options.data = run->held_out != NULL ? run->held_out : run->dev;
+    options.data_name = run->held_out != NULL ? "the held-out rows"
+                        : run->dev != NULL    ? cli_report_name(name, cli_value(arguments, "dev"))
+                                              : NULL;
+    options.threads = cli_threads(arguments);
+    const medley_status status = medley_report_write(path, run->model, &options, error);
+    run->report = status >= 0 ? path : NULL;
+    return status;
 }
 
 static int run_train(cli_arguments *arguments)
@@ -187,7 +157,9 @@ static int run_train(cli_arguments *arguments)
     struct run run = {0};
     cli_progress progress;
     const double start = cli_clock();
-    if (!can_write(path, &error))
+    const char *report = cli_value(arguments, "report");
+    if (!cli_can_write(path, "the model", &error) ||
+        (report != NULL && !cli_can_write(report, "the report", &error)))
         return cli_fail(arguments, &error);
     cli_catch_interrupt();
     medley_status status = load(arguments, &run, &error);
@@ -207,6 +179,8 @@ static int run_train(cli_arguments *arguments)
     if (status >= 0 && run.held_out != NULL)
         status = medley_evaluate(&run.evaluation, run.model, run.held_out, cli_threads(arguments),
                                  &error);
+    if (status >= 0)
+        status = write_report(arguments, &run, &error);
     int code = CLI_OK;
     if (status < 0) {
         code = cli_fail(arguments, &error);
@@ -230,6 +204,9 @@ static const cli_option options[] = {
     {"dev", "FILE", "", "held-out data for early stopping: the best epoch's model is kept", false},
     {"holdout", "SHARE", "", "keep this share of the rows apart and report the accuracy on them",
      false},
+    {"report", "FILE.html", "",
+     "also write a report to look at: weights, training, and on held-out data errors and examples",
+     false},
     {0}};
 
 static const char *const examples[] = {
@@ -237,6 +214,8 @@ static const char *const examples[] = {
     "medley train --model sonar.medley --scale standard sonar.csv.gz",
     "one Gaussian per view of the same objects, accuracy on a held-out fifth",
     "medley train --model m.medley --view a=a.csv --view b=b.csv --kernel rbf --holdout 0.2",
+    "with a report to look at in a browser",
+    "medley train --model m.medley --holdout 0.2 --report m.html data.csv",
     "a bank of kernels on every variable, sparse mixing",
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
     "numbers instead of labels, the optimum within a millionth",

@@ -2,6 +2,7 @@
 /* What train and inspect both tell of a model. */
 #include "summary.h"
 #include "cli.h"
+#include "proba.h"
 
 #include <math.h>
 
@@ -102,4 +103,42 @@ void cli_print_fit(FILE *file, const medley_evaluation *evaluation)
         fprintf(file, "R2 not defined: all numbers in the data are the same");
     else
         fprintf(file, "R2 %.4f", evaluation->r2);
+}
+
+void cli_json_model(const medley_model *model)
+{
+    const medley_summary *s = medley_model_summary(model);
+    cli_json_settings(s);
+    json_number(stdout, "eta0", s->eta0);
+    json_count(stdout, "examples", s->examples);
+    json_count(stdout, "parts", s->parts);
+    json_open(stdout, "blocks", '[');
+    for (size_t m = 0; m < s->block_count; m++)
+        cli_json_block(&s->blocks[m]);
+    json_close(stdout, ']');
+    json_count(stdout, "active_blocks", s->active_blocks);
+    cli_json_result(s);
+    cli_json_calibration(model);
+    cli_json_epochs(s);
+}
+
+void cli_print_model(FILE *file, const medley_model *model)
+{
+    const medley_summary *s = medley_model_summary(model);
+    fprintf(file, "%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
+    fprintf(file, "lambda %.4g (C %.4g, spicy_C %.4g)", s->lambda, s->C, s->spicy_C);
+    if (isnan(s->gap) && !isnan(s->eta0))
+        fprintf(file, ", %s %g", isnan(s->radius) ? "eta0" : "eta", s->eta0);
+    if (isnan(s->gap))
+        fprintf(file, ", %zu epochs", s->epoch_count);
+    fprintf(file, ", seed %llu\n%zu examples", s->seed, s->examples);
+    if (!medley_model_is_regression(model))
+        fprintf(file, ", %zu labels", medley_model_label_count(model));
+    fprintf(file, ", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
+            s->objective);
+    cli_print_certificate(file, s);
+    cli_print_stages(file, s);
+    cli_print_calibration(file, model);
+    fprintf(file, "\n");
+    cli_print_blocks(file, s, 20);
 }

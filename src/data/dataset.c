@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creating, filling and looking at datasets. What reads files is in io, what divides data is in
- * split.c and select.c. */
+/* Creating and looking at datasets. What reads files is in io, what takes data from memory is in
+ * put_table.c and put_rows.c, what divides data is in split.c and select.c. */
 #include "data/dataset.h"
 
 #include "base/memory.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,24 +98,6 @@ md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name)
     return gram;
 }
 
-static medley_status copy_values(md_table *table, const double *values, size_t rows, size_t columns,
-                                 medley_error *error)
-{
-    const medley_status status = md_matrix_init_dense(&table->features, rows, columns, error);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < rows * columns; i++) {
-        const float value = (float)values[i];
-        if (!isfinite(value))
-            return md_fail(error, MEDLEY_BAD_INPUT,
-                           "row %zu, column %zu is %g; finite numbers within the range of float "
-                           "are needed: fill in or remove such values",
-                           i / columns + 1, i % columns + 1, values[i]);
-        table->features.dense[i] = value;
-    }
-    return MEDLEY_OK;
-}
-
 medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *values, size_t rows,
                                         size_t columns, const char *const *labels,
                                         medley_error *error)
@@ -124,18 +105,12 @@ medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *
     medley_status status = MEDLEY_OK;
     medley_dataset *created = NULL;
     md_label_builder builder = {0};
-    if (rows == 0 || columns == 0)
-        return md_fail(error, MEDLEY_BAD_INPUT,
-                       "%zu rows of %zu columns were given; at least one of each is needed", rows,
-                       columns);
+    medley_table table = MEDLEY_TABLE_INIT;
+    table.rows = rows;
+    table.columns = columns;
+    table.values = values;
     MEDLEY_TRY(medley_dataset_create(&created, error));
-    md_table *table = md_dataset_new_table(created, "", "");
-    if (table == NULL) {
-        status = md_fail_memory(error, sizeof *table);
-        goto done;
-    }
-    created->rows = rows;
-    MEDLEY_TRY(copy_values(table, values, rows, columns, error));
+    MEDLEY_TRY(medley_dataset_put_table(created, &table, error));
     if (labels != NULL) {
         for (size_t row = 0; row < rows; row++)
             MEDLEY_TRY(md_labels_add(&builder, labels[row],
@@ -198,6 +173,24 @@ void medley_dataset_row(const medley_dataset *dataset, size_t row, float *values
     memset(values, 0, features->columns * sizeof *values);
     for (size_t e = features->start[row]; e < features->start[row + 1]; e++)
         values[features->index[e]] = features->value[e];
+}
+
+size_t medley_dataset_word_columns(const medley_dataset *dataset)
+{
+    return dataset->token_columns;
+}
+
+const char *medley_dataset_word(const medley_dataset *dataset, size_t row, size_t column)
+{
+    if (row >= dataset->rows || column >= dataset->token_columns)
+        return NULL;
+    const int32_t id = dataset->token[row * dataset->token_columns + column];
+    return dataset->token_values[column].items[id];
+}
+
+int32_t medley_dataset_head(const medley_dataset *dataset, size_t row)
+{
+    return dataset->head != NULL && row < dataset->rows ? dataset->head[row] : -1;
 }
 
 bool medley_dataset_image_shape(const medley_dataset *dataset, size_t *height, size_t *width)

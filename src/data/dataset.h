@@ -22,6 +22,8 @@ typedef struct md_precomputed {
     md_matrix values; /* [rows][training rows], dense */
     double *wide;     /* the same values before rounding, [rows][training rows], or NULL */
     double *diagonal; /* [rows] K(x,x) where it is known apart from values, else NULL */
+    int norm;         /* how they are normalised: 0: as the options say, else 1 + an md_norm */
+    bool sound;       /* computed here from a positive definite kernel: there is nothing to check */
 } md_precomputed;
 
 /* A line of the input that carries no row but must come back on output (CoNLL-U comments,
@@ -41,7 +43,9 @@ struct medley_dataset {
     size_t gram_count, gram_capacity;
     bool keeps_wide; /* kernel values that are read from now on are kept as doubles too */
 
-    md_strings label_names; /* sorted: numbers by value, else by byte order */
+    /* Labels have names, and targets as well if all names are numbers. Numbers to be predicted that
+     * came from memory are targets alone: there is no label then, and no name. */
+    md_strings label_names; /* sorted (numbers by value, else by byte order), or as they were put */
     int32_t *label;         /* [rows] index into label_names, -1 unlabelled; NULL: no labels */
     double *target;         /* [rows] the labels as numbers, NULL unless all are numeric */
     int32_t *fold;          /* [rows], or NULL */
@@ -81,6 +85,10 @@ typedef struct md_label_builder {
     size_t count, capacity, number_capacity;
 } md_label_builder;
 
+/* How a label's name of *length bytes is written, maybe in buffer: numbers that a double holds
+ * exactly in their shortest form. *number: its value, NaN if it is no number. */
+const char *md_label_canonical(const char *text, size_t *length, double *number, char buffer[32]);
+
 /* text NULL: this row has no label. */
 medley_status md_labels_add(md_label_builder *builder, const char *text, size_t length,
                             medley_error *error);
@@ -88,6 +96,9 @@ medley_status md_labels_add(md_label_builder *builder, const char *text, size_t 
 medley_status md_labels_finish(md_label_builder *builder, medley_dataset *dataset,
                                medley_error *error);
 void md_labels_clear(md_label_builder *builder);
+
+/* The text of a row's label or number to be predicted, maybe in buffer; NULL: it has none. */
+const char *md_dataset_label_text(const medley_dataset *dataset, size_t row, char buffer[32]);
 
 /* The rows of a dataset whose columns a square precomputed kernel keeps. */
 typedef struct md_columns {
@@ -101,6 +112,12 @@ typedef struct md_columns {
 medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
                                 const size_t *rows, size_t count, const md_columns *columns,
                                 medley_error *error);
+
+/* part[unit] of a division into parts that is stratified by label; a unit is a sequence, or a row
+ * where there are none. variant 0 is the division of "LIST/K" (medley_dataset_folds); every other
+ * one is another. */
+medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, size_t parts,
+                                uint64_t variant, medley_error *error);
 
 /* Translates the labels of dataset into the numbering of names; unknown ones become -1.
  * The caller frees the result; NULL for lack of memory. */

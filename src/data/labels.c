@@ -24,18 +24,25 @@ static double number_of(const char *text, size_t length)
     return value + 0.0; /* -0 and 0 are one label */
 }
 
+const char *md_label_canonical(const char *text, size_t *length, double *number, char buffer[32])
+{
+    *number = number_of(text, *length);
+    if (!(fabs(*number) < EXACT_WHOLE_NUMBERS))
+        return text;
+    text = md_format_double(buffer, *number);
+    *length = strlen(text);
+    return text;
+}
+
 /* The number of a label's name, new or known; -1 for lack of memory. */
 static int32_t find_or_add(md_label_builder *builder, const char *text, size_t length)
 {
     const int32_t known = md_strings_find(&builder->names, text, length);
     if (known >= 0)
         return known;
-    char canonical[32];
-    const double number = number_of(text, length);
-    if (fabs(number) < EXACT_WHOLE_NUMBERS) {
-        text = md_format_double(canonical, number);
-        length = strlen(text);
-    }
+    char buffer[32];
+    double number;
+    text = md_label_canonical(text, &length, &number, buffer);
     if (md_reserve((void **)&builder->number, &builder->number_capacity, builder->names.count + 1,
                    sizeof *builder->number) != 0)
         return -1;
@@ -160,6 +167,13 @@ void md_labels_clear(md_label_builder *builder)
     free(builder->label);
     free(builder->number);
     *builder = (md_label_builder){0};
+}
+
+const char *md_dataset_label_text(const medley_dataset *dataset, size_t row, char buffer[32])
+{
+    if (dataset->label != NULL)
+        return dataset->label[row] >= 0 ? dataset->label_names.items[dataset->label[row]] : NULL;
+    return dataset->target != NULL ? md_format_double(buffer, dataset->target[row]) : NULL;
 }
 
 int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *names)

@@ -78,6 +78,8 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
         md_precomputed *to = md_dataset_new_gram(chosen->target, from->name);
         if (to == NULL)
             return md_fail_memory(error, sizeof *to);
+        to->norm = from->norm;
+        to->sound = from->sound;
         const bool cut = chosen->columns != NULL && from->values.columns == chosen->source->rows;
         const medley_status status = md_matrix_gather(
             &to->values, &from->values, chosen->rows, chosen->count,

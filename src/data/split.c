@@ -56,13 +56,59 @@ done:
     return status;
 }
 
+static int compare_targets(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The labels that rows are sorted by: their own, or the ranks of the numbers to be predicted, which
+ * are what the labels of a file with these numbers would be. *made is freed by the caller, and NULL
+ * where the labels are the dataset's or there are none. */
+static medley_status find_strata(const int32_t **label, int32_t **made, size_t *count,
+                                 const medley_dataset *dataset, medley_error *error)
+{
+    const size_t rows = dataset->rows;
+    *label = dataset->label;
+    *made = NULL;
+    *count = dataset->label_names.count;
+    if (dataset->label != NULL || dataset->target == NULL)
+        return MEDLEY_OK;
+    double *sorted = md_copy(dataset->target, rows * sizeof *sorted);
+    int32_t *rank = md_calloc(rows, sizeof *rank);
+    if (sorted == NULL || rank == NULL) {
+        free(sorted);
+        free(rank);
+        return md_fail_memory(error, rows * sizeof *sorted);
+    }
+    qsort(sorted, rows, sizeof *sorted, compare_targets);
+    for (size_t r = 0; r < rows; r++)
+        if (*count == 0 || sorted[r] != sorted[*count - 1])
+            sorted[(*count)++] = sorted[r];
+    for (size_t r = 0; r < rows; r++) {
+        const double *place =
+            bsearch(&dataset->target[r], sorted, *count, sizeof *sorted, compare_targets);
+        rank[r] = (int32_t)(place - sorted);
+    }
+    free(sorted);
+    *label = *made = rank;
+    return MEDLEY_OK;
+}
+
 /* All units, shuffled, then stably sorted by label (a counting sort). Sequences have many labels,
  * and numbers that hardly repeat are no classes: both stay shuffled. */
 static medley_status stratified_order(size_t **order, const medley_dataset *dataset, uint64_t seed,
                                       medley_error *error)
 {
     const size_t units = count_units(dataset);
-    const size_t strata = dataset->label_names.count + 1; /* unlabelled rows come first */
+    const int32_t *label;
+    int32_t *made;
+    size_t strata;
+    const medley_status found = find_strata(&label, &made, &strata, dataset, error);
+    if (found < 0)
+        return found;
+    strata++; /* unlabelled rows come first */
     size_t *shuffled = md_calloc(units, sizeof *shuffled);
     size_t *sorted = md_calloc(units, sizeof *sorted);
     size_t *place = md_calloc(strata + 1, sizeof *place);
@@ -76,20 +122,21 @@ static medley_status stratified_order(size_t **order, const medley_dataset *data
     md_random random;
     md_random_seed(&random, seed);
     md_random_shuffle(&random, shuffled, units);
-    if (dataset->label == NULL || dataset->sequence_count > 0 || strata > units / 2 + 1) {
+    if (label == NULL || dataset->sequence_count > 0 || strata > units / 2 + 1) {
         *order = shuffled;
         shuffled = NULL;
         goto done;
     }
     for (size_t i = 0; i < units; i++)
-        place[dataset->label[i] + 2]++;
+        place[label[i] + 2]++;
     for (size_t s = 0; s < strata; s++)
         place[s + 1] += place[s];
     for (size_t i = 0; i < units; i++)
-        sorted[place[dataset->label[shuffled[i]] + 1]++] = shuffled[i];
+        sorted[place[label[shuffled[i]] + 1]++] = shuffled[i];
     *order = sorted;
     sorted = NULL;
 done:
+    free(made);
     free(shuffled);
     free(sorted);
     free(place);
@@ -156,21 +203,20 @@ static bool is_listed(const fold_list *list, long long fold)
     return false;
 }
 
-/* part[unit] of a stratified division. */
-static medley_status divide(int32_t *part, const fold_list *list, const medley_dataset *dataset,
-                            medley_error *error)
+medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, size_t parts,
+                                uint64_t variant, medley_error *error)
 {
     const size_t units = count_units(dataset);
-    if ((size_t)list->parts > units)
+    if (parts > units)
         return md_fail(error, MEDLEY_USAGE,
-                       "cannot divide %zu %s into %lld parts; ask for at most as many parts", units,
-                       dataset->sequence_count > 0 ? "sequences" : "rows", list->parts);
+                       "cannot divide %zu %s into %zu parts; ask for at most as many parts", units,
+                       dataset->sequence_count > 0 ? "sequences" : "rows", parts);
     size_t *order = NULL;
-    const medley_status status = stratified_order(&order, dataset, FOLDS_SEED, error);
+    const medley_status status = stratified_order(&order, dataset, FOLDS_SEED + variant, error);
     if (status < 0)
         return status;
     for (size_t i = 0; i < units; i++)
-        part[order[i]] = (int32_t)(i % (size_t)list->parts);
+        part[order[i]] = (int32_t)(i % parts);
     free(order);
     return MEDLEY_OK;
 }
@@ -214,7 +260,7 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
     }
     MEDLEY_TRY(parse_folds(&list, folds, error));
     if (list.parts > 0) {
-        MEDLEY_TRY(divide(part, &list, dataset, error));
+        MEDLEY_TRY(md_dataset_divide(part, dataset, (size_t)list.parts, 0, error));
     } else if (dataset->fold != NULL) {
         for (size_t unit = 0; unit < units; unit++)
             part[unit] = dataset->fold[first_row(dataset, unit)];

@@ -221,7 +221,9 @@ static medley_status add_precomputed(struct builder *builder, const medley_datas
         if (kernel == NULL || (kernel->name = md_copy_text(name, strlen(name))) == NULL)
             return md_fail_memory(builder->error, sizeof *kernel);
         kernel->view = g;
-        kernel->norm = builder->options->normalize;
+        kernel->norm = dataset->grams[g].norm > 0 ? (md_norm)(dataset->grams[g].norm - 1)
+                                                  : builder->options->normalize;
+        kernel->sound = dataset->grams[g].sound;
     }
     return MEDLEY_OK;
 }

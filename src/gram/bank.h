@@ -24,6 +24,7 @@ typedef struct md_kernel {
     md_norm norm;
     bool explicit_weights; /* linear only: a block of weights, not a kernel expansion, by request */
     bool primal;           /* linear only: the same by our choice, since it is cheaper */
+    bool sound;            /* precomputed only: known to be positive semi-definite */
 
     /* learnt from the training rows: */
     double factor;      /* trace: 1 / trace; else 1 */

@@ -299,11 +299,11 @@ static medley_status attach_precomputed(md_points *points, const md_bank *bank, 
                        "give --gram with a matrix of new rows by training rows for each",
                        kernel->name, kernel->view + 1, dataset->gram_count);
     const md_precomputed *gram = &dataset->grams[kernel->view];
-    if (training) {
+    if (training && !(gram->sound && gram->values.columns == points->rows)) {
         const medley_status status = md_precomputed_check(gram, points->rows, error);
         if (status < 0)
             return status;
-    } else if (gram->values.columns != bank->training_rows) {
+    } else if (!training && gram->values.columns != bank->training_rows) {
         return md_fail(error, MEDLEY_BAD_INPUT,
                        "kernel '%s' has %zu columns, expected one for each of the %zu training "
                        "rows",

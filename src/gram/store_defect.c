@@ -28,8 +28,9 @@ static double rounding_of(const md_store *store, size_t m)
 
 static bool may_fail(const md_store *store, size_t m)
 {
-    const md_kernel_class *class = store->bank->kernels[m].class;
-    return store->frobenius2[m] > 0 && (class == NULL || !class->positive_definite);
+    const md_kernel *kernel = &store->bank->kernels[m];
+    const bool sound = kernel->class != NULL ? kernel->class->positive_definite : kernel->sound;
+    return store->frobenius2[m] > 0 && !sound;
 }
 
 static void unpack(const md_store *store, const void *k, double shift, double *matrix)

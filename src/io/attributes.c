@@ -164,11 +164,12 @@ static medley_status write_items(md_output *output, const medley_dataset *datase
     const md_table *table = &dataset->tables[0];
     MEDLEY_TRY(check_names(table, error));
     for (size_t row = 0; row < dataset->rows; row++) {
-        const int32_t own = medley_dataset_label(dataset, row);
-        const char *label = own >= 0 ? dataset->label_names.items[own] : "";
+        char number[32];
+        const char *own = md_dataset_label_text(dataset, row, number);
+        const char *label = own != NULL ? own : "";
         if (labels != NULL)
             label = labels[row];
-        if (labels != NULL || own >= 0)
+        if (labels != NULL || own != NULL)
             MEDLEY_TRY(check_label(label, error));
         add_item(&text, table, row, label);
         if (dataset->sequence_count == 0 || dataset->sequence_start[sequence + 1] == row + 1) {

@@ -318,8 +318,9 @@ static void add_row(md_text *text, const medley_dataset *dataset, size_t row, fl
     for (size_t c = 0; c < columns; c++)
         md_text_addf(text, "%s%s", c > 0 ? " " : "",
                      values ? md_float_text(number, values[c]) : md_token_text(dataset, row, c));
-    if (dataset->label != NULL)
-        md_text_addf(text, " %s", dataset->label_names.items[dataset->label[row]]);
+    const char *label = md_dataset_label_text(dataset, row, number);
+    if (label != NULL)
+        md_text_addf(text, " %s", label);
     md_text_add(text, "\n", 1);
 }
 

@@ -75,6 +75,11 @@ static void add_text(md_text *to, const char *text)
     md_text_add(to, "\"", 1);
 }
 
+static bool has_labels(const medley_dataset *dataset)
+{
+    return dataset->label != NULL || dataset->target != NULL;
+}
+
 static void add_header(md_text *text, const medley_dataset *dataset)
 {
     const md_table *table = &dataset->tables[0];
@@ -86,23 +91,23 @@ static void add_header(md_text *text, const medley_dataset *dataset)
         else
             md_text_addf(text, "x%zu", c + 1);
     }
-    md_text_addf(text, "%s\n", dataset->label != NULL ? ",label" : "");
+    md_text_addf(text, "%s\n", has_labels(dataset) ? ",label" : "");
 }
 
 static void add_row(md_text *text, const medley_dataset *dataset, const float *values, size_t row)
 {
-    const int32_t label = medley_dataset_label(dataset, row);
+    char number[32];
     for (size_t c = 0; c < dataset->tables[0].features.columns; c++) {
-        char number[32];
         md_float_text(number, values[c]);
         if (c > 0)
             md_text_add(text, ",", 1);
         md_text_add(text, number, strlen(number));
     }
-    if (dataset->label != NULL) {
+    if (has_labels(dataset)) {
+        const char *label = md_dataset_label_text(dataset, row, number);
         md_text_add(text, ",", 1);
-        if (label >= 0)
-            add_text(text, dataset->label_names.items[label]);
+        if (label != NULL)
+            add_text(text, label);
     }
     md_text_add(text, "\n", 1);
 }

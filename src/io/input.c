@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bringing a file whole into memory: plain, gzip (known by its first bytes, whatever the name; any
- * number of members one after the other), or standard input. */
+ * number of members one after the other), or standard input. Bytes that are in memory already are
+ * copied, as formats use the input as scratch memory. */
 #include "io/io.h"
 
 #include "base/memory.h"
@@ -147,15 +148,11 @@ static medley_status place_error(medley_status status, const char *path, medley_
     return status;
 }
 
-medley_status md_input_read(md_input *input, const char *path, medley_error *error)
+/* What was read, decompressed and with its sentinel. The bytes are taken over. */
+static medley_status finish(md_input *input, buffer bytes, const char *shown, medley_error *error)
 {
-    buffer bytes = {0};
     buffer packed = {0};
     medley_status status = MEDLEY_OK;
-    const bool standard = strcmp(path, "-") == 0;
-    const char *shown = standard ? "standard input" : path;
-    MEDLEY_TRY(standard ? read_descriptor(&bytes, STDIN_FILENO, shown, error)
-                        : read_file(&bytes, path, error));
     if (is_gzip(bytes.data, bytes.length)) {
         packed = bytes;
         bytes = (buffer){0};
@@ -172,6 +169,33 @@ done:
     free(bytes.data);
     free(packed.data);
     return status;
+}
+
+medley_status md_input_read(md_input *input, const char *path, medley_error *error)
+{
+    buffer bytes = {0};
+    const bool standard = strcmp(path, "-") == 0;
+    const char *shown = standard ? "standard input" : path;
+    const medley_status status = standard ? read_descriptor(&bytes, STDIN_FILENO, shown, error)
+                                          : read_file(&bytes, path, error);
+    if (status < 0) {
+        free(bytes.data);
+        return status;
+    }
+    return finish(input, bytes, shown, error);
+}
+
+medley_status md_input_copy(md_input *input, const char *bytes, size_t length, const char *path,
+                            medley_error *error)
+{
+    buffer copy = {0};
+    const medley_status status = reserve(&copy, length, error);
+    if (status < 0)
+        return status;
+    if (length > 0)
+        memcpy(copy.data, bytes, length);
+    copy.length = length;
+    return finish(input, copy, path, error);
 }
 
 void md_input_clear(md_input *input)

@@ -14,6 +14,9 @@ typedef struct md_input {
 } md_input;
 
 medley_status md_input_read(md_input *input, const char *path, medley_error *error);
+/* A copy of bytes that are in memory; messages call them path, which must outlive the input. */
+medley_status md_input_copy(md_input *input, const char *bytes, size_t length, const char *path,
+                            medley_error *error);
 void md_input_clear(md_input *input);
 
 /* Tells the system that this fresh memory is going to be filled whole, so that it may come in large

@@ -86,22 +86,39 @@ done:
     return status;
 }
 
-medley_status medley_dataset_read(medley_dataset **dataset, const char *path,
+/* Releases the input as well. */
+static medley_status make_dataset(medley_dataset **dataset, md_input *input,
                                   const medley_read_options *options, medley_error *error)
 {
     const medley_read_options complete = complete_options(options);
     medley_status status = MEDLEY_OK;
     medley_dataset *created = NULL;
-    md_input input = {0};
-    MEDLEY_TRY(md_input_read(&input, path, error));
     MEDLEY_TRY(medley_dataset_create(&created, error));
-    MEDLEY_TRY(read_input(created, &input, &complete, error));
+    MEDLEY_TRY(read_input(created, input, &complete, error));
     *dataset = created;
     created = NULL;
 done:
-    md_input_clear(&input);
+    md_input_clear(input);
     medley_dataset_free(created);
     return status;
+}
+
+medley_status medley_dataset_read(medley_dataset **dataset, const char *path,
+                                  const medley_read_options *options, medley_error *error)
+{
+    md_input input = {0};
+    const medley_status status = md_input_read(&input, path, error);
+    return status < 0 ? status : make_dataset(dataset, &input, options, error);
+}
+
+medley_status medley_dataset_parse(medley_dataset **dataset, const char *text, size_t length,
+                                   const char *name, const medley_read_options *options,
+                                   medley_error *error)
+{
+    md_input input = {0};
+    const medley_status status =
+        md_input_copy(&input, text, length, name != NULL ? name : "text", error);
+    return status < 0 ? status : make_dataset(dataset, &input, options, error);
 }
 
 /* ---- more tables ---- */

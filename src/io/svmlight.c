@@ -115,9 +115,9 @@ static medley_status write_svmlight(md_output *output, const medley_dataset *dat
     MEDLEY_TRY(md_format_needs_one_table("svmlight", dataset, error));
     MEDLEY_TRY(check_labels(dataset, error));
     for (size_t row = 0; row < dataset->rows; row++) {
-        const int32_t label = medley_dataset_label(dataset, row);
-        const char *name = label >= 0 ? dataset->label_names.items[label] : "0";
-        md_text_add(&text, name, strlen(name));
+        char number[32];
+        const char *name = md_dataset_label_text(dataset, row, number);
+        md_text_addf(&text, "%s", name != NULL ? name : "0");
         if (dataset->sequence_count > 0) {
             sequence += row == dataset->sequence_start[sequence + 1];
             md_text_addf(&text, " qid:%zu", sequence + 1);

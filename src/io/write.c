@@ -78,6 +78,8 @@ medley_status medley_dataset_write(const medley_dataset *dataset, const char *pa
     const md_format *chosen = format == NULL ? md_format_of_path(path) : NULL;
     if (format != NULL)
         MEDLEY_TRY(md_format_named(&chosen, format, error));
+    else if (chosen == NULL && dataset->format != NULL)
+        chosen = md_format_find(dataset->format);
     if (chosen == NULL) {
         status = md_fail_at(error, MEDLEY_USAGE, path, 0,
                             "the name does not tell the format to write; name the format, or end "

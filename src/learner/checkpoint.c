@@ -45,6 +45,8 @@ static uint64_t mix_data(uint64_t key, const medley_dataset *data)
     key = mix_strings(key, &data->label_names);
     if (data->label != NULL)
         key = mix(key, data->label, data->rows * sizeof *data->label);
+    else if (data->target != NULL)
+        key = mix(key, data->target, data->rows * sizeof *data->target);
     if (data->sequence_count > 0)
         key = mix(key, data->sequence_start,
                   (data->sequence_count + 1) * sizeof *data->sequence_start);

@@ -57,49 +57,6 @@ done:
     return status;
 }
 
-static medley_status check_path(const medley_path_options *path, const medley_options *options,
-                                const md_method *method, medley_error *error)
-{
-    if (method->solve == NULL)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "method %s has no path; use method spicy for two labels or numbers",
-                       method->name);
-    if (options->calibrate)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "models along a path are not calibrated; leave out calibrate");
-    if (path->count == 0 || (path->lambda == NULL && !(path->ratio > 0 && path->ratio < 1)))
-        return md_fail(error, MEDLEY_USAGE,
-                       "a path needs a count above 0 and a ratio between 0 and 1, or lambdas");
-    for (size_t i = 0; path->lambda != NULL && i < path->count; i++)
-        if (!(path->lambda[i] > 0 && path->lambda[i] < 1e300))
-            return md_fail(error, MEDLEY_USAGE, "lambda %zu of the path is %g; it must be positive",
-                           i + 1, path->lambda[i]);
-    return MEDLEY_OK;
-}
-
-medley_status medley_fit_path(const medley_dataset *train, const medley_options *options,
-                              const medley_path_options *path, medley_path_taker take,
-                              void *context, const medley_observer *observer, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    medley_options *defaults = NULL;
-    md_problem problem = {0};
-    if (options == NULL) {
-        MEDLEY_TRY(medley_options_create(&defaults, error));
-        options = defaults;
-    }
-    const md_method *method = NULL;
-    MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
-    MEDLEY_TRY(check_path(path, options, method, error));
-    MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, observer, method, error));
-    status =
-        problem.stopped ? MEDLEY_STOPPED : md_fit_batch_path(&problem, path, take, context, error);
-done:
-    md_problem_clear(&problem);
-    medley_options_free(defaults);
-    return status;
-}
-
 /* ---- kernels alone ---- */
 
 static medley_status write_values(const md_cross *cross, const size_t *shape, size_t dimensions,

@@ -3,13 +3,14 @@
  * compares with, the average kernel and the best single one. */
 #include "learner/calibrate.h"
 #include "learner/held_out.h"
+#include "learner/path.h"
 
 #include "base/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void free_blocks(md_trained *trained)
+void md_trained_clear(md_trained *trained)
 {
     for (size_t b = 0; trained->blocks != NULL && b < trained->block_count; b++)
         md_block_free(trained->blocks[b]);
@@ -44,6 +45,11 @@ static medley_status make_blocks(md_trained *trained, md_problem *problem, long 
     return status;
 }
 
+medley_status md_trained_make(md_trained *trained, md_problem *problem, medley_error *error)
+{
+    return make_blocks(trained, problem, ALL_KERNELS, error);
+}
+
 /* Runs and builds; keeps the information that the observer stopped the run. */
 static medley_status run_and_build(medley_model **model, md_problem *problem, md_trained *trained,
                                    const char *stage, medley_error *error)
@@ -63,7 +69,7 @@ static medley_status fit_all(medley_model **model, md_problem *problem, medley_e
     medley_status status = make_blocks(&trained, problem, ALL_KERNELS, error);
     if (status == MEDLEY_OK)
         status = run_and_build(model, problem, &trained, "training", error);
-    free_blocks(&trained);
+    md_trained_clear(&trained);
     return status;
 }
 
@@ -105,7 +111,7 @@ static medley_status fit_average(medley_model **model, md_problem *problem, medl
     status = run_and_build(model, problem, &trained, "training", error);
 done:
     free(weight);
-    free_blocks(&trained);
+    md_trained_clear(&trained);
     return status;
 }
 
@@ -145,7 +151,7 @@ static medley_status search_best(md_trained *best, size_t *best_kernel, md_probl
             best_accuracy = accuracy;
             *best_kernel = m;
         }
-        free_blocks(&candidate);
+        md_trained_clear(&candidate);
         if (status < 0)
             return status;
     }
@@ -173,12 +179,12 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
         status = MEDLEY_STOPPED;
         goto done;
     }
-    free_blocks(&trained);
+    md_trained_clear(&trained);
     MEDLEY_TRY(make_blocks(&trained, problem, (long)best, error));
     status = run_and_build(model, problem, &trained, "training", error);
 done:
     md_division_clear(&division);
-    free_blocks(&trained);
+    md_trained_clear(&trained);
     return status;
 }
 
@@ -193,6 +199,7 @@ const md_method md_method_spom = {
     .name = "spom",
     .summary = "online proximal learning of all blocks together (SPOM)",
     .fit = fit_all,
+    .fit_path = md_fit_online_path,
 };
 const md_method md_method_obscure = {
     .name = "obscure",
@@ -201,6 +208,7 @@ const md_method md_method_obscure = {
     .default_C = 1,
     .two_stages = true,
     .fit = fit_all,
+    .fit_path = md_fit_online_path,
 };
 const md_method md_method_pegasos = {
     .name = "pegasos",
@@ -208,6 +216,7 @@ const md_method md_method_pegasos = {
     .rule = MD_RULE_MIRROR,
     .default_C = 1,
     .fit = fit_all,
+    .fit_path = md_fit_online_path,
 };
 const md_method md_method_average = {
     .name = "average",

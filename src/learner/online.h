@@ -25,6 +25,7 @@ typedef struct md_online_settings {
     double eta; /* of its first stage */
     double lambda, eta0;
     md_schedule schedule; /* not auto */
+    double cool_from, cool_to; /* rounds between which rates fall to next to nothing; 0: none */
     bool average;
     size_t average_from; /* iterates of earlier epochs do not count */
     double radius;       /* infinity: no projection */

@@ -99,7 +99,7 @@ static bool has_attributes(const medley_dataset *dataset)
     return table != NULL && md_matrix_is_sparse(&table->features) && table->column_names.count > 0;
 }
 
-static medley_status make_bank(md_problem *problem, medley_error *error)
+medley_status md_problem_make_bank(md_problem *problem, medley_error *error)
 {
     static char *const explicit_kernels[] = {"linear(explicit)", NULL};
     static char *const linear_kernels[] = {"linear", NULL};
@@ -413,7 +413,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                                  : problem->trees      ? TREE_C
                                                        : DEFAULT_C,
                                  problem->example_count, error));
-    MEDLEY_TRY(make_bank(problem, error));
+    MEDLEY_TRY(md_problem_make_bank(problem, error));
     MEDLEY_TRY(md_problem_find_templates(problem, error));
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));

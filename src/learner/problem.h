@@ -84,6 +84,10 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               medley_error *error);
 void md_problem_clear(md_problem *problem);
 
+/* The kernels of the options on the training data, in problem->bank; train, options, method and
+ * trees are known. */
+medley_status md_problem_make_bank(md_problem *problem, medley_error *error);
+
 /* Bytes for kernel values and features. */
 size_t md_problem_memory(const md_problem *problem);
 
@@ -96,6 +100,9 @@ void md_problem_drop_rows(md_problem *problem);
 /* The same as the loop sees it; the blocks are borrowed. */
 md_online_problem md_problem_for_loop(const md_problem *problem, md_block **blocks,
                                       size_t block_count, size_t penalised);
+
+/* How the loop learns, by the options and the lambda of the problem (run_online.c). */
+md_online_settings md_problem_settings(const md_problem *problem, const md_online_problem *loop);
 
 /* Tells the observer; false: stop. */
 bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
@@ -195,12 +202,20 @@ typedef struct md_trained {
     size_t penalised;             /* the first so many are under the penalty */
     bool is_mixture;              /* block 0 stands for the average of all kernels */
     const md_coefficients *plain; /* in place of blocks, which there are none of then; or NULL */
+    bool continues;               /* the run sets out from what the blocks hold, not from 0 */
+    size_t rounds;                /* then: as if it had taken so many */
+    double faster;                /* then: with rates so many times as large */
+    bool cools;                   /* rates fall to next to nothing by the end of the run */
     double eta0, objective;
     double radius, bound; /* R and theorem 1 of the mirror rule; NaN: none */
     medley_epoch *epochs; /* owned here */
     size_t epoch_count, iterations, updates;
     bool converged;
 } md_trained;
+
+/* Blocks of all candidates, nothing learnt; cleared in any case. */
+medley_status md_trained_make(md_trained *trained, md_problem *problem, medley_error *error);
+void md_trained_clear(md_trained *trained);
 
 medley_status md_model_build(medley_model **model, md_problem *problem, const md_trained *trained,
                              medley_error *error);
@@ -221,6 +236,11 @@ struct md_method {
     bool batch;          /* on whole matrices (a store), with losses of one number */
     medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);
 
+    /* The same for many strengths of the penalty, each started from the one before; NULL: there is
+     * nothing to see along a path. */
+    medley_status (*fit_path)(md_problem *problem, const medley_path_options *path,
+                              medley_path_taker take, void *context, medley_error *error);
+
     /* Of an online method: the same by the batch solver, taken for two labels and for numbers where
      * size and options allow; or NULL. */
     const md_method *batch_form;
@@ -234,10 +254,6 @@ struct md_method {
 };
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error);
-
-/* The same for many strengths of the penalty, each started from the one before. */
-medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
-                                medley_path_taker take, void *context, medley_error *error);
 
 extern const md_method *const md_methods[]; /* NULL-terminated */
 

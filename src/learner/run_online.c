@@ -2,6 +2,7 @@
 /* An online run from first rate to final model: choice of eta0, epochs, early stopping on held-out
  * data, averaging. */
 #include "learner/checkpoint.h"
+#include "learner/theta_copy.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -26,57 +27,7 @@ struct run {
     medley_error *error;
 };
 
-/* ---- copies of theta ---- */
-
-static void free_copy(float **copy, size_t block_count)
-{
-    for (size_t m = 0; copy != NULL && m < block_count; m++)
-        free(copy[m]);
-    free(copy);
-}
-
-/* Fills *copy, which may hold an older theta. */
-static medley_status copy_theta(float ***copy, const md_trained *trained, medley_error *error)
-{
-    if (*copy == NULL)
-        *copy = md_calloc(trained->block_count, sizeof **copy);
-    if (*copy == NULL)
-        return md_fail_memory(error, trained->block_count * sizeof **copy);
-    for (size_t m = 0; m < trained->block_count; m++) {
-        md_block *block = trained->blocks[m];
-        const size_t size = block->class->body_size(block);
-        float **body = &(*copy)[m];
-        if (*body == NULL)
-            *body = md_calloc(size, sizeof **body);
-        if (*body == NULL)
-            return md_fail_memory(error, size * sizeof **body);
-        block->class->export_body(block, *body);
-    }
-    return MEDLEY_OK;
-}
-
-/* The scores of the blocks are computed afresh; what was exported is what scores. */
-static medley_status restore_theta(md_trained *trained, float **copy, md_ledger *ledger,
-                                   medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++) {
-        md_block *block = trained->blocks[m];
-        bool nonzero = false;
-        for (size_t i = 0; !nonzero && i < block->class->body_size(block); i++)
-            nonzero = copy[m][i] != 0;
-        if (nonzero)
-            status = block->class->import_body(block, copy[m], error);
-        else
-            block->class->clear(block);
-        block->link = 1;
-    }
-    if (status == MEDLEY_OK && ledger != NULL)
-        status = md_ledger_close(ledger, error);
-    for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++)
-        md_block_refresh_norm(trained->blocks[m]);
-    return status;
-}
+/* ---- epochs ---- */
 
 /* theta itself, whatever the links, which stay as they are. */
 static medley_status copy_unlinked(float ***copy, const md_trained *trained, double *link,
@@ -86,7 +37,7 @@ static medley_status copy_unlinked(float ***copy, const md_trained *trained, dou
         link[m] = trained->blocks[m]->link;
         trained->blocks[m]->link = 1;
     }
-    const medley_status status = copy_theta(copy, trained, error);
+    const medley_status status = md_theta_copy(copy, trained, error);
     for (size_t m = 0; m < trained->block_count; m++)
         trained->blocks[m]->link = link[m];
     return status;
@@ -97,8 +48,6 @@ static void put_links_back(md_trained *trained, const double *link)
     for (size_t m = 0; m < trained->block_count; m++)
         trained->blocks[m]->link = link[m];
 }
-
-/* ---- epochs ---- */
 
 /* Held-out accuracy of what would be returned now: the average of the iterates if that is wanted,
  * else theta. The best so far is kept. */
@@ -120,14 +69,14 @@ static medley_status measure_dev(struct run *run, size_t e)
     if (*accuracy > run->best_accuracy) {
         run->best_accuracy = *accuracy;
         run->best_epoch = e;
-        MEDLEY_TRY(copy_theta(&run->best, run->trained, run->error));
+        MEDLEY_TRY(md_theta_copy(&run->best, run->trained, run->error));
     }
     if (average) {
-        MEDLEY_TRY(restore_theta(run->trained, current, run->problem->ledger, run->error));
+        MEDLEY_TRY(md_theta_restore(run->trained, current, run->problem->ledger, run->error));
         put_links_back(run->trained, link);
     }
 done:
-    free_copy(current, run->trained->block_count);
+    md_theta_free(current, run->trained->block_count);
     free(link);
     return status;
 }
@@ -175,7 +124,7 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
     visit(context, &run->best_accuracy, sizeof run->best_accuracy);
     visit(context, &run->best_epoch, sizeof run->best_epoch);
     visit(context, &has_best, sizeof has_best);
-    if (has_best == 0 || (run->best == NULL && copy_theta(&run->best, trained, run->error) < 0))
+    if (has_best == 0 || (run->best == NULL && md_theta_copy(&run->best, trained, run->error) < 0))
         return;
     for (size_t m = 0; m < trained->block_count; m++)
         visit(context, run->best[m],
@@ -374,17 +323,17 @@ static medley_status finish(struct run *run)
     if (run->problem->method->rule == MD_RULE_MIRROR)
         tell_of_mirror(run);
     if (run->best != NULL) {
-        MEDLEY_TRY(restore_theta(run->trained, run->best, run->problem->ledger, run->error));
+        MEDLEY_TRY(md_theta_restore(run->trained, run->best, run->problem->ledger, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     } else if (!streamed && !run->problem->trees) { /* whose scores are not kept */
-        MEDLEY_TRY(copy_theta(&last, run->trained, run->error));
-        MEDLEY_TRY(restore_theta(run->trained, last, run->problem->ledger, run->error));
+        MEDLEY_TRY(md_theta_copy(&last, run->trained, run->error));
+        MEDLEY_TRY(md_theta_restore(run->trained, last, run->problem->ledger, run->error));
     }
     md_online_take_links(&run->online);
     MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
 done:
-    free_copy(last, run->trained->block_count);
+    md_theta_free(last, run->trained->block_count);
     return status;
 }
 
@@ -413,7 +362,7 @@ static size_t choose_prox_every(const md_problem *problem)
     return given > 0 ? given : problem->trees ? SIZE_MAX : 1;
 }
 
-static md_online_settings choose_settings(const md_problem *problem, const md_online_problem *loop)
+md_online_settings md_problem_settings(const md_problem *problem, const md_online_problem *loop)
 {
     const medley_options *options = problem->options;
     const bool mirror = problem->method->rule == MD_RULE_MIRROR;
@@ -436,6 +385,59 @@ static md_online_settings choose_settings(const md_problem *problem, const md_on
         .threads = problem->threads};
 }
 
+/* Theta as it is survives the search, and the average of iterates does not. */
+static medley_status try_rates(struct run *run, bool keep)
+{
+    medley_status status = MEDLEY_OK;
+    medley_status stopped = MEDLEY_OK;
+    md_trained *trained = run->trained;
+    float **theta = NULL;
+    if (keep)
+        MEDLEY_TRY(md_theta_copy(&theta, trained, run->error));
+    MEDLEY_TRY(stopped = md_choose_rate(run->problem, &run->online.problem, &run->online.settings,
+                                        &trained->eta0, run->error));
+    if (keep)
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->ledger, run->error));
+    status = stopped;
+done:
+    md_theta_free(theta, trained->block_count);
+    return status;
+}
+
+/* Of a run that is to come as near to the optimum as its rounds allow. */
+static void cool_down(md_online *online, const md_trained *trained, size_t epochs)
+{
+    const double first = (double)online->round;
+    const double rounds = (double)epochs * (double)online->problem.visit_count;
+    online->settings.cool_from = first + (trained->continues ? 0 : rounds / 2);
+    online->settings.cool_to = first + rounds;
+}
+
+/* From theta = 0, or from what the blocks hold. */
+static medley_status set_out(struct run *run)
+{
+    medley_status status = MEDLEY_OK;
+    md_trained *trained = run->trained;
+    md_online *online = &run->online;
+    float **theta = NULL;
+    if (trained->continues && online->settings.average) /* iterates before this run do not count */
+        MEDLEY_TRY(md_theta_copy(&theta, trained, run->error));
+    if (!trained->continues || online->settings.average)
+        md_online_restart(online, trained->eta0);
+    if (theta != NULL)
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->ledger, run->error));
+    if (trained->continues) {
+        online->settings.eta0 = trained->faster * trained->eta0;
+        online->round = trained->rounds;
+        md_online_continue(online);
+    }
+    if (trained->cools)
+        cool_down(online, trained, run->problem->epochs);
+done:
+    md_theta_free(theta, trained->block_count);
+    return status;
+}
+
 medley_status md_run_online(md_problem *problem, md_trained *trained, const size_t *visit,
                             size_t visit_count, const char *stage, medley_error *error)
 {
@@ -450,7 +452,7 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
     online_problem.visit = visit;
     online_problem.visit_count = visit_count;
     const bool mirror = problem->method->rule == MD_RULE_MIRROR;
-    const md_online_settings settings = choose_settings(problem, &online_problem);
+    const md_online_settings settings = md_problem_settings(problem, &online_problem);
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = problem->method->two_stages ? settings.eta : settings.eta0;
     trained->radius = trained->bound = NAN;
@@ -466,19 +468,18 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
         trained->eta0 = md_trees_rate(problem);
     if (!resumed && !mirror &&
         isnan(trained->eta0)) /* stopped there: what the last trial has learnt is returned */
-        MEDLEY_TRY(stopped =
-                       md_choose_rate(problem, &online_problem, &settings, &trained->eta0, error));
+        MEDLEY_TRY(stopped = try_rates(&run, trained->continues));
     if (stopped == MEDLEY_OK) {
         if (!resumed)
-            md_online_restart(&run.online, trained->eta0);
+            MEDLEY_TRY(set_out(&run));
         MEDLEY_TRY(stopped = run_epochs(&run));
     }
-    trained->iterations = run.online.round;
+    trained->iterations = run.online.round - (trained->continues ? trained->rounds : 0);
     trained->updates = run.online.updates;
     MEDLEY_TRY(finish(&run));
     status = stopped;
 done:
-    free_copy(run.best, trained->block_count);
+    md_theta_free(run.best, trained->block_count);
     md_online_clear(&run.online);
     return status;
 }

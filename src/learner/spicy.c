@@ -3,7 +3,7 @@
  * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
  * certificate of its own, and the objective, dual and gap are those of their sum. */
 #include "batch/certificate.h"
-#include "learner/problem.h"
+#include "learner/path.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -332,16 +332,6 @@ medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_err
 
 /* ---- paths ---- */
 
-/* The step-th of the strengths: the caller's, or evenly in logarithm down from the least that
- * leaves out all kernels. */
-static double lambda_at(const medley_path_options *path, double largest, size_t step)
-{
-    if (path->lambda != NULL)
-        return path->lambda[step];
-    const double share = path->count > 1 ? (double)step / (double)(path->count - 1) : 0;
-    return largest * pow(path->ratio, share);
-}
-
 medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
                                 medley_path_taker take, void *context, medley_error *error)
 {
@@ -359,7 +349,7 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
     for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
         medley_model *model = NULL;
         forget(&run);
-        problem->lambda = lambda_at(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
+        problem->lambda = md_path_lambda(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
         run.batch.C = problem->lambda * n * run.factor;
         status = fit_one(&model, &run, error);
         if (model != NULL)
@@ -376,5 +366,6 @@ const md_method md_method_spicy = {
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,
+    .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,
 };

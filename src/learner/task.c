@@ -10,11 +10,23 @@
 
 /* ---- the task ---- */
 
-static medley_status check_labels(const medley_dataset *train, medley_error *error)
+/* Numbers to be predicted that came from memory: there are no labels beside them. */
+static bool has_only_targets(const medley_dataset *data)
+{
+    return data->label == NULL && data->target != NULL;
+}
+
+static medley_status check_labels(const medley_dataset *train, md_task task, medley_error *error)
 {
     if (train->rows == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "there are no rows to learn from");
+    if (has_only_targets(train) && task == MD_TASK_REGRESSION)
+        return MEDLEY_OK;
+    if (has_only_targets(train))
+        return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
+                          "the data have numbers to be predicted and no labels; use --task "
+                          "regression, or give labels");
     if (train->label == NULL)
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
                           "there are no labels to learn from; use --label COLUMN or --labels FILE");
@@ -38,7 +50,7 @@ static medley_status check_classes(const medley_dataset *train, medley_error *er
 /* The first label that is no number names the row. */
 static medley_status check_numbers(const medley_dataset *train, medley_error *error)
 {
-    for (size_t r = 0; r < train->rows; r++) {
+    for (size_t r = 0; !has_only_targets(train) && r < train->rows; r++) {
         const char *text = train->label_names.items[train->label[r]];
         char *end;
         const double number = strtod(text, &end);
@@ -85,6 +97,8 @@ md_task md_task_of(const medley_options *options, const medley_dataset *train)
         return MD_TASK_TREE;
     if (train->sequence_count > 0)
         return MD_TASK_CHAIN;
+    if (has_only_targets(train))
+        return MD_TASK_REGRESSION;
     return train->label_names.count == 2 ? MD_TASK_BINARY : MD_TASK_MULTICLASS;
 }
 
@@ -134,7 +148,8 @@ medley_status md_problem_find_task(md_problem *problem, medley_error *error)
     const medley_dataset *train = problem->train;
     const md_task task = md_task_of(problem->options, train);
     const bool trees = problem->trees = task == MD_TASK_TREE;
-    medley_status status = trees ? md_trees_check(problem, error) : check_labels(train, error);
+    medley_status status =
+        trees ? md_trees_check(problem, error) : check_labels(train, task, error);
     if (status == MEDLEY_OK && !trees)
         status =
             task == MD_TASK_REGRESSION ? check_numbers(train, error) : check_classes(train, error);

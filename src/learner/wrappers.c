@@ -2,7 +2,7 @@
 /* The methods that SpicyMKL is compared with: the same problem, the same certificate, other
  * solvers. The two baselines are the batch forms of online methods. */
 #include "batch/wrappers.h"
-#include "learner/problem.h"
+#include "learner/path.h"
 
 extern const md_method md_method_gauss_seidel, md_method_simplemkl;
 extern const md_method md_method_batch_average, md_method_batch_best;
@@ -13,6 +13,7 @@ const md_method md_method_gauss_seidel = {
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,
+    .fit_path = md_fit_batch_path,
     .solve = md_batch_gauss_seidel,
 };
 const md_method md_method_simplemkl = {
@@ -21,6 +22,7 @@ const md_method md_method_simplemkl = {
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,
+    .fit_path = md_fit_batch_path,
     .solve = md_batch_simplemkl,
 };
 const md_method md_method_batch_average = {

@@ -8,7 +8,8 @@
 
 void md_matrix_clear(md_matrix *matrix)
 {
-    free(matrix->dense);
+    if (!matrix->borrowed)
+        free(matrix->dense);
     free(matrix->start);
     free(matrix->index);
     free(matrix->value);

@@ -10,10 +10,11 @@
 
 typedef struct md_matrix {
     size_t rows, columns;
-    float *dense;   /* [rows][columns], or NULL if sparse */
+    float *dense;   /* [rows][columns], or NULL if sparse; aligned as floats are, no more */
     size_t *start;  /* [rows + 1], sparse only */
     int32_t *index; /* [start[rows]] column of each entry, increasing within a row */
     float *value;   /* [start[rows]] */
+    bool borrowed;  /* dense belongs to the caller of the library: never written to, never freed */
 } md_matrix;
 
 void md_matrix_clear(md_matrix *matrix);

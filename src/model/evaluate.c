@@ -243,6 +243,10 @@ static medley_status read_targets(double **targets, const medley_dataset *datase
     double *target = *targets = md_calloc(dataset->rows, sizeof *target);
     if (target == NULL)
         return md_fail_memory(error, dataset->rows * sizeof *target);
+    if (dataset->label == NULL) { /* numbers from memory: all are given, and finite */
+        memcpy(target, dataset->target, dataset->rows * sizeof *target);
+        return MEDLEY_OK;
+    }
     for (size_t r = 0; r < dataset->rows; r++) {
         const int32_t label = dataset->label[r];
         const char *text = label >= 0 ? dataset->label_names.items[label] : NULL;
@@ -310,7 +314,8 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
                                       .las_no_punct = NAN};
     if (model->parser != NULL)
         MEDLEY_TRY(check_heads(dataset, error));
-    else if (dataset->label == NULL)
+    else if (dataset->label == NULL &&
+             !(medley_model_is_regression(model) && dataset->target != NULL))
         return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
                           "there are no labels to compare with; give labelled data or --labels "
                           "FILE, or use predict");

@@ -482,6 +482,16 @@ medley_status md_model_unpack(medley_model **model, const char *data, size_t len
     return status;
 }
 
+medley_status medley_model_read(medley_model **model, const void *bytes, size_t size,
+                                const char *name, medley_error *error)
+{
+    struct loader loader = {.path = name != NULL ? name : "bytes", .error = error};
+    const medley_status status = load_from(&loader, bytes, size);
+    if (status == MEDLEY_OK)
+        *model = loader.model;
+    return status;
+}
+
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
 {
     struct loader loader = {.path = path, .error = error};

@@ -4,6 +4,7 @@
 #include "model/file.h"
 
 #include "base/output.h"
+#include <stdlib.h>
 #include <string.h>
 
 const char *const md_section_names[MD_SECTIONS_KNOWN] = {"story",   "kernels", "points", "bodies",
@@ -238,6 +239,25 @@ medley_status md_model_pack(md_text *out, const medley_model *model, medley_erro
         status = file_put(&file, &sink, error);
     file_clear(&file);
     return status;
+}
+
+medley_status medley_model_write(const medley_model *model, void **bytes, size_t *size,
+                                 medley_error *error)
+{
+    md_text out = {0};
+    const medley_status status = md_model_pack(&out, model, error);
+    if (status < 0) {
+        md_text_clear(&out);
+        return status;
+    }
+    *bytes = out.data;
+    *size = out.length;
+    return MEDLEY_OK;
+}
+
+void medley_bytes_free(void *bytes)
+{
+    free(bytes);
 }
 
 medley_status medley_model_save(const medley_model *model, const char *path, medley_error *error)

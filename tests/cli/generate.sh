@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-for name in ringnorm twonorm waveform handwriting; do
+for name in ringnorm twonorm waveform handwriting tagged treebank; do
     "$MEDLEY" generate $name --rows 20 >one
     "$MEDLEY" generate $name --rows 20 >two
     "$MEDLEY" generate $name --rows 20 --seed 2 >three
@@ -13,6 +13,21 @@ done
 expect_exit 2 "an unknown generator" "$MEDLEY" generate ringnrm
 expect_text "with the nearest" "did you mean 'ringnorm'" "$err"
 expect_exit 2 "views need a file each" "$MEDLEY" generate blobs
+
+"$MEDLEY" generate tagged --rows 200 --output train.txt
+"$MEDLEY" generate tagged --rows 100 --seed 2 --output test.txt
+expect_exit 0 "sentences are chunked" "$MEDLEY" train --template chunk --model chunks.medley train.txt
+"$MEDLEY" eval --model chunks.medley test.txt >scores
+check "well, but not without errors" awk '/^accuracy/ { good = $2 > 90 && $2 < 99.5 } END { exit !good }' scores
+check "a treebank has ten columns between tabs" bash -c \
+    '"$MEDLEY" generate treebank --rows 9 | awk -F "\t" "NF && NF != 10 { exit 1 }"'
+"$MEDLEY" generate treebank --rows 60 --output train.conllu
+"$MEDLEY" generate treebank --rows 60 --seed 2 --output test.conllu
+expect_exit 0 "and is learnt" "$MEDLEY" train --epochs 3 --model parser.medley train.conllu
+"$MEDLEY" eval --model parser.medley test.conllu >scores
+check "as trees" awk '/^UAS/ { good = $2 > 75 && $2 < 99.5 } END { exit !good }' scores
+expect_exit 2 "sentences have no dimension" "$MEDLEY" generate tagged --dimension 3
+expect_exit 2 "and are no table" "$MEDLEY" generate treebank --to csv
 
 "$MEDLEY" generate waveform --rows 50 --output w.csv
 "$MEDLEY" convert --to svmlight --output w.svm w.csv

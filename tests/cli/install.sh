@@ -42,3 +42,30 @@ check "a program compiles against it" "${CC:-cc}" -std=c11 -o "$work/user" "$wor
     $(pkg-config --cflags --libs medley)
 expect_exit 0 "and runs" "$work/user"
 expect_text "and learns" '^3 labels$' "$out"
+
+# ---- the examples ----
+cp -r "$(dirname "$0")/../../examples" "$work/examples"
+cd "$work/examples" || exit 1
+example() { # example NAME PATTERN...: compiles without a warning, runs, and prints lines like these
+    local name=$1 pattern
+    shift
+    # shellcheck disable=SC2046
+    check "example $name compiles" "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -o "$name" "$name.c" \
+        $(pkg-config --cflags --libs medley) || return
+    expect_exit 0 "example $name runs" "./$name" || return
+    for pattern in "$@"; do
+        expect_text "example $name prints what it should" "$pattern" "$out"
+    done
+    check "example $name has nothing to complain of" test ! -s "$err"
+}
+example rows '^kernel rbf.* weight 0\.[0-9]' '^accuracy 0\.[89]' '^row 3: label [012]$'
+check "example rows leaves its model" "$prefix/bin/medley" inspect wave.medley
+example own_kernels '^kernel 5-letters +weight 0\.[1-9]' '^accuracy (0\.[89]|1\.0).* on 80 new texts$'
+example sequences '^training [0-9]+ of [0-9]+: .*held-out accuracy 0\.' '^good enough after [0-9]+ ' \
+    '^[^ ]+.[A-Z]+.B-NP$'
+example pieces '^ 300 rows seen, .*accuracy 0\.[78]' '^1800 rows seen, .*accuracy 0\.8' '^saved in '
+example choose '^penalty .* \(best\)$' '^lambda .* kernels, accuracy 0\.' '^everything .* choose.html$'
+check "example choose leaves its report" grep -q '</html>' choose.html
+check "every example is tested" test "$(ls ./*.c | wc -l)" -eq "$(ls | grep -cxE 'rows|own_kernels|sequences|pieces|choose')"
+check "the examples' Makefile makes them all" make --silent --always-make CC="${CC:-cc}" \
+    CFLAGS='-O1 -Wall -Wextra -Werror' MAKEFLAGS=

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Medley: multiple kernel learning, with scikit-learn's interface.
+
+``MKLClassifier`` and ``MKLRegressor`` learn from rows, ``SequenceLabeler`` labels sequences and
+``DependencyParser`` parses sentences. Each learns from many kernels, views or feature templates at
+once and tells which of them matter (``weights_`` of ``blocks_``).
+
+>>> import medley
+>>> X, y = medley.generate("waveform", rows=300, seed=1)
+>>> model = medley.MKLClassifier(scale="standard").fit(X, y)
+>>> bool(abs(model.weights_.sum() - 1) < 1e-6)
+True
+"""
+
+from ._dataset import Views
+from ._errors import (
+    FileError,
+    InputError,
+    MedleyError,
+    NotSupportedError,
+    OutOfMemoryError,
+    UsageError,
+)
+from ._library import lib as _lib
+from ._lists import (
+    generate,
+    kinds,
+    list_formats,
+    list_generators,
+    list_kernels,
+    list_losses,
+    list_methods,
+    list_options,
+    list_penalties,
+    list_templates,
+    listing,
+    read,
+)
+from ._model import Block
+from ._observer import Progress
+from ._select import Path, Trial, Tuning, path, tune
+from .classifier import MKLClassifier
+from .parser import DependencyParser
+from .regressor import MKLRegressor
+from .sequence import SequenceLabeler
+
+__version__ = _lib.medley_version().decode()
+
+__all__ = [
+    "Block",
+    "DependencyParser",
+    "FileError",
+    "InputError",
+    "MKLClassifier",
+    "MKLRegressor",
+    "MedleyError",
+    "NotSupportedError",
+    "OutOfMemoryError",
+    "Path",
+    "Progress",
+    "SequenceLabeler",
+    "Trial",
+    "Tuning",
+    "UsageError",
+    "Views",
+    "generate",
+    "kinds",
+    "list_formats",
+    "list_generators",
+    "list_kernels",
+    "list_losses",
+    "list_methods",
+    "list_options",
+    "list_penalties",
+    "list_templates",
+    "listing",
+    "path",
+    "read",
+    "tune",
+]

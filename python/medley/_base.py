@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all estimators share: learning through the library, what was learnt, files, reports."""
+
+import ctypes
+import os
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from . import _structs as s
+from ._library import c_text, call
+from ._model import Model
+from ._options import make_options, threads
+
+
+class MedleyEstimator(BaseEstimator):
+    """Common ground of the estimators; not for use by itself."""
+
+    def _problem(self, X, y):
+        """What is to be learnt: a dataset, the options that are no plain parameters, and a context
+        that holds the file of templates (it yields None where there is none)."""
+        raise NotImplementedError
+
+    def _test_rows(self, X, y):
+        """A dataset of other rows with their labels, while nothing has been learnt yet."""
+        raise NotImplementedError
+
+    def _learn(self, X, y, held_out=None):
+        """Learns a model with the estimator's parameters and keeps it."""
+        dataset, fixed, templates = self._problem(X, y)
+        others = None if held_out is None else self._test_rows(*held_out)
+        with templates as name:
+            options = make_options(self, {**fixed, **({"template": name} if name else {})})
+            self._keep(Model.fit(dataset, options, others, self.verbose))
+        return self
+
+    def _keep(self, model):
+        """The model and its figures as attributes."""
+        blocks = model.blocks
+        summary = model.summary()
+        self.model_ = model
+        self.blocks_ = [block.name for block in blocks]
+        self.weights_ = np.array([block.weight for block in blocks])
+        self.norms_ = np.array([block.norm for block in blocks])
+        self.objective_ = summary["objective"]
+        self.dual_ = summary["dual"]
+        self.gap_ = summary["gap"]
+        self.n_iter_ = max(1, summary["iterations"] or len(summary["epochs"]))
+
+    def __sklearn_is_fitted__(self):  # the parameter lambda_ looks like an attribute of fitting
+        return hasattr(self, "model_")
+
+    @property
+    def _threads(self):
+        return threads(self.n_jobs)
+
+    def summary(self):
+        """Everything the library tells about the fitted model, as a dict.
+
+        Times are known only in the process that learnt it.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.summary()
+
+    def strongest(self, block, most=10):
+        """The strongest features of a block of templates: pairs of text and weight.
+
+        block: a name in ``blocks_`` or its number. Kernels have support rows instead: [].
+        """
+        check_is_fitted(self, "model_")
+        number = self.blocks_.index(block) if isinstance(block, str) else int(block)
+        return self.model_.strongest(number, most)
+
+    def save(self, path):
+        """Writes the model file that the command reads as well."""
+        check_is_fitted(self, "model_")
+        self.model_.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path, **parameters):
+        """An estimator over a model file, written by ``save`` or by ``medley train``."""
+        estimator = cls(**parameters)
+        model = Model.load(os.fspath(path))
+        estimator._check_kind(model)
+        estimator._keep(model)
+        estimator._after_load()
+        return estimator
+
+    def _check_kind(self, model):
+        """Raises if the model is for another estimator."""
+
+    def _after_load(self):
+        """Attributes that are not in the model file."""
+
+    def evaluate(self, X, y, **arguments):
+        """All measures the library has for this kind of model, as a dict.
+
+        Classifiers and labelers have accuracy and confusion, log_loss, brier and
+        calibration_error; labelers exact_match and chunk_f1 as well; regressors rmse and r2;
+        parsers uas and las.
+        """
+        dataset = self._labelled(X, y, **arguments)
+        return self.model_.evaluate(dataset, self._threads, self._has_probabilities)
+
+    _has_probabilities = True
+
+    def _labelled(self, X, y, **arguments):
+        """A dataset of new rows with their labels."""
+        raise NotImplementedError
+
+    def report(self, path, X=None, y=None, *, title=None, data_name=None, tuning=None, trace=None,
+               contenders=(), examples=24, top=30, **arguments):
+        """Writes an HTML report of what was learnt: one file that needs nothing else.
+
+        X, y: labelled data that the model is measured on; tuning, trace: results of
+        ``medley.tune`` and ``medley.path`` to be shown; contenders: (name, score, seconds) of other
+        models on the same data.
+        """
+        check_is_fitted(self, "model_")
+        dataset = None if X is None else self._labelled(X, y, **arguments)
+        options = s.ReportOptions(
+            struct_size=ctypes.sizeof(s.ReportOptions),
+            title=c_text(title),
+            data=None if dataset is None else dataset.pointer,
+            data_name=c_text(data_name),
+            examples=examples,
+            top=top,
+            threads=self._threads,
+        )
+        if tuning is not None:
+            options.tuning = tuning.pointer
+        if trace is not None:
+            options.path = trace.pointer
+        lines = (s.Contender * max(1, len(contenders)))()
+        for line, (name, score, seconds) in zip(lines, contenders):
+            line.name, line.score, line.seconds = c_text(name), score, seconds
+        options.contenders, options.contender_count = lines, len(contenders)
+        call(
+            "medley_report_write",
+            c_text(os.fspath(path)),
+            self.model_.pointer,
+            ctypes.byref(options),
+        )
+        return self

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors of the library as exceptions, with the library's own sentences."""
+
+from . import _structs
+
+
+class MedleyError(Exception):
+    """Something went wrong in the library.
+
+    Attributes: ``message`` (one sentence), ``file`` (the input at fault, or "") and ``line`` (its
+    line, 0 if none).
+    """
+
+    def __init__(self, message, file="", line=0):
+        super().__init__(message, file, line)
+        self.message, self.file, self.line = message, file, line
+
+    def __str__(self):
+        place = self.file
+        if place and self.line:
+            place += f":{self.line}"
+        return f"{place}: {self.message}" if place else self.message
+
+
+class UsageError(MedleyError, ValueError):
+    """Parameters that do not exist or do not fit together."""
+
+
+class InputError(MedleyError, ValueError):
+    """Data that cannot be used as they are."""
+
+
+class NotSupportedError(MedleyError, ValueError):
+    """A feature that this build or method does not have."""
+
+
+class OutOfMemoryError(MedleyError, MemoryError):
+    """There is not enough memory."""
+
+
+class FileError(MedleyError, OSError):
+    """A file or the system refused."""
+
+    # OSError turns two or three arguments into errno, sentence and file name: keep it from that.
+    def __new__(cls, *arguments):
+        return OSError.__new__(cls)
+
+    def __init__(self, message, file="", line=0):
+        self.args = (message, file, line)
+        self.message, self.file, self.line = message, file, line
+
+    def __reduce__(self):
+        return type(self), (self.message, self.file, self.line)
+
+
+_BY_CODE = {
+    _structs.USAGE: UsageError,
+    _structs.BAD_INPUT: InputError,
+    _structs.NOT_SUPPORTED: NotSupportedError,
+}
+
+
+def from_status(status, error):
+    """The exception for a negative status and what the library wrote into its medley_error."""
+    message = error.message.decode(errors="replace") or f"the library answered {status}"
+    file = error.file.decode(errors="replace")
+    kind = _BY_CODE.get(status)
+    if kind is None:
+        kind = OutOfMemoryError if message.startswith("out of memory") else FileError
+    return kind(message, file, error.line)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the parameter `kernels` says: specs for the library, callables, precomputed matrices."""
+
+import numpy as np
+from scipy import sparse
+
+from ._errors import InputError, UsageError
+
+PRECOMPUTED = "precomputed"
+
+
+def _is_array(item):
+    return hasattr(item, "__array__") or sparse.issparse(item)
+
+
+class Plan:
+    """The kernels of one estimator, sorted by where their values come from.
+
+    specs: texts for the library; None: its default bank
+    sources: (name, kind, what) of each precomputed kernel in order. kind "given": X is the matrix
+        (what None) or its view of that name; "callable": a pair of function and view; "array": the
+        training values themselves
+    """
+
+    def __init__(self, kernels):
+        self.specs, self.sources = [], []
+        if isinstance(kernels, str) or callable(kernels) or _is_array(kernels):
+            kernels = [kernels]
+        if kernels is None:
+            raise UsageError("kernels=None; give a list of kernels, or \"default\"")
+        kernels = list(kernels)
+        if not kernels:
+            raise UsageError("the list of kernels is empty; give at least one, or \"default\"")
+        for kernel in kernels:
+            self._add(kernel)
+        if "default" in self.specs:
+            if len(self.specs) > 1:
+                raise UsageError("\"default\" stands for a list of kernels of its own: give it alone")
+            self.specs = None
+
+    def _add(self, kernel):
+        if isinstance(kernel, str) and kernel == PRECOMPUTED:
+            self.sources.append((PRECOMPUTED, "given", None))
+        elif isinstance(kernel, str) and kernel.startswith(PRECOMPUTED + "@"):
+            view = kernel.split("@", 1)[1].strip()
+            self.sources.append((view, "given", view))
+        elif isinstance(kernel, str):
+            self.specs.append(kernel)
+        elif callable(kernel):
+            self.sources.append((self._name_of(kernel), "callable", (kernel, None)))
+        elif isinstance(kernel, tuple) and len(kernel) == 2 and callable(kernel[0]):
+            function, view = kernel
+            self.sources.append((f"{self._name_of(function)}@{view}", "callable", (function, view)))
+        elif _is_array(kernel):
+            self.sources.append((f"kernel{len(self.sources) + 1}", "array", kernel))
+        else:
+            raise UsageError(
+                f"a kernel cannot be a {type(kernel).__name__}; give a text such as "
+                "'rbf(sigma2=5)', a callable k(X, Z), or a square matrix of its values"
+            )
+
+    def _name_of(self, function):
+        name = getattr(function, "__name__", type(function).__name__)
+        name = name if name.isidentifier() else "callable"
+        taken = {source[0] for source in self.sources}
+        number = 2
+        unique = name
+        while unique in taken:
+            unique, number = f"{name}{number}", number + 1
+        return unique
+
+    @property
+    def wants_tables(self):
+        """Does the library compute kernels itself?"""
+        return self.specs is None or len(self.specs) > 0
+
+    @property
+    def whole_is_gram(self):
+        """Is X itself kernel values?"""
+        return any(kind == "given" and what is None for _, kind, what in self.sources)
+
+    @property
+    def keeps_rows(self):
+        """Are the training rows needed for new kernel values?"""
+        return any(kind == "callable" for _, kind, _ in self.sources)
+
+    @property
+    def gram_views(self):
+        """Views of X that are kernel values, not features."""
+        return {what for _, kind, what in self.sources if kind == "given" and what is not None}
+
+    def check(self):
+        if self.whole_is_gram and (self.wants_tables or self.keeps_rows):
+            raise UsageError(
+                "kernels: with \"precomputed\" X is kernel values and there are no features for "
+                "the others; give X as a dict of views and name the one that is precomputed: "
+                "'precomputed@NAME'"
+            )
+
+    def training_grams(self, X):
+        """(name, values) of the precomputed kernels on the training rows."""
+        grams = []
+        for name, kind, what in self.sources:
+            if kind == "array":
+                grams.append((name, what))
+            elif kind == "callable":
+                grams.append((name, _values(what, X, X)))
+            else:
+                grams.extend(_given(name, what, X))
+        return grams
+
+    def new_grams(self, X, training_X, given, with_diagonal):
+        """(name, values, diagonal) for new rows. given: matrices for kernels that are arrays, or
+        pairs of matrix and diagonal."""
+        given = list(given or [])
+        wanted = sum(kind == "array" for _, kind, _ in self.sources)
+        if len(given) != wanted:
+            raise InputError(
+                f"the model has {wanted} kernels that were given as matrices, and {len(given)} "
+                "matrices of new rows by training rows came along; give one for each as grams=[...]"
+            )
+        grams = []
+        for name, kind, what in self.sources:
+            if kind == "array":
+                item = given.pop(0)
+                values, diagonal = item if isinstance(item, tuple) else (item, None)
+                grams.append((name, values, diagonal))
+            elif kind == "callable":
+                diagonal = _diagonal(what, X) if with_diagonal else None
+                grams.append((name, _values(what, X, training_X), diagonal))
+            else:
+                grams.extend((*pair, None) for pair in _given(name, what, X))
+        return grams
+
+
+def _select(X, view):
+    if view is None:
+        return X
+    if not hasattr(X, "keys") or view not in X:
+        raise InputError(f"a kernel is on the view '{view}', and X has no such view")
+    return X[view]
+
+
+def _values(source, X, Z):
+    function, view = source
+    values = np.asarray(function(_select(X, view), _select(Z, view)))
+    rows, columns = _rows(_select(X, view)), _rows(_select(Z, view))
+    if values.shape != (rows, columns):
+        raise InputError(
+            f"the kernel {getattr(function, '__name__', function)!s} returned values of shape "
+            f"{values.shape}, expected ({rows}, {columns})"
+        )
+    return values
+
+
+def _rows(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _diagonal(source, X):
+    """K(x, x) of every row, a block at a time."""
+    function, view = source
+    part = _select(X, view)
+    block = 64
+    pieces = [part[i : i + block] for i in range(0, _rows(part), block)]
+    return np.concatenate([np.diagonal(np.asarray(function(p, p))) for p in pieces])
+
+
+def _given(name, view, X):
+    """X, or one of its views, as matrices of kernel values."""
+    values = _select(X, view)
+    if view is None and hasattr(values, "keys"):
+        return [(str(key), values[key]) for key in values]
+    if isinstance(values, (list, tuple)) and len(values) and _is_array(values[0]) and np.ndim(
+        values[0]
+    ) == 2:
+        return [(f"{name}{i + 1}", value) for i, value in enumerate(values)]
+    if np.ndim(values) == 3:
+        return [(f"{name}{m + 1}", values[:, :, m]) for m in range(values.shape[2])]
+    return [(name, values)]

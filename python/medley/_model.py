@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owner of a medley_model: learning, looking at it, predicting, bytes."""
+
+import ctypes
+from ctypes import POINTER, byref, c_size_t, c_void_p
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from . import _structs as s
+from ._errors import MedleyError
+from ._library import Handle, c_text, call, create, lib, text
+from ._observer import Watch
+
+
+class Block(NamedTuple):
+    """A kernel or template of a model, and what it counts for."""
+
+    name: str
+    weight: float
+    norm: float
+    features: int
+
+
+class Predicted(NamedTuple):
+    """What a model says about some rows; what does not apply is None."""
+
+    value: Optional[np.ndarray]
+    label: Optional[np.ndarray]
+    score: Optional[np.ndarray]
+    head: Optional[np.ndarray]
+    best_label: Optional[np.ndarray]
+    best_score: Optional[np.ndarray]
+
+
+def array_of(pointer, shape, kind):
+    """A copy of an array of the library; None for NULL."""
+    if not pointer:
+        return None
+    count = int(np.prod(shape))
+    if count == 0:
+        return np.empty(shape, dtype=kind)
+    return np.ctypeslib.as_array(pointer, shape=(count,)).astype(kind).reshape(shape)
+
+
+class Model(Handle):
+    """A fitted model. It can be pickled: its state is the bytes of its file."""
+
+    free = "medley_model_free"
+
+    @classmethod
+    def fit(cls, dataset, options, held_out=None, verbose=0):
+        pointer = c_void_p()
+        with Watch(verbose) as watch:
+            status = call(
+                "medley_fit",
+                byref(pointer),
+                dataset.pointer,
+                None if held_out is None else held_out.pointer,
+                options.pointer,
+                byref(watch.observer),
+            )
+            model = cls(pointer)
+        if status == s.STOPPED and model._summary.epoch_count == 0:
+            raise MedleyError("stopped before the first epoch was complete; there is no model")
+        return model
+
+    @classmethod
+    def load(cls, path):
+        return cls(create("medley_model_load", c_text(path)))
+
+    @classmethod
+    def from_bytes(cls, content, name="a pickled model"):
+        return cls(create("medley_model_read", content, len(content), c_text(name)))
+
+    def save(self, path):
+        call("medley_model_save", self.pointer, c_text(path))
+
+    def to_bytes(self):
+        content, size = c_void_p(), c_size_t()
+        call("medley_model_write", self.pointer, byref(content), byref(size))
+        try:
+            return ctypes.string_at(content, size.value)
+        finally:
+            lib.medley_bytes_free(content)
+
+    def __getstate__(self):
+        return {"bytes": self.to_bytes()}
+
+    def __setstate__(self, state):
+        self.pointer = create(
+            "medley_model_read", state["bytes"], len(state["bytes"]), b"a pickled model"
+        )
+
+    # ---- what was learnt ----
+
+    @property
+    def labels(self):
+        count = lib.medley_model_label_count(self.pointer)
+        return [text(lib.medley_model_label_name(self.pointer, i)) for i in range(count)]
+
+    def columns(self, name=""):
+        return lib.medley_model_columns(self.pointer, c_text(name))
+
+    @property
+    def _summary(self):
+        return lib.medley_model_summary(self.pointer).contents
+
+    @property
+    def blocks(self):
+        summary = self._summary
+        blocks = [summary.blocks[i] for i in range(summary.block_count)]
+        return [Block(text(b.name), b.weight, b.norm, b.features) for b in blocks]
+
+    @property
+    def epochs(self):
+        summary = self._summary
+        names = [name for name, _ in s.Epoch._fields_]
+        return [
+            {name: getattr(summary.epochs[i], name) for name in names}
+            for i in range(summary.epoch_count)
+        ]
+
+    def summary(self):
+        """Everything that the library tells about the model, as a dict."""
+        summary, told = self._summary, {}
+        for name, kind in s.Summary._fields_:
+            value = getattr(summary, name)
+            if isinstance(value, bytes):
+                value = text(value)
+            if not isinstance(value, ctypes._Pointer):
+                told[name] = value
+        told["blocks"], told["epochs"] = self.blocks, self.epochs
+        return told
+
+    def strongest(self, block, most):
+        """The strongest features of one block: pairs of text and value."""
+        found, count = POINTER(s.Feature)(), c_size_t()
+        call("medley_model_features", self.pointer, block, most, byref(found), byref(count))
+        try:
+            return [(text(found[i].text), found[i].value) for i in range(count.value)]
+        finally:
+            lib.medley_features_free(found, count)
+
+    # ---- prediction ----
+
+    def predict(self, dataset, threads=0, probabilities=False, best=0):
+        options = s.PredictOptions(
+            struct_size=ctypes.sizeof(s.PredictOptions),
+            threads=threads,
+            probabilities=probabilities,
+            best=best,
+        )
+        answer = POINTER(s.Prediction)()
+        call(
+            "medley_predict_with", byref(answer), self.pointer, dataset.pointer, byref(options)
+        )
+        try:
+            p = answer.contents
+            return Predicted(
+                value=array_of(p.value, (p.rows,), np.float64),
+                label=array_of(p.label, (p.rows,), np.intp),
+                score=array_of(p.score, (p.rows, p.labels), np.float64),
+                head=array_of(p.head, (p.rows,), np.intp),
+                best_label=array_of(p.best_label, (p.best, p.rows), np.intp),
+                best_score=array_of(p.best_score, (p.sequences, p.best), np.float64),
+            )
+        finally:
+            lib.medley_prediction_free(answer)
+
+    def evaluate(self, dataset, threads=0, probabilities=False):
+        """The figures of medley_evaluate as a dict; what does not apply is left out."""
+        options = s.EvaluateOptions(
+            struct_size=ctypes.sizeof(s.EvaluateOptions),
+            threads=threads,
+            probabilities=probabilities,
+        )
+        e = s.Evaluation()
+        call("medley_evaluate_with", byref(e), self.pointer, dataset.pointer, byref(options))
+        try:
+            told = {}
+            for name, _ in s.Evaluation._fields_:
+                value = getattr(e, name)
+                if name == "confusion":
+                    value = array_of(value, (e.labels, e.labels), np.intp)
+                if name.startswith("chunk_") and not e.has_chunks:
+                    continue
+                if value is not None and not (isinstance(value, float) and np.isnan(value)):
+                    told[name] = value
+            return told
+        finally:
+            lib.medley_evaluation_clear(byref(e))
+
+
+class Learner(Handle):
+    """Owner of a medley_learner."""
+
+    free = "medley_learner_free"
+
+    def __init__(self, options):
+        super().__init__(create("medley_learner_create", options.pointer))
+
+    def partial_fit(self, dataset):
+        call("medley_learner_partial_fit", self.pointer, dataset.pointer)
+
+    def model(self):
+        return Model(create("medley_learner_model", self.pointer))

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Watching long work from Python: progress for `verbose`, and Ctrl-C.
+
+While the library works the Python handler of SIGINT only notes the signal; the library asks after
+each step whether to go on and stops. What the handler would have done (raise KeyboardInterrupt)
+is done when the call is over, so that no exception has to pass through C.
+"""
+
+import math
+import signal
+import sys
+import threading
+import time
+from typing import NamedTuple
+
+from . import _structs as s
+from ._library import text
+
+
+class Progress(NamedTuple):
+    """What a callable given as ``verbose`` gets; it may return False to stop the work."""
+
+    stage: str
+    done: int
+    total: int
+    objective: float
+    held_out_accuracy: float
+    seconds: float
+    gap: float
+
+    def __str__(self):
+        line = f"{self.stage} {self.done}/{self.total}" if self.total else self.stage
+        if not math.isnan(self.objective):
+            line += f"  objective {self.objective:.6g}"
+        if self.gap > 0:
+            line += f"  gap {100 * self.gap:.3g} %"
+        if not math.isnan(self.held_out_accuracy):
+            line += f"  held-out accuracy {100 * self.held_out_accuracy:.2f} %"
+        return line + f"  {self.seconds:.1f} s"
+
+
+class _Printer:
+    """Prints a line for each new stage, at its end, and about every second (2: every time)."""
+
+    def __init__(self, level):
+        self.level, self.stage, self.last = level, None, 0.0
+
+    def __call__(self, progress):
+        now = time.monotonic()
+        ended = progress.total > 0 and progress.done >= progress.total
+        if self.level > 1 or progress.stage != self.stage or ended or now - self.last > 1:
+            print(f"medley: {progress}", file=sys.stdout, flush=True)
+            self.stage, self.last = progress.stage, now
+        return True
+
+
+class Watch:
+    """Context in which a call that takes a medley_observer is made: ``watch.observer`` is it."""
+
+    def __init__(self, verbose=0):
+        self.interrupted = False
+        self.problem = None
+        self._tell = verbose if callable(verbose) else _Printer(int(verbose)) if verbose else None
+        self._callback = s.ProgressCallback(self._progress)
+        self.observer = s.Observer(None, self._callback)
+        self._handler = None
+
+    def _progress(self, _context, progress):
+        if self._tell is not None and not self.interrupted:
+            try:
+                p = progress.contents
+                told = Progress(
+                    text(p.stage), p.done, p.total, p.objective, p.dev_accuracy, p.seconds, p.gap
+                )
+                if self._tell(told) is False:
+                    return False
+            except BaseException as problem:  # it is raised when the library has returned
+                self.problem = self.problem or problem
+                return False
+        return not self.interrupted
+
+    def _note(self, _signal, _frame):
+        self.interrupted = True
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                self._handler = handler
+                signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, kind, problem, trace):
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+        if self.problem is not None:
+            raise self.problem
+        if self.interrupted:
+            self._handler(signal.SIGINT, None)
+            raise KeyboardInterrupt  # the handler let it pass
+        return False

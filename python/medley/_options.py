@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constructor parameters as options of the library.
+
+A parameter has the name of the command's option wherever Python allows it (lambda_ is --lambda,
+n_jobs is --threads, random_state is --seed, kernels is --kernel, hyphens become underscores). A
+parameter that is None, or at its default, is not handed over: the library's own defaults hold.
+Every other option of the command can be given by name in `options`.
+"""
+
+import difflib
+import numbers
+import os
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ._errors import UsageError
+from ._library import Handle, c_text, call, create, lib, text
+
+# Parameters whose option has another name.
+OPTION_NAMES = {
+    "kernels": "kernel",
+    "lambda_": "lambda",
+    "n_jobs": "threads",
+    "random_state": "seed",
+}
+
+# Parameters that are no options: what they mean is seen to elsewhere.
+NOT_OPTIONS = {"verbose", "options", "image_shape", "scoring"}
+
+
+def option_table():
+    """The library's options by name: argument, default, help, repeatable."""
+    infos = [lib.medley_option_describe(i) for i in range(lib.medley_option_count())]
+    return {text(info.name): info for info in infos}
+
+
+def option_name(parameter):
+    """The option that a constructor parameter stands for."""
+    return OPTION_NAMES.get(parameter, parameter.replace("_", "-"))
+
+
+def value_text(value):
+    """An option's value as the command line would have it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        return repr(float(value))
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if not isinstance(value, str):
+        raise UsageError(f"an option cannot be a {type(value).__name__}; give a text or a number")
+    return value
+
+
+def threads(n_jobs):
+    """n_jobs as the library counts: None and -1 are all processors, -2 all but one."""
+    if n_jobs is None:
+        return 0
+    count = int(n_jobs)
+    if count == 0:
+        raise UsageError("n_jobs=0 has no meaning; use None or -1 for all processors")
+    if count > 0:
+        return count
+    return 0 if count == -1 else max(1, (os.cpu_count() or 1) + 1 + count)
+
+
+def seed(random_state):
+    """A whole number for the library from anything that scikit-learn takes."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _scales(value):
+    """`scale`: one kind for all, or a dict {view: kind}."""
+    if isinstance(value, dict):
+        return [f"{view}={kind}" if view else str(kind) for view, kind in value.items()]
+    return [value]
+
+
+class Options(Handle):
+    """Owner of a medley_options."""
+
+    free = "medley_options_free"
+
+    def __init__(self):
+        super().__init__(create("medley_options_create"))
+
+    def set(self, name, value):
+        call("medley_options_set", self.pointer, c_text(name), c_text(value_text(value)))
+
+    def _set_flag(self, name, value):
+        if value:
+            self.set(name, "")
+
+    def _set_any(self, table, name, value):
+        """A value from Python: flags are bools, repeatable options may be lists."""
+        info = table[name]
+        if info.argument == b"" or isinstance(value, (bool, np.bool_)):
+            self._set_flag(name, value)
+        elif info.repeatable and isinstance(value, (list, tuple)):
+            for item in value:
+                self.set(name, item)
+        else:
+            self.set(name, value)
+
+
+def _check_name(table, name):
+    if name in table:
+        return
+    near = difflib.get_close_matches(name, table, 1)
+    hint = f"; did you mean '{near[0]}'?" if near else "; see medley.list_options()"
+    raise UsageError(f"there is no option '{name}'{hint}")
+
+
+def _translated(parameter, value):
+    if parameter == "random_state":
+        return seed(value)
+    if parameter == "n_jobs" and value is not None:
+        return threads(value)
+    if parameter == "scale" and value is not None:
+        return _scales(value)
+    return value
+
+
+def make_options(estimator, fixed=None):
+    """A medley_options from the parameters of an estimator.
+
+    fixed: {option: value} that the estimator decides itself (task, kernel ...); None: leave out.
+    """
+    options, table = Options(), option_table()
+    fixed = dict(fixed or {})
+    parameters = estimator.get_params(deep=False)
+    extra = dict(parameters.get("options") or {})
+    given = {}
+    for parameter, value in parameters.items():
+        name = option_name(parameter)
+        if parameter not in NOT_OPTIONS and name not in fixed:
+            given[name] = _translated(parameter, value)
+    given.update(fixed)
+    for name, value in extra.items():
+        name = name.replace("_", "-")
+        _check_name(table, name)
+        given[name] = value
+    for name, value in given.items():
+        if value is not None:
+            options._set_any(table, name, value)
+    return options

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimators whose examples are rows: X as scikit-learn has it, views, kernel values."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ._base import MedleyEstimator
+from ._dataset import Dataset, Views
+from ._errors import InputError
+from ._kernels import PRECOMPUTED, Plan
+
+NUMBERS = [np.float64, np.float32]
+
+
+def _is_stack(X):
+    """Several matrices: a list of them, or an array (rows, training rows, kernels)."""
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and hasattr(X[0], "shape") and np.ndim(X[0]) == 2
+    return isinstance(X, np.ndarray) and X.ndim == 3
+
+
+class RowEstimator(MedleyEstimator):
+    """Common ground of MKLClassifier and MKLRegressor."""
+
+    _numeric_targets = False
+
+    # ---- what X is ----
+
+    def _take(self, X, y=None, *, reset):
+        """Checked X (array, CSR, Views, or a list of matrices), checked y."""
+        plan = Plan(self.kernels)
+        plan.check()
+        if isinstance(X, dict) and not sparse.issparse(X):  # scipy's DOK matrix is a dict
+            X = Views({name: self._check_view(name, X[name]) for name in X})
+            check_consistent_length(*X.values())
+        elif plan.whole_is_gram and _is_stack(X):
+            X = self._check_stack(X)
+        elif plan.gram_views or any(k == "callable" and w[1] for _, k, w in plan.sources):
+            raise InputError("kernels name views of X; give X as a dict {name: array}")
+        else:
+            return (plan, *self._check_rows(X, y, reset))
+        if reset:
+            self._forget_features()
+        if y is not None:
+            y = self._check_target(y)
+            rows = X if not isinstance(X, list) else X[0]
+            check_consistent_length(rows, y)
+        return plan, X, y
+
+    def _check_rows(self, X, y, reset):
+        checks = {"accept_sparse": "csr", "dtype": NUMBERS, "reset": reset}
+        if y is None and not reset:
+            return self._validate(X, **checks), None
+        return self._validate(X, y, y_numeric=self._numeric_targets, **checks)
+
+    def _validate(self, X, *y, **checks):
+        if hasattr(self, "_validate_data"):
+            return self._validate_data(X, *y, **checks)
+        from sklearn.utils.validation import validate_data  # from scikit-learn 1.6 on
+
+        return validate_data(self, X, *y, **checks)
+
+    @staticmethod
+    def _check_view(name, table):
+        return check_array(table, accept_sparse="csr", dtype=NUMBERS, input_name=f"X[{name!r}]")
+
+    @staticmethod
+    def _check_stack(X):
+        if isinstance(X, (list, tuple)):
+            return [check_array(matrix, dtype=NUMBERS) for matrix in X]
+        return check_array(X, dtype=NUMBERS, allow_nd=True)
+
+    def _forget_features(self):
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _check_target(self, y):
+        return column_or_1d(y, warn=True)
+
+    # ---- datasets ----
+
+    def _tables(self, plan, X):
+        """(name, table) of the features that the library computes kernels on."""
+        if not plan.wants_tables:
+            return []
+        if isinstance(X, Views):
+            return [(name, X[name]) for name in X if name not in plan.gram_views]
+        if isinstance(self.views, dict):
+            return [(name, self._columns(X, which)) for name, which in self.views.items()]
+        return [("", X)]
+
+    def _columns(self, X, which):
+        if isinstance(which, str) or (isinstance(which, (list, tuple)) and which
+                                      and isinstance(which[0], str)):
+            names = getattr(self, "feature_names_in_", None)
+            wanted = [which] if isinstance(which, str) else list(which)
+            if names is None or not set(wanted) <= set(names):
+                raise InputError(f"views names the columns {wanted}, and X has no such columns")
+            which = [list(names).index(name) for name in wanted]
+        return X[:, which]
+
+    def _put(self, plan, X, grams):
+        dataset = Dataset()
+        for name, table in self._tables(plan, X):
+            dataset.put_table(table, name, self.image_shape)
+        for name, values, diagonal in grams:
+            dataset.put_gram(self._gram_values(name, values), name, diagonal)
+        return dataset
+
+    @staticmethod
+    def _gram_values(name, values):
+        values = check_array(values, dtype=NUMBERS, accept_sparse="csr", input_name=name)
+        return values
+
+    def _training_rows(self, plan, X):
+        grams = [(name, values, None) for name, values in plan.training_grams(X)]
+        dataset = self._put(plan, X, grams)
+        self.X_fit_ = X if plan.keeps_rows else None
+        return dataset
+
+    def _new_rows(self, X, grams=None):
+        check_is_fitted(self, "model_")
+        plan, X, _ = self._take(X, reset=False)
+        with_diagonal = self.normalize == "diag"
+        training = getattr(self, "X_fit_", None)
+        return self._put(plan, X, plan.new_grams(X, training, grams, with_diagonal))
+
+    # ---- learning ----
+
+    def _fixed(self, plan, task):
+        """Options that are no plain parameters."""
+        views = self.views if isinstance(self.views, str) and plan.wants_tables else None
+        return {"kernel": plan.specs or None, "views": views, "task": task}
+
+    def _after_load(self):
+        columns = self.model_.columns("")
+        if columns:
+            self.n_features_in_ = columns
+
+    # ---- scikit-learn's tags ----
+
+    def _is_pairwise(self):
+        return isinstance(self.kernels, str) and self.kernels == PRECOMPUTED
+
+    def _more_tags(self):
+        return {
+            "X_types": ["2darray", "sparse"],
+            "pairwise": self._is_pairwise(),
+            "_xfail_checks": self._exceptions(),
+        }
+
+    def _exceptions(self):
+        """Checks of scikit-learn that cannot hold, with the reason; none for most parameters."""
+        if not self._is_pairwise():
+            return {}
+        return {
+            "check_decision_proba_consistency": "the check hands over features, not kernel values",
+            "check_estimators_dtypes": (
+                "the check cuts kernel values down to whole numbers, and the matrix is then not "
+                "positive semi-definite, which methods with a certificate refuse"
+            ),
+        }
+
+    def __sklearn_tags__(self):  # scikit-learn 1.6 and later
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_pairwise()
+        return tags

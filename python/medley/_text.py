@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sequences of Python objects as texts in the formats that the library reads.
+
+Words may be any text here, while formats end a field at a blank, a tab or a line's end: such
+characters become no-break spaces or plain ones, and an empty text the character U+200B, so that
+one token stays one line.
+"""
+
+import numbers
+import os
+import re
+import tempfile
+
+import numpy as np
+
+from ._errors import InputError
+
+_BLANKS = re.compile(r"[\s\0]")
+_LINE_ENDS = re.compile(r"[\t\r\n\v\f\0\x1c-\x1e\x85\u2028\u2029]")
+_NO_BREAK, _EMPTY = "\u00a0", "\u200b"
+
+
+def word_field(value):
+    """A text as one field between blanks."""
+    word = value if isinstance(value, str) else str(value)
+    return _BLANKS.sub(_NO_BREAK, word) if word else _EMPTY
+
+
+def _token_line(token, columns, place):
+    fields = (token,) if isinstance(token, str) else token
+    if len(fields) != columns:
+        raise InputError(
+            f"token {place[1]} of sequence {place[0]} has {len(fields)} columns, expected {columns} "
+            "as in the first"
+        )
+    return " ".join(map(word_field, fields))
+
+
+def columns_text(sequences):
+    """Sequences of words, or of tuples of words, as format columns; and the number of columns."""
+    first = sequences[0][0]
+    columns = 1 if isinstance(first, str) else len(first)
+    lines = []
+    for i, sequence in enumerate(sequences):
+        for j, token in enumerate(sequence):
+            lines.append(_token_line(token, columns, (i, j)))
+        lines.append("")
+    return "\n".join(lines) + "\n", columns
+
+
+# ---- attributes ----
+
+
+def _attribute_name(text):
+    return _LINE_ENDS.sub(" ", text).replace("\\", "\\\\").replace(":", "\\:")
+
+
+def _attribute(name, value):
+    """One attribute of a dict: a text names a feature, a number is its value."""
+    if isinstance(value, str):
+        return _attribute_name(f"{name}={value}")
+    if isinstance(value, (bool, np.bool_)):
+        return _attribute_name(str(name)) if value else None
+    if isinstance(value, numbers.Real):
+        return f"{_attribute_name(str(name))}:{float(value)!r}"
+    raise InputError(
+        f"the attribute {name!r} is a {type(value).__name__}; give a text, a number or a bool"
+    )
+
+
+def _item(token):
+    if isinstance(token, dict):
+        fields = [_attribute(name, value) for name, value in token.items()]
+        return [field for field in fields if field is not None]
+    return [_attribute_name(str(name)) for name in token]
+
+
+def attributes_text(sequences):
+    """Sequences of dicts as format attributes, without labels."""
+    lines = []
+    for sequence in sequences:
+        for token in sequence:
+            # an item without attributes needs a line: a value of 0 says nothing
+            lines.append("\t" + ("\t".join(_item(token)) or "__NONE__:0"))
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+# ---- CoNLL-U ----
+
+_FIELDS = ("form", "lemma", "upos", "xpos", "feats")
+
+
+def _conllu_field(value):
+    if value is None:
+        return "_"
+    if isinstance(value, dict):  # feats as a dict
+        value = "|".join(f"{key}={value[key]}" for key in sorted(value, key=str.lower))
+    field = _LINE_ENDS.sub(" ", str(value))
+    return field if field else "_"
+
+
+def _conllu_token(token, place):
+    if isinstance(token, str):
+        token = {"form": token}
+    elif isinstance(token, (tuple, list)):
+        names = ("form", "upos") if len(token) == 2 else _FIELDS
+        if not 1 <= len(token) <= len(_FIELDS):
+            raise InputError(
+                f"word {place[1]} of sentence {place[0]} has {len(token)} fields; give (form, upos) "
+                "or (form, lemma, upos, xpos, feats)"
+            )
+        token = dict(zip(names, token))
+    unknown = set(token) - set(_FIELDS)
+    if unknown:
+        raise InputError(
+            f"word {place[1]} of sentence {place[0]} has the field {sorted(unknown)[0]!r}; fields "
+            f"are {', '.join(_FIELDS)}"
+        )
+    return [_conllu_field(token.get(name)) for name in _FIELDS]
+
+
+def _arc(arc):
+    """HEAD and DEPREL from a number or a pair."""
+    if isinstance(arc, numbers.Integral):
+        return str(int(arc)), "_"
+    head, relation = arc
+    return str(int(head)), _conllu_field(relation)
+
+
+def conllu_text(sentences, trees=None):
+    """Sentences, and their trees where they are known, as CoNLL-U."""
+    lines = []
+    for i, sentence in enumerate(sentences):
+        if trees is not None and len(trees[i]) != len(sentence):
+            raise InputError(
+                f"sentence {i} has {len(sentence)} words and {len(trees[i])} heads in y"
+            )
+        for j, token in enumerate(sentence):
+            form, lemma, upos, xpos, feats = _conllu_token(token, (i, j))
+            head, relation = ("_", "_") if trees is None else _arc(trees[i][j])
+            lines.append(
+                f"{j + 1}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{head}\t{relation}\t_\t_"
+            )
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+# ---- templates ----
+
+
+class TemplateFile:
+    """A template that was given as text, as a file for as long as the context lasts.
+
+    A name of a built-in set or of a file is passed on: what has a line end, a macro or a colon and
+    is no file is a text.
+    """
+
+    def __init__(self, template):
+        self.given, self.name, self.folder = template, None, None
+
+    def _is_text(self):
+        text = self.given
+        return isinstance(text, str) and ("\n" in text or "%" in text) and not os.path.exists(text)
+
+    def __enter__(self):
+        if self.given is None or not self._is_text():
+            self.name = None if self.given is None else os.fspath(self.given)
+            return self.name
+        self.folder = tempfile.TemporaryDirectory(prefix="medley-")
+        self.name = os.path.join(self.folder.name, "template")
+        with open(self.name, "w", encoding="utf-8") as file:
+            file.write(self.given)
+        return self.name
+
+    def __exit__(self, *_):
+        if self.folder is not None:
+            self.folder.cleanup()
+        return False

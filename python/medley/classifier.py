@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Classification with many kernels."""
+
+import numbers
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ._dataset import known_labels, label_order, label_texts
+from ._errors import InputError, MedleyError, UsageError
+from ._kernels import Plan
+from ._model import Learner
+from ._options import make_options
+from ._rows import RowEstimator
+from ._text import TemplateFile
+
+UNKNOWN = "(unknown)"  # the label of rows whose own is not among the classes
+
+
+class MKLClassifier(ClassifierMixin, RowEstimator):
+    """Learns a classifier from many kernels at once, and how much each of them counts.
+
+    Parameters
+    ----------
+    kernels : "default", "precomputed", a kernel or a list of kernels
+        A kernel is a text such as ``'rbf(sigma2=5)'`` or ``'poly(degree=2)@view'``
+        (``medley.list_kernels()``), a callable ``k(X, Z)`` that returns the matrix of its values (or
+        a pair of callable and view), or the square matrix of its values on the training rows; for
+        each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
+        ``"precomputed"`` X itself is the kernel values: (rows, training rows), several of them as a
+        list or as an array (rows, training rows, kernels); ``'precomputed@name'`` is one view of X.
+    views : str or dict
+        A text as the command has it (``'all+each'``, ``'grid:2x2'``), or {name: columns} to cut X.
+    penalty, loss, method : str
+        See ``medley.list_penalties()``, ``medley.list_losses()``, ``medley.list_methods()``.
+    C, lambda_ : float
+        Strength of the penalty: a large C is weak, a large lambda_ is strong.
+    p : float
+        Norm over the kernels of method obscure.
+    epochs : int
+        Passes over the data of online methods.
+    scale : None, "standard", "minmax" or dict
+        Of columns, for all views or by view.
+    normalize : None, "diag", "trace" or "center"
+        Of kernels.
+    calibrate : bool
+        Learn how far scores can be trusted, for ``predict_proba``.
+    gap : float
+        Methods with a certificate stop at this relative gap.
+    image_shape : (height, width)
+        Where rows are images, for views such as ``'grid:2x2'``.
+    n_jobs : int
+        Threads; None and -1: all processors. The result does not depend on it.
+    memory : str
+        Budget for kernel values, such as ``'2G'``.
+    random_state : int, RandomState or None
+        One number gives one model; None draws one from NumPy's global state.
+    verbose : int or callable
+        1 prints progress; a callable gets ``medley.Progress`` and may return False to stop.
+    options : dict
+        Any other option of the command by name (``medley.list_options()``).
+
+    Attributes
+    ----------
+    classes_, blocks_ (names of kernels), weights_ (what each counts, summing to 1), norms_,
+    objective_, dual_ and gap_ (NaN where the method has no certificate), n_features_in_, model_
+
+    Examples
+    --------
+    >>> import medley
+    >>> X, y = medley.generate("waveform", rows=300, seed=1)
+    >>> model = medley.MKLClassifier(["linear(norm=diag)", "rbf(auto)"], scale="standard").fit(X, y)
+    >>> bool(model.score(*medley.generate("waveform", rows=300, seed=2)) > 0.8)
+    True
+    >>> len(model.weights_) == len(model.blocks_) == 2
+    True
+    """
+
+    def __init__(self, kernels="default", *, views="auto", penalty="auto", loss="auto",
+                 method="auto", C=None, lambda_=None, p=None, epochs=None, scale=None,
+                 normalize=None, calibrate=False, gap=None, image_shape=None, n_jobs=None,
+                 memory=None, random_state=1, verbose=0, options=None):
+        self.kernels = kernels
+        self.views = views
+        self.penalty = penalty
+        self.loss = loss
+        self.method = method
+        self.C = C
+        self.lambda_ = lambda_
+        self.p = p
+        self.epochs = epochs
+        self.scale = scale
+        self.normalize = normalize
+        self.calibrate = calibrate
+        self.gap = gap
+        self.image_shape = image_shape
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.random_state = random_state
+        self.verbose = verbose
+        self.options = options
+
+    # ---- learning ----
+
+    def fit(self, X, y, held_out=None):
+        """Learns from rows X with labels y.
+
+        held_out: a pair (X, y) of other rows for early stopping of online methods.
+        """
+        self._learner, self._pieces = None, 0
+        return self._learn(X, y, held_out)
+
+    def _problem(self, X, y):
+        plan, X, y = self._take(X, y, reset=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) == 1:
+            raise InputError(
+                f"y has one class, {self.classes_[0]!r}; a classifier needs at least two labels"
+            )
+        dataset = self._training_rows(plan, X)
+        dataset.put_labels(codes, label_texts(self.classes_))
+        task = "binary" if len(self.classes_) == 2 else "multiclass"
+        return dataset, self._fixed(plan, task), TemplateFile(None)
+
+    def _test_rows(self, X, y):
+        plan, X, y = self._take(X, y, reset=False)
+        if plan.sources:
+            raise UsageError("held_out has no place beside precomputed kernels and callables")
+        return self._with_labels(self._put(plan, X, []), y)
+
+    def _with_labels(self, dataset, y):
+        """Labels that the model does not know are numbered behind the others: they count as wrong."""
+        names, codes = label_texts(self.classes_), self._codes(y)
+        if (codes < 0).any():
+            codes = np.where(codes < 0, len(names), codes)
+            names = [*names, UNKNOWN]
+        dataset.put_labels(codes, names)
+        return dataset
+
+    def _codes(self, y):
+        """Numbers of labels that are known, else -1."""
+        place = {label: i for i, label in enumerate(self.classes_.tolist())}
+        return np.array([place.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int32)
+
+    def _learner_options(self):
+        """Options for learning in pieces; an error names a parameter that has no place there."""
+        plan = Plan(self.kernels)
+        if plan.sources:
+            raise UsageError("partial_fit has no use for precomputed kernels and callables")
+        return make_options(self, {**self._fixed(plan, None), "seed": self._piece_seed()})
+
+    def _piece_seed(self):
+        """Nothing is drawn at random in pieces, and hasattr must not draw from a RandomState."""
+        return self.random_state if isinstance(self.random_state, numbers.Integral) else 1
+
+    def _learns_in_pieces(self):
+        """For hasattr(estimator, "partial_fit"): do the parameters suit?"""
+        try:
+            Learner(self._learner_options())
+        except MedleyError as problem:
+            raise AttributeError(f"there is no partial_fit with these parameters: {problem}") from None
+        return True
+
+    @available_if(_learns_in_pieces)
+    def partial_fit(self, X, y, classes=None):
+        """Learns from a piece of data, once, and may then be given others.
+
+        It is the first stage of method obscure; with parameters that have no place there (another
+        method, C, calibrate ...) there is no partial_fit, and the AttributeError tells why.
+        classes: all labels that will come; without it labels may come at any time. What is chosen
+        from data (kernel widths, scalings) is chosen from the first piece, which must hold two
+        different labels. ``fit`` forgets what was learnt here.
+
+        >>> import medley
+        >>> X, y = medley.generate("waveform", rows=300, seed=1)
+        >>> model = medley.MKLClassifier(["linear(norm=diag)"])
+        >>> for start in range(0, 300, 100):
+        ...     model = model.partial_fit(X[start:start+100], y[start:start+100], classes=[0, 1, 2])
+        >>> model.predict(X).shape
+        (300,)
+        """
+        learner = getattr(self, "_learner", None)
+        if learner is None and getattr(self, "_pieces", 0) > 0:
+            raise UsageError(
+                "this model was copied or unpickled, and what partial_fit needs to go on does not "
+                "travel with it; predict works, fit starts anew"
+            )
+        plan, X, y = self._take(X, y, reset=learner is None)
+        check_classification_targets(y)
+        self._grow_classes(y, classes, learner is None)
+        dataset = self._put(plan, X, [])
+        dataset.put_labels(self._codes(y), label_texts(self.classes_))
+        if learner is None:
+            learner = Learner(self._learner_options())
+        learner.partial_fit(dataset)
+        self._learner, self._pieces = learner, getattr(self, "_pieces", 0) + 1
+        self._keep(learner.model())
+        return self
+
+    def _grow_classes(self, y, classes, first):
+        known = np.unique(y)
+        if classes is not None:
+            classes = np.unique(column_or_1d(classes))
+            if not first and not np.array_equal(classes, self.classes_):
+                raise UsageError("classes is not what it was in the first call of partial_fit")
+            if not np.isin(known, classes).all():
+                raise InputError("y has labels that are not among classes")
+            known = classes
+        self.classes_ = known if first else np.unique(np.concatenate([self.classes_, known]))
+
+    # ---- prediction ----
+
+    def _predicted(self, X, grams=None, probabilities=False):
+        """Numbers of classes_, and scores in their order."""
+        dataset = self._new_rows(X, grams)
+        answer = self.model_.predict(dataset, self._threads, probabilities)
+        order = self._order()
+        scores = np.full((len(answer.label), len(self.classes_)), -np.inf)
+        if probabilities:
+            scores[:] = 0
+        scores[:, order] = answer.score
+        return order[answer.label], scores
+
+    def _order(self):
+        """The place in classes_ of each label of the model."""
+        return label_order(self.classes_, self.model_.labels)
+
+    def predict(self, X, grams=None):
+        """The label of every row. grams: values of kernels that were given as matrices."""
+        codes, _ = self._predicted(X, grams)
+        return self.classes_[codes]
+
+    def predict_proba(self, X, grams=None):
+        """Probabilities of all classes: to be trusted with calibrate=True or loss="logistic"."""
+        _, shares = self._predicted(X, grams, probabilities=True)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def predict_log_proba(self, X, grams=None):
+        """Logarithms of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, grams))
+
+    def decision_function(self, X, grams=None):
+        """Scores: (rows, classes), of two classes (rows,), positive for the second."""
+        _, scores = self._predicted(X, grams)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def score(self, X, y, sample_weight=None, grams=None):
+        """The share of right labels."""
+        return accuracy_score(y, self.predict(X, grams), sample_weight=sample_weight)
+
+    # ---- the rest ----
+
+    def _labelled(self, X, y, grams=None):
+        return self._with_labels(self._new_rows(X, grams), y)
+
+    def _exceptions(self):
+        exceptions = super()._exceptions()
+        if self.calibrate:
+            exceptions["check_classifiers_train"] = (
+                "the check wants predict to be the class of the highest probability; calibration "
+                "adds an offset for each class to probabilities and leaves predicted labels as they "
+                "are without it, as the command does, so the two differ where classes are close"
+            )
+        return exceptions
+
+    def _check_kind(self, model):
+        if not model.labels or model.summary()["task"] not in ("binary", "multiclass"):
+            raise InputError("the model does not predict labels of rows; use another estimator")
+
+    def _after_load(self):
+        super()._after_load()
+        self.classes_ = known_labels(self.model_.labels)
+        self.X_fit_ = None
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        state.pop("_learner", None)
+        return state

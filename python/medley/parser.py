@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dependency trees of sentences."""
+
+import ctypes
+import numbers
+import os
+import tempfile
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import MedleyEstimator
+from ._dataset import parse, read_file
+from ._errors import InputError
+from ._library import c_text, c_texts, call, lib, text
+from ._text import TemplateFile, conllu_text
+
+
+class DependencyParser(MedleyEstimator):
+    """Learns to parse: the head of each word, and its relation to it.
+
+    X is a list of sentences; a sentence is a list of words, each a dict with some of form, lemma,
+    upos, xpos, feats, or a pair (form, upos), or a tuple of all five. Or X is CoNLL-U: the path of
+    a file, or its text, which brings the trees along. y is a list of lists of pairs (head, relation)
+    or of heads alone; words count from 1 and the head of the root is 0.
+
+    Parameters
+    ----------
+    template : None, name, path or text
+        Arc templates (docs/arc-templates.md); None: arc-507.
+    unlabelled : bool
+        Heads only, even if there are relations.
+    projective : bool
+        Trees without crossing arcs only.
+    roots : "one" or "many"
+        How many words may hang from the root.
+    tags : str
+        Column of CoNLL-U whose tags stand for upos in templates.
+
+    The others are those of ``MKLClassifier``.
+
+    Attributes
+    ----------
+    relations_ (names, [] if heads only), blocks_ (templates), weights_, norms_, objective_, model_
+
+    Examples
+    --------
+    >>> import medley
+    >>> X = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")],
+    ...      [("a", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]]
+    >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")]] * 2
+    >>> parser = medley.DependencyParser("arc-form-upos", epochs=5).fit(X, y)
+    >>> parser.predict([[("a", "DET"), ("dog", "NOUN"), ("sleeps", "VERB")]])
+    [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
+    """
+
+    _has_probabilities = False
+
+    def __init__(self, template=None, *, penalty="auto", loss="auto", method="auto", C=None,
+                 lambda_=None, p=None, epochs=None, min_count=None, hash_bits=None, tags=None,
+                 roots="one", projective=False, unlabelled=False, n_jobs=None, memory=None,
+                 random_state=1, verbose=0, options=None):
+        self.template = template
+        self.penalty = penalty
+        self.loss = loss
+        self.method = method
+        self.C = C
+        self.lambda_ = lambda_
+        self.p = p
+        self.epochs = epochs
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.tags = tags
+        self.roots = roots
+        self.projective = projective
+        self.unlabelled = unlabelled
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.random_state = random_state
+        self.verbose = verbose
+        self.options = options
+
+    # ---- learning ----
+
+    def fit(self, X, y=None, held_out=None):
+        """Learns from sentences X with trees y; held_out: others for early stopping."""
+        return self._learn(X, y, None if held_out is None else _pair(held_out))
+
+    def _problem(self, X, y):
+        dataset, heads_only = _treebank(X, y)
+        fixed = {"task": "tree", "unlabelled": bool(self.unlabelled or heads_only), "template": None}
+        return dataset, fixed, TemplateFile(self.template)
+
+    def _test_rows(self, X, y=None):
+        return _treebank(X, y)[0]
+
+    def _keep(self, model):
+        super()._keep(model)
+        self.relations_ = model.labels
+
+    def _check_kind(self, model):
+        if not lib.medley_model_is_parser(model.pointer):
+            raise InputError("the model does not predict trees; use another estimator")
+
+    # ---- prediction ----
+
+    def _predicted(self, X):
+        check_is_fitted(self, "model_")
+        if isinstance(X, (str, os.PathLike)):
+            dataset = _read(X)
+            lengths = _lengths(dataset)
+        else:
+            X = list(X)
+            lengths = [len(sentence) for sentence in X]
+            filled = [sentence for sentence in X if len(sentence)]
+            if not filled:
+                return None, None, lengths
+            dataset = parse(conllu_text(filled), "X", format="conllu")
+        return self.model_.predict(dataset, self._threads), dataset, lengths
+
+    def predict(self, X):
+        """The trees of sentences: lists of pairs (head, relation), or of heads."""
+        answer, _, lengths = self._predicted(X)
+        if answer is None:
+            return [[] for _ in lengths]
+        arcs = [int(head) for head in answer.head]
+        if answer.label is not None and self.relations_:
+            arcs = [(head, self.relations_[r]) for head, r in zip(arcs, answer.label)]
+        trees, start = [], 0
+        for length in lengths:
+            trees.append(arcs[start : start + length])
+            start += length
+        return trees
+
+    def parse_conllu(self, content):
+        """CoNLL-U (a text, or the path of a file) with HEAD and DEPREL filled in, as a text."""
+        answer, dataset, _ = self._predicted(content)
+        heads = np.ascontiguousarray(answer.head, dtype=np.int32)
+        relations = None
+        if answer.label is not None and self.relations_:
+            relations = c_texts([self.relations_[r] for r in answer.label])
+        with tempfile.TemporaryDirectory(prefix="medley-") as folder:
+            path = os.path.join(folder, "parsed.conllu")
+            pointer = heads.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
+            call("medley_dataset_write_trees", dataset.pointer, pointer, relations, c_text(path))
+            with open(path, encoding="utf-8", newline="") as file:
+                return file.read()
+
+    def score(self, X, y=None):
+        """LAS, the share of words with the right head and relation; without relations UAS."""
+        told = self.evaluate(X, y)
+        return told["las"] if "las" in told else told["uas"]
+
+    def _labelled(self, X, y=None):
+        check_is_fitted(self, "model_")
+        return self._test_rows(X, y)
+
+    def evaluate(self, X, y=None):
+        """UAS, LAS and other figures, as a dict."""
+        return super().evaluate(X, y)
+
+    def _more_tags(self):
+        return {"X_types": ["string", "dict"], "requires_y": False, "no_validation": True}
+
+
+# ---- what users bring ----
+
+
+def _pair(held_out):
+    return held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
+
+
+def _read(X):
+    if isinstance(X, str) and ("\n" in X or "\t" in X):
+        return parse(X, "X", format="conllu")
+    return read_file(X, format="conllu")
+
+
+def _lengths(dataset):
+    count = lib.medley_dataset_sequences(dataset.pointer)
+    ends = [lib.medley_dataset_sequence_row(dataset.pointer, i) for i in range(count + 1)]
+    return [end - start for start, end in zip(ends[:-1], ends[1:])]
+
+
+def _treebank(X, y):
+    """A dataset with trees, and whether it has heads only."""
+    if isinstance(X, (str, os.PathLike)):
+        if y is not None:
+            raise InputError("CoNLL-U brings its trees along: leave out y")
+        return _read(X), False
+    if y is None:
+        raise InputError("this estimator requires y to be passed, but the target y is None")
+    X, y = list(X), list(y)
+    if len(X) != len(y):
+        raise InputError(f"X has {len(X)} sentences and y has {len(y)}")
+    for i, (sentence, tree) in enumerate(zip(X, y)):
+        if len(sentence) != len(tree):
+            raise InputError(f"sentence {i} has {len(sentence)} words and {len(tree)} heads in y")
+    pairs = [(sentence, tree) for sentence, tree in zip(X, y) if len(sentence)]
+    if not pairs:
+        raise InputError("there are no sentences to learn from")
+    heads_only = isinstance(pairs[0][1][0], numbers.Integral)
+    content = conllu_text([sentence for sentence, _ in pairs], [tree for _, tree in pairs])
+    return parse(content, "X", format="conllu"), heads_only
+
+
+def trees_of(dataset):
+    """Sentences and trees of a dataset that was read from CoNLL-U."""
+    columns = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5}
+    rows = []
+    for row in range(dataset.rows):
+        fields = [text(lib.medley_dataset_word(dataset.pointer, row, c)) for c in range(8)]
+        token = {name: fields[c] for name, c in columns.items() if fields[c] != "_"}
+        rows.append((token, (lib.medley_dataset_head(dataset.pointer, row), fields[7])))
+    X, y, start = [], [], 0
+    for length in _lengths(dataset):
+        X.append([token for token, _ in rows[start : start + length]])
+        y.append([arc for _, arc in rows[start : start + length]])
+        start += length
+    return X, y

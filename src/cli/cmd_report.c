@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley report: what a model has learnt, as one HTML file. */
+#include "cli.h"
+#include "report_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The model's file with another ending: wave.medley, wave.html. The caller frees it. */
+static char *default_output(const char *model)
+{
+    const size_t length = strlen(model);
+    const size_t ending = strlen(".medley");
+    const bool known = length > ending && strcmp(model + length - ending, ".medley") == 0;
+    const size_t kept = known ? length - ending : length;
+    char *output = malloc(kept + sizeof ".html");
+    if (output != NULL) {
+        memcpy(output, model, kept);
+        strcpy(output + kept, ".html");
+    }
+    return output;
+}
+
+/* The words behind MODEL are those that other commands call DATA. */
+static medley_status load_data(const cli_arguments *arguments, const medley_model *model,
+                               medley_dataset **data, medley_error *error)
+{
+    cli_arguments rest = *arguments;
+    rest.words++;
+    rest.word_count--;
+    if (rest.word_count == 0 && cli_nth(arguments, "view", 0) == NULL &&
+        cli_nth(arguments, "gram", 0) == NULL)
+        return MEDLEY_OK;
+    return cli_load_data(&rest, model, data, error);
+}
+
+/* "letter.data.gz, folds 1-9". */
+static void name_data(const cli_arguments *arguments, char *text, size_t size)
+{
+    char name[CLI_NAME_BYTES];
+    const char *path = arguments->word_count > 1              ? arguments->words[1]
+                       : cli_value(arguments, "view") != NULL ? cli_value(arguments, "view")
+                                                              : "the data";
+    const char *folds = cli_value(arguments, "folds");
+    const char *sample = cli_value(arguments, "sample");
+    snprintf(text, size, "%s%s%s%s%s%s",
+             strcmp(path, "-") == 0 ? "standard input" : cli_report_name(name, path),
+             folds ? ", folds " : "", folds ? folds : "", sample ? ", " : "", sample ? sample : "",
+             sample ? " drawn at random" : "");
+}
+
+static void tell(const cli_arguments *arguments, const char *output)
+{
+    struct stat info;
+    const size_t bytes = stat(output, &info) == 0 ? (size_t)info.st_size : 0;
+    if (strcmp(output, "-") == 0)
+        return;
+    if (!arguments->json) {
+        printf("report written to %s (%.4g kB)\n", output, (double)bytes / 1e3);
+        return;
+    }
+    json_open(stdout, NULL, '{');
+    json_string(stdout, "output", output);
+    json_count(stdout, "bytes", bytes);
+    json_close(stdout, '}');
+    printf("\n");
+}
+
+static medley_status write_report(const cli_arguments *arguments, const char *output,
+                                  medley_report_options *options, medley_error *error)
+{
+    medley_model *model = NULL;
+    medley_dataset *data = NULL;
+    char title[CLI_NAME_BYTES];
+    char name[2 * CLI_NAME_BYTES];
+    medley_status status = medley_model_load(&model, arguments->words[0], error);
+    if (status >= 0)
+        status = load_data(arguments, model, &data, error);
+    if (status >= 0) {
+        name_data(arguments, name, sizeof name);
+        options->title = cli_value(arguments, "title");
+        if (options->title == NULL)
+            options->title = cli_report_name(title, arguments->words[0]);
+        options->data = data;
+        options->data_name = data != NULL ? name : NULL;
+        options->threads = cli_threads(arguments);
+        options->tags = cli_value(arguments, "tags");
+        status = medley_report_write(output, model, options, error);
+    }
+    medley_dataset_free(data);
+    medley_model_free(model);
+    return status;
+}
+
+static int run_report(cli_arguments *arguments)
+{
+    medley_error error = {0};
+    medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    if (arguments->word_count == 0)
+        return cli_usage_error(arguments, "give a model file: medley report MODEL [DATA]");
+    if (!cli_count(arguments, "examples", options.examples, &options.examples) ||
+        !cli_count(arguments, "top", options.top, &options.top))
+        return CLI_USAGE;
+    const char *given = cli_value(arguments, "output");
+    char *own = given == NULL ? default_output(arguments->words[0]) : NULL;
+    const char *output = given != NULL ? given : own;
+    if (output == NULL)
+        return CLI_FAILED;
+    int code = CLI_OK;
+    if (write_report(arguments, output, &options, &error) < 0)
+        code = cli_fail(arguments, &error);
+    else
+        tell(arguments, output);
+    free(own);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"output", "FILE.html", "", "where to write; default: the model's name with .html", false},
+    {"title", "TEXT", "", "headline of the report; default: the model's name", false},
+    {"examples", "N", "24", "most examples that are drawn, wrong ones first", false},
+    {"top", "N", "30", "most blocks that are drawn; a table has all of them", false},
+    {"tags", "COLUMN", "",
+     "parsers: the column of CoNLL-U that has the tags; default that of training", false},
+    {"threads", "N", "0", "0: all processors", false},
+    {0}};
+
+static const char *const examples[] = {
+    "what was learnt: wave.html",
+    "medley report wave.medley",
+    "and how well it does on labelled data, with examples",
+    "medley report wave.medley test.csv --output wave.html",
+    "on the folds that training did not see",
+    "medley report words.medley letter.data.gz --folds 1-9 --title 'Handwritten words'",
+    NULL};
+
+extern const cli_command cli_command_report;
+const cli_command cli_command_report = {
+    .name = "report",
+    .usage = "[options] MODEL [DATA]",
+    .summary = "what a model has learnt, as one HTML file to look at",
+    .description =
+        "Writes an HTML file that needs nothing else (no network, no script): a summary in plain "
+        "words, the blocks by weight, the course of training, the settings. With labelled DATA "
+        "also errors and what they look like: confusions, images, tagged sentences, trees.",
+    .options = options,
+    .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
+    .examples = examples,
+    .run = run_report,
+};

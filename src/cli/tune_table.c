@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune_table.h"
+#include "cli.h"
+#include "number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+static bool is_share(const medley_tuning *tuning)
+{
+    return tuning->higher_is_better; /* what is better low has no upper end */
+}
+
+static const char *measure_text(char text[32], const medley_tuning *tuning, double value)
+{
+    if (is_share(tuning))
+        snprintf(text, 32, "%.2f %%", 100 * value);
+    else
+        snprintf(text, 32, "%.5g", value);
+    return text;
+}
+
+void cli_print_measure(FILE *file, const medley_tuning *tuning, double value)
+{
+    char text[32];
+    fputs(measure_text(text, tuning, value), file);
+}
+
+void cli_print_trial(FILE *file, const medley_tuning *tuning, size_t trial)
+{
+    for (size_t o = 0; o < tuning->option_count; o++)
+        fprintf(file, "%s%s %s", o ? ", " : "", tuning->options[o],
+                tuning->trials[trial].values[o]);
+}
+
+static int column_width(const medley_tuning *tuning, size_t option)
+{
+    size_t width = strlen(tuning->options[option]);
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        const size_t length = strlen(tuning->trials[t].values[option]);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+/* Where a mean stands between the worst, a tenth of the bar, and the best, all of it. */
+static double bar_share(const medley_tuning *tuning, double mean)
+{
+    const double best = tuning->trials[tuning->best].mean;
+    double worst = best;
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        const double other = tuning->trials[t].mean;
+        if (!isnan(other) && (tuning->higher_is_better ? other < worst : other > worst))
+            worst = other;
+    }
+    return worst == best ? 1 : 0.1 + 0.9 * (mean - worst) / (best - worst);
+}
+
+static const char *mark(const medley_tuning *tuning, size_t trial)
+{
+    if (trial == tuning->best)
+        return trial == tuning->one_error ? "  best, and within one error" : "  best";
+    return trial == tuning->one_error ? "  within one error" : "";
+}
+
+static void print_line(FILE *file, const medley_tuning *tuning, size_t t)
+{
+    const medley_trial *trial = &tuning->trials[t];
+    char mean[32];
+    char deviation[32];
+    char bar[128];
+    if (trial->problem != NULL) {
+        fprintf(file, "failed: %s\n", trial->problem);
+        return;
+    }
+    fprintf(file, "%11s  %9s  %6.4g  %7.3g  %s%s\n", measure_text(mean, tuning, trial->mean),
+            measure_text(deviation, tuning, trial->deviation), trial->active, trial->seconds,
+            cli_bar(bar, bar_share(tuning, trial->mean), 16), mark(tuning, t));
+}
+
+void cli_print_tuning(FILE *file, const medley_tuning *tuning)
+{
+    for (size_t o = 0; o < tuning->option_count; o++)
+        fprintf(file, "%-*s  ", column_width(tuning, o), tuning->options[o]);
+    fprintf(file, "%11s  deviation  active  seconds\n", tuning->measure);
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        for (size_t o = 0; o < tuning->option_count; o++)
+            fprintf(file, "%-*s  ", column_width(tuning, o), tuning->trials[t].values[o]);
+        print_line(file, tuning, t);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_values(const medley_tuning *tuning, const medley_trial *trial)
+{
+    json_open(stdout, "options", '{');
+    for (size_t o = 0; o < tuning->option_count; o++)
+        json_string(stdout, tuning->options[o], trial->values[o]);
+    json_close(stdout, '}');
+}
+
+static void json_trial(const medley_tuning *tuning, const medley_trial *trial)
+{
+    json_open(stdout, NULL, '{');
+    json_values(tuning, trial);
+    json_number(stdout, "mean", trial->mean);
+    json_number(stdout, "deviation", trial->deviation);
+    json_number(stdout, "standard_error", trial->standard_error);
+    json_number(stdout, "seconds", trial->seconds);
+    json_number(stdout, "active", trial->active);
+    json_open(stdout, "folds", '[');
+    for (size_t f = 0; f < tuning->fold_count; f++)
+        json_number(stdout, NULL, trial->fold[f]);
+    json_close(stdout, ']');
+    if (trial->problem != NULL)
+        json_string(stdout, "problem", trial->problem);
+    json_close(stdout, '}');
+}
+
+void cli_json_tuning(const medley_tuning *tuning)
+{
+    json_string(stdout, "measure", tuning->measure);
+    json_bool(stdout, "higher_is_better", tuning->higher_is_better);
+    json_count(stdout, "folds", tuning->fold_count);
+    json_open(stdout, "trials", '[');
+    for (size_t t = 0; t < tuning->trial_count; t++)
+        json_trial(tuning, &tuning->trials[t]);
+    json_close(stdout, ']');
+    json_count(stdout, "best", tuning->best);
+    json_count(stdout, "one_error", tuning->one_error);
+    json_bool(stdout, "kernels_shared", tuning->kernels_shared);
+    json_count(stdout, "threads", tuning->threads);
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(FILE *file, const char *text)
+{
+    if (strpbrk(text, ",\"\n") == NULL) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *text != '\0'; text++)
+        fprintf(file, *text == '"' ? "\"%c" : "%c", *text);
+    fputc('"', file);
+}
+
+static void csv_number(FILE *file, double value)
+{
+    char text[CLI_NUMBER_BYTES];
+    fprintf(file, ",%s", isnan(value) ? "" : cli_number(text, value));
+}
+
+bool cli_csv_tuning(FILE *file, const medley_tuning *tuning)
+{
+    for (size_t o = 0; o < tuning->option_count; o++)
+        fprintf(file, "%s%s", o ? "," : "", tuning->options[o]);
+    fprintf(file, ",%s,deviation,standard_error,active,seconds", tuning->measure);
+    for (size_t f = 0; f < tuning->fold_count; f++)
+        fprintf(file, ",fold%zu", f);
+    fprintf(file, ",problem\n");
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        const medley_trial *trial = &tuning->trials[t];
+        for (size_t o = 0; o < tuning->option_count; o++) {
+            fputs(o ? "," : "", file);
+            csv_text(file, trial->values[o]);
+        }
+        csv_number(file, trial->mean);
+        csv_number(file, trial->deviation);
+        csv_number(file, trial->standard_error);
+        csv_number(file, trial->active);
+        csv_number(file, trial->seconds);
+        for (size_t f = 0; f < tuning->fold_count; f++)
+            csv_number(file, trial->fold[f]);
+        fputc(',', file);
+        csv_text(file, trial->problem ? trial->problem : "");
+        fputc('\n', file);
+    }
+    return !ferror(file);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the caller knows about the rows: labels, numbers to be predicted, sequences; and the
+ * selection of rows by number. Whatever comes first tells how many rows there are. */
+#include "base/memory.h"
+#include "data/dataset.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static medley_status check_rows(const medley_dataset *dataset, size_t rows, const char *what,
+                                medley_error *error)
+{
+    if (rows == 0)
+        return md_fail(error, MEDLEY_BAD_INPUT, "no %s were given; at least one is needed", what);
+    if (dataset->rows == 0 || dataset->rows == rows)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_BAD_INPUT, "%zu %s for %zu rows; every row needs one", rows, what,
+                   dataset->rows);
+}
+
+/* ---- labels ---- */
+
+/* The names as labels are written everywhere, in the order given; number[i]: the value of each, or
+ * NaN if it is no number. */
+static medley_status copy_names(md_strings *names, double *number, const char *const *given,
+                                size_t count, medley_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        char buffer[32];
+        if (given[i] == NULL)
+            return md_fail(error, MEDLEY_USAGE, "the name of label %zu is NULL", i);
+        size_t length = strlen(given[i]);
+        const char *text = md_label_canonical(given[i], &length, &number[i], buffer);
+        const int32_t id = md_strings_add(names, text, length);
+        if (id < 0)
+            return md_fail_memory(error, length);
+        if ((size_t)id != i)
+            return md_fail(error, MEDLEY_USAGE,
+                           "the labels %d and %zu are both called '%.60s'; give each name once",
+                           (int)id, i, text);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check_labels(const int32_t *label, size_t rows, size_t count,
+                                  medley_error *error)
+{
+    for (size_t r = 0; r < rows; r++)
+        if (label[r] < -1 || label[r] >= (int64_t)count)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "the label of row %zu is number %ld, and the names have the numbers 0 "
+                           "to %zu (-1: no label)",
+                           r + 1, (long)label[r], count - 1);
+    return MEDLEY_OK;
+}
+
+/* Everything is taken over. */
+static void replace_labels(medley_dataset *dataset, md_strings names, int32_t *label,
+                           double *target)
+{
+    md_strings_clear(&dataset->label_names);
+    free(dataset->label);
+    free(dataset->target);
+    dataset->label_names = names;
+    dataset->label = label;
+    dataset->target = target;
+}
+
+medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *label, size_t rows,
+                                        const char *const *names, size_t name_count,
+                                        medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_strings copies = {0};
+    double *number = NULL;
+    double *target = NULL;
+    int32_t *copy = NULL;
+    MEDLEY_TRY(check_rows(dataset, rows, "labels", error));
+    if (name_count == 0 || name_count > INT32_MAX)
+        return md_fail(error, MEDLEY_BAD_INPUT, "%zu names of labels were given; 1 to %ld can be",
+                       name_count, (long)INT32_MAX);
+    number = md_calloc(name_count, sizeof *number);
+    target = md_calloc(rows, sizeof *target);
+    copy = md_copy(label, rows * sizeof *copy);
+    if (number == NULL || target == NULL || copy == NULL) {
+        status = md_fail_memory(error, rows * sizeof *target);
+        goto done;
+    }
+    MEDLEY_TRY(copy_names(&copies, number, names, name_count, error));
+    MEDLEY_TRY(check_labels(copy, rows, name_count, error));
+    bool all_numbers = true;
+    for (size_t i = 0; i < name_count; i++)
+        all_numbers = all_numbers && !isnan(number[i]);
+    for (size_t r = 0; r < rows; r++)
+        target[r] = copy[r] >= 0 ? number[copy[r]] : (double)NAN;
+    replace_labels(dataset, copies, copy, all_numbers ? target : NULL);
+    dataset->rows = rows;
+    copies = (md_strings){0};
+    copy = NULL;
+    target = all_numbers ? NULL : target;
+done:
+    md_strings_clear(&copies);
+    free(number);
+    free(target);
+    free(copy);
+    return status;
+}
+
+medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *target, size_t rows,
+                                         medley_error *error)
+{
+    const medley_status status = check_rows(dataset, rows, "numbers to be predicted", error);
+    if (status < 0)
+        return status;
+    for (size_t r = 0; r < rows; r++)
+        if (!isfinite(target[r]))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "the number to be predicted of row %zu is %g; finite numbers are "
+                           "needed: fill in or remove such rows",
+                           r + 1, target[r]);
+    double *copy = md_copy(target, rows * sizeof *copy);
+    if (copy == NULL)
+        return md_fail_memory(error, rows * sizeof *copy);
+    replace_labels(dataset, (md_strings){0}, NULL, copy);
+    dataset->rows = rows;
+    return MEDLEY_OK;
+}
+
+/* ---- sequences ---- */
+
+medley_status medley_dataset_put_sequences(medley_dataset *dataset, const size_t *length,
+                                           size_t count, medley_error *error)
+{
+    size_t rows = 0;
+    if (count == 0)
+        return md_fail(error, MEDLEY_BAD_INPUT, "no sequences were given; at least one is needed");
+    if (dataset->sequence_count > 0 && dataset->format != NULL)
+        return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
+                          "the data have sequences of their own; give none beside them");
+    for (size_t s = 0; s < count; s++) {
+        if (length[s] == 0)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "sequence %zu has no rows; each needs at least one", s + 1);
+        if (__builtin_add_overflow(rows, length[s], &rows))
+            return md_fail(error, MEDLEY_BAD_INPUT, "sequence %zu has %zu rows: too many", s + 1,
+                           length[s]);
+    }
+    if (dataset->rows > 0 && rows != dataset->rows)
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "the lengths of %zu sequences add up to %zu rows, and there are %zu", count,
+                       rows, dataset->rows);
+    size_t *start = md_calloc(count + 1, sizeof *start);
+    if (start == NULL)
+        return md_fail_memory(error, count * sizeof *start);
+    for (size_t s = 0; s < count; s++)
+        start[s + 1] = start[s] + length[s];
+    free(dataset->sequence_start);
+    dataset->sequence_start = start;
+    dataset->sequence_count = count;
+    dataset->rows = rows;
+    return MEDLEY_OK;
+}
+
+/* ---- rows by number ---- */
+
+/* sequence_end[row]: behind the last row of the sequence that begins there, 0 within one. */
+static size_t *find_ends(const medley_dataset *dataset)
+{
+    size_t *sequence_end = md_calloc(dataset->rows, sizeof *sequence_end);
+    for (size_t s = 0; sequence_end != NULL && s < dataset->sequence_count; s++)
+        sequence_end[dataset->sequence_start[s]] = dataset->sequence_start[s + 1];
+    return sequence_end;
+}
+
+static medley_status check_sequences(const medley_dataset *dataset, const size_t *rows,
+                                     size_t count, medley_error *error)
+{
+    size_t *sequence_end = find_ends(dataset);
+    if (sequence_end == NULL)
+        return md_fail_memory(error, dataset->rows * sizeof *sequence_end);
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < count && status == MEDLEY_OK;) {
+        const size_t end = sequence_end[rows[i]];
+        size_t row = rows[i];
+        if (end == 0)
+            status = md_fail(error, MEDLEY_USAGE,
+                             "row %zu stands within a sequence whose first row was not named "
+                             "before; name whole sequences",
+                             row);
+        for (; row < end && status == MEDLEY_OK; row++, i++)
+            if (i == count || rows[i] != row)
+                status = md_fail(error, MEDLEY_USAGE,
+                                 "row %zu of a sequence is missing or out of order; name whole "
+                                 "sequences",
+                                 row);
+    }
+    free(sequence_end);
+    return status;
+}
+
+medley_status medley_dataset_rows_of(medley_dataset **selected, const medley_dataset *dataset,
+                                     const size_t *rows, size_t count, medley_error *error)
+{
+    if (count == 0)
+        return md_fail(error, MEDLEY_USAGE, "no rows were named; at least one is needed");
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] >= dataset->rows)
+            return md_fail(error, MEDLEY_USAGE,
+                           "there is no row %zu; the rows have the numbers 0 to %zu", rows[i],
+                           dataset->rows - 1);
+    if (dataset->sequence_count > 0) {
+        const medley_status status = check_sequences(dataset, rows, count, error);
+        if (status < 0)
+            return status;
+    }
+    const md_columns columns = {rows, count};
+    return md_dataset_select(selected, dataset, rows, count, &columns, error);
+}

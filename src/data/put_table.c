@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables and kernel values that the caller has in memory. They are copied, checked and brought into
+ * the form that readers of files give them: floats, dense or with increasing columns in each row.
+ * Dense floats that outlive the dataset can be borrowed instead: they are only looked at. */
+#include "base/memory.h"
+#include "base/vector.h"
+#include "data/dataset.h"
+#include <math.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The caller's table as far as its version of the struct goes, else defaults. */
+static medley_table complete_table(const medley_table *given)
+{
+    medley_table complete = MEDLEY_TABLE_INIT;
+    memcpy(&complete, given,
+           given->struct_size < sizeof complete ? given->struct_size : sizeof complete);
+    complete.struct_size = sizeof complete;
+    if (complete.name == NULL)
+        complete.name = "";
+    if (complete.stride == 0)
+        complete.stride = complete.columns;
+    return complete;
+}
+
+/* ---- numbers ---- */
+
+static size_t number_bytes(const medley_table *table)
+{
+    return table->type == MEDLEY_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
+/* The number with that index, wherever in memory it lies. */
+static double number_at(const medley_table *table, size_t index)
+{
+    const char *place = (const char *)table->values + index * number_bytes(table);
+    if (table->type == MEDLEY_FLOAT32) {
+        float value;
+        memcpy(&value, place, sizeof value);
+        return (double)value;
+    }
+    double value;
+    memcpy(&value, place, sizeof value);
+    return value;
+}
+
+/* to[count] rounded to float; false if one of them is not finite then. A sum of zeros is zero, and
+ * NaN as soon as one of the factors is not finite. */
+MD_VECTOR
+static bool round_doubles(float *to, const char *from, size_t count)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < count; i++) {
+        double value;
+        memcpy(&value, from + i * sizeof value, sizeof value);
+        to[i] = (float)value;
+        sum += to[i] * 0.0f;
+    }
+    return sum == 0;
+}
+
+MD_VECTOR
+static bool floats_are_finite(const char *from, size_t count)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, from + i * sizeof value, sizeof value);
+        sum += value * 0.0f;
+    }
+    return sum == 0;
+}
+
+/* Copies a run of numbers that begins at index `first`; false if one is not finite. */
+static bool copy_run(float *to, const medley_table *table, size_t first, size_t count)
+{
+    const char *from = (const char *)table->values + first * number_bytes(table);
+    if (count == 0)
+        return true;
+    if (table->type == MEDLEY_FLOAT64)
+        return round_doubles(to, from, count);
+    memcpy(to, from, count * sizeof *to);
+    return floats_are_finite(from, count);
+}
+
+/* row and column from 0. */
+static medley_status fail_number(const medley_table *table, size_t row, size_t column, double value,
+                                 medley_error *error)
+{
+    const bool named = table->name[0] != '\0';
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "%s%.100s%srow %zu, column %zu is %g; finite numbers within the range of float "
+                   "are needed: fill in or remove such values",
+                   named ? "view '" : "", table->name, named ? "': " : "", row + 1, column + 1,
+                   value);
+}
+
+/* ---- dense rows ---- */
+
+static medley_status fail_dense_row(const medley_table *table, size_t row, medley_error *error)
+{
+    size_t column = 0;
+    while (column + 1 < table->columns &&
+           isfinite((float)number_at(table, row * table->stride + column)))
+        column++;
+    return fail_number(table, row, column, number_at(table, row * table->stride + column), error);
+}
+
+/* Can the values be used as they are? */
+static bool can_borrow(const medley_table *table)
+{
+    return table->borrow && table->type == MEDLEY_FLOAT32 && table->stride == table->columns &&
+           (uintptr_t)table->values % alignof(float) == 0;
+}
+
+static medley_status borrow_dense(md_matrix *matrix, const medley_table *table, medley_error *error)
+{
+    for (size_t r = 0; r < table->rows; r++)
+        if (!floats_are_finite((const char *)table->values + r * table->columns * sizeof(float),
+                               table->columns))
+            return fail_dense_row(table, r, error);
+    *matrix = (md_matrix){.rows = table->rows,
+                          .columns = table->columns,
+                          .dense = (float *)table->values, /* only looked at: see borrowed */
+                          .borrowed = true};
+    return MEDLEY_OK;
+}
+
+/* What was begun stays in matrix on failure. */
+static medley_status take_dense(md_matrix *matrix, const medley_table *table, medley_error *error)
+{
+    if (can_borrow(table))
+        return borrow_dense(matrix, table, error);
+    medley_status status = md_matrix_init_dense(matrix, table->rows, table->columns, error);
+    for (size_t r = 0; status == MEDLEY_OK && r < table->rows; r++)
+        if (!copy_run(matrix->dense + r * table->columns, table, r * table->stride, table->columns))
+            status = fail_dense_row(table, r, error);
+    return status;
+}
+
+/* ---- sparse rows ---- */
+
+static medley_status check_starts(const medley_table *table, medley_error *error)
+{
+    if (table->columns > INT32_MAX)
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "the sparse rows have %zu columns, and at most %ld can be numbered",
+                       table->columns, (long)INT32_MAX);
+    if (table->start[0] != 0)
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "the first sparse row begins at %lld, expected 0: give the whole arrays of "
+                       "the table",
+                       (long long)table->start[0]);
+    for (size_t r = 0; r < table->rows; r++)
+        if (table->start[r + 1] < table->start[r])
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "sparse row %zu begins at %lld and ends at %lld; a row cannot end "
+                           "before it begins",
+                           r + 1, (long long)table->start[r], (long long)table->start[r + 1]);
+    if (table->start[table->rows] > 0 && (table->values == NULL || table->index == NULL))
+        return md_fail(
+            error, MEDLEY_USAGE, "the sparse rows have %lld entries, but their %s are NULL",
+            (long long)table->start[table->rows], table->values == NULL ? "values" : "columns");
+    return MEDLEY_OK;
+}
+
+typedef struct entry {
+    int32_t column;
+    size_t place; /* entries of one column are added up in the order they were given */
+} entry;
+
+static int compare_entries(const void *left, const void *right)
+{
+    const entry *a = left;
+    const entry *b = right;
+    if (a->column != b->column)
+        return a->column < b->column ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* The columns of a row are checked; *increasing tells whether it can be copied as it is. */
+static medley_status check_row(bool *increasing, const medley_table *table, size_t row,
+                               medley_error *error)
+{
+    const size_t first = (size_t)table->start[row];
+    const size_t last = (size_t)table->start[row + 1];
+    *increasing = true;
+    for (size_t e = first; e < last; e++) {
+        const int32_t column = table->index[e];
+        if (column < 0 || (size_t)column >= table->columns)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "sparse row %zu has an entry in column %ld (counted from 0), and the "
+                           "table has %zu columns",
+                           row + 1, (long)column, table->columns);
+        *increasing = *increasing && (e == first || column > table->index[e - 1]);
+    }
+    return MEDLEY_OK;
+}
+
+/* Appends the entries of a row at matrix->start[row]. entries: scratch for the row. */
+static medley_status sort_row(md_matrix *matrix, entry *entries, const medley_table *table,
+                              size_t row, medley_error *error)
+{
+    const size_t first = (size_t)table->start[row];
+    const size_t count = (size_t)table->start[row + 1] - first;
+    size_t used = matrix->start[row];
+    for (size_t i = 0; i < count; i++)
+        entries[i] = (entry){table->index[first + i], first + i};
+    qsort(entries, count, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < count; used++) {
+        const int32_t column = entries[i].column;
+        double sum = 0;
+        for (; i < count && entries[i].column == column; i++)
+            sum += number_at(table, entries[i].place);
+        matrix->index[used] = column;
+        matrix->value[used] = (float)sum;
+        if (!isfinite(matrix->value[used]))
+            return fail_number(table, row, (size_t)column, sum, error);
+    }
+    matrix->start[row + 1] = used;
+    return MEDLEY_OK;
+}
+
+static medley_status copy_row(md_matrix *matrix, const medley_table *table, size_t row,
+                              medley_error *error)
+{
+    const size_t first = (size_t)table->start[row];
+    const size_t count = (size_t)table->start[row + 1] - first;
+    const size_t used = matrix->start[row];
+    if (!copy_run(matrix->value + used, table, first, count)) {
+        size_t e = first;
+        while (e + 1 < first + count && isfinite((float)number_at(table, e)))
+            e++;
+        return fail_number(table, row, (size_t)table->index[e], number_at(table, e), error);
+    }
+    if (count > 0)
+        memcpy(matrix->index + used, table->index + first, count * sizeof *matrix->index);
+    matrix->start[row + 1] = used + count;
+    return MEDLEY_OK;
+}
+
+/* What was begun stays in matrix on failure. */
+static medley_status take_sparse(md_matrix *matrix, const medley_table *table, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    entry *entries = NULL;
+    size_t longest = 0;
+    MEDLEY_TRY(check_starts(table, error));
+    for (size_t r = 0; r < table->rows; r++) {
+        const size_t length = (size_t)(table->start[r + 1] - table->start[r]);
+        longest = length > longest ? length : longest;
+    }
+    entries = md_calloc(longest, sizeof *entries);
+    if (entries == NULL) {
+        status = md_fail_memory(error, longest * sizeof *entries);
+        goto done;
+    }
+    MEDLEY_TRY(md_matrix_init_sparse(matrix, table->rows, table->columns,
+                                     (size_t)table->start[table->rows], error));
+    for (size_t r = 0; r < table->rows; r++) {
+        bool increasing;
+        MEDLEY_TRY(check_row(&increasing, table, r, error));
+        MEDLEY_TRY(increasing ? copy_row(matrix, table, r, error)
+                              : sort_row(matrix, entries, table, r, error));
+    }
+done:
+    free(entries);
+    return status;
+}
+
+/* ---- what fits ---- */
+
+static medley_status check_size(const medley_table *table, const medley_dataset *dataset,
+                                const char *kind, medley_error *error)
+{
+    if (table->rows == 0 || table->columns == 0)
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "%zu rows of %zu columns were given; at least one of each is needed",
+                       table->rows, table->columns);
+    if (dataset->rows > 0 && table->rows != dataset->rows)
+        return md_fail(error, MEDLEY_BAD_INPUT, "%s '%.100s' has %zu rows, expected %zu as in %s",
+                       kind, table->name, table->rows, dataset->rows,
+                       dataset->source != NULL ? dataset->source : "the other input");
+    if (table->type != MEDLEY_FLOAT32 && table->type != MEDLEY_FLOAT64)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the numbers of %s '%.100s' have the type %d; float32 and float64 are known",
+                       kind, table->name, (int)table->type);
+    if (table->start == NULL && table->values == NULL)
+        return md_fail(error, MEDLEY_USAGE, "the values of %s '%.100s' are NULL", kind,
+                       table->name);
+    if (table->start == NULL && table->stride < table->columns)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the rows of %s '%.100s' are %zu numbers apart and have %zu columns; they "
+                       "must not overlap",
+                       kind, table->name, table->stride, table->columns);
+    return MEDLEY_OK;
+}
+
+static medley_status check_image(const medley_table *table, medley_error *error)
+{
+    size_t pixels;
+    if (table->height == 0 && table->width == 0)
+        return MEDLEY_OK;
+    if (!__builtin_mul_overflow(table->height, table->width, &pixels) && pixels == table->columns)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_BAD_INPUT, "images of %zux%zu do not have %zu columns",
+                   table->height, table->width, table->columns);
+}
+
+medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_table *given,
+                                       medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const medley_table table = complete_table(given);
+    md_matrix features = {0};
+    MEDLEY_TRY(check_size(&table, dataset, "view", error));
+    MEDLEY_TRY(check_image(&table, error));
+    for (size_t i = 0; i < dataset->table_count; i++) {
+        if (strcmp(dataset->tables[i].name, table.name) == 0) {
+            status = md_fail(error, MEDLEY_USAGE, "there are two views called '%.100s'; rename one",
+                             table.name);
+            goto done;
+        }
+    }
+    MEDLEY_TRY(table.start != NULL ? take_sparse(&features, &table, error)
+                                   : take_dense(&features, &table, error));
+    md_table *place = md_dataset_new_table(dataset, table.name, "");
+    if (place == NULL) {
+        status = md_fail_memory(error, sizeof *place);
+        goto done;
+    }
+    place->features = features;
+    place->height = table.height;
+    place->width = table.width;
+    features = (md_matrix){0};
+    dataset->rows = table.rows;
+done:
+    md_matrix_clear(&features);
+    return status;
+}
+
+/* ---- kernel values ---- */
+
+/* The values before rounding. */
+static medley_status keep_wide(md_precomputed *gram, const medley_table *table, medley_error *error)
+{
+    gram->wide = md_alloc_aligned(table->rows * table->columns, sizeof *gram->wide);
+    if (gram->wide == NULL)
+        return md_fail_memory(error, table->rows * table->columns * sizeof *gram->wide);
+    const size_t bytes = table->columns * sizeof *gram->wide;
+    for (size_t r = 0; r < table->rows; r++)
+        memcpy(gram->wide + r * table->columns,
+               (const char *)table->values + r * table->stride * sizeof *gram->wide, bytes);
+    return MEDLEY_OK;
+}
+
+static medley_status keep_diagonal(md_precomputed *gram, const double *diagonal, size_t rows,
+                                   medley_error *error)
+{
+    for (size_t r = 0; r < rows; r++)
+        if (!isfinite(diagonal[r]))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "kernel '%.100s': the diagonal's value %zu is %g; a finite number is "
+                           "needed",
+                           gram->name, r + 1, diagonal[r]);
+    gram->diagonal = md_copy(diagonal, rows * sizeof *diagonal);
+    return gram->diagonal != NULL ? MEDLEY_OK : md_fail_memory(error, rows * sizeof *diagonal);
+}
+
+/* "gram1", "gram2" ... where there is no name, as of files. */
+static medley_status append_gram(medley_dataset *dataset, const char *name, medley_error *error)
+{
+    char numbered[32];
+    if (name[0] == '\0') {
+        snprintf(numbered, sizeof numbered, "gram%zu", dataset->gram_count + 1);
+        name = numbered;
+    }
+    for (size_t i = 0; i < dataset->gram_count; i++)
+        if (strcmp(dataset->grams[i].name, name) == 0)
+            return md_fail(error, MEDLEY_USAGE,
+                           "there are two precomputed kernels called '%.100s'; rename one", name);
+    return md_dataset_new_gram(dataset, name) != NULL ? MEDLEY_OK
+                                                      : md_fail_memory(error, strlen(name));
+}
+
+medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_table *given,
+                                      const double *diagonal, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const medley_table table = complete_table(given);
+    const size_t before = dataset->gram_count;
+    MEDLEY_TRY(check_size(&table, dataset, "kernel", error));
+    if (table.start != NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the values of kernel '%.100s' are sparse; give them as dense rows",
+                       table.name);
+    MEDLEY_TRY(append_gram(dataset, table.name, error));
+    md_precomputed *gram = &dataset->grams[before];
+    MEDLEY_TRY(take_dense(&gram->values, &table, error));
+    if (dataset->keeps_wide && table.type == MEDLEY_FLOAT64)
+        MEDLEY_TRY(keep_wide(gram, &table, error));
+    if (diagonal != NULL)
+        MEDLEY_TRY(keep_diagonal(gram, diagonal, table.rows, error));
+    dataset->rows = table.rows;
+done:
+    if (status < 0 && dataset->gram_count > before)
+        md_precomputed_clear(&dataset->grams[--dataset->gram_count]);
+    return status;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/chart.h"
+
+#include "report/style.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+static const double LEFT = 46;
+static const double TOP = 8;
+static const double BOTTOM = 34;
+
+/* ---- axes ---- */
+
+static bool has_place(const md_axis *axis, double value)
+{
+    return isfinite(value) && fabs(value) < 1e300 && (!axis->logarithmic || value > 1e-300);
+}
+
+void md_axis_include(md_axis *axis, double value)
+{
+    if (!has_place(axis, value))
+        return;
+    if (axis->low > axis->high) {
+        axis->low = axis->high = value;
+        return;
+    }
+    axis->low = fmin(axis->low, value);
+    axis->high = fmax(axis->high, value);
+}
+
+void md_axis_include_all(md_axis *axis, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        md_axis_include(axis, values[i]);
+}
+
+/* 1, 2 or 5 times a power of ten: the least step with at most `wanted` of them in span. */
+static double round_step(double span, size_t wanted)
+{
+    const double least = span / (double)(wanted > 0 ? wanted : 1);
+    const double power = pow(10, floor(log10(least)));
+    static const double factors[] = {1, 2, 5};
+    for (size_t i = 0; i < 3; i++)
+        if (factors[i] * power >= least * (1 - 1e-9))
+            return factors[i] * power;
+    return 10 * power;
+}
+
+static void round_linear(md_axis *axis, size_t wanted)
+{
+    if (axis->high - axis->low <= 1e-9 * fmax(fabs(axis->low), fabs(axis->high))) {
+        const double room = axis->high == 0 ? 1 : fabs(axis->high) / 2;
+        axis->low -= room;
+        axis->high += room;
+    }
+    const double step = round_step(axis->high - axis->low, wanted);
+    axis->low = step * floor(axis->low / step + 1e-9);
+    axis->high = step * ceil(axis->high / step - 1e-9);
+}
+
+/* Down or up to the next 1, 2 or 5 times a power of ten. */
+static double round_logarithm(double value, bool up)
+{
+    const double power = pow(10, floor(log10(value)));
+    static const double factors[] = {1, 2, 5, 10};
+    double below = power;
+    for (size_t i = 0; i < 4; i++) {
+        const double candidate = factors[i] * power;
+        if (up && candidate >= value * (1 - 1e-9))
+            return candidate;
+        if (candidate <= value * (1 + 1e-9))
+            below = candidate;
+    }
+    return up ? 10 * power : below;
+}
+
+void md_axis_round(md_axis *axis, size_t wanted_ticks)
+{
+    if (axis->low > axis->high) {
+        axis->low = axis->logarithmic ? 0.1 : 0;
+        axis->high = 1;
+    }
+    if (!axis->logarithmic) {
+        round_linear(axis, wanted_ticks);
+        return;
+    }
+    axis->low = round_logarithm(axis->low, false);
+    axis->high = round_logarithm(axis->high, true);
+    if (axis->high < 1.5 * axis->low) {
+        axis->low /= 2;
+        axis->high *= 2;
+    }
+}
+
+static size_t logarithmic_ticks(const md_axis *axis, size_t wanted, double *ticks, size_t most)
+{
+    const int first = (int)floor(log10(axis->low) + 1e-9);
+    const int last = (int)floor(log10(axis->high) + 1e-9);
+    const int decades = last - first;
+    const bool fine = decades < 2;
+    const int stride = decades > (int)wanted ? (decades + (int)wanted - 1) / (int)wanted : 1;
+    static const double factors[] = {1, 2, 5};
+    size_t count = 0;
+    for (int d = first; d <= last; d += stride)
+        for (size_t f = 0; f < (fine ? 3 : 1) && count < most; f++) {
+            const double value = factors[f] * pow(10, d);
+            if (value >= axis->low * (1 - 1e-9) && value <= axis->high * (1 + 1e-9))
+                ticks[count++] = value;
+        }
+    return count;
+}
+
+size_t md_axis_ticks(const md_axis *axis, size_t wanted, double *ticks, size_t most)
+{
+    if (!(axis->low < axis->high))
+        return 0;
+    if (axis->logarithmic)
+        return logarithmic_ticks(axis, wanted, ticks, most);
+    const double step = round_step(axis->high - axis->low, wanted);
+    const double first = ceil(axis->low / step - 1e-9);
+    size_t count = 0;
+    for (double k = first; k * step <= axis->high + 1e-9 * step && count < most; k++)
+        ticks[count++] = k == 0 ? 0 : k * step;
+    return count;
+}
+
+double md_axis_share(const md_axis *axis, double value)
+{
+    if (!has_place(axis, value))
+        return NAN;
+    const double share = axis->logarithmic ? log(value / axis->low) / log(axis->high / axis->low)
+                                           : (value - axis->low) / (axis->high - axis->low);
+    return axis->falling ? 1 - share : share;
+}
+
+/* ---- charts ---- */
+
+double md_chart_x(const md_chart *chart, double value)
+{
+    return LEFT + md_axis_share(&chart->x, value) * (MD_CHART_WIDTH - LEFT - 14 - chart->right);
+}
+
+double md_chart_y(const md_chart *chart, double value)
+{
+    return chart->height - BOTTOM -
+           md_axis_share(&chart->y, value) * (chart->height - BOTTOM - TOP);
+}
+
+static void grid_line(md_html *html, double x1, double y1, double x2, double y2, const char *class)
+{
+    md_html_open_class(html, "line", class);
+    md_html_coordinate(html, "x1", x1);
+    md_html_coordinate(html, "y1", y1);
+    md_html_coordinate(html, "x2", x2);
+    md_html_coordinate(html, "y2", y2);
+    md_html_close(html);
+}
+
+static void place_text(md_html *html, double x, double y, const char *anchor, const char *text)
+{
+    md_html_open(html, "text");
+    md_html_coordinate(html, "x", x);
+    md_html_coordinate(html, "y", y);
+    md_html_attribute(html, "text-anchor", anchor);
+    md_html_text(html, text);
+    md_html_close(html);
+}
+
+static void draw_grid(md_html *html, const md_chart *chart)
+{
+    enum { MOST = 24 };
+    double ticks[MOST];
+    const double left = LEFT;
+    const double right = MD_CHART_WIDTH - 14 - chart->right;
+    const double floor_y = chart->height - BOTTOM;
+    size_t count = md_axis_ticks(&chart->y, 5, ticks, MOST);
+    for (size_t t = 0; t < count; t++) {
+        const double y = md_chart_y(chart, ticks[t]);
+        grid_line(html, left, y, right, y, NULL);
+        place_text(html, left - 6, y + 4, "end", chart->y.text(ticks[t]).text);
+    }
+    count = md_axis_ticks(&chart->x, 5, ticks, MOST);
+    for (size_t t = 0; t < count; t++) {
+        const double x = md_chart_x(chart, ticks[t]);
+        grid_line(html, x, floor_y, x, floor_y + 4, NULL);
+        place_text(html, x, floor_y + 17, "middle", chart->x.text(ticks[t]).text);
+    }
+    grid_line(html, left, floor_y, right, floor_y, "axis");
+    place_text(html, right, chart->height - 3, "end", chart->x.title);
+}
+
+void md_chart_open(md_html *html, const md_chart *chart)
+{
+    char box[64];
+    snprintf(box, sizeof box, "0 0 %d %.0f", MD_CHART_WIDTH, chart->height);
+    md_html_open_class(html, "svg", "chart");
+    md_html_attribute(html, "viewBox", box);
+    md_html_attribute(html, "role", "img");
+    md_html_attribute(html, "aria-label", chart->label);
+    md_html_open_class(html, "g", "grid");
+    draw_grid(html, chart);
+    md_html_close(html);
+}
+
+void md_chart_close(md_html *html)
+{
+    md_html_close(html);
+}
+
+void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
+                   size_t count, const char *class)
+{
+    enum { MOST_POINTS = 400 };
+    const size_t stride = count > MOST_POINTS ? count / MOST_POINTS + 1 : 1;
+    md_text path = {0};
+    bool drawing = false;
+    for (size_t i = 0; i < count; i++) {
+        if (i % stride != 0 && i + 1 != count)
+            continue;
+        const double px = md_chart_x(chart, x[i]);
+        const double py = md_chart_y(chart, y[i]);
+        if (isfinite(px) && isfinite(py))
+            md_text_addf(&path, "%c%.1f %.1f", drawing ? 'L' : 'M', px, py);
+        drawing = isfinite(px) && isfinite(py);
+    }
+    html->text.failed = html->text.failed || path.failed;
+    if (path.data != NULL) {
+        md_html_open_class(html, "path", class);
+        md_html_attribute(html, "d", path.data);
+        md_html_close(html);
+    }
+    md_text_clear(&path);
+}
+
+void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, const char *class)
+{
+    const double px = md_chart_x(chart, x);
+    const double py = md_chart_y(chart, y);
+    if (!isfinite(px) || !isfinite(py))
+        return;
+    md_html_open_class(html, "circle", class);
+    md_html_coordinate(html, "cx", px);
+    md_html_coordinate(html, "cy", py);
+    md_html_coordinate(html, "r", 3.5);
+    md_html_close(html);
+}
+
+/* ---- around them ---- */
+
+void md_figure_open(md_html *html, const char *caption, const char *note)
+{
+    md_html_open(html, "figure");
+    md_html_open(html, "figcaption");
+    md_html_text(html, caption);
+    if (note != NULL) {
+        md_html_text(html, " ");
+        md_html_element(html, "span", "note", note);
+    }
+    md_html_close(html);
+}
+
+void md_figure_close(md_html *html)
+{
+    md_html_close(html);
+}
+
+void md_frame_open(md_html *html, const char *name)
+{
+    md_html_open_class(html, "div", "frame");
+    md_html_attribute(html, "tabindex", "0");
+    md_html_attribute(html, "role", "region");
+    md_html_attribute(html, "aria-label", name);
+}
+
+void md_details_open(md_html *html, const char *summary)
+{
+    md_html_open(html, "details");
+    md_html_element(html, "summary", NULL, summary);
+    md_frame_open(html, summary);
+}
+
+void md_details_close(md_html *html)
+{
+    md_html_close(html);
+    md_html_close(html);
+}
+
+void md_frame_close(md_html *html)
+{
+    md_html_close(html);
+}
+
+void md_table_open(md_html *html, const char *class, const char *const *heads)
+{
+    md_html_open_class(html, "table", class);
+    md_html_open(html, "thead");
+    md_html_open(html, "tr");
+    for (; *heads != NULL; heads++) {
+        const bool number = (*heads)[0] == '#';
+        md_html_open_class(html, "th", number ? "n" : NULL);
+        md_html_attribute(html, "scope", "col");
+        md_html_text(html, *heads + number);
+        md_html_close(html);
+    }
+    md_html_close(html);
+    md_html_close(html);
+    md_html_open(html, "tbody");
+}
+
+void md_table_close(md_html *html)
+{
+    md_html_close(html);
+    md_html_close(html);
+}
+
+void md_cell_number(md_html *html, const char *text)
+{
+    md_html_element(html, "td", "n", text);
+}
+
+md_class md_class_hue(const char *before, size_t index)
+{
+    md_class class;
+    snprintf(class.text, sizeof class.text, "%s%shue%zu", before, before[0] ? " " : "",
+             index % MD_HUES + 1);
+    return class;
+}
+
+md_class md_class_heat(const char *before, double share)
+{
+    md_class class;
+    const double level = isfinite(share) ? fmin(fmax(share, 0), 1) * MD_HEATS : 0;
+    const int heat = level >= MD_HEATS ? MD_HEATS - 1 : (int)level;
+    snprintf(class.text, sizeof class.text, "%s%sheat%d", before, before[0] ? " " : "", heat);
+    return class;
+}

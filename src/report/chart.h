@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Line charts: axes with round ticks, linear or logarithmic, lines that stop where there is no
+ * number. A chart is drawn 400 units wide and may be shown from phone to desk without its text
+ * growing too small or too large. */
+#ifndef MD_CHART_H
+#define MD_CHART_H
+
+#include "report/figures.h"
+#include "report/html.h"
+
+typedef struct md_axis {
+    double low, high;                /* low > high: nothing was included yet */
+    bool logarithmic, falling;       /* falling: from high to low */
+    md_figure (*text)(double value); /* of a tick */
+    const char *title;
+} md_axis;
+
+#define MD_AXIS_INIT(write, name)                                                                  \
+    {                                                                                              \
+        1, 0, false, false, (write), (name)                                                        \
+    }
+
+/* Widens the axis; what is not finite (or not positive on a logarithmic one) is not looked at. */
+void md_axis_include(md_axis *axis, double value);
+void md_axis_include_all(md_axis *axis, const double *values, size_t count);
+
+/* Ends at ticks, and is never empty: call it before drawing. */
+void md_axis_round(md_axis *axis, size_t wanted_ticks);
+
+/* Round values from low to high, about `wanted` of them, at most `most`; returns how many. */
+size_t md_axis_ticks(const md_axis *axis, size_t wanted, double *ticks, size_t most);
+
+/* 0 at the beginning, 1 at the end; NaN where a value has no place. */
+double md_axis_share(const md_axis *axis, double value);
+
+typedef struct md_chart {
+    md_axis x, y;
+    double height;     /* of 400 units width */
+    const char *label; /* for those who do not see it */
+    double right;      /* room for labels at the end of lines */
+} md_chart;
+
+enum { MD_CHART_WIDTH = 400 };
+
+double md_chart_x(const md_chart *chart, double value);
+double md_chart_y(const md_chart *chart, double value);
+
+void md_chart_open(md_html *html, const md_chart *chart); /* svg, grid and axes */
+/* Many points are thinned out to some hundred. */
+void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
+                   size_t count, const char *class);
+void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, const char *class);
+void md_chart_close(md_html *html);
+
+/* The figure around: caption (with a note behind it, or NULL) and frame. */
+void md_figure_open(md_html *html, const char *caption, const char *note);
+void md_figure_close(md_html *html);
+
+/* What is there for those who want to know more: folded, in a frame of its own. */
+void md_details_open(md_html *html, const char *summary);
+void md_details_close(md_html *html);
+void md_frame_open(md_html *html, const char *name); /* scrolls sideways, also by keyboard */
+void md_frame_close(md_html *html);
+
+/* heads: NULL behind the last; those that begin with '#' are of numbers. */
+void md_table_open(md_html *html, const char *class, const char *const *heads);
+void md_table_close(md_html *html);
+void md_cell_number(md_html *html, const char *text);
+
+/* "hue3", "heat7" ... */
+typedef struct md_class {
+    char text[32];
+} md_class;
+md_class md_class_hue(const char *before, size_t index);
+md_class md_class_heat(const char *before, double share);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is taken for what: a map with numbers, or with many labels the commonest confusions and a
+ * map that is made coarser until it fits. */
+#include "report/rank.h"
+#include "report/report.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64 };
+
+static bool present(const md_report *report)
+{
+    return report->measured && report->evaluation.confusion != NULL &&
+           report->evaluation.labels > 1;
+}
+
+static size_t row_total(const medley_evaluation *e, size_t label)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < e->labels; k++)
+        total += e->confusion[label * e->labels + k];
+    return total;
+}
+
+/* ---- few labels: every number ---- */
+
+static void write_cell(md_html *html, const medley_evaluation *e, size_t l, size_t k, size_t total)
+{
+    const size_t count = e->confusion[l * e->labels + k];
+    if (count == 0) {
+        md_html_element(html, "td", NULL, "");
+        return;
+    }
+    const double share = (double)count / (double)total;
+    /* confusions are rare, and a scale for both would show none of them */
+    const md_class class =
+        l == k ? md_class_heat("diagonal", share) : md_class_heat("warm", sqrt(share));
+    md_html_element(html, "td", class.text, md_figure_count(count).text);
+}
+
+static void write_matrix(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_evaluation *e = &report->evaluation;
+    md_figure_open(html, "Right labels down, predicted ones across",
+                   "bold on the diagonal: right answers; others: errors, redder where they are a "
+                   "larger share of their row");
+    md_frame_open(html, "Confusion matrix");
+    md_html_open_class(html, "table", "map");
+    md_html_attribute(html, "id", "confusion-matrix");
+    md_html_open(html, "thead");
+    md_html_open(html, "tr");
+    md_html_element(html, "th", "corner", "right \xE2\x86\x93");
+    for (size_t k = 0; k < e->labels; k++) {
+        md_html_open(html, "th");
+        md_html_attribute(html, "scope", "col");
+        md_html_data(html, medley_model_label_name(report->model, k));
+        md_html_close(html);
+    }
+    md_html_close(html);
+    md_html_close(html);
+    md_html_open(html, "tbody");
+    for (size_t l = 0; l < e->labels; l++) {
+        const size_t total = row_total(e, l);
+        md_html_open(html, "tr");
+        md_html_open(html, "th");
+        md_html_attribute(html, "scope", "row");
+        md_html_data(html, medley_model_label_name(report->model, l));
+        md_html_close(html);
+        for (size_t k = 0; k < e->labels; k++)
+            write_cell(html, e, l, k, total);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    md_frame_close(html);
+    md_figure_close(html);
+}
+
+/* ---- many labels ---- */
+
+static double opacity_level(size_t count, size_t most)
+{
+    return most > 0 ? log1p((double)count) / log1p((double)most) : 0;
+}
+
+static void draw_cells(md_html *html, const size_t *cells, size_t side)
+{
+    size_t most[2] = {0, 0}; /* off the diagonal, on it */
+    for (size_t i = 0; i < side * side; i++) {
+        size_t *of = &most[i / side == i % side];
+        *of = cells[i] > *of ? cells[i] : *of;
+    }
+    for (size_t i = 0; i < side * side; i++) {
+        const bool diagonal = i / side == i % side;
+        if (cells[i] == 0)
+            continue;
+        char class[32];
+        const double level = opacity_level(cells[i], most[diagonal]);
+        snprintf(class, sizeof class, "cell%s ink%d", diagonal ? "" : " off",
+                 1 + (int)fmin(3, floor(4 * level)));
+        md_html_open_class(html, "rect", class);
+        md_html_count(html, "x", i % side);
+        md_html_count(html, "y", i / side);
+        md_html_attribute(html, "width", "1");
+        md_html_attribute(html, "height", "1");
+        md_html_close(html);
+    }
+}
+
+static medley_status write_compact(md_report *report, medley_error *error)
+{
+    md_html *html = &report->html;
+    const medley_evaluation *e = &report->evaluation;
+    const size_t step = (e->labels + MAP_CELLS - 1) / MAP_CELLS;
+    const size_t side = (e->labels + step - 1) / step;
+    size_t *cells = md_calloc(side * side, sizeof *cells);
+    if (cells == NULL)
+        return md_fail_memory(error, side * side * sizeof *cells);
+    for (size_t l = 0; l < e->labels; l++)
+        for (size_t k = 0; k < e->labels; k++)
+            cells[l / step * side + k / step] += e->confusion[l * e->labels + k];
+    char box[64];
+    char note[96];
+    snprintf(box, sizeof box, "0 0 %zu %zu", side, side);
+    snprintf(note, sizeof note,
+             step > 1 ? "each cell is %zu by %zu labels" : "a cell for each pair", step, step);
+    md_html_open_class(html, "div", "pair");
+    md_figure_open(html, "Right labels down, predicted ones across", note);
+    md_html_open_class(html, "svg", "chart");
+    md_html_attribute(html, "viewBox", box);
+    md_html_attribute(html, "role", "img");
+    md_html_attribute(html, "aria-label",
+                      "Map of confusions: the diagonal holds right answers; the commonest errors "
+                      "are in the table of confusions");
+    md_html_open_class(html, "rect", "track");
+    md_html_count(html, "width", side);
+    md_html_count(html, "height", side);
+    md_html_close(html);
+    draw_cells(html, cells, side);
+    md_html_close(html);
+    md_figure_close(html);
+    md_html_close(html);
+    free(cells);
+    return MEDLEY_OK;
+}
+
+/* ---- the commonest ---- */
+
+struct pair {
+    size_t count, right, predicted;
+};
+
+/* Keeps the largest, in falling order; of equal ones the first. */
+static size_t insert(struct pair *pairs, size_t count, struct pair pair)
+{
+    size_t at = count;
+    while (at > 0 && pairs[at - 1].count < pair.count)
+        at--;
+    if (at == MOST_PAIRS)
+        return count;
+    const size_t end = count < MOST_PAIRS ? count : MOST_PAIRS - 1;
+    for (size_t i = end; i > at; i--)
+        pairs[i] = pairs[i - 1];
+    pairs[at] = pair;
+    return end + 1;
+}
+
+static void write_pairs(md_report *report, bool folded)
+{
+    static const char *const heads[] = {"right", "taken for", "#times", "#of its rows", NULL};
+    md_html *html = &report->html;
+    const medley_evaluation *e = &report->evaluation;
+    struct pair pairs[MOST_PAIRS];
+    size_t count = 0;
+    for (size_t l = 0; l < e->labels; l++)
+        for (size_t k = 0; k < e->labels; k++)
+            if (l != k && e->confusion[l * e->labels + k] > 0)
+                count = insert(pairs, count, (struct pair){e->confusion[l * e->labels + k], l, k});
+    if (count == 0) {
+        md_html_element(html, "p", NULL, "No label was taken for another one.");
+        return;
+    }
+    if (folded)
+        md_details_open(html, "The commonest confusions as a table");
+    else
+        md_frame_open(html, "The commonest confusions");
+    md_table_open(html, "numbers", heads);
+    for (size_t i = 0; i < count; i++) {
+        md_html_open(html, "tr");
+        md_html_open(html, "td");
+        md_html_data(html, medley_model_label_name(report->model, pairs[i].right));
+        md_html_close(html);
+        md_html_open(html, "td");
+        md_html_data(html, medley_model_label_name(report->model, pairs[i].predicted));
+        md_html_close(html);
+        md_cell_number(html, md_figure_count(pairs[i].count).text);
+        md_cell_number(
+            html,
+            md_figure_rough((double)pairs[i].count / (double)row_total(e, pairs[i].right)).text);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    if (folded)
+        md_details_close(html);
+    else
+        md_frame_close(html);
+}
+
+static medley_status write_section(md_report *report, medley_error *error)
+{
+    if (report->evaluation.labels <= MOST_LABELS) {
+        write_matrix(report);
+        write_pairs(report, true);
+        return MEDLEY_OK;
+    }
+    write_pairs(report, false);
+    return write_compact(report, error);
+}
+
+extern const md_section md_section_confusion;
+const md_section md_section_confusion = {"confusion", "What is taken for what", present,
+                                         write_section};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How training went: objective, certificate, held-out accuracy and active blocks, against seconds
+ * where they are known, else against epochs. */
+#include "report/report.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+
+static bool present(const md_report *report)
+{
+    return report->summary != NULL && report->summary->epoch_count > 1;
+}
+
+/* One column per quantity, so that a chart can take it as it is. */
+struct story {
+    size_t count;
+    double *x, *objective, *dual, *gap, *accuracy, *active;
+    bool timed;
+    double *memory;
+};
+
+static bool any_finite(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            return true;
+    return false;
+}
+
+static medley_status collect(struct story *story, const medley_summary *s, medley_error *error)
+{
+    const size_t n = s->epoch_count;
+    story->memory = md_calloc(6 * n, sizeof *story->memory);
+    if (story->memory == NULL)
+        return md_fail_memory(error, 6 * n * sizeof *story->memory);
+    double **const columns[] = {&story->x,   &story->objective, &story->dual,
+                                &story->gap, &story->accuracy,  &story->active};
+    for (size_t c = 0; c < 6; c++)
+        *columns[c] = story->memory + c * n;
+    story->count = n;
+    story->timed = s->epochs[n - 1].seconds > 0;
+    for (size_t i = 0; i < n; i++) {
+        const medley_epoch *e = &s->epochs[i];
+        story->x[i] = story->timed ? e->seconds : (double)(i + 1);
+        story->objective[i] = e->objective;
+        story->dual[i] = e->dual;
+        story->gap[i] = e->gap;
+        story->accuracy[i] = e->dev_accuracy;
+        story->active[i] = e->active > 0 ? (double)e->active : NAN;
+    }
+    return MEDLEY_OK;
+}
+
+/* A first objective far above the others would flatten all that follows. */
+static bool wants_logarithm(const double *values, size_t count)
+{
+    double low = INFINITY;
+    double high = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        if (values[i] <= 0)
+            return false;
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+    }
+    return high > 20 * low;
+}
+
+struct curve {
+    const char *caption, *note, *label;
+    const double *y, *second; /* second: a dashed line, or NULL */
+    md_figure (*text)(double);
+    bool logarithmic;
+};
+
+static void draw(md_html *html, const struct story *story, const struct curve *curve)
+{
+    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, story->timed ? "seconds" : "epochs"),
+                      .y = MD_AXIS_INIT(curve->text, ""),
+                      .height = 230,
+                      .label = curve->label};
+    chart.y.logarithmic = curve->logarithmic;
+    md_axis_include(&chart.x, story->timed ? 0 : 1);
+    md_axis_include_all(&chart.x, story->x, story->count);
+    md_axis_include_all(&chart.y, curve->y, story->count);
+    if (curve->second != NULL)
+        md_axis_include_all(&chart.y, curve->second, story->count);
+    md_axis_round(&chart.x, 6);
+    md_axis_round(&chart.y, 5);
+    md_figure_open(html, curve->caption, curve->note);
+    md_chart_open(html, &chart);
+    if (curve->second != NULL)
+        md_chart_line(html, &chart, story->x, curve->second, story->count, "line second");
+    md_chart_line(html, &chart, story->x, curve->y, story->count, "line");
+    md_chart_dot(html, &chart, story->x[story->count - 1], curve->y[story->count - 1], "end");
+    md_chart_close(html);
+    md_figure_close(html);
+}
+
+static void draw_all(md_html *html, const struct story *story)
+{
+    const bool dual = any_finite(story->dual, story->count);
+    const struct curve curves[] = {
+        {"Objective", dual ? "line: reached; dashed: no model is below" : NULL,
+         "Line chart of the objective during training", story->objective, dual ? story->dual : NULL,
+         md_figure_tick, !dual && wants_logarithm(story->objective, story->count)},
+        {"Gap", "distance to the best possible objective, logarithmic scale",
+         "Line chart of the relative duality gap during training", story->gap, NULL,
+         md_figure_tick_percent, true},
+        {"Held-out accuracy", NULL, "Line chart of the accuracy on held-out data during training",
+         story->accuracy, NULL, md_figure_tick_percent, false},
+        {"Active blocks", NULL, "Line chart of the number of active blocks during training",
+         story->active, NULL, md_figure_tick, false}};
+    md_html_open_class(html, "div", "pair");
+    for (size_t c = 0; c < sizeof curves / sizeof *curves; c++)
+        if (any_finite(curves[c].y, story->count))
+            draw(html, story, &curves[c]);
+    md_html_close(html);
+}
+
+static void write_table(md_html *html, const struct story *story)
+{
+    enum { MOST_ROWS = 200 };
+    const char *heads[8] = {"#epoch"};
+    const double *columns[8] = {NULL};
+    size_t count = 1;
+    const struct {
+        const char *head;
+        const double *values;
+    } all[] = {{"#objective", story->objective},
+               {"#dual", story->dual},
+               {"#gap", story->gap},
+               {"#held-out accuracy", story->accuracy},
+               {"#active blocks", story->active}};
+    if (story->timed) {
+        heads[count] = "#seconds";
+        columns[count++] = story->x;
+    }
+    for (size_t c = 0; c < sizeof all / sizeof *all; c++)
+        if (any_finite(all[c].values, story->count)) {
+            heads[count] = all[c].head;
+            columns[count++] = all[c].values;
+        }
+    heads[count] = NULL;
+    const size_t stride = story->count > MOST_ROWS ? story->count / MOST_ROWS + 1 : 1;
+    md_details_open(html, "Training as a table");
+    md_table_open(html, "numbers", heads);
+    for (size_t i = 0; i < story->count; i++) {
+        if (i % stride != 0 && i + 1 != story->count)
+            continue;
+        md_html_open(html, "tr");
+        md_cell_number(html, md_figure_count(i + 1).text);
+        for (size_t c = 1; c < count; c++)
+            md_cell_number(html, columns[c] == story->accuracy
+                                     ? md_figure_percent(columns[c][i]).text
+                                     : md_figure_number(columns[c][i]).text);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    md_details_close(html);
+}
+
+static medley_status write_section(md_report *report, medley_error *error)
+{
+    struct story story = {0};
+    const medley_status status = collect(&story, report->summary, error);
+    if (status < 0)
+        return status;
+    draw_all(&report->html, &story);
+    write_table(&report->html, &story);
+    free(story.memory);
+    return MEDLEY_OK;
+}
+
+extern const md_section md_section_curves;
+const md_section md_section_curves = {"training", "How training went", present, write_section};

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dependency trees: words in a row, the right arcs above them, and below them, dashed, the arcs
+ * that the model drew instead. Arcs are flat-topped; one that spans another lies above it. */
+#include "report/report.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WORDS = 60, FORM = 1, MOST_LETTERS = 24 };
+
+static const double STEP = 21;        /* between levels of arcs */
+static const double LETTER = 8.2;     /* width of a letter of a word */
+static const double SMALL = 6.2;      /* of a relation's name */
+static const double ROUND = 6;        /* of an arc's corners */
+static const double SIDE_BY_SIDE = 4; /* of the ends of arcs at one word */
+
+struct arc {
+    size_t word;  /* 0 ... */
+    int32_t head; /* from 1; 0: the root */
+    size_t level; /* 1 ...; of the root 0 until the others are placed */
+    bool wrong;   /* the other side has another one */
+    const char *relation;
+};
+
+struct tree {
+    md_report *report;
+    size_t first, count;
+    double *x;        /* [count] middles of the words */
+    struct arc *gold; /* [count] */
+    struct arc *said; /* [said_count] those that are wrong */
+    size_t said_count, above, below;
+};
+
+static const char *form(const struct tree *tree, size_t word)
+{
+    const char *text = medley_dataset_word(tree->report->options.data, tree->first + word, FORM);
+    return text != NULL ? text : "";
+}
+
+/* ---- places ---- */
+
+/* Letters of other scripts are wider: those of three bytes count half as much again. */
+static double text_width(const char *text, double letter)
+{
+    const size_t letters = md_html_length(text);
+    const bool wide = strlen(text) >= 3 * letters && letters > 0;
+    const double shown = (double)(letters < MOST_LETTERS ? letters : MOST_LETTERS);
+    return letter * shown * (wide ? 1.6 : 1);
+}
+
+/* Neighbours that are joined by an arc need room for its name. */
+static double needed_between(const struct tree *tree, size_t left)
+{
+    double room = 0;
+    const struct arc *sides[] = {tree->gold, tree->said};
+    const size_t counts[] = {tree->count, tree->said_count};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < counts[s]; i++) {
+            const struct arc *arc = &sides[s][i];
+            const size_t head = (size_t)arc->head - 1;
+            if (arc->head > 0 && ((arc->word == left && head == left + 1) ||
+                                  (arc->word == left + 1 && head == left)))
+                room = fmax(room, text_width(arc->relation, SMALL) + 22);
+        }
+    return room;
+}
+
+static void place_words(struct tree *tree)
+{
+    double end = 12; /* of the word before */
+    for (size_t w = 0; w < tree->count; w++) {
+        const double half = fmax(text_width(form(tree, w), LETTER) / 2, 12);
+        tree->x[w] = end + half;
+        if (w > 0)
+            tree->x[w] = fmax(tree->x[w], tree->x[w - 1] + needed_between(tree, w - 1));
+        end = tree->x[w] + half + 8;
+    }
+}
+
+static void span(const struct arc *arc, size_t *low, size_t *high)
+{
+    const size_t head = (size_t)arc->head - 1;
+    *low = arc->word < head ? arc->word : head;
+    *high = arc->word < head ? head : arc->word;
+}
+
+/* Shortest first; each as low as those that it spans or crosses allow. Returns the highest. */
+static size_t place_arcs(struct arc *arcs, size_t count, size_t words)
+{
+    size_t highest = 0;
+    for (size_t length = 1; length < words; length++)
+        for (size_t i = 0; i < count; i++) {
+            size_t low;
+            size_t high;
+            if (arcs[i].head <= 0)
+                continue;
+            span(&arcs[i], &low, &high);
+            if (high - low != length)
+                continue;
+            size_t level = 0;
+            for (size_t j = 0; j < count; j++) {
+                size_t from;
+                size_t to;
+                if (arcs[j].head <= 0 || arcs[j].level == 0)
+                    continue;
+                span(&arcs[j], &from, &to);
+                if (from < high && to > low && arcs[j].level > level)
+                    level = arcs[j].level;
+            }
+            arcs[i].level = level + 1;
+            highest = arcs[i].level > highest ? arcs[i].level : highest;
+        }
+    for (size_t i = 0; i < count; i++)
+        if (arcs[i].head <= 0)
+            arcs[i].level = highest + 1;
+    return highest + 1;
+}
+
+/* ---- drawing ---- */
+
+static void relation_text(md_html *html, const struct arc *arc, double x, double y,
+                          const char *class, bool sign)
+{
+    char name[48];
+    snprintf(name, sizeof name, "relation%s%s", class[0] ? " " : "", class);
+    md_html_open_class(html, "text", name);
+    md_html_coordinate(html, "x", x);
+    md_html_coordinate(html, "y", y);
+    md_html_attribute(html, "text-anchor", "middle");
+    md_text shown = {0};
+    md_html_shorten(&shown, arc->relation, MOST_LETTERS);
+    html->text.failed = html->text.failed || shown.failed;
+    md_html_textf(html, "%s%s", sign ? "✗ " : "", shown.data != NULL ? shown.data : "");
+    md_text_clear(&shown);
+    md_html_close(html);
+}
+
+/* base: where arcs start; up: -1 above the words, 1 below them. */
+static void draw_arc(const struct tree *tree, const struct arc *arc, double base, double up,
+                     const char *class)
+{
+    md_html *html = &tree->report->html;
+    const double end = tree->x[arc->word];
+    const double y = base + up * (double)arc->level * STEP;
+    const bool below = up > 0;
+    char name[48];
+    char path[160];
+    snprintf(name, sizeof name, "arc%s%s", class[0] ? " " : "", class);
+    if (arc->head <= 0) {
+        snprintf(path, sizeof path, "M%.1f %.1fV%.1f", end, y, base);
+        relation_text(html, arc, end, below ? y + 10 : y - 4, class, below);
+    } else {
+        const double start =
+            tree->x[arc->head - 1] + (end < tree->x[arc->head - 1] ? -SIDE_BY_SIDE : SIDE_BY_SIDE);
+        const double toward = end < start ? -ROUND : ROUND;
+        snprintf(path, sizeof path,
+                 "M%.1f %.1fV%.1fQ%.1f %.1f %.1f %.1fH%.1fQ%.1f %.1f %.1f %.1fV%.1f", start, base,
+                 y - up * ROUND, start, y, start + toward, y, end - toward, end, y, end,
+                 y - up * ROUND, base);
+        relation_text(html, arc, (start + end) / 2, below ? y + 11 : y - 4, class, below);
+    }
+    md_html_open_class(html, "path", name);
+    md_html_attribute(html, "d", path);
+    md_html_close(html);
+    snprintf(name, sizeof name, "head%s%s", class[0] ? " " : "", class);
+    snprintf(path, sizeof path, "M%.1f %.1fl-3.5 %.1fh7z", end, base - up * 0.5, up * 6.5);
+    md_html_open_class(html, "path", name);
+    md_html_attribute(html, "d", path);
+    md_html_close(html);
+}
+
+static void draw_word(md_html *html, const char *text, double x, double y)
+{
+    md_text shown = {0};
+    md_html_shorten(&shown, text, MOST_LETTERS);
+    html->text.failed = html->text.failed || shown.failed;
+    md_html_open_class(html, "text", "form");
+    md_html_coordinate(html, "x", x);
+    md_html_coordinate(html, "y", y);
+    md_html_attribute(html, "text-anchor", "middle");
+    md_html_text(html, shown.data != NULL ? shown.data : "");
+    md_html_close(html);
+    md_text_clear(&shown);
+}
+
+static void draw(const struct tree *tree)
+{
+    md_html *html = &tree->report->html;
+    const double base = 16 + (double)tree->above * STEP;
+    const double under = base + 24;
+    const double height = under + (tree->said_count > 0 ? (double)tree->below * STEP + 16 : 6);
+    const double width = tree->x[tree->count - 1] +
+                         fmax(text_width(form(tree, tree->count - 1), LETTER) / 2, 24) + 12;
+    char label[128];
+    snprintf(label, sizeof label,
+             "Dependency tree of %zu words, %zu of them wrong; the table below "
+             "has every head",
+             tree->count, tree->said_count);
+    md_frame_open(html, "Dependency tree");
+    md_html_open_class(html, "svg", "tree");
+    md_html_coordinate(html, "width", width);
+    md_html_coordinate(html, "height", height);
+    md_html_attribute(html, "role", "img");
+    md_html_attribute(html, "aria-label", label);
+    for (size_t i = 0; i < tree->count; i++)
+        if (!tree->gold[i].wrong)
+            draw_arc(tree, &tree->gold[i], base, -1, "");
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->gold[i].wrong)
+            draw_arc(tree, &tree->gold[i], base, -1, "missed");
+    for (size_t i = 0; i < tree->said_count; i++)
+        draw_arc(tree, &tree->said[i], under, 1, "false");
+    for (size_t w = 0; w < tree->count; w++)
+        draw_word(html, form(tree, w), tree->x[w], base + 17);
+    md_html_close(html);
+    md_frame_close(html);
+}
+
+/* ---- the table behind it ---- */
+
+static void write_head(md_html *html, const struct tree *tree, int32_t head)
+{
+    md_html_open(html, "td");
+    if (head <= 0 || (size_t)head > tree->count)
+        md_html_text(html, head == 0 ? "root" : "–");
+    else
+        md_html_data(html, form(tree, (size_t)head - 1));
+    md_html_close(html);
+}
+
+static void write_table(const struct tree *tree, const char *title, bool wrong_only)
+{
+    static const char *const heads[] = {
+        "#", "word", "head", "relation", "predicted head", "predicted relation", NULL};
+    md_report *report = tree->report;
+    md_html *html = &report->html;
+    size_t shown = 0;
+    md_details_open(html, title);
+    md_table_open(html, "numbers", heads);
+    for (size_t w = 0; w < tree->count && shown < MOST_WORDS; w++) {
+        const size_t row = tree->first + w;
+        const bool wrong = md_report_is_wrong(report, row);
+        if (wrong_only && !wrong)
+            continue;
+        shown++;
+        md_html_open(html, "tr");
+        md_cell_number(html, md_figure_count(w + 1).text);
+        md_html_open(html, "td");
+        md_html_data(html, form(tree, w));
+        md_html_close(html);
+        write_head(html, tree, medley_dataset_head(report->options.data, row));
+        md_html_open(html, "td");
+        md_html_data(html, md_report_gold_name(report, row));
+        md_html_close(html);
+        write_head(html, tree, report->prediction->head[row]);
+        md_html_open_class(html, "td", wrong ? "wrong" : NULL);
+        md_html_text(html, wrong ? "✗ " : "");
+        md_html_data(html, md_report_predicted_name(report, row));
+        md_html_close(html);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    md_details_close(html);
+}
+
+/* ---- a sentence ---- */
+
+static void collect(struct tree *tree)
+{
+    const md_report *report = tree->report;
+    for (size_t w = 0; w < tree->count; w++) {
+        const size_t row = tree->first + w;
+        const bool wrong = md_report_is_wrong(report, row);
+        const int32_t head = medley_dataset_head(report->options.data, row);
+        const bool inside = head >= 0 && (size_t)head <= tree->count && (size_t)head != w + 1;
+        tree->gold[w] =
+            (struct arc){w, inside ? head : 0, 0, wrong, md_report_gold_name(report, row)};
+        if (wrong)
+            tree->said[tree->said_count++] = (struct arc){w, report->prediction->head[row], 0, true,
+                                                          md_report_predicted_name(report, row)};
+    }
+    tree->above = place_arcs(tree->gold, tree->count, tree->count);
+    tree->below = place_arcs(tree->said, tree->said_count, tree->count);
+    place_words(tree);
+}
+
+medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_error *error)
+{
+    struct tree tree = {.report = report, .first = first, .count = end - first};
+    if (tree.count > MOST_WORDS) {
+        md_html_open(&report->html, "p");
+        md_html_textf(&report->html, "A sentence of %s words, too long to draw.",
+                      md_figure_count(tree.count).text);
+        md_html_close(&report->html);
+        write_table(&tree, "Its wrong words as a table", true);
+        return MEDLEY_OK;
+    }
+    tree.x = md_calloc(tree.count, sizeof *tree.x);
+    tree.gold = md_calloc(2 * tree.count, sizeof *tree.gold);
+    if (tree.x == NULL || tree.gold == NULL || tree.count == 0) {
+        free(tree.x);
+        free(tree.gold);
+        return tree.count == 0 ? MEDLEY_OK : md_fail_memory(error, tree.count * sizeof *tree.gold);
+    }
+    tree.said = tree.gold + tree.count;
+    collect(&tree);
+    draw(&tree);
+    write_table(&tree, "The tree as a table", false);
+    free(tree.x);
+    free(tree.gold);
+    return MEDLEY_OK;
+}

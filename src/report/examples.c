@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Examples to look at, in the way that suits the data: images, words of letters, tagged sentences,
+ * trees, or rows of numbers. Wrong ones come first, those the model was surest of at the head. */
+#include "report/rank.h"
+#include "report/report.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LONG_SENTENCE = 40 };
+
+enum kind { TREES, LETTERS, IMAGES, TAGS, ROWS };
+
+static bool present(const md_report *report)
+{
+    return report->measured && report->target == NULL && report->options.examples > 0 &&
+           report->prediction->rows > 0;
+}
+
+static enum kind kind_of(const md_report *report)
+{
+    const medley_dataset *data = report->options.data;
+    size_t height;
+    size_t width;
+    if (medley_model_is_parser(report->model))
+        return TREES;
+    const bool sequences = medley_dataset_sequences(data) > 0;
+    if (medley_dataset_image_shape(data, &height, &width))
+        return sequences ? LETTERS : IMAGES;
+    return sequences && medley_dataset_word_columns(data) > 0 ? TAGS : ROWS;
+}
+
+/* ---- which ones ---- */
+
+/* How much a wrong example is worth looking at; NaN: it is right. Long sentences are hard to look
+ * at and come last. */
+static double interest(const md_report *report, size_t first, size_t end)
+{
+    double surest = 0;
+    bool wrong = false;
+    for (size_t r = first; r < end; r++) {
+        if (!md_report_is_wrong(report, r))
+            continue;
+        const double sure = md_report_confidence(report, r);
+        wrong = true;
+        surest = isfinite(sure) ? fmax(surest, sure) : surest;
+    }
+    return wrong ? surest - (end - first > LONG_SENTENCE ? 1 : 0) : (double)NAN;
+}
+
+static void unit_rows(const md_report *report, bool by_row, size_t unit, size_t *first, size_t *end)
+{
+    if (by_row) {
+        *first = unit;
+        *end = unit + 1;
+    } else {
+        md_report_example_rows(report, unit, first, end);
+    }
+}
+
+/* Right ones from all over the data, behind the wrong ones in chosen. */
+static size_t add_right(size_t *chosen, size_t count, size_t most, const double *values, size_t all)
+{
+    size_t right = 0;
+    for (size_t u = 0; u < all; u++)
+        right += isnan(values[u]) ? 1 : 0;
+    const size_t wanted = most - count < right ? most - count : right;
+    size_t seen = 0;
+    for (size_t u = 0; u < all && wanted > 0; u++) {
+        if (!isnan(values[u]))
+            continue;
+        if (seen * wanted / right != (seen + 1) * wanted / right)
+            chosen[count++] = u;
+        seen++;
+    }
+    return count;
+}
+
+medley_status md_report_choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
+                               medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t all = by_row ? report->prediction->rows : md_report_example_count(report);
+    const size_t most = report->options.examples < all ? report->options.examples : all;
+    double *values = md_calloc(all, sizeof *values);
+    size_t *order = NULL;
+    *chosen = NULL;
+    *count = 0;
+    if (values == NULL)
+        return md_fail_memory(error, all * sizeof *values);
+    size_t wrong = 0;
+    for (size_t u = 0; u < all; u++) {
+        size_t first;
+        size_t end;
+        unit_rows(report, by_row, u, &first, &end);
+        values[u] = interest(report, first, end);
+        wrong += isnan(values[u]) ? 0 : 1;
+    }
+    MEDLEY_TRY(md_rank(&order, values, all, error));
+    *chosen = md_calloc(most, sizeof **chosen);
+    if (*chosen == NULL) {
+        status = md_fail_memory(error, most * sizeof **chosen);
+        goto done;
+    }
+    /* a quarter is for right ones, if there are so many */
+    const size_t right = all - wrong < most / 4 ? all - wrong : most / 4;
+    for (; *count < wrong && *count < most - right; ++*count)
+        (*chosen)[*count] = order[*count];
+    *count = add_right(*chosen, *count, most, values, all);
+done:
+    free(values);
+    free(order);
+    return status;
+}
+
+/* ---- drawing them ---- */
+
+static bool is_wrong(const md_report *report, size_t example)
+{
+    size_t first;
+    size_t end;
+    md_report_example_rows(report, example, &first, &end);
+    for (size_t r = first; r < end; r++)
+        if (md_report_is_wrong(report, r))
+            return true;
+    return false;
+}
+
+static medley_status draw_one(md_report *report, enum kind kind, size_t example,
+                              medley_error *error)
+{
+    size_t first;
+    size_t end;
+    md_report_example_rows(report, example, &first, &end);
+    if (kind == TREES)
+        return md_draw_tree(report, first, end, error);
+    if (kind == TAGS)
+        return md_draw_tags(report, first, end, error);
+    if (kind == LETTERS)
+        return md_draw_letters(report, first, end, error);
+    return md_draw_picture(report, first, error);
+}
+
+static medley_status draw_group(md_report *report, enum kind kind, const size_t *examples,
+                                size_t count, medley_error *error)
+{
+    md_html *html = &report->html;
+    if (count == 0)
+        return MEDLEY_OK;
+    const bool bad = is_wrong(report, examples[0]);
+    md_html_element(html, "h3", NULL, bad ? "✗ Wrong" : "✓ Right");
+    md_html_open_class(html, "ul", "cards");
+    for (size_t i = 0; i < count; i++) {
+        char class[48];
+        snprintf(class, sizeof class, "card %s%s", bad ? "bad" : "good",
+                 kind == TREES || kind == TAGS ? " sentence" : "");
+        md_html_open_class(html, "li", class);
+        const medley_status status = draw_one(report, kind, examples[i], error);
+        if (status < 0)
+            return status;
+        md_html_close(html);
+    }
+    md_html_close(html);
+    return MEDLEY_OK;
+}
+
+static void tell(md_html *html, enum kind kind)
+{
+    static const char *const words[] = {
+        "Above the words the right tree; below them, dashed, what the model said instead where it "
+        "was wrong.",
+        "Words as they were written. Under each letter what was read; where that is wrong, what "
+        "would have been right stands behind it.",
+        "Images, with what the model took them for.",
+        "Sentences with their labels; where the model was wrong, both answers are shown.",
+        "The rows on which the model was most certain of a wrong answer, with the values that are "
+        "farthest from the mean of their column."};
+    md_html_element(html, "p", NULL, words[kind]);
+}
+
+static medley_status write_section(md_report *report, medley_error *error)
+{
+    const enum kind kind = kind_of(report);
+    size_t *chosen;
+    size_t count;
+    medley_status status = md_report_choose(report, kind == ROWS, &chosen, &count, error);
+    if (status < 0)
+        return status;
+    tell(&report->html, kind);
+    if (kind == ROWS) {
+        status = md_draw_rows(report, chosen, count, error);
+    } else {
+        size_t wrong = 0;
+        while (wrong < count && is_wrong(report, chosen[wrong]))
+            wrong++;
+        status = draw_group(report, kind, chosen, wrong, error);
+        if (status >= 0)
+            status = draw_group(report, kind, chosen + wrong, count - wrong, error);
+    }
+    free(chosen);
+    return status;
+}
+
+extern const md_section md_section_examples;
+const md_section md_section_examples = {"examples", "Examples", present, write_section};

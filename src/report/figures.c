@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/figures.h"
+
+#include "base/text.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char DASH[] = "\xE2\x80\x93";
+static const char MINUS[] = "\xE2\x88\x92";
+
+static md_figure plain(const char *text)
+{
+    md_figure figure;
+    snprintf(figure.text, sizeof figure.text, "%s", text);
+    return figure;
+}
+
+/* Commas between thousands of the whole part; a true minus. text: as printf writes numbers. */
+static md_figure with_commas(const char *text)
+{
+    md_figure figure = {{0}};
+    const bool negative = text[0] == '-';
+    const char *digits = text + negative;
+    const size_t whole = strcspn(digits, ".e");
+    size_t used = 0;
+    if (negative)
+        used = (size_t)snprintf(figure.text, sizeof figure.text, "%s", MINUS);
+    for (size_t i = 0; i < whole && used + 2 < sizeof figure.text; i++) {
+        if (i > 0 && (whole - i) % 3 == 0)
+            figure.text[used++] = ',';
+        figure.text[used++] = digits[i];
+    }
+    snprintf(figure.text + used, sizeof figure.text - used, "%s", digits + whole);
+    return figure;
+}
+
+/* 10 to a power, with the digits in front: "8.462 × 10⁻⁵"; front "1" is left out. */
+static md_figure scientific(const char *front, int exponent)
+{
+    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    md_figure figure = {{0}};
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d", exponent < 0 ? -exponent : exponent);
+    const bool negative = front[0] == '-';
+    const char *number = front + negative;
+    size_t used = (size_t)snprintf(figure.text, sizeof figure.text, "%s%s%s10%s",
+                                   negative ? MINUS : "", strcmp(number, "1") == 0 ? "" : number,
+                                   strcmp(number, "1") == 0 ? "" : " × ", exponent < 0 ? "⁻" : "");
+    for (const char *d = digits; *d != '\0' && used < sizeof figure.text; d++)
+        used +=
+            (size_t)snprintf(figure.text + used, sizeof figure.text - used, "%s", raised[*d - '0']);
+    return figure;
+}
+
+/* %g with so many digits; powers of ten beyond `small` and `large` as such. */
+static md_figure general(double value, int digits, double small, double large)
+{
+    char text[64];
+    if (!isfinite(value))
+        return plain(DASH);
+    if (value == 0)
+        return plain("0");
+    if (fabs(value) >= small && fabs(value) < large) {
+        const int decimals = digits - 1 - (int)floor(log10(fabs(value)));
+        snprintf(text, sizeof text, "%.*f", decimals > 0 ? decimals : 0, value);
+        return with_commas(text);
+    }
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    char *e = strchr(text, 'e');
+    const int exponent = e != NULL ? (int)strtol(e + 1, NULL, 10) : 0;
+    if (e != NULL)
+        *e = '\0';
+    return scientific(text, exponent);
+}
+
+static void drop_zeros(char *text)
+{
+    char *point = strchr(text, '.');
+    if (point == NULL)
+        return;
+    char *end = text + strlen(text);
+    while (end > point && (end[-1] == '0' || end[-1] == '.')) {
+        const bool was_point = end[-1] == '.';
+        *--end = '\0';
+        if (was_point)
+            break;
+    }
+}
+
+md_figure md_figure_count(size_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%zu", value);
+    return with_commas(text);
+}
+
+md_figure md_figure_number(double value)
+{
+    if (isfinite(value) && value == nearbyint(value) && fabs(value) < 1e6) {
+        char text[32];
+        snprintf(text, sizeof text, "%.0f", value == 0 ? 0 : value);
+        return with_commas(text);
+    }
+    return general(value, 4, 1e-3, 1e7);
+}
+
+md_figure md_figure_exact(double value)
+{
+    char text[32];
+    return plain(isfinite(value) ? md_format_double(text, value) : DASH);
+}
+
+md_figure md_figure_percent(double share)
+{
+    char text[64];
+    if (!isfinite(share))
+        return plain(DASH);
+    if (fabs(share) >= 1e6)
+        return md_figure_number(share);
+    snprintf(text, sizeof text, "%.2f", 100 * share);
+    md_figure figure = with_commas(text);
+    strcat(figure.text, " %");
+    return figure;
+}
+
+md_figure md_figure_rough(double share)
+{
+    char text[64];
+    if (!isfinite(share))
+        return plain(DASH);
+    const bool near_end = share != 0 && share != 1 && (fabs(share) < 0.01 || share > 0.99);
+    if (fabs(share) < 0.0005 && share != 0) { /* of gaps */
+        md_figure figure = general(100 * share, 2, 1e-3, 1e7);
+        strcat(figure.text, " %");
+        return figure;
+    }
+    snprintf(text, sizeof text, "%.*f", near_end ? 1 : 0, 100 * fmin(share, 1e6));
+    md_figure figure = with_commas(text);
+    strcat(figure.text, " %");
+    return figure;
+}
+
+md_figure md_figure_seconds(double seconds)
+{
+    md_figure figure;
+    if (!isfinite(seconds) || seconds < 0)
+        return plain(DASH);
+    if (seconds < 0.0005)
+        return plain("under 1 ms");
+    if (seconds < 0.0995)
+        snprintf(figure.text, sizeof figure.text, "%.0f ms", 1000 * seconds);
+    else if (seconds < 9.995)
+        snprintf(figure.text, sizeof figure.text, "%.2f s", seconds);
+    else if (seconds < 99.95)
+        snprintf(figure.text, sizeof figure.text, "%.1f s", seconds);
+    else if (seconds < 7200)
+        snprintf(figure.text, sizeof figure.text, "%d min %d s", (int)(seconds / 60),
+                 (int)fmod(seconds, 60));
+    else
+        snprintf(figure.text, sizeof figure.text, "%.0f h %d min",
+                 floor(fmin(seconds, 1e12) / 3600), (int)(fmod(seconds, 3600) / 60));
+    return figure;
+}
+
+md_figure md_figure_tick(double value)
+{
+    char text[64];
+    if (!isfinite(value))
+        return plain(DASH);
+    if (value == 0)
+        return plain("0");
+    if (fabs(value) >= 1e-3 && fabs(value) < 1e5) {
+        snprintf(text, sizeof text, "%.*f", fabs(value) >= 1000 ? 0 : 6, value);
+        drop_zeros(text);
+        return with_commas(text);
+    }
+    snprintf(text, sizeof text, "%.3e", value);
+    char *e = strchr(text, 'e');
+    const int exponent = e != NULL ? (int)strtol(e + 1, NULL, 10) : 0;
+    if (e != NULL)
+        *e = '\0';
+    drop_zeros(text);
+    return scientific(text, exponent);
+}
+
+md_figure md_figure_tick_percent(double share)
+{
+    char text[64];
+    if (!isfinite(share) || fabs(share) > 1e6)
+        return plain(DASH);
+    snprintf(text, sizeof text, "%.4f", 100 * share);
+    drop_zeros(text);
+    md_figure figure = with_commas(strcmp(text, "-0") == 0 ? "0" : text);
+    strcat(figure.text, " %");
+    return figure;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Precision and recall of each label (of chunks: of each type; of trees: of each relation with its
+ * head), the hardest first. */
+#include "report/rank.h"
+#include "report/report.h"
+
+#include "base/memory.h"
+#include "metrics/chunk.h"
+#include "model/model.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_SHOWN = 30, MOST_ROWS = 2000 };
+
+static bool present(const md_report *report)
+{
+    return report->measured && report->gold != NULL && report->prediction->label != NULL &&
+           medley_model_label_count(report->model) > 1;
+}
+
+struct table {
+    const md_strings *names;
+    md_chunk_counts *counts; /* [names->count] */
+    size_t *order;
+    md_chunk_scheme scheme; /* of chunks */
+};
+
+static void clear(struct table *table)
+{
+    md_chunk_scheme_clear(&table->scheme);
+    free(table->counts);
+    free(table->order);
+}
+
+static void count_labels(struct table *table, const md_report *report)
+{
+    const medley_prediction *p = report->prediction;
+    for (size_t r = 0; r < p->rows; r++) {
+        const int32_t gold = report->gold[r];
+        if (gold >= 0)
+            table->counts[gold].given++;
+        table->counts[p->label[r]].found++;
+        if (gold >= 0 && !md_report_is_wrong(report, r))
+            table->counts[gold].correct++;
+    }
+}
+
+static medley_status count_all(struct table *table, const md_report *report, medley_error *error)
+{
+    const bool chunks = report->evaluation.has_chunks;
+    table->names = &report->model->labels;
+    if (chunks) {
+        const medley_status status = md_chunk_scheme_init(&table->scheme, table->names, error);
+        if (status < 0)
+            return status;
+        table->names = &table->scheme.types;
+    }
+    table->counts = md_calloc(table->names->count, sizeof *table->counts);
+    if (table->counts == NULL)
+        return md_fail_memory(error, table->names->count * sizeof *table->counts);
+    if (!chunks) {
+        count_labels(table, report);
+        return MEDLEY_OK;
+    }
+    for (size_t s = 0; s < md_report_example_count(report); s++) {
+        size_t first;
+        size_t end;
+        md_report_example_rows(report, s, &first, &end);
+        md_chunk_count(&table->scheme, report->gold + first, report->prediction->label + first,
+                       end - first, table->counts);
+    }
+    return MEDLEY_OK;
+}
+
+/* By rising F1; labels that neither occur nor were predicted have nothing to tell and come last. */
+static medley_status sort(struct table *table, medley_error *error)
+{
+    double *values = md_calloc(table->names->count, sizeof *values);
+    if (values == NULL)
+        return md_fail_memory(error, table->names->count * sizeof *values);
+    for (size_t l = 0; l < table->names->count; l++) {
+        const md_chunk_counts *c = &table->counts[l];
+        values[l] = c->given + c->found > 0 ? -md_chunk_f1(*c) : (double)NAN;
+    }
+    const medley_status status = md_rank(&table->order, values, table->names->count, error);
+    free(values);
+    return status;
+}
+
+static void write_row(md_html *html, const char *name, const md_chunk_counts *c)
+{
+    const double f1 = md_chunk_f1(*c);
+    md_html_open(html, "tr");
+    md_html_open(html, "th");
+    md_html_attribute(html, "scope", "row");
+    md_html_data(html, name);
+    md_html_close(html);
+    md_html_open(html, "td");
+    md_html_open(html, "svg");
+    md_html_attribute(html, "aria-hidden", "true");
+    md_html_open_class(html, "rect", "bar");
+    md_html_attribute(html, "data-value", md_figure_exact(f1).text);
+    md_html_attribute(html, "height", "60%");
+    md_html_attribute(html, "y", "20%");
+    md_html_percent(html, "width", f1);
+    md_html_close(html);
+    md_html_close(html);
+    md_html_close(html);
+    md_cell_number(html, md_figure_percent(f1).text);
+    md_html_element(html, "td", "n extra",
+                    c->found > 0 ? md_figure_percent(md_chunk_precision(*c)).text : "–");
+    md_html_element(html, "td", "n extra",
+                    c->given > 0 ? md_figure_percent(md_chunk_recall(*c)).text : "–");
+    md_cell_number(html, md_figure_count(c->given).text);
+    md_html_close(html);
+}
+
+static void write_rows(md_html *html, const struct table *table, size_t first, size_t end)
+{
+    static const char *const heads[][2] = {
+        {"what", "label"},        {NULL, "F1"},          {"n", ""},
+        {"n extra", "precision"}, {"n extra", "recall"}, {"n", "in the data"}};
+    md_html_open_class(html, "table", "bars");
+    md_html_open(html, "thead");
+    md_html_open(html, "tr");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        md_html_element(html, "th", heads[i][0], heads[i][1]);
+    md_html_close(html);
+    md_html_close(html);
+    md_html_open(html, "tbody");
+    for (size_t i = first; i < end; i++)
+        write_row(html, table->names->items[table->order[i]], &table->counts[table->order[i]]);
+    md_table_close(html);
+}
+
+static medley_status write_section(md_report *report, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_html *html = &report->html;
+    struct table table = {0};
+    MEDLEY_TRY(count_all(&table, report, error));
+    MEDLEY_TRY(sort(&table, error));
+    const size_t count = table.names->count < MOST_ROWS ? table.names->count : MOST_ROWS;
+    const size_t shown = count < MOST_SHOWN ? count : MOST_SHOWN;
+    md_figure_open(html,
+                   report->evaluation.has_chunks           ? "Chunks by type, hardest first"
+                   : medley_model_is_parser(report->model) ? "Relations, hardest first"
+                                                           : "Labels, hardest first",
+                   "F1 joins precision (of those found, how many are right) and recall (of those "
+                   "there are, how many were found)");
+    write_rows(html, &table, 0, shown);
+    md_figure_close(html);
+    if (count > shown) {
+        char title[64];
+        snprintf(title, sizeof title, "%s more", md_figure_count(count - shown).text);
+        md_details_open(html, title);
+        write_rows(html, &table, shown, count);
+        md_details_close(html);
+    }
+done:
+    clear(&table);
+    return status;
+}
+
+extern const md_section md_section_labels;
+const md_section md_section_labels = {"labels", "Label by label", present, write_section};

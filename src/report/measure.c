@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the sections look at: predictions beside what is right, and blocks by weight. */
+#include "report/rank.h"
+#include "report/report.h"
+
+#include "base/memory.h"
+#include "model/model.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPREL = 7 }; /* column of CoNLL-U */
+
+/* ---- blocks by weight ---- */
+
+static medley_status sort_blocks(md_report *report, medley_error *error)
+{
+    const size_t count = report->summary->block_count;
+    double *weights = md_calloc(count, sizeof *weights);
+    if (weights == NULL)
+        return md_fail_memory(error, count * sizeof *weights);
+    for (size_t m = 0; m < count; m++)
+        weights[m] = report->summary->blocks[m].weight;
+    const medley_status status = md_rank(&report->by_weight, weights, count, error);
+    free(weights);
+    return status;
+}
+
+const char *md_report_block_word(const md_report *report)
+{
+    if (report->model == NULL)
+        return "blocks";
+    if (report->model->parser != NULL)
+        return "templates";
+    if (report->model->features == NULL && report->model->weights_count == 0)
+        return "kernels";
+    return "blocks";
+}
+
+/* ---- predictions ---- */
+
+static medley_status map_gold(md_report *report, medley_error *error)
+{
+    const medley_dataset *data = report->options.data;
+    const md_strings *labels = &report->model->labels;
+    if (report->model->parser == NULL) {
+        report->gold = md_dataset_map_labels(data, labels);
+        return report->gold != NULL ? MEDLEY_OK
+                                    : md_fail_memory(error, data->rows * sizeof *report->gold);
+    }
+    if (labels->count == 0 || isnan(report->evaluation.las))
+        return MEDLEY_OK; /* heads only */
+    report->gold = md_calloc(data->rows, sizeof *report->gold);
+    if (report->gold == NULL)
+        return md_fail_memory(error, data->rows * sizeof *report->gold);
+    for (size_t r = 0; r < data->rows; r++) {
+        const char *text = medley_dataset_word(data, r, DEPREL);
+        report->gold[r] = text != NULL ? md_strings_find(labels, text, strlen(text)) : -1;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status read_targets(md_report *report, medley_error *error)
+{
+    const medley_dataset *data = report->options.data;
+    report->target = md_calloc(data->rows, sizeof *report->target);
+    if (report->target == NULL)
+        return md_fail_memory(error, data->rows * sizeof *report->target);
+    for (size_t r = 0; r < data->rows; r++) { /* evaluation has refused what is no number */
+        const int32_t label = medley_dataset_label(data, r);
+        if (label < 0 ||
+            !md_parse_double(medley_dataset_label_name(data, (size_t)label), &report->target[r]))
+            report->target[r] = NAN;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status predict(md_report *report, medley_error *error)
+{
+    const bool labels =
+        !medley_model_is_regression(report->model) && !medley_model_is_parser(report->model);
+    medley_evaluate_options measure = MEDLEY_EVALUATE_OPTIONS_INIT;
+    measure.threads = report->options.threads;
+    measure.probabilities = labels;
+    measure.tags = report->options.tags;
+    medley_predict_options wanted = MEDLEY_PREDICT_OPTIONS_INIT;
+    wanted.threads = report->options.threads;
+    wanted.probabilities = labels;
+    wanted.tags = report->options.tags;
+    const medley_dataset *data = report->options.data;
+    medley_status status =
+        medley_evaluate_with(&report->evaluation, report->model, data, &measure, error);
+    if (status >= 0)
+        status = medley_predict_with(&report->prediction, report->model, data, &wanted, error);
+    if (status >= 0)
+        status = medley_model_is_regression(report->model) ? read_targets(report, error)
+                                                           : map_gold(report, error);
+    report->measured = status >= 0;
+    return status;
+}
+
+medley_status md_report_measure(md_report *report, medley_error *error)
+{
+    if (report->model == NULL)
+        return MEDLEY_OK;
+    const medley_status status = sort_blocks(report, error);
+    if (status < 0 || report->options.data == NULL)
+        return status;
+    return predict(report, error);
+}
+
+void md_report_clear(md_report *report)
+{
+    md_html_clear(&report->html);
+    medley_evaluation_clear(&report->evaluation);
+    medley_prediction_free(report->prediction);
+    free(report->by_weight);
+    free(report->gold);
+    free(report->target);
+    *report = (md_report){0};
+}
+
+/* ---- rows and examples ---- */
+
+bool md_report_is_wrong(const md_report *report, size_t row)
+{
+    const medley_prediction *p = report->prediction;
+    if (p->head != NULL && p->head[row] != medley_dataset_head(report->options.data, row))
+        return true;
+    return report->gold != NULL && p->label != NULL && p->label[row] != report->gold[row];
+}
+
+double md_report_confidence(const md_report *report, size_t row)
+{
+    const medley_prediction *p = report->prediction;
+    if (p->score == NULL || p->label == NULL || p->head != NULL)
+        return NAN;
+    return (double)p->score[row * p->labels + (size_t)p->label[row]];
+}
+
+size_t md_report_example_count(const md_report *report)
+{
+    const size_t sequences = medley_dataset_sequences(report->options.data);
+    return sequences ? sequences : medley_dataset_rows(report->options.data);
+}
+
+void md_report_example_rows(const md_report *report, size_t example, size_t *first, size_t *end)
+{
+    const medley_dataset *data = report->options.data;
+    if (medley_dataset_sequences(data) == 0) {
+        *first = example;
+        *end = example + 1;
+        return;
+    }
+    *first = medley_dataset_sequence_row(data, example);
+    *end = medley_dataset_sequence_row(data, example + 1);
+}
+
+const char *md_report_gold_name(const md_report *report, size_t row)
+{
+    const medley_dataset *data = report->options.data;
+    if (report->model->parser != NULL) {
+        const char *text = medley_dataset_word(data, row, DEPREL);
+        return text != NULL ? text : "";
+    }
+    const int32_t label = medley_dataset_label(data, row);
+    return label >= 0 ? medley_dataset_label_name(data, (size_t)label) : "";
+}
+
+const char *md_report_predicted_name(const md_report *report, size_t row)
+{
+    const medley_prediction *p = report->prediction;
+    return p->label != NULL ? medley_model_label_name(report->model, (size_t)p->label[row]) : "";
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A path of penalties, from strong to weak: which blocks come in when, how many there are, and how
+ * well each model does on held-out data. */
+#include "report/measures.h"
+#include "report/rank.h"
+#include "report/report.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COLOURED = 12, FAINT = 100, HUES = 8, BLOCK_NAME = 60 };
+
+static bool present(const md_report *report)
+{
+    return report->options.path != NULL && report->options.path->point_count > 0;
+}
+
+struct walk {
+    const medley_path *path;
+    double *lambda, *active, *score; /* [point_count] */
+    double *line;                    /* [point_count] weights of one block */
+    size_t *order;                   /* [block_count] by falling largest weight along the path */
+    size_t drawn, faint;             /* of order: in colour; then in grey */
+    size_t best;                     /* point; point_count: none */
+    double *memory;
+};
+
+static void clear(struct walk *walk)
+{
+    free(walk->memory);
+    free(walk->order);
+}
+
+/* Blocks by the largest weight that they ever have; those that have none are not drawn. */
+static medley_status order_blocks(struct walk *walk, medley_error *error)
+{
+    const medley_path *path = walk->path;
+    double *largest = md_calloc(path->block_count, sizeof *largest);
+    if (largest == NULL)
+        return md_fail_memory(error, path->block_count * sizeof *largest);
+    size_t ever = 0;
+    for (size_t m = 0; m < path->block_count; m++) {
+        for (size_t p = 0; p < path->point_count; p++)
+            if (path->points[p].weights != NULL && path->points[p].weights[m] > largest[m])
+                largest[m] = path->points[p].weights[m];
+        ever += largest[m] > 0;
+    }
+    const medley_status status = md_rank(&walk->order, largest, path->block_count, error);
+    walk->drawn = ever < COLOURED ? ever : COLOURED;
+    walk->faint = ever - walk->drawn < FAINT ? ever - walk->drawn : FAINT;
+    free(largest);
+    return status;
+}
+
+static medley_status collect(struct walk *walk, medley_error *error)
+{
+    const medley_path *path = walk->path;
+    const size_t n = path->point_count;
+    const bool small_is_good = path->measure != NULL && md_measure_is_error(path->measure);
+    walk->memory = md_calloc(4 * n, sizeof *walk->memory);
+    if (walk->memory == NULL)
+        return md_fail_memory(error, 4 * n * sizeof *walk->memory);
+    walk->lambda = walk->memory;
+    walk->active = walk->memory + n;
+    walk->score = walk->memory + 2 * n;
+    walk->line = walk->memory + 3 * n;
+    walk->best = n;
+    for (size_t p = 0; p < n; p++) {
+        walk->lambda[p] = path->points[p].lambda;
+        walk->active[p] = (double)path->points[p].active;
+        walk->score[p] = path->points[p].score;
+        if (!isfinite(walk->score[p]))
+            continue;
+        const double gain = walk->best == n ? 1 : walk->score[p] - walk->score[walk->best];
+        if (small_is_good && walk->best < n ? gain < 0 : gain > 0)
+            walk->best = p;
+    }
+    return order_blocks(walk, error);
+}
+
+static const double *line_of(const struct walk *walk, size_t block)
+{
+    for (size_t p = 0; p < walk->path->point_count; p++)
+        walk->line[p] =
+            walk->path->points[p].weights != NULL ? walk->path->points[p].weights[block] : NAN;
+    return walk->line;
+}
+
+static md_chart chart_of(const struct walk *walk, md_figure_writer text, const char *label)
+{
+    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, "lambda: strong to weak penalty"),
+                      .y = MD_AXIS_INIT(text, ""),
+                      .height = 250,
+                      .label = label};
+    chart.x.logarithmic = chart.x.falling = true;
+    md_axis_include_all(&chart.x, walk->lambda, walk->path->point_count);
+    return chart;
+}
+
+/* ---- lines of blocks ---- */
+
+static md_class line_class(size_t i)
+{
+    return md_class_hue(i < HUES ? "line hue" : "line hue dashed", i);
+}
+
+/* Numbers at the ends of the lines, pushed apart where they would cover each other. */
+static void label_ends(md_html *html, const struct walk *walk, const md_chart *chart)
+{
+    enum { APART = 12 };
+    const size_t last = walk->path->point_count - 1;
+    double y[COLOURED];
+    bool done[COLOURED] = {false};
+    for (size_t i = 0; i < walk->drawn; i++)
+        y[i] = md_chart_y(chart, line_of(walk, walk->order[i])[last]);
+    double above = -INFINITY;
+    for (size_t round = 0; round < walk->drawn; round++) {
+        size_t next = walk->drawn; /* the highest that is left */
+        for (size_t i = 0; i < walk->drawn; i++)
+            if (!done[i] && isfinite(y[i]) && (next == walk->drawn || y[i] < y[next]))
+                next = i;
+        if (next == walk->drawn)
+            break;
+        done[next] = true;
+        above = fmax(y[next], above + APART);
+        md_html_open_class(html, "text", md_class_hue("label", next).text);
+        md_html_coordinate(html, "x", md_chart_x(chart, walk->lambda[last]) + 5);
+        md_html_coordinate(html, "y", above + 4);
+        md_html_textf(html, "%zu", next + 1);
+        md_html_close(html);
+    }
+}
+
+static void draw_weights(md_html *html, const struct walk *walk)
+{
+    const size_t n = walk->path->point_count;
+    md_chart chart = chart_of(walk, md_figure_tick_percent,
+                              "Line chart of the weight of each block along the "
+                              "path of penalties");
+    chart.right = 18;
+    chart.height = 280;
+    md_axis_include(&chart.y, 0);
+    for (size_t i = 0; i < walk->drawn; i++)
+        md_axis_include_all(&chart.y, line_of(walk, walk->order[i]), n);
+    md_axis_round(&chart.x, 5);
+    md_axis_round(&chart.y, 5);
+    md_figure_open(html, "Weight of each block",
+                   walk->faint > 0 ? "the largest are numbered, others grey" : NULL);
+    md_chart_open(html, &chart);
+    for (size_t i = walk->drawn + walk->faint; i-- > walk->drawn;)
+        md_chart_line(html, &chart, walk->lambda, line_of(walk, walk->order[i]), n, "line faint");
+    for (size_t i = walk->drawn; i-- > 0;)
+        md_chart_line(html, &chart, walk->lambda, line_of(walk, walk->order[i]), n,
+                      line_class(i).text);
+    label_ends(html, walk, &chart);
+    md_chart_close(html);
+    md_html_open_class(html, "ul", "legend");
+    for (size_t i = 0; i < walk->drawn; i++) {
+        md_html_open_class(html, "li", md_class_hue("", i).text);
+        md_html_open_class(html, "span", "key");
+        md_html_textf(html, "%zu", i + 1);
+        md_html_close(html);
+        md_html_open(html, "svg");
+        md_html_attribute(html, "aria-hidden", "true");
+        md_html_open_class(html, "path", line_class(i).text);
+        md_html_attribute(html, "d", "M1 6H24");
+        md_html_close(html);
+        md_html_close(html);
+        md_html_data(html, walk->path->blocks[walk->order[i]]);
+        md_html_close(html);
+    }
+    md_html_close(html);
+    md_figure_close(html);
+}
+
+/* ---- what belongs to the points ---- */
+
+static void draw_points(md_html *html, const struct walk *walk, const double *y,
+                        const char *caption, md_figure_writer text)
+{
+    const size_t n = walk->path->point_count;
+    md_chart chart = chart_of(walk, text, caption);
+    md_axis_include_all(&chart.y, y, n);
+    if (y == walk->active)
+        md_axis_include(&chart.y, 0);
+    md_axis_round(&chart.x, 5);
+    md_axis_round(&chart.y, 5);
+    md_figure_open(html, caption, NULL);
+    md_chart_open(html, &chart);
+    if (walk->best < n) {
+        const double x[2] = {walk->lambda[walk->best], walk->lambda[walk->best]};
+        const double ends[2] = {chart.y.low, chart.y.high};
+        md_chart_line(html, &chart, x, ends, 2, "line guide");
+    }
+    md_chart_line(html, &chart, walk->lambda, y, n, "line");
+    for (size_t p = 0; p < n; p++)
+        md_chart_dot(html, &chart, walk->lambda[p], y[p], "end");
+    if (walk->best < n) {
+        const double x = md_chart_x(&chart, walk->lambda[walk->best]);
+        md_html_open_class(html, "text", "mark");
+        md_html_coordinate(html, "x", x + (x > 300 ? -6 : 6));
+        md_html_attribute(html, "y", "20");
+        md_html_attribute(html, "text-anchor", x > 300 ? "end" : "start");
+        md_html_text(html, "best");
+        md_html_close(html);
+    }
+    md_chart_close(html);
+    md_figure_close(html);
+}
+
+static void tell(md_html *html, const struct walk *walk)
+{
+    const medley_path *path = walk->path;
+    md_html_open(html, "p");
+    md_html_textf(html,
+                  "%s penalties %s, from strong to weak; each model starts from the one "
+                  "before. ",
+                  md_figure_count(path->point_count).text, path->penalty ? path->penalty : "");
+    if (walk->best < path->point_count) {
+        const medley_path_point *best = &path->points[walk->best];
+        md_html_open(html, "strong");
+        md_html_textf(html, "Best on held-out data is lambda %s",
+                      md_figure_number(best->lambda).text);
+        md_html_close(html);
+        md_html_textf(html, " with %s of %s blocks and %s %s.", md_figure_count(best->active).text,
+                      md_figure_count(path->block_count).text, path->measure,
+                      md_measure_text(path->measure)(best->score).text);
+    }
+    md_html_close(html);
+}
+
+static void write_table(md_html *html, const struct walk *walk)
+{
+    static const char *const heads[] = {"#lambda", "#C",        "#active",  "#objective",
+                                        "#gap",    "#held-out", "#seconds", NULL};
+    const medley_path *path = walk->path;
+    md_details_open(html, "The path as a table");
+    md_table_open(html, "numbers", heads);
+    for (size_t p = 0; p < path->point_count; p++) {
+        const medley_path_point *point = &path->points[p];
+        md_html_open_class(html, "tr", p == walk->best ? "mine" : NULL);
+        md_cell_number(html, md_figure_number(point->lambda).text);
+        md_cell_number(html, md_figure_number(point->C).text);
+        md_cell_number(html, md_figure_count(point->active).text);
+        md_cell_number(html, md_figure_number(point->objective).text);
+        md_cell_number(html, md_figure_rough(point->gap).text);
+        md_cell_number(html, path->measure != NULL
+                                 ? md_measure_text(path->measure)(point->score).text
+                                 : md_figure_number(NAN).text);
+        md_cell_number(html, md_figure_number(point->seconds).text);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    md_details_close(html);
+}
+
+/* Of the blocks in colour: those that are grey would make a table of millions of numbers. */
+static void write_weights_table(md_html *html, const struct walk *walk)
+{
+    const medley_path *path = walk->path;
+    md_details_open(html, "Weights along the path as a table");
+    md_html_open_class(html, "table", "numbers");
+    md_html_open(html, "thead");
+    md_html_open(html, "tr");
+    md_html_element(html, "th", "n", "lambda");
+    for (size_t i = 0; i < walk->drawn; i++) {
+        md_html_open_class(html, "th", "n");
+        md_html_data(html, path->blocks[walk->order[i]]);
+        md_html_close(html);
+    }
+    md_html_close(html);
+    md_html_close(html);
+    md_html_open(html, "tbody");
+    for (size_t p = 0; p < path->point_count; p++) {
+        md_html_open(html, "tr");
+        md_cell_number(html, md_figure_number(path->points[p].lambda).text);
+        for (size_t i = 0; i < walk->drawn; i++)
+            md_cell_number(html, md_figure_percent(line_of(walk, walk->order[i])[p]).text);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    md_details_close(html);
+}
+
+static medley_status write_section(md_report *report, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_html *html = &report->html;
+    struct walk walk = {.path = report->options.path};
+    MEDLEY_TRY(collect(&walk, error));
+    tell(html, &walk);
+    draw_weights(html, &walk);
+    md_html_open_class(html, "div", "pair");
+    draw_points(html, &walk, walk.active, "Active blocks", md_figure_tick);
+    if (walk.best < walk.path->point_count) {
+        char caption[64];
+        snprintf(caption, sizeof caption, "Held-out %.40s", walk.path->measure);
+        draw_points(html, &walk, walk.score, caption, md_measure_tick(walk.path->measure));
+    }
+    md_html_close(html);
+    write_table(html, &walk);
+    if (walk.drawn > 0)
+        write_weights_table(html, &walk);
+done:
+    clear(&walk);
+    return status;
+}
+
+extern const md_section md_section_path;
+const md_section md_section_path = {"path", "From strong to weak penalties", present,
+                                    write_section};

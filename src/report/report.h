@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report: a head that tells the story in words, then sections, each of which says by itself
+ * whether it has something to show. A new section is a file with an md_section and a line in
+ * sections.def. */
+#ifndef MD_REPORT_H
+#define MD_REPORT_H
+
+#include "medley/report.h"
+#include "report/chart.h"
+#include "report/html.h"
+
+typedef struct md_report {
+    md_html html;
+    const medley_model *model;     /* NULL: none, and no summary */
+    const medley_summary *summary; /* of the model */
+    medley_report_options options;
+    size_t *by_weight; /* [block_count] blocks by falling weight */
+
+    /* the model on options.data */
+    bool measured;
+    medley_evaluation evaluation;
+    medley_prediction *prediction; /* with probabilities, but for parsers and regressions */
+    int32_t *gold;  /* [rows] right labels (of parsers: relations) in the model's numbering, -1: not
+                       known to it; NULL: there are none */
+    double *target; /* [rows] of a regression, else NULL */
+} md_report;
+
+typedef struct md_section {
+    const char *id, *title;
+    bool (*present)(const md_report *report);
+    medley_status (*write)(md_report *report, medley_error *error);
+} md_section;
+
+/* Predicts options.data and sorts the blocks. */
+medley_status md_report_measure(md_report *report, medley_error *error);
+void md_report_clear(md_report *report);
+
+/* Title, story and large numbers, and where to find the sections. */
+void md_report_title(const md_report *report, md_text *title);
+void md_report_story(md_report *report);
+
+/* What readers call the blocks: "kernels", "templates" or "blocks". */
+const char *md_report_block_word(const md_report *report);
+
+/* The main measure: its name, its value as text, and in words what it is. */
+typedef struct md_headline {
+    const char *name;
+    md_figure value;
+} md_headline;
+md_headline md_report_headline(const md_report *report);
+
+/* Is the output for a row (label, or head and relation) another than the right one? */
+bool md_report_is_wrong(const md_report *report, size_t row);
+
+/* The probability of what was predicted for a row; NaN where there is none. */
+double md_report_confidence(const md_report *report, size_t row);
+
+/* Rows of an example (a sequence, or one row): first .. end-1. */
+size_t md_report_example_count(const md_report *report);
+void md_report_example_rows(const md_report *report, size_t example, size_t *first, size_t *end);
+
+/* The name of the right label of a row, as the data have it; of parsers the relation. */
+const char *md_report_gold_name(const md_report *report, size_t row);
+const char *md_report_predicted_name(const md_report *report, size_t row);
+
+/* Which examples (or rows) to draw, wrong ones first (those that the model was surest of), then
+ * right ones from all over the data: chosen[*count], for the caller to free. */
+medley_status md_report_choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
+                               medley_error *error);
+
+/* Drawings of single examples, of their rows first .. end-1, and a table of rows. */
+medley_status md_draw_picture(md_report *report, size_t row, medley_error *error);
+medley_status md_draw_letters(md_report *report, size_t first, size_t end, medley_error *error);
+medley_status md_draw_tags(md_report *report, size_t first, size_t end, medley_error *error);
+medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_error *error);
+medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count,
+                           medley_error *error);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers that were predicted against those that are true. */
+#include "report/rank.h"
+#include "report/report.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_POINTS = 2000 };
+
+static bool present(const md_report *report)
+{
+    return report->measured && report->target != NULL && report->prediction->value != NULL &&
+           report->prediction->rows > 0;
+}
+
+/* Points as strokes of no length with round ends: the shortest way to write a dot. */
+static void draw_cloud(md_html *html, const md_report *report, const md_chart *chart)
+{
+    const medley_prediction *p = report->prediction;
+    const size_t stride = p->rows > MOST_POINTS ? p->rows / MOST_POINTS + 1 : 1;
+    md_text path = {0};
+    for (size_t r = 0; r < p->rows; r += stride) {
+        const double x = md_chart_x(chart, report->target[r]);
+        const double y = md_chart_y(chart, p->value[r]);
+        if (isfinite(x) && isfinite(y))
+            md_text_addf(&path, "M%.1f %.1fh0", x, y);
+    }
+    html->text.failed = html->text.failed || path.failed;
+    if (path.data != NULL) {
+        md_html_open_class(html, "path", "cloud");
+        md_html_attribute(html, "d", path.data);
+        md_html_close(html);
+    }
+    md_text_clear(&path);
+}
+
+static void draw(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_prediction *p = report->prediction;
+    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, "true value"),
+                      .y = MD_AXIS_INIT(md_figure_tick, ""),
+                      .height = 340,
+                      .label = "Scatter plot of predicted against true values"};
+    md_axis_include_all(&chart.x, report->target, p->rows);
+    md_axis_include_all(&chart.y, p->value, p->rows);
+    md_axis_round(&chart.x, 6);
+    md_axis_round(&chart.y, 6);
+    md_figure_open(html, "Predicted against true values", "on the dotted line they are the same");
+    md_chart_open(html, &chart);
+    const double low = fmax(chart.x.low, chart.y.low);
+    const double high = fmin(chart.x.high, chart.y.high);
+    const double ends[2] = {low, high};
+    if (low < high)
+        md_chart_line(html, &chart, ends, ends, 2, "line guide");
+    draw_cloud(html, report, &chart);
+    md_chart_close(html);
+    md_figure_close(html);
+}
+
+static medley_status write_worst(md_report *report, medley_error *error)
+{
+    static const char *const heads[] = {"#row", "#true", "#predicted", "#off by", NULL};
+    md_html *html = &report->html;
+    const medley_prediction *p = report->prediction;
+    size_t *order = NULL;
+    double *off = md_calloc(p->rows, sizeof *off);
+    if (off == NULL)
+        return md_fail_memory(error, p->rows * sizeof *off);
+    for (size_t r = 0; r < p->rows; r++)
+        off[r] = fabs(p->value[r] - report->target[r]);
+    const medley_status status = md_rank(&order, off, p->rows, error);
+    if (status >= 0) {
+        const size_t most = report->options.examples > 0 ? report->options.examples : 1;
+        md_details_open(html, "The rows that are farthest off");
+        md_table_open(html, "numbers", heads);
+        for (size_t i = 0; i < p->rows && i < most; i++) {
+            md_html_open(html, "tr");
+            md_cell_number(html, md_figure_count(order[i] + 1).text);
+            md_cell_number(html, md_figure_number(report->target[order[i]]).text);
+            md_cell_number(html, md_figure_number(p->value[order[i]]).text);
+            md_cell_number(html, md_figure_number(off[order[i]]).text);
+            md_html_close(html);
+        }
+        md_table_close(html);
+        md_details_close(html);
+    }
+    free(off);
+    free(order);
+    return status;
+}
+
+static medley_status write_section(md_report *report, medley_error *error)
+{
+    md_html_open_class(&report->html, "div", "pair");
+    draw(report);
+    md_html_close(&report->html);
+    return write_worst(report, error);
+}
+
+extern const md_section md_section_scatter;
+const md_section md_section_scatter = {"predictions", "Predictions", present, write_section};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The head of the report: what was learnt, from how much, how well, how certain and how long, in
+ * plain words and four large numbers. */
+#include "report/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_task(const md_report *report, const char *task)
+{
+    return strcmp(report->summary->task, task) == 0;
+}
+
+static const char *plural(size_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
+/* ---- title ---- */
+
+void md_report_title(const md_report *report, md_text *title)
+{
+    if (report->options.title != NULL && report->options.title[0] != '\0') {
+        md_text_add(title, report->options.title, strlen(report->options.title));
+        return;
+    }
+    if (report->model == NULL) {
+        md_text_addf(title, "%s",
+                     report->options.tuning != NULL ? "Which options are best"
+                                                    : "A path of penalties");
+        return;
+    }
+    const size_t blocks = report->summary->block_count;
+    const size_t labels = medley_model_label_count(report->model);
+    const char *word = md_report_block_word(report);
+    if (medley_model_is_regression(report->model))
+        md_text_addf(title, "Predicting numbers with %s %s", md_figure_count(blocks).text, word);
+    else if (medley_model_is_parser(report->model))
+        md_text_addf(title, "Parsing with %s templates", md_figure_count(blocks).text);
+    else
+        md_text_addf(title, "Telling %s labels apart with %s %s", md_figure_count(labels).text,
+                     md_figure_count(blocks).text, word);
+}
+
+/* ---- the main measure ---- */
+
+md_headline md_report_headline(const md_report *report)
+{
+    const medley_evaluation *e = &report->evaluation;
+    if (medley_model_is_regression(report->model)) {
+        if (isfinite(e->r2))
+            return (md_headline){"R\xC2\xB2", md_figure_number(e->r2)};
+        return (md_headline){"root mean squared error", md_figure_number(e->rmse)};
+    }
+    if (isfinite(e->las))
+        return (md_headline){"right heads and relations (LAS)", md_figure_percent(e->las)};
+    if (isfinite(e->uas))
+        return (md_headline){"right heads (UAS)", md_figure_percent(e->uas)};
+    if (e->has_chunks)
+        return (md_headline){"F1 of chunks", md_figure_percent(e->chunk_f1)};
+    return (md_headline){"accuracy", md_figure_percent(e->accuracy)};
+}
+
+/* ---- sentences ---- */
+
+static void tell_task(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_summary *s = report->summary;
+    const size_t labels = medley_model_label_count(report->model);
+    const md_figure examples = md_figure_count(s->examples);
+    if (medley_model_is_regression(report->model))
+        md_html_textf(html, "This model predicts numbers. It was learnt from %s %s", examples.text,
+                      plural(s->examples, "example", "examples"));
+    else if (is_task(report, "tree"))
+        md_html_textf(html, "This model finds the head%s of every word. It was learnt from %s %s",
+                      labels > 0 ? " and the relation" : "", examples.text,
+                      plural(s->examples, "sentence", "sentences"));
+    else if (is_task(report, "chain"))
+        md_html_textf(html,
+                      "This model gives each position of a sequence one of %s labels. It was "
+                      "learnt from %s %s",
+                      md_figure_count(labels).text, examples.text,
+                      plural(s->examples, "sequence", "sequences"));
+    else
+        md_html_textf(html, "This model tells %s labels apart. It was learnt from %s %s",
+                      md_figure_count(labels).text, examples.text,
+                      plural(s->examples, "example", "examples"));
+    if (s->parts > s->examples)
+        md_html_textf(html, " (%s %s)", md_figure_count(s->parts).text,
+                      is_task(report, "tree") ? "words" : "positions");
+    const double seconds = s->seconds_kernels + s->seconds_train;
+    if (seconds > 0)
+        md_html_textf(html, " in %s", md_figure_seconds(seconds).text);
+    md_html_text(html, ". ");
+}
+
+/* The fewest blocks that carry nine tenths of the weight. */
+static void tell_weights(md_report *report)
+{
+    const medley_summary *s = report->summary;
+    if (s->block_count < 2)
+        return;
+    const double enough = 0.9;
+    double carried = 0;
+    size_t few = 0;
+    while (few < s->block_count && carried < enough) {
+        const double weight = s->blocks[report->by_weight[few]].weight;
+        if (!(weight > 0))
+            break;
+        carried += weight;
+        few++;
+    }
+    md_html *html = &report->html;
+    const char *word = md_report_block_word(report);
+    const size_t out = s->block_count - s->active_blocks;
+    if (few == 0) {
+        md_html_textf(html, "All %s %s are left out. ", md_figure_count(s->block_count).text, word);
+        return;
+    }
+    md_html_open(html, "strong");
+    md_html_textf(html, "%s of %s %s %s %s of the weight", md_figure_count(few).text,
+                  md_figure_count(s->block_count).text, word, plural(few, "carries", "carry"),
+                  md_figure_rough(fmin(carried, 1)).text);
+    md_html_close(html);
+    if (out > 0)
+        md_html_textf(html, "; %s %s left out. ", md_figure_count(out).text,
+                      plural(out, "is", "are"));
+    else
+        md_html_text(html, "; none is left out. ");
+}
+
+/* Wilson's interval: where the share lies with a probability of 95 %, if rows are independent. */
+static void tell_interval(md_html *html, double share, double n)
+{
+    const double z = 1.959964;
+    const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+    const double half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+    md_html_textf(html, " (95 %% confidence: %.1f to %.1f %%)", 100 * fmax(middle - half, 0),
+                  100 * fmin(middle + half, 1));
+}
+
+static void name_data(md_report *report)
+{
+    md_html *html = &report->html;
+    if (report->options.data_name == NULL || report->options.data_name[0] == '\0')
+        return;
+    md_html_text(html, " of ");
+    md_html_data(html, report->options.data_name);
+}
+
+static void tell_labels(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_evaluation *e = &report->evaluation;
+    md_html_open(html, "strong");
+    md_html_textf(html, "%s of %s labels", md_figure_count(e->correct).text,
+                  md_figure_count(e->parts).text);
+    md_html_close(html);
+    name_data(report);
+    md_html_textf(html, " are right, %s", md_figure_percent(e->accuracy).text);
+    if (!isfinite(e->exact_match) && e->parts > 0)
+        tell_interval(html, e->accuracy, (double)e->parts);
+    if (isfinite(e->exact_match))
+        md_html_textf(html, "; %s of the sequences are without an error",
+                      md_figure_rough(e->exact_match).text);
+    if (e->has_chunks)
+        md_html_textf(html, "; of the chunks it found %s are right, and it found %s of them",
+                      md_figure_rough(e->chunk_precision).text,
+                      md_figure_rough(e->chunk_recall).text);
+    md_html_text(html, ". ");
+    if (e->unknown_labels > 0)
+        md_html_textf(html, "%s labels were never seen in training and count as wrong. ",
+                      md_figure_count(e->unknown_labels).text);
+}
+
+static void tell_score(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_evaluation *e = &report->evaluation;
+    if (!report->measured)
+        return;
+    if (medley_model_is_parser(report->model)) {
+        md_html_open(html, "strong");
+        md_html_textf(html, "%s of %s words", md_figure_count(e->correct).text,
+                      md_figure_count(e->parts).text);
+        md_html_close(html);
+        name_data(report);
+        md_html_textf(html, " got the right head, %s", md_figure_percent(e->uas).text);
+        if (isfinite(e->las))
+            md_html_textf(html, ", and %s the right relation as well",
+                          md_figure_percent(e->las).text);
+        md_html_text(html, ". ");
+    } else if (medley_model_is_regression(report->model)) {
+        md_html_textf(html, "On the %s rows", md_figure_count(e->parts).text);
+        name_data(report);
+        md_html_textf(html, " it is off by %s (root of the mean squared error)",
+                      md_figure_number(e->rmse).text);
+        if (isfinite(e->r2))
+            md_html_textf(html, ", which leaves %s of the variance unexplained",
+                          md_figure_rough(fmax(1 - e->r2, 0)).text);
+        md_html_text(html, ". ");
+    } else {
+        tell_labels(report);
+    }
+}
+
+static void tell_certainty(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_summary *s = report->summary;
+    if (isfinite(s->gap) && s->gap >= 0)
+        md_html_textf(html,
+                      "Training ended with a certificate: no other choice of weights and "
+                      "coefficients has an objective lower by more than %s. ",
+                      md_figure_rough(s->gap).text);
+    else if (isfinite(s->bound))
+        md_html_textf(html,
+                      "With a probability of 95 %% the objective is no farther than %s above the "
+                      "best one. ",
+                      md_figure_number(s->bound).text);
+}
+
+/* ---- large numbers ---- */
+
+static void tile(md_html *html, const char *name, const char *value, const char *below)
+{
+    md_html_open(html, "div");
+    md_html_element(html, "dt", NULL, name);
+    md_html_element(html, "dd", "big", value);
+    if (below != NULL && below[0] != '\0')
+        md_html_element(html, "dd", "small", below);
+    md_html_close(html);
+}
+
+static void tile_score(md_report *report)
+{
+    char below[96] = "";
+    const medley_evaluation *e = &report->evaluation;
+    const md_headline headline = md_report_headline(report);
+    if (isfinite(e->las))
+        snprintf(below, sizeof below, "UAS %s", md_figure_percent(e->uas).text);
+    else if (e->has_chunks)
+        snprintf(below, sizeof below, "labels %s", md_figure_percent(e->accuracy).text);
+    else if (isfinite(e->exact_match))
+        snprintf(below, sizeof below, "whole sequences %s", md_figure_percent(e->exact_match).text);
+    else if (isfinite(e->rmse))
+        snprintf(below, sizeof below, "rmse %s", md_figure_number(e->rmse).text);
+    else
+        snprintf(below, sizeof below, "%s of %s", md_figure_count(e->correct).text,
+                 md_figure_count(e->parts).text);
+    tile(&report->html, headline.name, headline.value.text, below);
+}
+
+static void tile_objective(md_report *report)
+{
+    char below[96] = "";
+    const medley_summary *s = report->summary;
+    if (isfinite(s->gap))
+        snprintf(below, sizeof below, "gap %s", md_figure_rough(fmax(s->gap, 0)).text);
+    else if (s->epoch_count > 0)
+        snprintf(below, sizeof below, "after %s %s", md_figure_count(s->epoch_count).text,
+                 plural(s->epoch_count, "epoch", "epochs"));
+    tile(&report->html, "objective", md_figure_number(s->objective).text, below);
+}
+
+static void tile_time(md_report *report)
+{
+    char below[96] = "";
+    const medley_summary *s = report->summary;
+    const double seconds = s->seconds_kernels + s->seconds_train;
+    if (seconds > 0) {
+        if (s->seconds_kernels >= 0.0005)
+            snprintf(below, sizeof below, "of it kernels %s",
+                     md_figure_seconds(s->seconds_kernels).text);
+        tile(&report->html, "training time", md_figure_seconds(seconds).text, below);
+        return;
+    }
+    if (s->parts > s->examples)
+        snprintf(below, sizeof below, "%s positions", md_figure_count(s->parts).text);
+    tile(&report->html, "learnt from", md_figure_count(s->examples).text, below);
+}
+
+static void write_tiles(md_report *report)
+{
+    const medley_summary *s = report->summary;
+    char name[64];
+    char below[64];
+    md_html_open_class(&report->html, "dl", "tiles");
+    if (report->measured)
+        tile_score(report);
+    snprintf(name, sizeof name, "active %s", md_report_block_word(report));
+    snprintf(below, sizeof below, "of %s", md_figure_count(s->block_count).text);
+    tile(&report->html, name, md_figure_count(s->active_blocks).text, below);
+    if (isfinite(s->objective))
+        tile_objective(report);
+    tile_time(report);
+    md_html_close(&report->html);
+}
+
+/* Without a model: what a path or a tuning is about; its section has the rest. */
+static void write_other_story(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_path *path = report->options.path;
+    const medley_tuning *tuning = report->options.tuning;
+    md_html_open_class(html, "p", "story");
+    if (tuning != NULL)
+        md_html_textf(html, "%s %s of options, each measured by %s in %s parts of the data. ",
+                      md_figure_count(tuning->trial_count).text,
+                      plural(tuning->trial_count, "combination", "combinations"), tuning->measure,
+                      md_figure_count(tuning->fold_count).text);
+    if (path != NULL)
+        md_html_textf(html, "%s %s under %s penalties, from strong to weak.",
+                      md_figure_count(path->block_count).text,
+                      plural(path->block_count, "block", "blocks"),
+                      md_figure_count(path->point_count).text);
+    md_html_close(html);
+}
+
+void md_report_story(md_report *report)
+{
+    if (report->model == NULL) {
+        write_other_story(report);
+        return;
+    }
+    md_html_open_class(&report->html, "p", "story");
+    tell_task(report);
+    tell_weights(report);
+    tell_score(report);
+    tell_certainty(report);
+    md_html_close(&report->html);
+    write_tiles(report);
+}

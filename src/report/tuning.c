@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cross-validation: every combination of options with its mean and standard error, best first; a
+ * curve where one option was varied, a map where two were. */
+#include "report/measures.h"
+#include "report/rank.h"
+#include "report/report.h"
+
+#include "base/memory.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TRIALS = 60, MOST_VALUES = 30 };
+
+static bool present(const md_report *report)
+{
+    return report->options.tuning != NULL && report->options.tuning->trial_count > 0;
+}
+
+/* ---- one option: a curve ---- */
+
+/* The values of the option as numbers; false if one of them is none. */
+static bool read_numbers(const medley_tuning *tuning, double *x, bool *wide)
+{
+    double low = INFINITY;
+    double high = 0;
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        if (!md_parse_double(tuning->trials[t].values[0], &x[t]) || !isfinite(x[t]))
+            return false;
+        low = fmin(low, x[t]);
+        high = fmax(high, x[t]);
+    }
+    *wide = low > 0 && high > 8 * low;
+    return true;
+}
+
+static void draw_whisker(md_html *html, const md_chart *chart, double x, const medley_trial *trial)
+{
+    const double ends[2] = {trial->mean - trial->standard_error,
+                            trial->mean + trial->standard_error};
+    const double at[2] = {x, x};
+    md_chart_line(html, chart, at, ends, 2, "line guide");
+    md_chart_dot(html, chart, x, trial->mean, "end");
+}
+
+static void mark(md_html *html, const md_chart *chart, double x, double y, const char *text)
+{
+    md_html_open_class(html, "text", "mark");
+    md_html_coordinate(html, "x", md_chart_x(chart, x));
+    md_html_coordinate(html, "y", md_chart_y(chart, y) - 10);
+    md_html_attribute(html, "text-anchor", "middle");
+    md_html_text(html, text);
+    md_html_close(html);
+}
+
+static void draw_curve(md_html *html, const medley_tuning *tuning, const double *x, double *mean,
+                       bool wide)
+{
+    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, tuning->options[0]),
+                      .y = MD_AXIS_INIT(md_measure_tick(tuning->measure), ""),
+                      .height = 260,
+                      .label =
+                          "Line chart of the measure against the option, with standard errors"};
+    chart.x.logarithmic = wide;
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        const medley_trial *trial = &tuning->trials[t];
+        mean[t] = trial->mean;
+        md_axis_include(&chart.x, x[t]);
+        md_axis_include(&chart.y, trial->mean - trial->standard_error);
+        md_axis_include(&chart.y, trial->mean + trial->standard_error);
+    }
+    md_axis_round(&chart.x, 6);
+    md_axis_round(&chart.y, 5);
+    md_html_open_class(html, "div", "pair");
+    md_figure_open(html, tuning->measure, "mean and standard error over the parts");
+    md_chart_open(html, &chart);
+    md_chart_line(html, &chart, x, mean, tuning->trial_count, "line");
+    for (size_t t = 0; t < tuning->trial_count; t++)
+        draw_whisker(html, &chart, x[t], &tuning->trials[t]);
+    const size_t best = tuning->best;
+    const size_t simple = tuning->one_error;
+    mark(html, &chart, x[best], mean[best], "★ best");
+    if (simple != best && simple < tuning->trial_count)
+        mark(html, &chart, x[simple], mean[simple], "◆");
+    md_chart_close(html);
+    md_figure_close(html);
+    md_html_close(html);
+}
+
+static medley_status write_curve(md_html *html, const medley_tuning *tuning, medley_error *error)
+{
+    double *x = md_calloc(2 * tuning->trial_count, sizeof *x);
+    bool wide;
+    if (x == NULL)
+        return md_fail_memory(error, 2 * tuning->trial_count * sizeof *x);
+    if (read_numbers(tuning, x, &wide))
+        draw_curve(html, tuning, x, x + tuning->trial_count, wide);
+    free(x);
+    return MEDLEY_OK;
+}
+
+/* ---- two options: a map ---- */
+
+/* The distinct values of an option in their order; MOST_VALUES + 1 if there are too many. */
+static size_t distinct(const medley_tuning *tuning, size_t option, const char **values)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < tuning->trial_count && count <= MOST_VALUES; t++) {
+        const char *value = tuning->trials[t].values[option];
+        size_t i = 0;
+        while (i < count && strcmp(values[i], value) != 0)
+            i++;
+        if (i == count)
+            values[count++] = value;
+    }
+    return count;
+}
+
+static size_t find_trial(const medley_tuning *tuning, const char *first, const char *second)
+{
+    size_t t = 0;
+    while (t < tuning->trial_count && (strcmp(tuning->trials[t].values[0], first) != 0 ||
+                                       strcmp(tuning->trials[t].values[1], second) != 0))
+        t++;
+    return t;
+}
+
+static void map_cell(md_html *html, const medley_tuning *tuning, size_t t, const md_axis *range)
+{
+    if (t == tuning->trial_count || !isfinite(tuning->trials[t].mean)) {
+        md_html_element(html, "td", NULL, "–");
+        return;
+    }
+    const double mean = tuning->trials[t].mean;
+    const double share = md_axis_share(range, mean);
+    const md_class class = md_class_heat(t == tuning->best ? "best" : "",
+                                         tuning->higher_is_better ? share : 1 - share);
+    md_html_open_class(html, "td", class.text);
+    md_html_textf(html, "%s%s%s", t == tuning->best ? "★ " : "",
+                  t == tuning->one_error && t != tuning->best ? "◆ " : "",
+                  md_measure_text(tuning->measure)(mean).text);
+    md_html_close(html);
+}
+
+static void write_map(md_html *html, const medley_tuning *tuning)
+{
+    const char *rows[MOST_VALUES + 1];
+    const char *columns[MOST_VALUES + 1];
+    const size_t height = distinct(tuning, 0, rows);
+    const size_t width = distinct(tuning, 1, columns);
+    if (height > MOST_VALUES || width > MOST_VALUES)
+        return;
+    md_axis range = MD_AXIS_INIT(md_figure_tick, "");
+    for (size_t t = 0; t < tuning->trial_count; t++)
+        md_axis_include(&range, tuning->trials[t].mean);
+    if (range.high <= range.low)
+        md_axis_round(&range, 2);
+    md_figure_open(html, tuning->measure, "darker is better; mean over the parts");
+    md_frame_open(html, "Map of the measure");
+    md_html_open_class(html, "table", "map");
+    md_html_open(html, "thead");
+    md_html_open(html, "tr");
+    md_html_open_class(html, "th", "corner");
+    md_html_textf(html, "%s ↓ %s →", tuning->options[0], tuning->options[1]);
+    md_html_close(html);
+    for (size_t c = 0; c < width; c++) {
+        md_html_open(html, "th");
+        md_html_attribute(html, "scope", "col");
+        md_html_data(html, columns[c]);
+        md_html_close(html);
+    }
+    md_html_close(html);
+    md_html_close(html);
+    md_html_open(html, "tbody");
+    for (size_t r = 0; r < height; r++) {
+        md_html_open(html, "tr");
+        md_html_open(html, "th");
+        md_html_attribute(html, "scope", "row");
+        md_html_data(html, rows[r]);
+        md_html_close(html);
+        for (size_t c = 0; c < width; c++)
+            map_cell(html, tuning, find_trial(tuning, rows[r], columns[c]), &range);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    md_frame_close(html);
+    md_figure_close(html);
+}
+
+/* ---- all of them ---- */
+
+static void draw_trial(md_html *html, const md_axis *axis, const medley_trial *trial)
+{
+    md_html_open(html, "svg");
+    md_html_attribute(html, "aria-hidden", "true");
+    const double low = md_axis_share(axis, trial->mean - trial->standard_error);
+    const double high = md_axis_share(axis, trial->mean + trial->standard_error);
+    if (isfinite(low) && isfinite(high)) {
+        md_html_open_class(html, "line", "whisker");
+        md_html_percent(html, "x1", low);
+        md_html_percent(html, "x2", high);
+        md_html_attribute(html, "y1", "50%");
+        md_html_attribute(html, "y2", "50%");
+        md_html_close(html);
+    }
+    if (isfinite(md_axis_share(axis, trial->mean))) {
+        md_html_open_class(html, "circle", "dot");
+        md_html_attribute(html, "data-value", md_figure_exact(trial->mean).text);
+        md_html_percent(html, "cx", md_axis_share(axis, trial->mean));
+        md_html_attribute(html, "cy", "50%");
+        md_html_attribute(html, "r", "5");
+        md_html_close(html);
+    }
+    md_html_close(html);
+}
+
+static void name_trial(md_html *html, const medley_tuning *tuning, size_t t)
+{
+    md_html_open(html, "th");
+    md_html_attribute(html, "scope", "row");
+    for (size_t o = 0; o < tuning->option_count; o++) {
+        md_html_textf(html, "%s%s ", o > 0 ? ", " : "", tuning->options[o]);
+        md_html_data(html, tuning->trials[t].values[o]);
+    }
+    if (t == tuning->best)
+        md_html_text(html, " ★ best");
+    if (t == tuning->one_error && t != tuning->best)
+        md_html_text(html, " ◆ simplest within one error");
+    md_html_close(html);
+}
+
+static void write_trials(md_html *html, const medley_tuning *tuning, const size_t *order)
+{
+    md_axis axis = MD_AXIS_INIT(md_figure_tick, "");
+    const md_figure_writer text = md_measure_text(tuning->measure);
+    const md_figure_writer tick = md_measure_tick(tuning->measure);
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        md_axis_include(&axis, tuning->trials[t].mean - tuning->trials[t].standard_error);
+        md_axis_include(&axis, tuning->trials[t].mean + tuning->trials[t].standard_error);
+    }
+    md_axis_round(&axis, 5);
+    md_figure_open(html, "All combinations, best first", "dot: mean; line: one standard error");
+    md_html_open_class(html, "table", "bars");
+    md_html_attribute(html, "id", "trial-dots");
+    md_html_open(html, "thead");
+    md_html_open(html, "tr");
+    md_html_element(html, "th", "what", "options");
+    md_html_open(html, "th");
+    md_html_textf(html, "%s to %s", tick(axis.low).text, tick(axis.high).text);
+    md_html_close(html);
+    md_html_element(html, "th", "n", "mean");
+    md_html_element(html, "th", "n extra", "± error");
+    md_html_element(html, "th", "n extra", "blocks");
+    md_html_element(html, "th", "n extra", "time");
+    md_html_close(html);
+    md_html_close(html);
+    md_html_open(html, "tbody");
+    for (size_t i = 0; i < tuning->trial_count && i < MOST_TRIALS; i++) {
+        const medley_trial *trial = &tuning->trials[order[i]];
+        md_html_open_class(html, "tr", order[i] == tuning->best ? "mine" : NULL);
+        name_trial(html, tuning, order[i]);
+        md_html_open(html, "td");
+        if (trial->problem != NULL)
+            md_html_data(html, trial->problem);
+        else
+            draw_trial(html, &axis, trial);
+        md_html_close(html);
+        md_cell_number(html, text(trial->mean).text);
+        md_html_element(html, "td", "n extra", text(trial->standard_error).text);
+        md_html_element(html, "td", "n extra", md_figure_number(trial->active).text);
+        md_html_element(html, "td", "n extra", md_figure_seconds(trial->seconds).text);
+        md_html_close(html);
+    }
+    md_table_close(html);
+    if (tuning->trial_count > MOST_TRIALS)
+        md_html_element(html, "p", "note", "Combinations behind these were worse.");
+    md_figure_close(html);
+}
+
+static void tell(md_html *html, const medley_tuning *tuning)
+{
+    const medley_trial *best = &tuning->trials[tuning->best];
+    md_html_open(html, "p");
+    md_html_textf(html, "%s combinations, each trained %s times in %s altogether. Best: ",
+                  md_figure_count(tuning->trial_count).text,
+                  md_figure_count(tuning->fold_count).text,
+                  md_figure_seconds(tuning->seconds_total).text);
+    md_html_open(html, "strong");
+    for (size_t o = 0; o < tuning->option_count; o++) {
+        md_html_textf(html, "%s%s ", o > 0 ? ", " : "", tuning->options[o]);
+        md_html_data(html, best->values[o]);
+    }
+    md_html_close(html);
+    md_html_textf(html, " with %s %s.", tuning->measure,
+                  md_measure_text(tuning->measure)(best->mean).text);
+    md_html_close(html);
+}
+
+static medley_status write_section(md_report *report, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_html *html = &report->html;
+    const medley_tuning *tuning = report->options.tuning;
+    size_t *order = NULL;
+    double *values = md_calloc(tuning->trial_count, sizeof *values);
+    if (values == NULL)
+        return md_fail_memory(error, tuning->trial_count * sizeof *values);
+    for (size_t t = 0; t < tuning->trial_count; t++)
+        values[t] = tuning->higher_is_better ? tuning->trials[t].mean : -tuning->trials[t].mean;
+    MEDLEY_TRY(md_rank(&order, values, tuning->trial_count, error));
+    if (tuning->best < tuning->trial_count)
+        tell(html, tuning);
+    if (tuning->option_count == 1 && tuning->trial_count > 2 && tuning->best < tuning->trial_count)
+        MEDLEY_TRY(write_curve(html, tuning, error));
+    if (tuning->option_count == 2)
+        write_map(html, tuning);
+    write_trials(html, tuning, order);
+done:
+    free(order);
+    free(values);
+    return status;
+}
+
+extern const md_section md_section_tuning;
+const md_section md_section_tuning = {"tuning", "Choosing the options", present, write_section};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One fold of a run: its rows are cut out of all rows, learnt from, and the others predicted.
+ * Strengths of a batch method, whose optimum is certified wherever it starts, are walked along as a
+ * path; an online method starts each of them anew, as the final model will. */
+#include "select/tuner.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+
+struct work {
+    const md_group *group;
+    md_tuner *tuner;
+    const size_t *trials; /* [count] */
+    size_t count, next;
+    size_t fold;
+    medley_dataset *train, *held;
+    double began; /* learning the present one */
+};
+
+static bool is_stopped(md_tuner *tuner)
+{
+    pthread_mutex_lock(&tuner->lock);
+    const bool stopped = tuner->stopped;
+    pthread_mutex_unlock(&tuner->lock);
+    return stopped;
+}
+
+static void judge(struct work *work, const medley_model *model)
+{
+    md_tuner *tuner = work->tuner;
+    const size_t trial = work->trials[work->next++];
+    md_cell *cell = md_tuner_cell(tuner, trial, work->fold);
+    medley_error problem = {0};
+    cell->seconds = md_clock_seconds() - work->began;
+    cell->active = (double)medley_model_summary(model)->active_blocks;
+    const medley_status status = md_measure_model(&cell->score, tuner->measure, model, work->held,
+                                                  work->group->threads, &problem);
+    md_tuner_note(tuner, trial, work->fold, status < 0 ? &problem : NULL);
+}
+
+static void fail_rest(struct work *work, const medley_error *problem)
+{
+    while (work->next < work->count)
+        md_tuner_note(work->tuner, work->trials[work->next++], work->fold, problem);
+}
+
+static bool take(void *context, medley_model *model)
+{
+    struct work *work = context;
+    judge(work, model);
+    medley_model_free(model);
+    work->began = md_clock_seconds();
+    return work->next < work->count && !is_stopped(work->tuner);
+}
+
+static medley_status adapt(medley_options **options, const struct work *work, size_t trial,
+                           medley_error *error)
+{
+    const md_attempt *attempt = &work->tuner->attempts[trial];
+    medley_status status = md_options_with(options, attempt->options, NULL, NULL, 0, error);
+    if (status == MEDLEY_OK)
+        status = md_share_adapt(&work->group->share, *options, attempt->method,
+                                work->group->threads, error);
+    return status;
+}
+
+static medley_status walk_path(struct work *work, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_options *options = NULL;
+    medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
+    double *lambda = md_calloc(work->count, sizeof *lambda);
+    if (lambda == NULL)
+        return md_fail_memory(error, work->count * sizeof *lambda);
+    for (size_t i = 0; i < work->count; i++) /* batch methods: every row is an example */
+        MEDLEY_TRY(md_options_lambda(&lambda[i], work->tuner->attempts[work->trials[i]].options, 1,
+                                     work->train->rows, error));
+    MEDLEY_TRY(adapt(&options, work, work->trials[0], error));
+    path.count = work->count;
+    path.lambda = lambda;
+    work->began = md_clock_seconds();
+    status = medley_fit_path(work->train, options, &path, take, work, &work->tuner->watch, error);
+done:
+    medley_options_free(options);
+    free(lambda);
+    return status;
+}
+
+static medley_status fit_next(struct work *work, medley_error *error)
+{
+    medley_model *model = NULL;
+    medley_options *options = NULL;
+    medley_status status = adapt(&options, work, work->trials[work->next], error);
+    work->began = md_clock_seconds();
+    if (status == MEDLEY_OK)
+        status = medley_fit(&model, work->train, NULL, options, &work->tuner->watch, error);
+    if (status == MEDLEY_OK)
+        judge(work, model);
+    medley_model_free(model);
+    medley_options_free(options);
+    return status;
+}
+
+void md_group_item(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const md_group *group = context;
+    md_tuner *tuner = group->tuner;
+    const size_t run = item / tuner->folds;
+    struct work work = {.group = group,
+                        .tuner = tuner,
+                        .trials = group->trials + group->run_start[run],
+                        .count = group->run_start[run + 1] - group->run_start[run],
+                        .fold = item % tuner->folds};
+    medley_error problem = {0};
+    if (is_stopped(tuner))
+        return;
+    medley_status status = md_fold_cut(&work.train, &work.held, &group->share.data, tuner->part,
+                                       (int32_t)work.fold, &problem);
+    if (status == MEDLEY_OK && work.count > 1)
+        status = walk_path(&work, &problem);
+    while (status == MEDLEY_OK && work.next < work.count && !is_stopped(tuner))
+        status = fit_next(&work, &problem);
+    if (status < 0 && !is_stopped(tuner))
+        fail_rest(&work, &problem);
+    medley_dataset_free(work.train);
+    medley_dataset_free(work.held);
+}

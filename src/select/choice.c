@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of values: "0.1,1,10", "mkl,block(q=1.5)", "0.01..100:9", "rbf(sigma=1) | rbf(sigma=2)". */
+#include "select/choice.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VALUES = 1000 };
+
+/* Options that have one value whatever is in it: names with commas between them, files of this
+ * run, and what changes nothing of the result. */
+static const char *const undivided[] = {"blocks", "from",   "checkpoint", "resume",
+                                        "tags",   "memory", "threads",    NULL};
+
+/* ---- ranges ---- */
+
+/* Is it the whole of text: NUMBER..NUMBER or NUMBER..NUMBER:COUNT? */
+static bool read_range(const char *text, char low[32], char high[32], long long *count)
+{
+    const char *dots = strstr(text, "..");
+    if (dots == NULL || dots == text)
+        return false;
+    const char *end = dots + 2 + strcspn(dots + 2, ":");
+    const int lengths[] = {(int)(dots - text), (int)(end - dots - 2)};
+    if (lengths[0] >= 32 || lengths[1] >= 32)
+        return false;
+    double number;
+    snprintf(low, 32, "%.*s", lengths[0], text);
+    snprintf(high, 32, "%.*s", lengths[1], dots + 2);
+    *count = 0; /* -1: what stands behind the colon is no number */
+    if (!md_parse_double(low, &number) || !md_parse_double(high, &number))
+        return false;
+    if (*end == ':' && !md_parse_int(end + 1, count))
+        *count = -1;
+    return true;
+}
+
+/* "X", "X|auto", "auto|none|X": a number is among what the option takes. */
+static bool takes_numbers(const md_param *param)
+{
+    return param->type == MD_DOUBLE ||
+           (param->type == MD_STRING &&
+            (strncmp(param->argument, "X|", 2) == 0 || strstr(param->argument, "|X") != NULL));
+}
+
+static medley_status check_range(const md_param *param, const char *text, double low, double high,
+                                 long long count, medley_error *error)
+{
+    if (!takes_numbers(param))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--%s='%s': ranges are of numbers with fractions; write the values with "
+                       "commas between them",
+                       param->name, text);
+    if (!(low > 0 && high > 0 && low < INFINITY && high < INFINITY))
+        return md_fail(error, MEDLEY_USAGE,
+                       "--%s='%s': a range is spaced evenly in logarithm, so both ends must be "
+                       "above 0",
+                       param->name, text);
+    if (count < 0 || count == 1 || count > MOST_VALUES)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--%s='%s': behind the colon stands how many values there are, 2 to %d",
+                       param->name, text, MOST_VALUES);
+    return MEDLEY_OK;
+}
+
+/* The ends as they were written, and between them numbers of four digits. */
+static medley_status add_range(char ***values, const md_param *param, const char *text,
+                               const char *ends[2], long long count, medley_error *error)
+{
+    double low;
+    double high;
+    md_parse_double(ends[0], &low);
+    md_parse_double(ends[1], &high);
+    medley_status status = check_range(param, text, low, high, count, error);
+    if (status < 0)
+        return status;
+    const double decades = log10(high / low);
+    if (count == 0)
+        count = 1 + llround(fabs(decades));
+    if (count == 1)
+        count = low == high ? 1 : 2;
+    for (long long i = 0; i < count && status == MEDLEY_OK; i++) {
+        char rounded[32];
+        char number[32];
+        double value;
+        snprintf(rounded, sizeof rounded, "%.4g",
+                 low * pow(10, decades * (double)i / (double)(count > 1 ? count - 1 : 1)));
+        md_parse_double(rounded, &value);
+        const char *between = md_format_double(number, value);
+        status =
+            md_texts_add(values, i == 0 ? ends[0] : (i == count - 1 ? ends[1] : between), error);
+    }
+    return status;
+}
+
+/* ---- lists ---- */
+
+/* One piece of a list, without the blanks around it. */
+static medley_status add_piece(char ***values, const md_param *param, const char *start,
+                               size_t length, medley_error *error)
+{
+    while (length > 0 && start[0] == ' ') {
+        start++;
+        length--;
+    }
+    while (length > 0 && start[length - 1] == ' ')
+        length--;
+    if (length == 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--%s: a value of the list is empty; write one between every two %s",
+                       param->name, param->type == MD_LIST ? "bars or commas" : "commas");
+    char *piece = md_copy_text(start, length);
+    if (piece == NULL)
+        return md_fail_memory(error, length);
+    char low[32];
+    char high[32];
+    long long count;
+    const bool numbers =
+        param->type != MD_LIST && param->type != MD_CHOICE && read_range(piece, low, high, &count);
+    const medley_status status =
+        numbers ? add_range(values, param, piece, (const char *[]){low, high}, count, error)
+                : md_texts_add(values, piece, error);
+    free(piece);
+    return status;
+}
+
+static medley_status find_option(const md_param **param, const char *name, medley_error *error)
+{
+    enum { MOST_NAMES = 128 };
+    const char *names[MOST_NAMES + 1] = {NULL};
+    *param = md_params_find(md_option_table, name);
+    if (*param != NULL)
+        return MEDLEY_OK;
+    for (size_t i = 0; i < MOST_NAMES && md_option_table[i].name != NULL; i++)
+        names[i] = md_option_table[i].name;
+    return md_fail_unknown("option", name, names, error);
+}
+
+medley_status md_choice_values(char ***values, const medley_choice *choice, medley_error *error)
+{
+    const md_param *param;
+    medley_status status = find_option(&param, choice->option, error);
+    if (status < 0)
+        return status;
+    const bool divided = md_text_index(param->name, undivided) < 0;
+    const char separator = strcmp(param->name, "kernel") == 0 ? '|' : ',';
+    char **list = NULL;
+    int depth = 0;
+    const char *start = choice->values;
+    for (const char *p = start; status == MEDLEY_OK; p++) {
+        depth += (*p == '(' || *p == '[' || *p == '{') - (*p == ')' || *p == ']' || *p == '}');
+        if (*p != '\0' && (*p != separator || depth > 0 || !divided))
+            continue;
+        status = add_piece(&list, param, start, (size_t)(p - start), error);
+        start = p + 1;
+        if (*p == '\0')
+            break;
+    }
+    if (status < 0)
+        md_texts_free(list);
+    else
+        *values = list;
+    return status;
+}
+
+medley_status medley_choice_count(size_t *count, const medley_choice *choice, medley_error *error)
+{
+    char **values = NULL;
+    const medley_status status = md_choice_values(&values, choice, error);
+    if (status < 0)
+        return status;
+    *count = md_texts_count(values);
+    md_texts_free(values);
+    return MEDLEY_OK;
+}

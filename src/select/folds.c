@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which fold a row is in, and a fold cut out of all rows. */
+#include "select/share.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+/* Seed 1, the default, gives the parts of "LIST/K", so that a fold can be looked at by hand. */
+medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_t folds,
+                            uint64_t seed, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t sequences = dataset->sequence_count;
+    int32_t *units = md_calloc(sequences > 0 ? sequences : dataset->rows, sizeof *units);
+    int32_t *rows = md_calloc(dataset->rows, sizeof *rows);
+    if (units == NULL || rows == NULL) {
+        status = md_fail_memory(error, dataset->rows * sizeof *rows);
+        goto done;
+    }
+    if (folds < 2) {
+        status = md_fail(error, MEDLEY_USAGE,
+                         "cross-validation in %zu folds cannot be: give at least 2", folds);
+        goto done;
+    }
+    MEDLEY_TRY(md_dataset_divide(units, dataset, folds, seed - 1, error));
+    for (size_t unit = 0; unit < sequences; unit++)
+        for (size_t r = dataset->sequence_start[unit]; r < dataset->sequence_start[unit + 1]; r++)
+            rows[r] = units[unit];
+    for (size_t r = 0; sequences == 0 && r < dataset->rows; r++)
+        rows[r] = units[r];
+    *part = rows;
+    rows = NULL;
+done:
+    free(units);
+    free(rows);
+    return status;
+}
+
+medley_status md_fold_cut(medley_dataset **train, medley_dataset **held,
+                          const medley_dataset *dataset, const int32_t *part, int32_t fold,
+                          medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_dataset *learnt = NULL;
+    size_t *rows = md_calloc(2 * dataset->rows, sizeof *rows);
+    if (rows == NULL)
+        return md_fail_memory(error, 2 * dataset->rows * sizeof *rows);
+    size_t *others = rows + dataset->rows;
+    size_t count = 0;
+    size_t other_count = 0;
+    for (size_t r = 0; r < dataset->rows; r++)
+        if (part[r] == fold)
+            others[other_count++] = r;
+        else
+            rows[count++] = r;
+    const md_columns columns = {rows, count};
+    MEDLEY_TRY(md_dataset_select(&learnt, dataset, rows, count, &columns, error));
+    MEDLEY_TRY(md_dataset_select(held, dataset, others, other_count, &columns, error));
+    *train = learnt;
+    learnt = NULL;
+done:
+    medley_dataset_free(learnt);
+    free(rows);
+    return status;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every combination of values, and options with one of them. */
+#include "select/choice.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TRIALS = 100000 };
+
+static const char *const strengths[] = {"lambda", "C", "spicy-C", NULL};
+
+void md_grid_clear(md_grid *grid)
+{
+    for (size_t o = 0; grid->values != NULL && o < grid->option_count; o++)
+        md_texts_free(grid->values[o]);
+    free(grid->values);
+    free(grid->options);
+    free(grid->sizes);
+    *grid = (md_grid){0};
+}
+
+static medley_status add_option(md_grid *grid, const medley_choice *choice, medley_error *error)
+{
+    const size_t o = grid->option_count;
+    const medley_status status = md_choice_values(&grid->values[o], choice, error);
+    if (status < 0)
+        return status;
+    const md_param *param = md_params_find(md_option_table, choice->option);
+    grid->option_count++;
+    grid->options[o] = param->name;
+    grid->sizes[o] = md_texts_count(grid->values[o]);
+    for (size_t before = 0; before < o; before++)
+        if (grid->options[before] == param->name && param->type != MD_LIST)
+            return md_fail(error, MEDLEY_USAGE, "--%s is varied twice; give one list", param->name);
+    if (__builtin_mul_overflow(grid->trial_count, grid->sizes[o], &grid->trial_count) ||
+        grid->trial_count > MOST_TRIALS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "there are more than %d combinations of these values; give shorter lists",
+                       MOST_TRIALS);
+    return MEDLEY_OK;
+}
+
+medley_status md_grid_make(md_grid *grid, const medley_choice *choices, size_t count,
+                           medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    *grid = (md_grid){.trial_count = 1};
+    grid->options = md_calloc(count, sizeof(char *));
+    grid->values = md_calloc(count, sizeof(char **));
+    grid->sizes = md_calloc(count, sizeof *grid->sizes);
+    if (grid->options == NULL || grid->values == NULL || grid->sizes == NULL)
+        status = md_fail_memory(error, count * sizeof *grid->sizes);
+    for (size_t c = 0; c < count && status == MEDLEY_OK; c++)
+        status = add_option(grid, &choices[c], error);
+    if (status < 0)
+        md_grid_clear(grid);
+    return status;
+}
+
+static size_t place_of(const md_grid *grid, size_t trial, size_t option)
+{
+    for (size_t o = grid->option_count - 1; o > option; o--)
+        trial /= grid->sizes[o];
+    return trial % grid->sizes[option];
+}
+
+const char *md_grid_value(const md_grid *grid, size_t trial, size_t option)
+{
+    return grid->values[option][place_of(grid, trial, option)];
+}
+
+bool md_grid_same_but_strength(const md_grid *grid, size_t a, size_t b)
+{
+    for (size_t o = 0; o < grid->option_count; o++)
+        if (md_text_index(grid->options[o], strengths) < 0 &&
+            place_of(grid, a, o) != place_of(grid, b, o))
+            return false;
+    return true;
+}
+
+/* ---- options ---- */
+
+static medley_status copy_list(char ***copy, char *const *list, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    *copy = NULL;
+    for (size_t i = 0; list != NULL && list[i] != NULL && status == MEDLEY_OK; i++)
+        status = md_texts_add(copy, list[i], error);
+    return status;
+}
+
+/* Texts and lists belong to their struct; everything else is copied with it. */
+static medley_status copy_options(medley_options *copy, const medley_options *options,
+                                  medley_error *error)
+{
+    md_params_clear(md_option_table, copy);
+    *copy = *options;
+    medley_status status = MEDLEY_OK;
+    for (const md_param *p = md_option_table; p->name != NULL; p++) {
+        char *to = (char *)copy + p->offset;
+        const char *from = (const char *)options + p->offset;
+        if (p->type == MD_LIST) {
+            char ***target = (char ***)(void *)to; /* emptied even after a failure */
+            *target = NULL;
+            if (status == MEDLEY_OK)
+                status = copy_list(target, *(char *const *const *)(const void *)from, error);
+        } else if (p->type == MD_STRING) {
+            char **target = (char **)(void *)to;
+            const char *text = *(char *const *)(const void *)from;
+            *target = NULL;
+            if (status == MEDLEY_OK && text != NULL &&
+                (*target = md_copy_text(text, strlen(text))) == NULL)
+                status = md_fail_memory(error, strlen(text));
+        }
+    }
+    return status;
+}
+
+medley_status md_options_with(medley_options **result, const medley_options *options,
+                              const char *const *names, const char *const *values, size_t count,
+                              medley_error *error)
+{
+    medley_options *copy = NULL;
+    medley_status status = medley_options_create(&copy, error);
+    if (status == MEDLEY_OK && options != NULL)
+        status = copy_options(copy, options, error);
+    for (size_t i = 0; i < count && status == MEDLEY_OK; i++)
+        status = medley_options_set(copy, names[i], values[i], error);
+    if (status < 0)
+        medley_options_free(copy);
+    else
+        *result = copy;
+    return status;
+}
+
+double md_options_strength(const medley_options *options)
+{
+    if (!isnan(options->lambda))
+        return options->lambda;
+    return !isnan(options->spicy_C) ? options->spicy_C : 1 / options->C;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernel values that all folds share: computed once on all rows, kept as precomputed kernels of a
+ * data set that is otherwise the caller's, and cut for each fold. What needs labels or knows the
+ * training rows (traces, means) is left to the folds; so are kernels with a weight for each column,
+ * templates and trees, which have no values to share. */
+#ifndef MD_SHARE_H
+#define MD_SHARE_H
+
+#include "learner/problem.h"
+
+typedef struct md_share {
+    medley_dataset data;   /* borrowed from the caller's but for the kernels: never freed */
+    md_precomputed *grams; /* [data.gram_count] */
+    size_t computed;       /* the first so many of them are ours */
+    double **diagonals;    /* [data.gram_count] those that were added, or NULL */
+    char **weights;        /* kernels that are left to the folds, or NULL */
+    bool replaces;         /* the kernels of the options are among grams */
+    bool trees;
+    size_t fold_bytes; /* what a fold of all but a few rows takes, roughly */
+    size_t workers;    /* folds that the memory allows at a time */
+    double seconds;
+} md_share;
+
+typedef struct md_share_limits {
+    size_t memory; /* for kernel values and folds; 0: no limit */
+    size_t threads;
+    const medley_observer *observer;
+} md_share_limits;
+
+/* Stopped by the observer: MEDLEY_STOPPED, and nothing is shared. */
+medley_status md_share_make(md_share *share, const medley_dataset *dataset,
+                            const medley_options *options, const md_method *method,
+                            const md_share_limits *limits, medley_error *error);
+void md_share_clear(md_share *share);
+
+/* Turns the options of a fit on all rows into those of a fold: the shared kernels in place of
+ * theirs, no files, so many threads. */
+medley_status md_share_adapt(const md_share *share, medley_options *options,
+                             const md_method *method, size_t threads, medley_error *error);
+
+/* ---- share_values.c ---- */
+
+/* The values of the kernels of problem->bank with full[m], [rows][rows], before anything that
+ * depends on training rows; the points are made. began: for the observer, who may stop it. */
+medley_status md_share_values(md_problem *problem, float **full, const md_share_limits *limits,
+                              double began, medley_error *error);
+
+/* ---- folds ---- */
+
+/* The rows that are learnt from and those that are held out: part[rows] says which fold each row
+ * is in. */
+medley_status md_fold_cut(medley_dataset **train, medley_dataset **held,
+                          const medley_dataset *dataset, const int32_t *part, int32_t fold,
+                          medley_error *error);
+
+/* part[rows], rows of a sequence together; the caller frees it. */
+medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_t folds,
+                            uint64_t seed, medley_error *error);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley_tune: from choices to a table of trials. */
+#include "select/ranking.h"
+#include "select/tuner.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the public struct points into. */
+struct owner {
+    medley_tuning tuning; /* first: who frees it has nothing else */
+    md_grid grid;
+    medley_trial *trials;
+    const char **values; /* [trials][options] */
+    double *scores;      /* [trials][folds] */
+    char **problems;     /* [trials] */
+};
+
+void medley_tuning_free(medley_tuning *tuning)
+{
+    struct owner *owner = (struct owner *)(void *)tuning;
+    if (owner == NULL)
+        return;
+    for (size_t t = 0; owner->problems != NULL && t < owner->grid.trial_count; t++)
+        free(owner->problems[t]);
+    free(owner->problems);
+    free(owner->scores);
+    free(owner->values);
+    free(owner->trials);
+    md_grid_clear(&owner->grid);
+    free(owner);
+}
+
+/* ---- setting up ---- */
+
+static void clear_tuner(md_tuner *tuner)
+{
+    const size_t trials = tuner->grid->trial_count;
+    for (size_t t = 0; tuner->attempts != NULL && t < trials; t++) {
+        medley_options_free(tuner->attempts[t].options);
+        free(tuner->attempts[t].kernels);
+    }
+    for (size_t c = 0; tuner->cells != NULL && c < trials * tuner->folds; c++)
+        free(tuner->cells[c].problem);
+    free(tuner->attempts);
+    free(tuner->cells);
+    pthread_mutex_destroy(&tuner->lock);
+}
+
+static medley_status make_options(medley_options **made, const struct owner *owner, size_t trial,
+                                  const medley_options *options, medley_error *error)
+{
+    return md_options_with(made, options, owner->tuning.options, owner->trials[trial].values,
+                           owner->grid.option_count, error);
+}
+
+static medley_status prepare(md_tuner *tuner, const struct owner *owner,
+                             const medley_options *options, const medley_tune_options *how,
+                             medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t trials = owner->grid.trial_count;
+    tuner->attempts = md_calloc(trials, sizeof *tuner->attempts);
+    tuner->cells = md_calloc(trials * tuner->folds, sizeof *tuner->cells);
+    if (tuner->attempts == NULL || tuner->cells == NULL)
+        return md_fail_memory(error, trials * tuner->folds * sizeof *tuner->cells);
+    for (size_t t = 0; t < trials; t++)
+        MEDLEY_TRY(make_options(&tuner->attempts[t].options, owner, t, options, error));
+    MEDLEY_TRY(md_measure_find(&tuner->measure, how->measure, tuner->dataset,
+                               tuner->attempts[0].options, error));
+    tuner->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
+    tuner->memory = options->memory > 0 ? options->memory : md_memory_available() / 2;
+done:
+    return status;
+}
+
+static medley_status make_owner(struct owner *owner, const medley_choice *choices, size_t count,
+                                size_t folds, medley_error *error)
+{
+    medley_status status = md_grid_make(&owner->grid, choices, count, error);
+    if (status < 0)
+        return status;
+    const size_t trials = owner->grid.trial_count;
+    const size_t options = owner->grid.option_count;
+    owner->trials = md_calloc(trials, sizeof *owner->trials);
+    owner->values = md_calloc(trials * options, sizeof(char *));
+    owner->scores = md_calloc(trials * folds, sizeof *owner->scores);
+    owner->problems = md_calloc(trials, sizeof(char *));
+    if (owner->trials == NULL || owner->values == NULL || owner->scores == NULL ||
+        owner->problems == NULL)
+        return md_fail_memory(error, trials * folds * sizeof *owner->scores);
+    for (size_t t = 0; t < trials; t++) {
+        const char **values = owner->values + t * options;
+        for (size_t o = 0; o < options; o++)
+            values[o] = md_grid_value(&owner->grid, t, o);
+        owner->trials[t].values = values;
+        owner->trials[t].fold = owner->scores + t * folds;
+    }
+    owner->tuning = (medley_tuning){.options = owner->grid.options,
+                                    .option_count = options,
+                                    .trials = owner->trials,
+                                    .trial_count = trials,
+                                    .fold_count = folds};
+    return MEDLEY_OK;
+}
+
+/* ---- the result ---- */
+
+static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
+{
+    medley_trial *trial = &owner->trials[t];
+    double *scores = owner->scores + t * tuner->folds;
+    for (size_t f = 0; f < tuner->folds; f++) {
+        md_cell *cell = md_tuner_cell(tuner, t, f);
+        scores[f] = cell->code < 0 ? NAN : cell->score;
+        trial->active += cell->active / (double)tuner->folds;
+        trial->seconds += cell->seconds / (double)tuner->folds;
+        if (cell->code < 0 && owner->problems[t] == NULL) {
+            owner->problems[t] = cell->problem;
+            cell->problem = NULL;
+        }
+        if (cell->code < 0 && trial->problem == NULL)
+            trial->problem = owner->problems[t] ? owner->problems[t] : "out of memory";
+    }
+    md_trial_summarise(trial, tuner->folds);
+}
+
+/* What the first trial has to say stands for all of them. */
+static medley_status fail_all(const struct owner *owner, const md_tuner *tuner, medley_error *error)
+{
+    medley_status code = MEDLEY_OK;
+    for (size_t f = 0; f < tuner->folds && code == MEDLEY_OK; f++)
+        code = md_tuner_cell(tuner, 0, f)->code;
+    return md_fail(error, code, "%s", owner->trials[0].problem);
+}
+
+static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_error *error)
+{
+    medley_tuning *tuning = &owner->tuning;
+    double *strength = md_calloc(tuning->trial_count, sizeof *strength);
+    if (strength == NULL)
+        return md_fail_memory(error, tuning->trial_count * sizeof *strength);
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        summarise(owner, tuner, t);
+        strength[t] = md_options_strength(tuner->attempts[t].options);
+    }
+    const md_ranking ranking = {.trials = owner->trials,
+                                .strength = strength,
+                                .count = tuning->trial_count,
+                                .higher_is_better = tuner->measure->higher_is_better};
+    medley_status status = MEDLEY_OK;
+    tuning->best = md_ranking_best(&ranking);
+    if (tuning->best < tuning->trial_count)
+        tuning->one_error = md_ranking_one_error(&ranking, tuning->best);
+    else
+        status = fail_all(owner, tuner, error);
+    tuning->measure = tuner->measure->name;
+    tuning->higher_is_better = tuner->measure->higher_is_better;
+    tuning->kernels_shared = tuner->shared;
+    tuning->seconds_kernels = tuner->seconds_kernels;
+    tuning->seconds_total = md_clock_seconds() - tuner->began;
+    tuning->threads = tuner->threads;
+    free(strength);
+    return status;
+}
+
+static medley_status tune(struct owner *owner, const medley_dataset *dataset, const int32_t *part,
+                          const medley_options *options, const medley_tune_options *how,
+                          const medley_observer *observer, medley_error *error)
+{
+    md_tuner tuner = {.dataset = dataset,
+                      .part = part,
+                      .grid = &owner->grid,
+                      .folds = how->folds,
+                      .observer = observer,
+                      .lock = PTHREAD_MUTEX_INITIALIZER,
+                      .began = md_clock_seconds()};
+    medley_status status = prepare(&tuner, owner, options, how, error);
+    if (status == MEDLEY_OK)
+        status = md_tuner_run(&tuner, error);
+    if (status == MEDLEY_OK)
+        status = finish(owner, &tuner, error);
+    clear_tuner(&tuner);
+    return status;
+}
+
+medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
+                          const medley_options *options, const medley_choice *choices, size_t count,
+                          const medley_tune_options *given, const medley_observer *observer,
+                          medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_tune_options how = MEDLEY_TUNE_OPTIONS_INIT;
+    medley_options *plain = NULL;
+    medley_choice strength;
+    char text[MD_CHOICE_TEXT];
+    int32_t *part = NULL;
+    struct owner *owner = md_calloc(1, sizeof *owner);
+    if (owner == NULL)
+        return md_fail_memory(error, sizeof *owner);
+    if (given != NULL)
+        memcpy(&how, given, given->struct_size < sizeof how ? given->struct_size : sizeof how);
+    MEDLEY_TRY(md_options_with(&plain, options, NULL, NULL, 0, error));
+    MEDLEY_TRY(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
+    if (count == 0) {
+        MEDLEY_TRY(md_choice_of_strength(&strength, text, dataset, plain, observer, error));
+        if (status == MEDLEY_STOPPED)
+            goto done;
+        choices = &strength;
+        count = 1;
+    }
+    MEDLEY_TRY(make_owner(owner, choices, count, how.folds, error));
+    status = tune(owner, dataset, part, plain, &how, observer, error);
+    if (status == MEDLEY_OK) {
+        *tuning = &owner->tuning;
+        owner = NULL;
+    }
+done:
+    free(part);
+    medley_options_free(plain);
+    medley_tuning_free(owner != NULL ? &owner->tuning : NULL);
+    return status;
+}
+
+medley_status medley_tuning_options(medley_options **chosen, const medley_tuning *tuning,
+                                    size_t trial, const medley_options *options,
+                                    medley_error *error)
+{
+    if (trial >= tuning->trial_count)
+        return md_fail(error, MEDLEY_USAGE, "there is no trial %zu; there are %zu", trial,
+                       tuning->trial_count);
+    return md_options_with(chosen, options, tuning->options, tuning->trials[trial].values,
+                           tuning->option_count, error);
+}

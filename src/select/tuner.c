@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trials with the same kernels make a group, whose values are shared; groups come one after the
+ * other, so that only one of them is in memory. Within a group the folds of all runs are worked off
+ * side by side. */
+#include "select/tuner.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_error *problem)
+{
+    md_cell *cell = md_tuner_cell(tuner, trial, fold);
+    if (problem != NULL) {
+        char text[1024];
+        medley_error_format(problem, text, sizeof text);
+        cell->score = NAN;
+        cell->code = problem->code;
+        free(cell->problem);
+        cell->problem = md_copy_text(text, strlen(text));
+    }
+    pthread_mutex_lock(&tuner->lock);
+    tuner->done++;
+    pthread_mutex_unlock(&tuner->lock);
+    tuner->watch.progress(tuner, NULL);
+}
+
+/* ---- progress ---- */
+
+/* Called by one thread at a time; a wish to stop is for all of them. */
+static bool tell(md_tuner *tuner, const medley_progress *progress, bool counts)
+{
+    medley_progress whole = *progress;
+    pthread_mutex_lock(&tuner->lock);
+    if (counts)
+        whole.done = tuner->done;
+    if (!tuner->stopped && tuner->observer != NULL && tuner->observer->progress != NULL &&
+        !tuner->observer->progress(tuner->observer->context, &whole))
+        tuner->stopped = true;
+    const bool goes_on = !tuner->stopped;
+    pthread_mutex_unlock(&tuner->lock);
+    return goes_on;
+}
+
+/* The observer sees one piece of work, whatever the folds are doing. */
+static bool watch_folds(void *context, const medley_progress *progress)
+{
+    (void)progress;
+    md_tuner *tuner = context;
+    const medley_progress whole = {.stage = "tuning",
+                                   .total = tuner->grid->trial_count * tuner->folds,
+                                   .objective = NAN,
+                                   .dev_accuracy = NAN,
+                                   .seconds = md_clock_seconds() - tuner->began};
+    return tell(tuner, &whole, true);
+}
+
+static bool watch_kernels(void *context, const medley_progress *progress)
+{
+    return tell(context, progress, false);
+}
+
+/* ---- groups ---- */
+
+static medley_status make_runs(md_group *group, size_t first, medley_error *error)
+{
+    md_tuner *tuner = group->tuner;
+    const size_t count = tuner->grid->trial_count;
+    group->trials = md_calloc(count, sizeof *group->trials);
+    group->run_start = md_calloc(count + 1, sizeof *group->run_start);
+    if (group->trials == NULL || group->run_start == NULL)
+        return md_fail_memory(error, count * sizeof *group->trials);
+    for (size_t t = first; t < count; t++) {
+        md_attempt *attempt = &tuner->attempts[t];
+        if (attempt->grouped || strcmp(attempt->kernels, tuner->attempts[first].kernels) != 0)
+            continue;
+        const medley_options *options = attempt->options;
+        const bool walks = attempt->method->batch && attempt->method->fit_path != NULL &&
+                           !options->calibrate && md_options_has_strength(options);
+        const size_t start = group->trial_count;
+        group->run_start[group->run_count++] = start;
+        for (size_t u = t; u < (walks ? count : t + 1); u++) {
+            md_attempt *other = &tuner->attempts[u];
+            if (other->grouped || !md_grid_same_but_strength(tuner->grid, t, u) ||
+                other->method != attempt->method || strcmp(other->kernels, attempt->kernels) != 0)
+                continue;
+            size_t place = group->trial_count++; /* from strong to weak */
+            for (; place > start &&
+                   md_options_strength(tuner->attempts[group->trials[place - 1]].options) <
+                       md_options_strength(other->options);
+                 place--)
+                group->trials[place] = group->trials[place - 1];
+            group->trials[place] = u;
+            other->grouped = true;
+        }
+    }
+    group->run_start[group->run_count] = group->trial_count;
+    return MEDLEY_OK;
+}
+
+/* Kernels that cannot be made cannot be made in a fold either. */
+static void fail_group(const md_group *group, const medley_error *problem)
+{
+    for (size_t i = 0; i < group->trial_count; i++)
+        for (size_t f = 0; f < group->tuner->folds; f++)
+            md_tuner_note(group->tuner, group->trials[i], f, problem);
+}
+
+static void run_group(md_group *group)
+{
+    md_tuner *tuner = group->tuner;
+    medley_error problem = {0};
+    const md_attempt *first = &tuner->attempts[group->trials[0]];
+    const medley_observer observer = {.context = tuner, .progress = watch_kernels};
+    const md_share_limits limits = {
+        .memory = tuner->memory, .threads = tuner->threads, .observer = &observer};
+    const medley_status status = md_share_make(&group->share, tuner->dataset, first->options,
+                                               first->method, &limits, &problem);
+    if (status < 0)
+        fail_group(group, &problem);
+    if (status != MEDLEY_OK)
+        return;
+    tuner->shared = tuner->shared || group->share.replaces || group->share.data.gram_count > 0;
+    tuner->seconds_kernels += group->share.seconds;
+    const size_t items = group->run_count * tuner->folds;
+    const bool side_by_side = group->share.workers > 1 && 2 * items > tuner->threads;
+    const size_t workers = side_by_side ? group->share.workers : 1;
+    group->threads = side_by_side ? 1 : tuner->threads;
+    md_parallel_for(workers, items, md_group_item, group);
+}
+
+static void clear_group(md_group *group)
+{
+    md_share_clear(&group->share);
+    free(group->trials);
+    free(group->run_start);
+}
+
+/* ---- all of them ---- */
+
+static void add_list(md_text *text, char *const *list)
+{
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+        md_text_addf(text, "%s\n", list[i]);
+    md_text_addf(text, "|");
+}
+
+static medley_status describe_kernels(md_attempt *attempt, medley_error *error)
+{
+    const medley_options *o = attempt->options;
+    md_text text = {0};
+    add_list(&text, o->kernels);
+    add_list(&text, o->kernel_files);
+    add_list(&text, o->scale);
+    md_text_addf(&text, "%s|%d|%lld|%s|%s|%lld|%d|%s|%d%d", o->views, o->normalize, o->seed,
+                 o->blocks ? o->blocks : "", o->from ? o->from : "", o->keep, o->task,
+                 o->template ? o->template : "", attempt->method->needs_kernels,
+                 attempt->method->batch);
+    if (text.failed) {
+        md_text_clear(&text);
+        return md_fail_memory(error, 256);
+    }
+    attempt->kernels = text.data;
+    return MEDLEY_OK;
+}
+
+static medley_status choose_method(md_tuner *tuner, size_t trial, medley_error *error)
+{
+    md_attempt *attempt = &tuner->attempts[trial];
+    medley_error problem = {0};
+    if (md_method_choose(&attempt->method, attempt->options, tuner->dataset, NULL, &problem) ==
+        MEDLEY_OK)
+        return describe_kernels(attempt, error);
+    attempt->grouped = true; /* never run */
+    for (size_t f = 0; f < tuner->folds; f++)
+        md_tuner_note(tuner, trial, f, &problem);
+    return MEDLEY_OK;
+}
+
+medley_status md_tuner_run(md_tuner *tuner, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    tuner->watch = (medley_observer){.context = tuner, .progress = watch_folds};
+    for (size_t t = 0; t < tuner->grid->trial_count && status == MEDLEY_OK; t++)
+        status = choose_method(tuner, t, error);
+    for (size_t t = 0; t < tuner->grid->trial_count && status == MEDLEY_OK; t++) {
+        if (tuner->attempts[t].grouped || tuner->stopped)
+            continue;
+        md_group group = {.tuner = tuner};
+        status = make_runs(&group, t, error);
+        if (status == MEDLEY_OK)
+            run_group(&group);
+        clear_group(&group);
+    }
+    return status == MEDLEY_OK && tuner->stopped ? MEDLEY_STOPPED : status;
+}

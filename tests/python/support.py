@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests share: where things are, the command, small data."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("MEDLEY_DATA") or ROOT.parent / "shared" / "data")
+COMMAND = Path(os.environ.get("MEDLEY") or ROOT / "build" / "medley")
+
+
+def needs_data(*names):
+    missing = [name for name in names if not (DATA / name).exists()]
+    return unittest.skipIf(missing, f"there is no {DATA / (missing or [''])[0]}; set MEDLEY_DATA")
+
+
+def needs_command(test):
+    return unittest.skipIf(not COMMAND.exists(), f"there is no {COMMAND}")(test)
+
+
+def command(*arguments):
+    """Runs the command and returns what it printed."""
+    done = subprocess.run(
+        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"medley {arguments} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+class InFolder(unittest.TestCase):
+    """Each test has an empty folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+
+def rings(rows=120, seed=0, columns=4):
+    """Two classes of float32 rows, one around the other."""
+    random = np.random.RandomState(seed)
+    y = np.arange(rows) % 2
+    X = random.randn(rows, columns) * (1 + 2 * y[:, None])
+    return X.astype(np.float32), y
+
+
+def sentences(count=60, seed=0):
+    """Words, their parts of speech and chunk labels, by a small grammar."""
+    random = np.random.RandomState(seed)
+    X, y = [], []
+    for _ in range(count):
+        words, labels = [], []
+        for _ in range(1 + random.randint(2)):
+            words.append(random.choice(["the", "a", "some"]))
+            labels.append("B-NP")
+            if random.rand() < 0.5:
+                words.append(random.choice(["big", "red", "old"]))
+                labels.append("I-NP")
+            words.append(random.choice(["dog", "cat", "house", "tree"]))
+            labels.append("I-NP")
+            words.append(random.choice(["sees", "likes", "runs"]))
+            labels.append("B-VP")
+        X.append([str(word) for word in words])
+        y.append(labels)
+    return X, y
+
+
+def trees(count=40, seed=0):
+    """Sentences as (form, upos) and their trees."""
+    random = np.random.RandomState(seed)
+    X, y = [], []
+    for _ in range(count):
+        adjective = random.rand() < 0.5
+        noun = 3 if adjective else 2
+        words = [(str(random.choice(["the", "a"])), "DET")]
+        arcs = [(noun, "det")]
+        if adjective:
+            words.append((str(random.choice(["big", "old"])), "ADJ"))
+            arcs.append((noun, "amod"))
+        words.append((str(random.choice(["dog", "cat"])), "NOUN"))
+        arcs.append((noun + 1, "nsubj"))
+        words.append((str(random.choice(["barks", "sleeps"])), "VERB"))
+        arcs.append((0, "root"))
+        X.append(words)
+        y.append(arcs)
+    return X, y

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sequences and trees."""
+
+import itertools
+import unittest
+
+import medley
+import numpy as np
+from medley import DependencyParser, SequenceLabeler
+from scipy import sparse
+from support import InFolder, command, needs_command, sentences, trees
+
+TEMPLATE = "U00:%x[0,0]\nU01:%x[-1,0]\nB\n"
+
+
+def attributes(sentence):
+    return [{"word": word, "first": i == 0, "length": len(word)} for i, word in enumerate(sentence)]
+
+
+class Labels(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.X, self.y = sentences(60)
+
+    def test_words_columns_attributes_and_numbers_are_learnt(self):
+        number = {word: i for i, word in enumerate(sorted(set(itertools.chain(*self.X))))}
+        forms = {
+            "words": self.X,
+            "columns": [[(word, word[:1]) for word in s] for s in self.X],
+            "attributes": [attributes(s) for s in self.X],
+            "lists of attributes": [[[f"w={word}", "bias"] for word in s] for s in self.X],
+            "numbers": [np.eye(len(number), dtype=np.float32)[[number[w] for w in s]] for s in self.X],
+        }
+        forms["sparse numbers"] = [sparse.csr_matrix(s) for s in forms["numbers"]]
+        for name, X in forms.items():
+            with self.subTest(form=name):
+                if name == "lists of attributes":
+                    X = [[dict.fromkeys(token, True) for token in s] for s in X]
+                kernels = ["linear"] if "numbers" in name else "default"
+                model = SequenceLabeler(kernels=kernels, epochs=8).fit(X[:40], self.y[:40])
+                self.assertGreater(model.score(X[40:], self.y[40:]), 0.95)
+                self.assertEqual([len(p) for p in model.predict(X)], [np.shape(s)[0] for s in X])
+
+    def test_templates_are_names_texts_and_files(self):
+        path = self.folder / "my.template"
+        path.write_text(TEMPLATE)
+        for template in (TEMPLATE, path, str(path)):
+            model = SequenceLabeler(template, epochs=3).fit(self.X, self.y)
+            self.assertEqual(model.blocks_, ["U00:%x[0,0]", "U01:%x[-1,0]", "B"])
+        X = [[(word, "T") for word in sentence] for sentence in self.X]
+        chunk = SequenceLabeler("chunk", epochs=3).fit(X, self.y)
+        self.assertGreater(len(chunk.blocks_), 10)
+        features = chunk.strongest(0, 5)
+        self.assertEqual(len(features), 5)
+        self.assertIn(" -> ", features[0][0])
+
+    @needs_command
+    def test_models_are_those_of_the_command(self):
+        text = "\n\n".join("\n".join(f"{w} {label}" for w, label in zip(s, labels))
+                           for s, labels in zip(self.X, self.y)) + "\n"
+        (self.folder / "train.txt").write_text(text)
+        (self.folder / "t").write_text(TEMPLATE)
+        command("train", "--quiet", "--model", self.folder / "m", "--template", self.folder / "t",
+                "--loss", "logistic", "--epochs", 4, self.folder / "train.txt")
+        ours = SequenceLabeler(self.folder / "t", loss="logistic", epochs=4).fit(self.X, self.y)
+        theirs = SequenceLabeler.load(self.folder / "m")
+        self.assertEqual(theirs.objective_, ours.objective_)
+        np.testing.assert_array_equal(theirs.weights_, ours.weights_)
+        self.assertEqual(theirs.predict(self.X), ours.predict(self.X))
+        ours.save(self.folder / "ours")
+        told = command("eval", "--json", "--model", self.folder / "ours", self.folder / "train.txt")
+        self.assertIn('"f1":', told)
+
+    def test_marginals_and_best_outputs_agree(self):
+        model = SequenceLabeler(loss="logistic", epochs=4, options={"eta0": 0.1})
+        model.fit(self.X, self.y)
+        shares = model.predict_proba(self.X[:3])
+        for table, sequence in zip(shares, self.X):
+            self.assertEqual(table.shape, (len(sequence), 3))
+            np.testing.assert_allclose(table.sum(axis=1), 1)
+        named = model.predict_marginals(self.X[:1])[0][0]
+        self.assertEqual(list(named), model.classes_.tolist())
+        best = model.predict_best(self.X[:3], 3)
+        self.assertEqual([outputs[0][0] for outputs in best], model.predict(self.X[:3]))
+        self.assertTrue(all(o[0][1] >= o[1][1] >= o[2][1] for o in best))
+
+    def test_scoring_chooses_the_measure(self):
+        model = SequenceLabeler(epochs=5).fit(self.X, self.y)
+        told = model.evaluate(self.X, self.y)
+        for scoring, name in (("f1", "chunk_f1"), ("exact_match", "exact_match"),
+                              ("accuracy", "accuracy")):
+            self.assertEqual(model.set_params(scoring=scoring).score(self.X, self.y), told[name])
+
+    def test_strange_words_and_empty_sequences_are_taken(self):
+        X = [["New York", "", "a\tb", "\u00e9t\u00e9", ":"], [], ["x\ny", "#", "@", "\u2028", "%"]]
+        y = [[1, 2, 1, 2, 1], [], [1, 2, 1, 2, 1]]
+        model = SequenceLabeler(epochs=3).fit(X, y)
+        self.assertEqual([len(labels) for labels in model.predict(X)], [5, 0, 5])
+        self.assertIsInstance(model.predict(X)[0][0], int)
+        named = [[{"w:x": "a:b", "t\tab": 1.5, "back\\slash": True}, {}] for _ in range(2)]
+        model = SequenceLabeler(epochs=3).fit(named, [["p", "q"]] * 2)
+        self.assertEqual(model.predict(named), [["p", "q"]] * 2)
+        self.assertEqual(model.predict([[{"never": "seen"}]])[0][0] in ("p", "q"), True)
+        self.assertEqual(model.predict([[], []]), [[], []])
+
+    def test_what_does_not_fit_is_refused(self):
+        for X, y, sentence in (
+            ([["a", "b"]], [["x"]], "2 tokens and 1 labels"), (["ab"], [["x", "y"]], "is a text"),
+            ([], [], "no sequences"), ([["a"]], None, "requires y"), ([[]], [[]], "all sequences"),
+            ([["a"], ["b"]], [["x"], [1]], "different types"), ([[3, 4]], [[1, 2]], "a token is"),
+            ([[("a", "b"), ("c",)]], [["x", "y"]], "1 columns, expected 2"),
+        ):
+            with self.subTest(sentence=sentence):
+                with self.assertRaisesRegex((ValueError, TypeError), sentence):
+                    SequenceLabeler().fit(X, y)
+        with self.assertRaisesRegex(ValueError, "templates are for words"):
+            SequenceLabeler("chunk").fit([np.zeros((2, 3))], [["x", "y"]])
+        with self.assertRaisesRegex(ValueError, "not those of chunks"):
+            SequenceLabeler(scoring="f1", epochs=2).fit([["a", "b"]], [["1", "2"]]).score(
+                [["a", "b"]], [["1", "2"]])
+
+
+class Trees(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.X, self.y = trees(40)
+
+    def test_trees_are_learnt_in_the_shape_they_came(self):
+        model = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(self.X[:30], self.y[:30])
+        self.assertEqual(model.predict(self.X[30:]), self.y[30:])
+        self.assertEqual(model.score(self.X[30:], self.y[30:]), 1.0)
+        self.assertEqual(model.relations_, ["amod", "det", "nsubj", "root"])
+        heads = [[head for head, _ in tree] for tree in self.y]
+        bare = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(self.X, heads)
+        self.assertEqual(bare.predict(self.X), heads)
+        self.assertEqual(bare.score(self.X, heads), 1.0)
+        self.assertNotIn("las", bare.evaluate(self.X, heads))
+        dicts = [[{"form": f, "upos": u, "feats": {"Case": "Nom"}} for f, u in s] for s in self.X]
+        self.assertEqual(DependencyParser("arc-form-upos", hash_bits=10, epochs=2).fit(dicts, self.y).predict(dicts), self.y)
+        self.assertEqual(model.predict([[], self.X[0]]), [[], self.y[0]])
+
+    @needs_command
+    def test_conllu_goes_in_and_out(self):
+        lines = []
+        for i, (sentence, tree) in enumerate(zip(self.X, self.y)):
+            lines.append(f"# sent_id = {i}")
+            for j, ((form, upos), (head, relation)) in enumerate(zip(sentence, tree)):
+                lines.append(f"{j + 1}\t{form}\t_\t{upos}\t_\t_\t{head}\t{relation}\t_\t_")
+            lines.append("")
+        text = "\n".join(lines) + "\n"
+        path = self.folder / "t.conllu"
+        path.write_text(text)
+        model = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(path)
+        self.assertEqual(model.parse_conllu(text), text)
+        self.assertEqual(model.parse_conllu(str(path)), text)
+        self.assertEqual(model.score(text), 1.0)
+        command("train", "--quiet", "--template", "arc-form-upos", "--epochs", 4, "--hash-bits",
+                10, "--model",
+                self.folder / "m", path)
+        self.assertEqual((self.folder / "m").read_bytes(), model.model_.to_bytes())
+        lists = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(self.X, self.y)
+        self.assertEqual(lists.objective_, model.objective_)
+        X, y = medley.read(path)
+        self.assertEqual(y, self.y)
+        self.assertEqual(X[0][0], {"form": self.X[0][0][0], "upos": "DET"})
+
+    def test_what_is_no_tree_is_refused(self):
+        for X, y, sentence in (
+            (self.X, self.y[:-1], "39"), (self.X[:1], [[(9, "x")] * len(self.X[0])], "HEAD is 9"),
+            (self.X[:1], [self.y[0][:-1]], "heads in y"), (self.X, None, "requires y"),
+            ([[{"word": "a"}]], [[0]], "field 'word'"),
+        ):
+            with self.subTest(sentence=sentence):
+                with self.assertRaisesRegex(ValueError, sentence):
+                    DependencyParser().fit(X, y)
+
+
+if __name__ == "__main__":
+    unittest.main()
