@@ -36,7 +36,7 @@ test:
 	@scripts/deps build test python
 	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
 	@$(MAKE) asan
-	@scripts/install-python
+	@scripts/install-python --quiet
 	@scripts/run-tests build build-asan
 
 bench: all

@@ -125,7 +125,8 @@ print(f"R2 {regressor.score(points, curve):.3f}, gap {regressor.gap_:.1e}")
 # Handwritten words: each sequence is an array with an image of a letter in each row.
 
 # %%
-sentences = [["the", "old", "dog", "sees", "a", "cat"], ["a", "cat", "sleeps"], ["some", "dog", "runs"]]
+sentences = [["the", "old", "dog", "sees", "a", "cat"], ["a", "cat", "sleeps"],
+             ["some", "dog", "runs"]]
 chunks = [["B-NP", "I-NP", "I-NP", "B-VP", "B-NP", "I-NP"], ["B-NP", "I-NP", "B-VP"],
           ["B-NP", "I-NP", "B-VP"]]
 chunker = medley.SequenceLabeler(epochs=10).fit(sentences, chunks)

@@ -133,7 +133,7 @@ def widths():
     auto = accuracy("new.csv")
     train("--kernel", "rbf(sigma={0.3,1,3,10,30})", "train.csv")
     five = accuracy("new.csv")
-    picture = Picture(560, 240, "Accuracy of Gaussian kernels by width")
+    picture = Picture(620, 240, "Accuracy of Gaussian kernels by width")
     x, y = log_scale(0.3, 100, 50, 420), lambda v: 200 - (v - 0.3) / 0.6 * 180
     for share in (0.4, 0.6, 0.8):
         picture.line([(50, y(share)), (420, y(share))], "grid")
@@ -165,7 +165,7 @@ def thousands():
                        learnt["active_blocks"])
             best = min(best, seconds) if best else seconds
         times.append(best)
-    picture = Picture(560, 250, "Seconds by the number of kernels")
+    picture = Picture(600, 250, "Seconds by the number of kernels")
     x, y = log_scale(100, 10000, 60, 420), log_scale(0.003, 10, 205, 20)
     for second in (0.01, 0.1, 1, 10):
         picture.line([(60, y(second)), (420, y(second))], "grid")
@@ -269,10 +269,10 @@ def path():
     """Accuracy and the number of kernels from a strong to a weak penalty."""
     medley("generate", "ringnorm", "--rows", 300, "--output", "ring.csv")
     medley("generate", "ringnorm", "--rows", 1000, "--seed", 2, "--output", "ring-new.csv")
-    walked = json.loads(medley("path", "--json", "--quiet", "--views", "all+each", "--kernel",
-                               "rbf(sigma={1,2,4})", "--normalize", "trace", "--loss", "logistic",
-                               "--dev", "ring-new.csv", "ring.csv"))
-    points = walked["points"]
+    walked = json.loads(medley("path", "--json", "--quiet", "--views", "random:100", "--kernel",
+                               "rbf(auto)", "--normalize", "trace", "--loss", "logistic", "--dev",
+                               "ring-new.csv", "ring.csv"))
+    points = walked["path"]
     picture = Picture(560, 240, "The path of penalties")
     strong, weak = points[0]["lambda"], points[-1]["lambda"]
     x = log_scale(strong, weak, 60, 500)
@@ -287,8 +287,8 @@ def path():
         picture.text(54, 204 - (share - 0.5) / 0.5 * 170, f"{100 * share:.0f} %", "small end")
     for count in (0, most // 2, most):
         picture.text(506, 204 - count / most * 170, f"{count}", "small")
-    picture.text(60, 18, "accuracy on new rows", "title")
-    picture.text(500, 18, "kernels used", "title end")
+    picture.text(60, 18, "accuracy on new rows", "title a")
+    picture.text(500, 18, "kernels used", "title end b")
     picture.text(280, 228, f"strength of the penalty, from {strong:.2g} down to {weak:.2g}",
                  "small mid")
     picture.save("path.svg")

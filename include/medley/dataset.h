@@ -219,7 +219,7 @@ MEDLEY_API int32_t medley_dataset_label(const medley_dataset *dataset, size_t ro
 MEDLEY_API void medley_dataset_row(const medley_dataset *dataset, size_t row, float *values);
 
 /* The tagged words of a row: the text in one of its columns, without that of labels (0 ..
- * word_columns-1; of CoNLL-U 1 is FORM). NULL if there is none. */
+ * word_columns-1). Of CoNLL-U all ten columns are there, and 1 is FORM. NULL if there is none. */
 MEDLEY_API size_t medley_dataset_word_columns(const medley_dataset *dataset);
 MEDLEY_API const char *medley_dataset_word(const medley_dataset *dataset, size_t row,
                                            size_t column);

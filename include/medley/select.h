@@ -104,7 +104,8 @@ typedef struct medley_path {
 } medley_path;
 
 /* Walks along medley_fit_path and notes what there is to see; held_out may be NULL. take (may be
- * NULL) gets each model, to keep and to free. MEDLEY_STOPPED: the path as far as it went. Free with
+ * NULL) gets each model, to keep and to free, and may look at *path, whose last point is that
+ * model's. how NULL: defaults. MEDLEY_STOPPED: the path as far as it went. Free with
  * medley_path_free. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_trace_path(
     medley_path **path, const medley_dataset *train, const medley_dataset *held_out,

@@ -63,6 +63,10 @@ def _as_float(values):
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
+def _pointer(values, kind):
+    return values.ctypes.data_as(ctypes.POINTER(kind))
+
+
 def _dense(values):
     """Rows that C can walk along, and the numbers from one to the next."""
     values = _as_float(values)
@@ -105,25 +109,23 @@ class Dataset(Handle):
         table, kept = _table(values, name, None)
         if diagonal is not None:
             diagonal = np.ascontiguousarray(diagonal, dtype=np.float64)
-        pointer = None if diagonal is None else diagonal.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+        pointer = None if diagonal is None else _pointer(diagonal, ctypes.c_double)
         call("medley_dataset_put_gram", self.pointer, ctypes.byref(table), pointer)
         self.kept.append((kept, diagonal))
 
     def put_labels(self, codes, names):
         codes = np.ascontiguousarray(codes, dtype=np.int32)
-        pointer = codes.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
-        call(
-            "medley_dataset_put_labels", self.pointer, pointer, len(codes), c_texts(names), len(names)
-        )
+        pointer, texts = _pointer(codes, ctypes.c_int32), c_texts(names)
+        call("medley_dataset_put_labels", self.pointer, pointer, len(codes), texts, len(names))
 
     def put_targets(self, targets):
         targets = np.ascontiguousarray(targets, dtype=np.float64)
-        pointer = targets.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+        pointer = _pointer(targets, ctypes.c_double)
         call("medley_dataset_put_targets", self.pointer, pointer, len(targets))
 
     def put_sequences(self, lengths):
         lengths = np.ascontiguousarray(lengths, dtype=np.uintp)
-        pointer = lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_size_t))
+        pointer = _pointer(lengths, ctypes.c_size_t)
         call("medley_dataset_put_sequences", self.pointer, pointer, len(lengths))
 
 
@@ -176,6 +178,7 @@ def read_file(path, **fields):
 
 # ---- labels as texts ----
 
+UNKNOWN = "(unknown)"  # the label of rows whose own is not among the classes
 
 def label_text(label):
     """A label as the command would write it: 1.0 is 1, the rest is str()."""
@@ -212,7 +215,7 @@ def label_order(classes, model_labels):
 
 
 def known_labels(names):
-    """Classes from the names in a model: whole numbers or numbers if all of them are, else texts."""
+    """Classes from the names in a model: numbers if all of them are, else texts."""
     for kind in (int, float):
         try:
             values = [kind(name) for name in names]
@@ -231,8 +234,7 @@ def _table_of(dataset):
     rows, columns = dataset.rows, lib.medley_dataset_columns(dataset.pointer)
     values = np.empty((rows, columns), dtype=np.float32)
     for row in range(rows):
-        place = values[row].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-        lib.medley_dataset_row(dataset.pointer, row, place)
+        lib.medley_dataset_row(dataset.pointer, row, _pointer(values[row], ctypes.c_float))
     return values
 
 

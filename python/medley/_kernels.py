@@ -35,7 +35,7 @@ class Plan:
             self._add(kernel)
         if "default" in self.specs:
             if len(self.specs) > 1:
-                raise UsageError("\"default\" stands for a list of kernels of its own: give it alone")
+                raise UsageError("\"default\" stands for a list of its own: give it alone")
             self.specs = None
 
     def _add(self, kernel):

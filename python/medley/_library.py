@@ -7,7 +7,7 @@ Calls go through ctypes.CDLL, which lets other Python threads run while the libr
 import ctypes
 import os
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_float, c_int, c_int32, c_size_t
-from ctypes import c_uint64, c_void_p
+from ctypes import c_void_p
 from pathlib import Path
 
 from . import _structs as s
@@ -131,8 +131,12 @@ SIGNATURES = {
 
 
 def library_path():
-    """The file that is loaded: $MEDLEY_LIBRARY, else the one inside the package."""
-    return os.environ.get("MEDLEY_LIBRARY") or str(Path(__file__).with_name("libmedley.so"))
+    """The file that is loaded: $MEDLEY_LIBRARY, else the one inside the package, else, in the
+    source tree (where scripts beside the package find it first), the one that was built last."""
+    chosen = os.environ.get("MEDLEY_LIBRARY")
+    inside = Path(__file__).resolve().with_name("libmedley.so")
+    built = inside.parents[2] / "build-python" / "cmake" / inside.name
+    return chosen or str(built if built.exists() and not inside.exists() else inside)
 
 
 def _load():
@@ -148,7 +152,7 @@ def _load():
     for name, (result, arguments) in SIGNATURES.items():
         function = getattr(library, name, None)
         if function is None:
-            raise ImportError(f"{path} has no function {name}: it is another version of the library")
+            raise ImportError(f"{path} has no function {name}: it is of another version")
         function.restype, function.argtypes = result, arguments
     return library
 

@@ -150,7 +150,8 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
     --------
     >>> import medley
     >>> X, y = medley.generate("ringnorm", rows=120, seed=1)
-    >>> found = medley.tune(X, y, {"C": [0.1, 10]}, estimator=medley.MKLClassifier("rbf(auto)"), cv=3)
+    >>> model = medley.MKLClassifier("rbf(auto)")
+    >>> found = medley.tune(X, y, {"C": [0.1, 10]}, estimator=model, cv=3)
     >>> len(found.trials), found.measure, found.best_params["C"] in (0.1, 10)
     (2, 'accuracy', True)
     """

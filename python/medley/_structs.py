@@ -7,7 +7,7 @@ each field, so what is written here cannot drift away from them.
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32
-from ctypes import c_int64, c_long, c_size_t, c_uint64, c_ulonglong, c_void_p
+from ctypes import c_long, c_size_t, c_uint64, c_ulonglong, c_void_p
 
 OK, STOPPED = 0, 1
 FAILED, USAGE, BAD_INPUT, NOT_SUPPORTED = -1, -2, -3, -4

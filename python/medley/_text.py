@@ -9,11 +9,10 @@ one token stays one line.
 import numbers
 import os
 import re
-import tempfile
 
 import numpy as np
 
-from ._errors import InputError
+from ._errors import InputError, MedleyError
 
 _BLANKS = re.compile(r"[\s\0]")
 _LINE_ENDS = re.compile(r"[\t\r\n\v\f\0\x1c-\x1e\x85\u2028\u2029]")
@@ -30,8 +29,8 @@ def _token_line(token, columns, place):
     fields = (token,) if isinstance(token, str) else token
     if len(fields) != columns:
         raise InputError(
-            f"token {place[1]} of sequence {place[0]} has {len(fields)} columns, expected {columns} "
-            "as in the first"
+            f"token {place[1]} of sequence {place[0]} has {len(fields)} columns, expected "
+            f"{columns} as in the first"
         )
     return " ".join(map(word_field, fields))
 
@@ -69,10 +68,8 @@ def _attribute(name, value):
 
 
 def _item(token):
-    if isinstance(token, dict):
-        fields = [_attribute(name, value) for name, value in token.items()]
-        return [field for field in fields if field is not None]
-    return [_attribute_name(str(name)) for name in token]
+    fields = [_attribute(name, value) for name, value in token.items()]
+    return [field for field in fields if field is not None]
 
 
 def attributes_text(sequences):
@@ -107,8 +104,8 @@ def _conllu_token(token, place):
         names = ("form", "upos") if len(token) == 2 else _FIELDS
         if not 1 <= len(token) <= len(_FIELDS):
             raise InputError(
-                f"word {place[1]} of sentence {place[0]} has {len(token)} fields; give (form, upos) "
-                "or (form, lemma, upos, xpos, feats)"
+                f"word {place[1]} of sentence {place[0]} has {len(token)} fields; give (form, "
+                "upos) or (form, lemma, upos, xpos, feats)"
             )
         token = dict(zip(names, token))
     unknown = set(token) - set(_FIELDS)
@@ -150,14 +147,14 @@ def conllu_text(sentences, trees=None):
 
 
 class TemplateFile:
-    """A template that was given as text, as a file for as long as the context lasts.
+    """A template that was given as text, as a file in memory for as long as the context lasts.
 
-    A name of a built-in set or of a file is passed on: what has a line end, a macro or a colon and
-    is no file is a text.
+    A name of a built-in set or of a file is passed on: what has a line end or a macro and is no
+    file is a text. Models keep the file's name, so it is as short and steady as it can be.
     """
 
     def __init__(self, template):
-        self.given, self.name, self.folder = template, None, None
+        self.given, self.name, self.file = template, None, None
 
     def _is_text(self):
         text = self.given
@@ -167,13 +164,14 @@ class TemplateFile:
         if self.given is None or not self._is_text():
             self.name = None if self.given is None else os.fspath(self.given)
             return self.name
-        self.folder = tempfile.TemporaryDirectory(prefix="medley-")
-        self.name = os.path.join(self.folder.name, "template")
-        with open(self.name, "w", encoding="utf-8") as file:
-            file.write(self.given)
+        self.file = os.memfd_create("template")
+        os.write(self.file, self.given.encode())
+        self.name = f"/proc/self/fd/{self.file}"
         return self.name
 
-    def __exit__(self, *_):
-        if self.folder is not None:
-            self.folder.cleanup()
+    def __exit__(self, kind, problem, trace):
+        if self.file is not None:
+            os.close(self.file)
+            if isinstance(problem, MedleyError) and problem.file == self.name:
+                problem.file = "template"
         return False

@@ -2,6 +2,7 @@
 """Classification with many kernels."""
 
 import numbers
+from typing import Any, Callable, Optional, Tuple, Union
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -10,15 +11,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ._dataset import known_labels, label_order, label_texts
+from ._dataset import UNKNOWN, known_labels, label_order, label_texts
 from ._errors import InputError, MedleyError, UsageError
 from ._kernels import Plan
 from ._model import Learner
+from ._observer import Progress
 from ._options import make_options
 from ._rows import RowEstimator
 from ._text import TemplateFile
-
-UNKNOWN = "(unknown)"  # the label of rows whose own is not among the classes
 
 
 class MKLClassifier(ClassifierMixin, RowEstimator):
@@ -28,9 +28,9 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     ----------
     kernels : "default", "precomputed", a kernel or a list of kernels
         A kernel is a text such as ``'rbf(sigma2=5)'`` or ``'poly(degree=2)@view'``
-        (``medley.list_kernels()``), a callable ``k(X, Z)`` that returns the matrix of its values (or
-        a pair of callable and view), or the square matrix of its values on the training rows; for
-        each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
+        (``medley.list_kernels()``), a callable ``k(X, Z)`` that returns the matrix of its values
+        (or a pair of callable and view), or the square matrix of its values on the training rows;
+        for each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
         ``"precomputed"`` X itself is the kernel values: (rows, training rows), several of them as a
         list or as an array (rows, training rows, kernels); ``'precomputed@name'`` is one view of X.
     views : str or dict
@@ -80,10 +80,29 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     True
     """
 
-    def __init__(self, kernels="default", *, views="auto", penalty="auto", loss="auto",
-                 method="auto", C=None, lambda_=None, p=None, epochs=None, scale=None,
-                 normalize=None, calibrate=False, gap=None, image_shape=None, n_jobs=None,
-                 memory=None, random_state=1, verbose=0, options=None):
+    def __init__(
+        self,
+        kernels: Any = "default",
+        *,
+        views: Union[str, dict] = "auto",
+        penalty: str = "auto",
+        loss: str = "auto",
+        method: str = "auto",
+        C: Optional[float] = None,
+        lambda_: Optional[float] = None,
+        p: Optional[float] = None,
+        epochs: Optional[int] = None,
+        scale: Union[None, str, dict] = None,
+        normalize: Optional[str] = None,
+        calibrate: bool = False,
+        gap: Optional[float] = None,
+        image_shape: Optional[Tuple[int, int]] = None,
+        n_jobs: Optional[int] = None,
+        memory: Optional[str] = None,
+        random_state: Any = 1,
+        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        options: Optional[dict] = None,
+    ) -> None:
         self.kernels = kernels
         self.views = views
         self.penalty = penalty
@@ -106,7 +125,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
 
     # ---- learning ----
 
-    def fit(self, X, y, held_out=None):
+    def fit(self, X, y, held_out=None) -> "MKLClassifier":
         """Learns from rows X with labels y.
 
         held_out: a pair (X, y) of other rows for early stopping of online methods.
@@ -134,7 +153,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         return self._with_labels(self._put(plan, X, []), y)
 
     def _with_labels(self, dataset, y):
-        """Labels that the model does not know are numbered behind the others: they count as wrong."""
+        """Labels that the model does not know come behind the others: they count as wrong."""
         names, codes = label_texts(self.classes_), self._codes(y)
         if (codes < 0).any():
             codes = np.where(codes < 0, len(names), codes)
@@ -163,11 +182,12 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         try:
             Learner(self._learner_options())
         except MedleyError as problem:
-            raise AttributeError(f"there is no partial_fit with these parameters: {problem}") from None
+            told = f"there is no partial_fit with these parameters: {problem}"
+            raise AttributeError(told) from None
         return True
 
     @available_if(_learns_in_pieces)
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X, y, classes=None) -> "MKLClassifier":
         """Learns from a piece of data, once, and may then be given others.
 
         It is the first stage of method obscure; with parameters that have no place there (another
@@ -230,27 +250,27 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         """The place in classes_ of each label of the model."""
         return label_order(self.classes_, self.model_.labels)
 
-    def predict(self, X, grams=None):
+    def predict(self, X, grams=None) -> np.ndarray:
         """The label of every row. grams: values of kernels that were given as matrices."""
         codes, _ = self._predicted(X, grams)
         return self.classes_[codes]
 
-    def predict_proba(self, X, grams=None):
+    def predict_proba(self, X, grams=None) -> np.ndarray:
         """Probabilities of all classes: to be trusted with calibrate=True or loss="logistic"."""
         _, shares = self._predicted(X, grams, probabilities=True)
         return shares / shares.sum(axis=1, keepdims=True)
 
-    def predict_log_proba(self, X, grams=None):
+    def predict_log_proba(self, X, grams=None) -> np.ndarray:
         """Logarithms of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, grams))
 
-    def decision_function(self, X, grams=None):
+    def decision_function(self, X, grams=None) -> np.ndarray:
         """Scores: (rows, classes), of two classes (rows,), positive for the second."""
         _, scores = self._predicted(X, grams)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def score(self, X, y, sample_weight=None, grams=None):
+    def score(self, X, y, sample_weight=None, grams=None) -> float:
         """The share of right labels."""
         return accuracy_score(y, self.predict(X, grams), sample_weight=sample_weight)
 
@@ -264,8 +284,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         if self.calibrate:
             exceptions["check_classifiers_train"] = (
                 "the check wants predict to be the class of the highest probability; calibration "
-                "adds an offset for each class to probabilities and leaves predicted labels as they "
-                "are without it, as the command does, so the two differ where classes are close"
+                "adds an offset for each class to probabilities and leaves predicted labels as "
+                "they are without it, as the command does: the two differ where classes are close"
             )
         return exceptions
 

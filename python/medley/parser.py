@@ -5,6 +5,7 @@ import ctypes
 import numbers
 import os
 import tempfile
+from typing import Any, Callable, List, Optional, Union
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +14,7 @@ from ._base import MedleyEstimator
 from ._dataset import parse, read_file
 from ._errors import InputError
 from ._library import c_text, c_texts, call, lib, text
+from ._observer import Progress
 from ._text import TemplateFile, conllu_text
 
 
@@ -21,8 +23,8 @@ class DependencyParser(MedleyEstimator):
 
     X is a list of sentences; a sentence is a list of words, each a dict with some of form, lemma,
     upos, xpos, feats, or a pair (form, upos), or a tuple of all five. Or X is CoNLL-U: the path of
-    a file, or its text, which brings the trees along. y is a list of lists of pairs (head, relation)
-    or of heads alone; words count from 1 and the head of the root is 0.
+    a file, or its text, which brings the trees along. y is a list of lists of pairs (head,
+    relation) or of heads alone; words count from 1 and the head of the root is 0.
 
     Parameters
     ----------
@@ -56,10 +58,29 @@ class DependencyParser(MedleyEstimator):
 
     _has_probabilities = False
 
-    def __init__(self, template=None, *, penalty="auto", loss="auto", method="auto", C=None,
-                 lambda_=None, p=None, epochs=None, min_count=None, hash_bits=None, tags=None,
-                 roots="one", projective=False, unlabelled=False, n_jobs=None, memory=None,
-                 random_state=1, verbose=0, options=None):
+    def __init__(
+        self,
+        template: Union[None, str, os.PathLike] = None,
+        *,
+        penalty: str = "auto",
+        loss: str = "auto",
+        method: str = "auto",
+        C: Optional[float] = None,
+        lambda_: Optional[float] = None,
+        p: Optional[float] = None,
+        epochs: Optional[int] = None,
+        min_count: Optional[int] = None,
+        hash_bits: Optional[int] = None,
+        tags: Optional[str] = None,
+        roots: str = "one",
+        projective: bool = False,
+        unlabelled: bool = False,
+        n_jobs: Optional[int] = None,
+        memory: Optional[str] = None,
+        random_state: Any = 1,
+        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        options: Optional[dict] = None,
+    ) -> None:
         self.template = template
         self.penalty = penalty
         self.loss = loss
@@ -82,13 +103,14 @@ class DependencyParser(MedleyEstimator):
 
     # ---- learning ----
 
-    def fit(self, X, y=None, held_out=None):
+    def fit(self, X, y=None, held_out=None) -> "DependencyParser":
         """Learns from sentences X with trees y; held_out: others for early stopping."""
         return self._learn(X, y, None if held_out is None else _pair(held_out))
 
     def _problem(self, X, y):
         dataset, heads_only = _treebank(X, y)
-        fixed = {"task": "tree", "unlabelled": bool(self.unlabelled or heads_only), "template": None}
+        heads_only = bool(self.unlabelled or heads_only)
+        fixed = {"task": "tree", "unlabelled": heads_only, "template": None}
         return dataset, fixed, TemplateFile(self.template)
 
     def _test_rows(self, X, y=None):
@@ -118,7 +140,7 @@ class DependencyParser(MedleyEstimator):
             dataset = parse(conllu_text(filled), "X", format="conllu")
         return self.model_.predict(dataset, self._threads), dataset, lengths
 
-    def predict(self, X):
+    def predict(self, X) -> List[list]:
         """The trees of sentences: lists of pairs (head, relation), or of heads."""
         answer, _, lengths = self._predicted(X)
         if answer is None:
@@ -132,7 +154,7 @@ class DependencyParser(MedleyEstimator):
             start += length
         return trees
 
-    def parse_conllu(self, content):
+    def parse_conllu(self, content) -> str:
         """CoNLL-U (a text, or the path of a file) with HEAD and DEPREL filled in, as a text."""
         answer, dataset, _ = self._predicted(content)
         heads = np.ascontiguousarray(answer.head, dtype=np.int32)
@@ -146,7 +168,7 @@ class DependencyParser(MedleyEstimator):
             with open(path, encoding="utf-8", newline="") as file:
                 return file.read()
 
-    def score(self, X, y=None):
+    def score(self, X, y=None) -> float:
         """LAS, the share of words with the right head and relation; without relations UAS."""
         told = self.evaluate(X, y)
         return told["las"] if "las" in told else told["uas"]
@@ -155,7 +177,7 @@ class DependencyParser(MedleyEstimator):
         check_is_fitted(self, "model_")
         return self._test_rows(X, y)
 
-    def evaluate(self, X, y=None):
+    def evaluate(self, X, y=None) -> dict:
         """UAS, LAS and other figures, as a dict."""
         return super().evaluate(X, y)
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression with many kernels."""
 
+from typing import Any, Callable, Optional, Tuple, Union
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from ._errors import InputError, UsageError
+from ._observer import Progress
 from ._rows import RowEstimator
 from ._text import TemplateFile
 
@@ -34,10 +37,26 @@ class MKLRegressor(RegressorMixin, RowEstimator):
     _numeric_targets = True
     _has_probabilities = False
 
-    def __init__(self, kernels="default", *, views="auto", penalty="auto", loss="auto",
-                 method="auto", C=None, lambda_=None, scale=None, normalize=None, gap=None,
-                 image_shape=None, n_jobs=None, memory=None, random_state=1, verbose=0,
-                 options=None):
+    def __init__(
+        self,
+        kernels: Any = "default",
+        *,
+        views: Union[str, dict] = "auto",
+        penalty: str = "auto",
+        loss: str = "auto",
+        method: str = "auto",
+        C: Optional[float] = None,
+        lambda_: Optional[float] = None,
+        scale: Union[None, str, dict] = None,
+        normalize: Optional[str] = None,
+        gap: Optional[float] = None,
+        image_shape: Optional[Tuple[int, int]] = None,
+        n_jobs: Optional[int] = None,
+        memory: Optional[str] = None,
+        random_state: Any = 1,
+        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        options: Optional[dict] = None,
+    ) -> None:
         self.kernels = kernels
         self.views = views
         self.penalty = penalty
@@ -55,7 +74,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         self.verbose = verbose
         self.options = options
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> "MKLRegressor":
         """Learns from rows X with numbers y."""
         return self._learn(X, y)
 
@@ -76,12 +95,12 @@ class MKLRegressor(RegressorMixin, RowEstimator):
     def _check_target(self, y):
         return np.asarray(super()._check_target(y), dtype=np.float64)
 
-    def predict(self, X, grams=None):
+    def predict(self, X, grams=None) -> np.ndarray:
         """The number of every row. grams: values of kernels that were given as matrices."""
         dataset = self._new_rows(X, grams)
         return self.model_.predict(dataset, self._threads).value
 
-    def score(self, X, y, sample_weight=None, grams=None):
+    def score(self, X, y, sample_weight=None, grams=None) -> float:
         """R squared."""
         return r2_score(y, self.predict(X, grams), sample_weight=sample_weight)
 

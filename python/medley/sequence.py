@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels for every position of a sequence."""
 
+import os
+from typing import Any, Callable, List, Optional, Tuple, Union
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import MedleyEstimator
-from ._dataset import Dataset, known_labels, label_order, label_texts, parse
+from ._dataset import UNKNOWN, Dataset, known_labels, label_order, label_texts, parse
 from ._errors import InputError, UsageError
+from ._observer import Progress
 from ._text import TemplateFile, attributes_text, columns_text
-from .classifier import UNKNOWN
 
 # For plain words where no template is named: the word, its neighbours, ends and shape.
 _WORD_LINES = [
@@ -42,16 +45,16 @@ def default_template(columns):
 class SequenceLabeler(MedleyEstimator):
     """Learns to label sequences: words of a sentence, letters of a word, steps of a signal.
 
-    X is a list of sequences. A sequence is a list of tokens, which are all texts, or tuples of texts
-    (columns that templates speak of), or dicts of attributes ({name: text, number or bool}, as of
-    CRFsuite); or it is a 2-D array of numbers with a row for each position, for kernels. y is a list
-    of lists of labels.
+    X is a list of sequences. A sequence is a list of tokens, which are all texts, or tuples of
+    texts (columns that templates speak of), or dicts of attributes ({name: text, number or bool},
+    as of CRFsuite); or it is a 2-D array of numbers with a row for each position, for kernels. y is
+    a list of lists of labels.
 
     Parameters
     ----------
     template : "auto", None, name, path or text
-        Feature templates of CRF++ or Wapiti for words: a built-in set (``medley.list_templates()``),
-        a file, or the lines themselves. "auto": a set of our own.
+        Feature templates of CRF++ or Wapiti for words: a built-in set
+        (``medley.list_templates()``), a file, or the lines themselves. "auto": a set of our own.
     kernels : "default" or list of texts
         For sequences of numbers, and attributes (where the default is a weight for each).
     order : 1 or 2
@@ -77,11 +80,35 @@ class SequenceLabeler(MedleyEstimator):
     [['D', 'N', 'V']]
     """
 
-    def __init__(self, template="auto", *, kernels="default", views="auto", penalty="auto",
-                 loss="auto", method="auto", C=None, lambda_=None, p=None, epochs=None, eta0=None,
-                 order=1, bigram="auto", min_count=None, hash_bits=None, scale=None,
-                 normalize=None, calibrate=False, image_shape=None, scoring="accuracy",
-                 n_jobs=None, memory=None, random_state=1, verbose=0, options=None):
+    def __init__(
+        self,
+        template: Union[None, str, os.PathLike] = "auto",
+        *,
+        kernels: Any = "default",
+        views: Union[str, dict] = "auto",
+        penalty: str = "auto",
+        loss: str = "auto",
+        method: str = "auto",
+        C: Optional[float] = None,
+        lambda_: Optional[float] = None,
+        p: Optional[float] = None,
+        epochs: Optional[int] = None,
+        eta0: Union[None, float, str] = None,
+        order: int = 1,
+        bigram: str = "auto",
+        min_count: Optional[int] = None,
+        hash_bits: Optional[int] = None,
+        scale: Union[None, str, dict] = None,
+        normalize: Optional[str] = None,
+        calibrate: bool = False,
+        image_shape: Optional[Tuple[int, int]] = None,
+        scoring: str = "accuracy",
+        n_jobs: Optional[int] = None,
+        memory: Optional[str] = None,
+        random_state: Any = 1,
+        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        options: Optional[dict] = None,
+    ) -> None:
         self.template = template
         self.kernels = kernels
         self.views = views
@@ -111,24 +138,22 @@ class SequenceLabeler(MedleyEstimator):
     # ---- data ----
 
     def _dataset(self, sequences):
-        """A dataset of sequences that are not empty, and their kind."""
+        """A dataset of sequences that are not empty, their kind, and the columns of words."""
         kind = _kind_of(sequences)
         if kind == "numbers":
             dataset = Dataset()
             dataset.put_table(_stack(sequences), "", self.image_shape)
             dataset.put_sequences([_length(sequence) for sequence in sequences])
-            return dataset, kind
+            return dataset, kind, 0
         if kind == "attributes":
-            content = attributes_text(sequences)
-            return parse(content, "X", format="attributes"), kind
-        content, self._columns = columns_text(sequences)
-        return parse(content, "X", format="columns", label="none", text_columns=True), kind
+            return parse(attributes_text(sequences), "X", format="attributes"), kind, 0
+        content, columns = columns_text(sequences)
+        dataset = parse(content, "X", format="columns", label="none", text_columns=True)
+        return dataset, kind, columns
 
     def _fixed(self, kind):
         """Options that are no plain parameters, without the template."""
         kernels = self.kernels
-        if kind != "numbers" and not isinstance(kernels, str) and kernels is None:
-            kernels = "default"
         if isinstance(kernels, str):
             kernels = None if kernels == "default" else [kernels]
         if kernels is not None and not all(isinstance(kernel, str) for kernel in kernels):
@@ -137,18 +162,18 @@ class SequenceLabeler(MedleyEstimator):
             raise UsageError("kernels are for numbers and attributes; words have templates")
         return {"task": "chain", "kernel": kernels, "template": None}
 
-    def _template(self, kind):
+    def _template(self, kind, columns):
         if kind != "words":
             if self.template not in ("auto", None):
                 raise UsageError("templates are for words; these sequences have numbers")
             return None
         if self.template is None:
             raise UsageError("words need feature templates to learn from; use template=\"auto\"")
-        return default_template(self._columns) if self.template == "auto" else self.template
+        return default_template(columns) if self.template == "auto" else self.template
 
     # ---- learning ----
 
-    def fit(self, X, y, held_out=None):
+    def fit(self, X, y, held_out=None) -> "SequenceLabeler":
         """Learns from sequences X with labels y.
 
         held_out: a pair (X, y) of other sequences for early stopping.
@@ -159,15 +184,15 @@ class SequenceLabeler(MedleyEstimator):
         sequences, labels = _filled(X, y)
         flat = [label for sequence in labels for label in sequence]
         self.classes_, codes = _distinct(flat)
-        dataset, kind = self._dataset(sequences)
+        dataset, kind, columns = self._dataset(sequences)
         dataset.put_labels(codes, label_texts(self.classes_))
-        return dataset, self._fixed(kind), TemplateFile(self._template(kind))
+        return dataset, self._fixed(kind), TemplateFile(self._template(kind, columns))
 
     def _test_rows(self, X, y):
         return self._with_labels(*_filled(X, y))
 
     def _with_labels(self, sequences, labels):
-        dataset, _ = self._dataset(sequences)
+        dataset = self._dataset(sequences)[0]
         place = {label: i for i, label in enumerate(self.classes_.tolist())}
         names = label_texts(self.classes_)
         flat = [label for sequence in labels for label in sequence]
@@ -187,13 +212,13 @@ class SequenceLabeler(MedleyEstimator):
         filled = [sequence for sequence in X if _length(sequence)]
         if not filled:
             return None, lengths
-        dataset, _ = self._dataset(filled)
+        dataset = self._dataset(filled)[0]
         return self.model_.predict(dataset, self._threads, **arguments), lengths
 
     def _order(self):
         return label_order(self.classes_, self.model_.labels)
 
-    def predict(self, X):
+    def predict(self, X) -> List[list]:
         """The labels of every sequence, as a list of lists."""
         answer, lengths = self._predicted(X)
         if answer is None:
@@ -201,7 +226,7 @@ class SequenceLabeler(MedleyEstimator):
         labels = self.classes_[self._order()[answer.label]].tolist()
         return _split(labels, lengths)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> List[np.ndarray]:
         """Marginals: for every sequence an array (positions, classes)."""
         answer, lengths = self._predicted(X, probabilities=True)
         if answer is None:
@@ -211,12 +236,13 @@ class SequenceLabeler(MedleyEstimator):
         shares /= shares.sum(axis=1, keepdims=True)
         return _split(shares, lengths)
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X) -> List[List[dict]]:
         """Marginals as dicts: for every sequence a list of {label: probability}."""
         names = self.classes_.tolist()
-        return [[dict(zip(names, row.tolist())) for row in table] for table in self.predict_proba(X)]
+        tables = self.predict_proba(X)
+        return [[dict(zip(names, row.tolist())) for row in table] for table in tables]
 
-    def predict_best(self, X, count=5):
+    def predict_best(self, X, count=5) -> List[List[tuple]]:
         """The best outputs of every sequence, best first: lists of pairs (labels, score)."""
         answer, lengths = self._predicted(X, best=count)
         result, row, sequence = [], 0, 0
@@ -232,7 +258,7 @@ class SequenceLabeler(MedleyEstimator):
             row, sequence = row + length, sequence + (length > 0)
         return result
 
-    def score(self, X, y):
+    def score(self, X, y) -> float:
         """What ``scoring`` names: the share of right labels, chunk F1, or whole sequences."""
         names = {"accuracy": "accuracy", "f1": "chunk_f1", "exact_match": "exact_match"}
         if self.scoring not in names:

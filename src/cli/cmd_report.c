@@ -35,7 +35,7 @@ static medley_status load_data(const cli_arguments *arguments, const medley_mode
     return cli_load_data(&rest, model, data, error);
 }
 
-/* "letter.data.gz, folds 1-9". */
+/* "letter.data.gz (folds 1-9)". */
 static void name_data(const cli_arguments *arguments, char *text, size_t size)
 {
     char name[CLI_NAME_BYTES];
@@ -44,9 +44,12 @@ static void name_data(const cli_arguments *arguments, char *text, size_t size)
                                                               : "the data";
     const char *folds = cli_value(arguments, "folds");
     const char *sample = cli_value(arguments, "sample");
-    snprintf(text, size, "%s%s%s%s%s%s",
-             strcmp(path, "-") == 0 ? "standard input" : cli_report_name(name, path),
-             folds ? ", folds " : "", folds ? folds : "", sample ? ", " : "", sample ? sample : "",
+    const int used = snprintf(
+        text, size, "%s", strcmp(path, "-") == 0 ? "standard input" : cli_report_name(name, path));
+    if (used < 0 || (size_t)used >= size || (folds == NULL && sample == NULL))
+        return;
+    snprintf(text + used, size - (size_t)used, " (%s%s%s%s%s)", folds ? "folds " : "",
+             folds ? folds : "", folds && sample ? ", " : "", sample ? sample : "",
              sample ? " drawn at random" : "");
 }
 

@@ -333,7 +333,7 @@ static const char *const examples[] = {
 extern const cli_command cli_command_tune;
 const cli_command cli_command_tune = {
     .name = "tune",
-    .usage = "[--cv K] [--model FILE] [training options, any as a list] DATA",
+    .usage = "[--cv K] [--model FILE] [options, any as a list] DATA",
     .summary = "choose options by cross-validation",
     .description =
         "Tries every combination of the training options that are given as lists, each in K folds, "

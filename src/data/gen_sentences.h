@@ -21,8 +21,9 @@ typedef struct md_sentence {
     md_word words[MD_SENTENCE_MOST];
 } md_sentence;
 
-/* At noise 1 a share of 3 % of the words is misspelt, 2 % have the tag of a word that could be
- * taken for them, and in 6 % of the sentences two neighbours change places. */
+/* At noise 1 a share of 3 % of the words of four letters and more is misspelt, 2 % of all words
+ * have the tag of one that could be taken for them, and in 6 % of the sentences two neighbours
+ * change places. */
 medley_status md_sentence_draw(md_sentence *sentence, double noise, md_random *random,
                                medley_error *error);
 

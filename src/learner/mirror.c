@@ -97,6 +97,10 @@ static double next_rate(md_online *online, double z)
         const double d = lambda * mirror->rounds + mirror->s;
         const double slope = (lambda / mirror->q * mirror->length + z) / mirror->radius;
         const double root = sqrt(mirror->q) * slope;
+        if (mirror->skipped > 0 && z > 0) { /* s^2 grows by about root^2 / 2 in a round */
+            mirror->s = root * sqrt(mirror->skipped / 2);
+            mirror->skipped = 0;
+        }
         /* 0.5 (sqrt(d^2 + root^2) - d), without the difference */
         mirror->s += 0.5 * root * root / (hypot(d, root) + d);
     }
@@ -114,7 +118,7 @@ void md_mirror_update(md_online *online, size_t count, size_t examples)
         return;
     }
     const double z = count > 0 && mirror->adaptive ? share * gradient_length(online, count) : 0;
-    const double eta = next_rate(online, z);
+    const double eta = next_rate(online, z) * md_online_cooling(online);
     rescale_all(online, 1 - online->settings.lambda * eta / mirror->q);
     if (count > 0 && !add_gradients(online, count, share * eta)) {
         online->diverged = true;
@@ -167,6 +171,25 @@ medley_status md_mirror_descend(md_online *online, bool adaptive, medley_error *
     mirror->adaptive = adaptive;
     mirror->rounds = mirror->s = 0;
     return MEDLEY_OK;
+}
+
+void md_mirror_skip(md_online *online, double rounds)
+{
+    online->mirror.rounds = online->mirror.skipped = rounds;
+}
+
+/* theta_j = q (||w_j|| / ||w||_{2,p})^(p-2) w_j, the inverse of the link. */
+void md_online_return_links(md_online *online)
+{
+    const md_online_problem *problem = &online->problem;
+    const double p = online->settings.p;
+    for (size_t m = 0; m < problem->block_count; m++)
+        online->norm[m] = problem->blocks[m]->norm;
+    const double length = norm_q(online->norm, problem->block_count, p);
+    for (size_t m = 0; m < problem->block_count; m++)
+        if (online->norm[m] > 0)
+            md_block_rescale(problem->blocks[m],
+                             p / (p - 1) * exp((p - 2) * log(online->norm[m] / length)));
 }
 
 double md_mirror_bound(md_online *online, double largest_self, double delta)

@@ -96,7 +96,7 @@ void md_online_clear(md_online *online)
 }
 
 /* inverse: 1/(sigma t) with sigma the strong convexity of lambda Omega; eta0/t if it has none. */
-static double plain_rate(const md_online *online)
+static double rate(const md_online *online)
 {
     const md_online_settings *s = &online->settings;
     const double t = (double)online->round;
@@ -110,13 +110,12 @@ static double plain_rate(const md_online *online)
     return s->eta0 / ((sigma > 0 ? sigma : 1) * t);
 }
 
-/* As a run cools down, single examples have less and less of a say. */
-static double rate(const md_online *online)
+double md_online_cooling(const md_online *online)
 {
     const md_online_settings *s = &online->settings;
     const double since = (double)online->round - s->cool_from;
     const double share = s->cool_to > s->cool_from ? since / (s->cool_to - s->cool_from) : 0;
-    return plain_rate(online) * (share > 0 ? fmax(COLDEST, 1 - share) : 1);
+    return share > 0 ? fmax(COLDEST, 1 - share) : 1;
 }
 
 /* ---- one round ---- */
@@ -397,7 +396,7 @@ static bool is_prox_due(md_online *online, bool last)
 static void prox_update(md_online *online, size_t count, size_t examples, bool last)
 {
     const md_penalty *penalty = online->problem.penalty;
-    const double eta = rate(online);
+    const double eta = rate(online) * md_online_cooling(online);
     const double tau = fmin(eta * online->settings.lambda * (double)examples, MOST_SHRINK);
     const double absorbed = md_penalty_absorbed(penalty);
     if (absorbed > 0)

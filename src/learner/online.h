@@ -24,7 +24,7 @@ typedef struct md_online_settings {
     double p;   /* of the mirror rule: 1 < p <= 2 */
     double eta; /* of its first stage */
     double lambda, eta0;
-    md_schedule schedule; /* not auto */
+    md_schedule schedule;      /* not auto */
     double cool_from, cool_to; /* rounds between which rates fall to next to nothing; 0: none */
     bool average;
     size_t average_from; /* iterates of earlier epochs do not count */
@@ -74,6 +74,7 @@ typedef struct md_mirror {
     bool adaptive;    /* stage 2 of OBSCURE; else of Pegasos, s = 0 */
     double radius;    /* R of stage 2 */
     double rounds, s; /* t and s of stage 2 */
+    double skipped;   /* of the rounds, those before a run that continues; 0: s knows of them */
     double length;    /* ||theta||_{2,q} */
     size_t began;     /* epoch of stage 2's beginning */
 } md_mirror;
@@ -147,6 +148,12 @@ double md_mirror_eta(const md_online_problem *problem);
 /* Theorem 1: with probability 1 - delta the objective is not farther from the optimum.
  * largest_self: the largest K_j(x,x), 1 in the paper. NaN before stage 2. */
 double md_mirror_bound(md_online *online, double largest_self, double delta);
+
+/* theta, which is what scores since md_online_take_links, becomes dual to it again. */
+void md_online_return_links(md_online *online);
+
+/* Stage 2 goes on as if it had taken so many rounds. */
+void md_mirror_skip(md_online *online, double rounds);
 
 /* theta becomes what scores, and the links 1. */
 void md_online_take_links(md_online *online);

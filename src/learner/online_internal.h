@@ -11,6 +11,9 @@
 /* The visited examples in the order of the data. */
 void md_online_fill_order(md_online *online);
 
+/* Factor of the rate: as a run cools down, single examples have less and less of a say. */
+double md_online_cooling(const md_online *online);
+
 /* The first `count` gradients of the round, with a rate; norms behind it go to online->norm. */
 void md_online_step(md_online *online, size_t count, double eta);
 

@@ -6,21 +6,26 @@
  * it brings a block in again. What the noise of single steps has left of blocks that nothing needs
  * is taken out at the end. */
 #include "learner/path.h"
+#include "learner/theta_copy.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static const double EPOCHS = 0.5;     /* share that models take that set out from another */
-static const double LEFT_OUT = 0.05;  /* share of the rounds of a whole run that they leave out */
-static const double FASTER = 10;       /* their rates, if nobody has said what they should be */
-static const double AGAIN = 4;        /* the rate is searched anew when lambda has fallen so far */
-static const double ROUNDING = 1e-5;  /* of the lambda that leaves out all blocks */
+static const double EPOCHS = 0.5;    /* share that models take that set out from another */
+static const double LEFT_OUT = 0.05; /* share of the rounds of a whole run that they leave out */
+/* Their rates, if nobody has said what they should be. Explicit features have few epochs. */
+static const double FASTER = 10, FASTER_EXPLICIT = 2;
+static const double SLOWER = 3;      /* if that was too fast */
+static const double FAR = 0.9;       /* of the objective at the start of a run */
+static const double AGAIN = 4;       /* the rate is searched anew when lambda has fallen so far */
+static const double ROUNDING = 1e-5; /* of the lambda that leaves out all blocks */
 
 struct walk {
     md_problem *problem;
     md_trained trained;
     md_path_start start;
-    size_t epochs;   /* of a whole run */
+    size_t epochs; /* of a whole run */
+    size_t first_epochs;
     bool given_rate; /* by the options */
     double searched; /* the lambda that the rate was searched for; NaN: none */
 };
@@ -30,29 +35,87 @@ static bool starts_empty(const struct walk *walk)
     return walk->start.is_zero && walk->problem->lambda >= walk->start.lambda * (1 - ROUNDING);
 }
 
-static size_t count_active(const md_trained *trained)
+/* Has any block under the penalty learnt something? */
+static bool is_empty(const md_trained *trained)
 {
-    size_t count = 0;
-    for (size_t m = 0; m < trained->block_count; m++)
-        count += trained->blocks[m]->norm > 0;
-    return count;
+    for (size_t m = 0; m < trained->penalised; m++)
+        if (trained->blocks[m]->norm > 0)
+            return false;
+    return true;
 }
 
+/* One run at this lambda. */
 static medley_status learn(struct walk *walk, medley_error *error)
 {
     md_problem *problem = walk->problem;
     md_trained *trained = &walk->trained;
     const double all = (double)walk->epochs;
     const bool anew = !walk->given_rate && !(problem->lambda * AGAIN > walk->searched);
-    trained->continues = count_active(trained) > 0;
     trained->rounds = (size_t)(LEFT_OUT * all * (double)problem->example_count) + 1;
     problem->epochs = trained->continues ? (size_t)ceil(EPOCHS * all) : walk->epochs;
+    problem->first_epochs = trained->continues ? 0 : walk->first_epochs; /* they find a start */
     if (anew) {
         problem->eta0 = NAN;
         walk->searched = problem->lambda;
     }
+    free(trained->epochs);
+    trained->epochs = NULL;
+    trained->epoch_count = 0;
     const medley_status status = md_run_online(problem, trained, NULL, 0, "training", error);
     problem->eta0 = trained->eta0;
+    return status;
+}
+
+/* The objective of what the blocks hold. */
+static medley_status measure(double *objective, const struct walk *walk, medley_error *error)
+{
+    const md_trained *trained = &walk->trained;
+    md_online online = {0};
+    const md_online_problem loop = md_problem_for_loop(walk->problem, trained->blocks,
+                                                       trained->block_count, trained->penalised);
+    const md_online_settings settings = md_problem_settings(walk->problem, &loop);
+    medley_status status = md_online_init(&online, &loop, &settings, error);
+    if (status == MEDLEY_OK)
+        status = md_online_objective(&online, objective, NULL, error);
+    md_online_clear(&online);
+    return status;
+}
+
+/* A run that ends above where it has set out from was too fast: it is taken back. *before: the
+ * objective there. */
+static medley_status learn_with_care(struct walk *walk, double *before, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_status stopped = MEDLEY_OK;
+    md_trained *trained = &walk->trained;
+    float **start = NULL;
+    MEDLEY_TRY(md_theta_copy(&start, trained, error));
+    MEDLEY_TRY(measure(before, walk, error));
+    for (;;) {
+        MEDLEY_TRY(stopped = learn(walk, error));
+        if (stopped != MEDLEY_OK || trained->objective <= *before || trained->faster <= 1)
+            break;
+        trained->faster = fmax(1, trained->faster / SLOWER);
+        MEDLEY_TRY(md_theta_restore(trained, start, walk->problem->ledger, error));
+    }
+    status = stopped;
+done:
+    md_theta_free(start, trained->block_count);
+    return status;
+}
+
+/* A second run for models that are far from the one before. The tables of trees are too large for
+ * copies, and their rates are not searched. */
+static medley_status learn_next(struct walk *walk, medley_error *error)
+{
+    md_trained *trained = &walk->trained;
+    trained->continues = !is_empty(trained);
+    if (!trained->continues || walk->given_rate || walk->problem->trees)
+        return learn(walk, error);
+    double before;
+    medley_status status = learn_with_care(walk, &before, error);
+    if (status == MEDLEY_OK && trained->objective < FAR * before)
+        status = learn_with_care(walk, &before, error);
     return status;
 }
 
@@ -82,51 +145,47 @@ static void clear_aside(md_trained *trained, double shortest)
     }
 }
 
-/* Those go that are short beside the longest and without which the objective is no higher. */
-static medley_status drop_short(struct walk *walk, medley_error *error)
+/* The blocks go that are shorter than this, if the objective is no higher without them. */
+static medley_status try_without(struct walk *walk, double shortest, double *dropped,
+                                 medley_error *error)
 {
-    static const double shares[] = {1e-3, 1e-2, 3e-2};
     md_trained *trained = &walk->trained;
-    const md_online_problem loop = md_problem_for_loop(walk->problem, trained->blocks,
-                                                       trained->block_count, trained->penalised);
-    const md_online_settings settings = md_problem_settings(walk->problem, &loop);
-    md_online online = {0};
-    double longest = 0;
-    double shortest = 0;
-    for (size_t m = 0; m < trained->penalised; m++)
-        longest = fmax(longest, trained->blocks[m]->norm);
-    medley_status status = md_online_init(&online, &loop, &settings, error);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares && status == MEDLEY_OK; i++) {
-        double objective;
-        if (!put_aside(trained, shares[i] * longest))
-            continue;
-        status = md_online_objective(&online, &objective, NULL, error);
-        if (status < 0 || objective > trained->objective)
-            break;
-        shortest = shares[i] * longest;
+    double objective;
+    if (!put_aside(trained, shortest))
+        return MEDLEY_OK;
+    const medley_status status = measure(&objective, walk, error);
+    if (status == MEDLEY_OK && objective <= trained->objective * (1 + ROUNDING)) {
         trained->objective = objective;
+        *dropped = shortest;
     }
-    clear_aside(trained, shortest);
-    md_online_clear(&online);
     return status;
 }
 
-/* Penalties that shrink all blocks alike leave none out. */
+/* All of them, where the model is not much better than none; else those that are short beside the
+ * longest. Penalties that shrink all blocks alike leave none out. */
 static medley_status drop_idle(struct walk *walk, medley_error *error)
 {
-    md_trained *trained = &walk->trained;
+    static const double shares[] = {1e-3, 1e-2, 3e-2};
+    static const double much = 0.95;
     const md_penalty *penalty = walk->problem->penalty;
+    md_trained *trained = &walk->trained;
+    medley_status status = MEDLEY_OK;
+    double longest = 0;
+    double dropped = 0;
     if (walk->problem->method->rule == MD_RULE_MIRROR ||
         (md_penalty_is_uniform(penalty) && md_penalty_inner_threshold(penalty) == 0))
         return MEDLEY_OK;
-    if (trained->penalised == trained->block_count &&
-        trained->objective >= walk->start.objective * (1 - ROUNDING)) {
-        clear_aside(trained, INFINITY);
-        trained->objective = walk->start.objective;
-        walk->searched = NAN; /* rates that learn nothing are as good as any here */
-        return MEDLEY_OK;
-    }
-    return drop_short(walk, error);
+    for (size_t m = 0; m < trained->penalised; m++)
+        longest = fmax(longest, trained->blocks[m]->norm);
+    if (trained->objective > much * walk->start.objective)
+        status = try_without(walk, INFINITY, &dropped, error);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares && status == MEDLEY_OK; i++)
+        if (dropped < shares[i] * longest)
+            status = try_without(walk, shares[i] * longest, &dropped, error);
+    clear_aside(trained, dropped);
+    if (is_empty(trained))
+        walk->searched = NAN; /* where nothing is learnt, any rate does */
+    return status;
 }
 
 /* ---- the walk ---- */
@@ -134,9 +193,6 @@ static medley_status drop_idle(struct walk *walk, medley_error *error)
 static medley_status one_model(medley_model **model, struct walk *walk, medley_error *error)
 {
     md_trained *trained = &walk->trained;
-    free(trained->epochs);
-    trained->epochs = NULL;
-    trained->epoch_count = trained->iterations = trained->updates = 0;
     medley_status status = MEDLEY_OK;
     medley_status stopped = MEDLEY_OK;
     if (starts_empty(walk)) {
@@ -144,7 +200,7 @@ static medley_status one_model(medley_model **model, struct walk *walk, medley_e
         trained->objective = walk->start.objective;
         trained->converged = true;
     } else {
-        MEDLEY_TRY(stopped = learn(walk, error));
+        MEDLEY_TRY(stopped = learn_next(walk, error));
         MEDLEY_TRY(drop_idle(walk, error));
     }
     MEDLEY_TRY(md_model_build(model, walk->problem, trained, error));
@@ -159,12 +215,15 @@ medley_status md_fit_online_path(md_problem *problem, const medley_path_options 
     medley_status status = MEDLEY_OK;
     struct walk walk = {.problem = problem,
                         .epochs = problem->epochs,
+                        .first_epochs = problem->first_epochs,
                         .given_rate = !isnan(problem->eta0),
                         .searched = NAN};
     MEDLEY_TRY(md_trained_make(&walk.trained, problem, error));
     MEDLEY_TRY(md_path_find_start(&walk.start, problem, &walk.trained, error));
     walk.trained.cools = true;
-    walk.trained.faster = walk.given_rate ? 1 : FASTER;
+    walk.trained.faster = walk.given_rate                   ? 1
+                          : md_problem_is_explicit(problem) ? FASTER_EXPLICIT
+                                                            : FASTER;
     bool wanted = true;
     for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
         medley_model *model = NULL;

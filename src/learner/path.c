@@ -18,10 +18,11 @@ static medley_status check_lambdas(const medley_path_options *path, medley_error
     if (path->count == 0)
         return md_fail(error, MEDLEY_USAGE, "a path needs a count of lambdas above 0");
     if (path->lambda == NULL && !(path->ratio > 0 && path->ratio < 1))
-        return md_fail(error, MEDLEY_USAGE,
-                       "the ratio of a path's last lambda to its first is %g; it must lie between 0 "
-                       "and 1",
-                       path->ratio);
+        return md_fail(
+            error, MEDLEY_USAGE,
+            "the ratio of a path's last lambda to its first is %g; it must lie between 0 "
+            "and 1",
+            path->ratio);
     for (size_t i = 0; path->lambda != NULL && i < path->count; i++) {
         if (!(path->lambda[i] > 0 && path->lambda[i] < 1e300))
             return md_fail(error, MEDLEY_USAGE, "lambda %zu of the path is %g; it must be positive",
@@ -72,8 +73,8 @@ static bool join_and_take(void *context, medley_model *model)
 {
     struct joining *joining = context;
     medley_model *labeller = NULL;
-    joining->status = medley_model_read(&labeller, joining->bytes, joining->size, "relations",
-                                        joining->error);
+    joining->status =
+        medley_model_read(&labeller, joining->bytes, joining->size, "relations", joining->error);
     if (joining->status == MEDLEY_OK)
         joining->status = md_labeller_join(model, &labeller, joining->error);
     medley_model_free(labeller);

@@ -2,12 +2,13 @@
 /* Where a path begins: the least lambda that leaves out all blocks, from the gradient of the mean
  * loss at theta = 0. theta = 0 is the optimum if and only if minus that gradient is in lambda times
  * the penalty's subdifferential at 0, and that is so if a small step along the gradient is taken
- * back by the prox. Where the gradient is not unique (the hinge of three or more labels) one of them
- * is looked at, and the true value may be smaller.
+ * back by the prox. Where the gradient is not unique (the hinge of three or more labels) one of
+ * them is looked at, and the true value may be smaller.
  *
  * Powers of norms (mkl, l2, block, squared-block) have no such lambda. For them a path begins where
- * the penalty would take half of what there is to gain: along the gradient's direction u, and for
- * the step r at which the linearised loss is 0, lambda Omega(r u) = loss / 2. */
+ * about a quarter of the loss at 0 can be gained, half of which the penalty takes: along the
+ * gradient's direction u, r is the step at which the linearised loss has fallen by a quarter, and
+ * lambda Omega(r u) is half of that, as at the optimum of a square. */
 #include "learner/path.h"
 
 #include "base/memory.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 
 static const double SMALL_STEP = 1e-6; /* terms that are flat at 0 do not count in it */
+static const double GAIN = 0.25;       /* of the loss, where nothing leaves out all blocks */
 static const double FARTHEST = 1e6;    /* of the largest gradient: powers near 1 vanish beyond */
 enum { HALVINGS = 40 };
 
@@ -90,8 +92,8 @@ static bool leaves_out_all(const struct gradient *gradient, double lambda)
     const double inner = md_penalty_inner_threshold(gradient->penalty);
     for (size_t m = 0; m < count; m++)
         gradient->shrunk[m] =
-            SMALL_STEP / lambda * (inner > 0 ? thresholded(gradient, m, inner * lambda)
-                                             : gradient->norm[m]);
+            SMALL_STEP / lambda *
+            (inner > 0 ? thresholded(gradient, m, inner * lambda) : gradient->norm[m]);
     md_penalty_prox(gradient->penalty, SMALL_STEP, gradient->shrunk, count, gradient->scratch);
     for (size_t m = 0; m < count; m++)
         if (gradient->shrunk[m] > 0)
@@ -128,12 +130,12 @@ static double strong_lambda(const struct gradient *gradient, double loss)
     double square = 0;
     for (size_t m = 0; m < count; m++)
         square += gradient->norm[m] * gradient->norm[m];
-    const double step = loss / square; /* times the gradient: its length is loss / ||g|| */
+    const double step = GAIN * loss / square; /* times the gradient */
     for (size_t m = 0; m < count; m++)
         gradient->shrunk[m] = step * gradient->norm[m];
     const double value = md_penalty_value(gradient->penalty, gradient->shrunk, count) +
                          md_penalty_absorbed(gradient->penalty) * step * step * square / 2;
-    return loss / (2 * value);
+    return GAIN * loss / (2 * value);
 }
 
 static medley_status init_gradient(struct gradient *gradient, medley_error *error)

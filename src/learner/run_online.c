@@ -231,6 +231,8 @@ static medley_status choose_stage(struct run *run, size_t e, size_t *epochs)
         if (status < 0)
             return status;
         mirror->began = e;
+        if (run->trained->continues)
+            md_mirror_skip(&run->online, (double)run->trained->rounds);
     }
     *epochs = epochs_of(run);
     run->online.settings.average_from = /* iterates of the batch stage only */
@@ -429,6 +431,8 @@ static medley_status set_out(struct run *run)
     if (trained->continues) {
         online->settings.eta0 = trained->faster * trained->eta0;
         online->round = trained->rounds;
+        if (online->settings.rule == MD_RULE_MIRROR)
+            md_online_return_links(online);
         md_online_continue(online);
     }
     if (trained->cools)

@@ -349,7 +349,8 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
     for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
         medley_model *model = NULL;
         forget(&run);
-        problem->lambda = md_path_lambda(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
+        problem->lambda =
+            md_path_lambda(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
         run.batch.C = problem->lambda * n * run.factor;
         status = fit_one(&model, &run, error);
         if (model != NULL)

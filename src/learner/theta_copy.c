@@ -33,7 +33,7 @@ medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_err
 
 /* The scores of the blocks are computed afresh; what was exported is what scores. */
 medley_status md_theta_restore(md_trained *trained, float **copy, md_ledger *ledger,
-                                   medley_error *error)
+                               medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++) {

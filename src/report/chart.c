@@ -98,7 +98,7 @@ static size_t logarithmic_ticks(const md_axis *axis, size_t wanted, double *tick
     const int first = (int)floor(log10(axis->low) + 1e-9);
     const int last = (int)floor(log10(axis->high) + 1e-9);
     const int decades = last - first;
-    const bool fine = decades < 2;
+    const bool fine = 3 * decades <= (int)wanted;
     const int stride = decades > (int)wanted ? (decades + (int)wanted - 1) / (int)wanted : 1;
     static const double factors[] = {1, 2, 5};
     size_t count = 0;
@@ -174,7 +174,7 @@ static void draw_grid(md_html *html, const md_chart *chart)
     const double left = LEFT;
     const double right = MD_CHART_WIDTH - 14 - chart->right;
     const double floor_y = chart->height - BOTTOM;
-    size_t count = md_axis_ticks(&chart->y, 5, ticks, MOST);
+    size_t count = md_axis_ticks(&chart->y, chart->y.logarithmic ? 7 : 5, ticks, MOST);
     for (size_t t = 0; t < count; t++) {
         const double y = md_chart_y(chart, ticks[t]);
         grid_line(html, left, y, right, y, NULL);
@@ -243,6 +243,25 @@ void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, cons
     md_html_coordinate(html, "cx", px);
     md_html_coordinate(html, "cy", py);
     md_html_coordinate(html, "r", 3.5);
+    md_html_close(html);
+}
+
+void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, const char *text)
+{
+    const double px = md_chart_x(chart, x);
+    const double py = md_chart_y(chart, y);
+    if (!isfinite(px) || !isfinite(py))
+        return;
+    const bool far_right = px > MD_CHART_WIDTH - 60;
+    const bool far_left = px < LEFT + 30;
+    md_html_open_class(html, "text", "mark");
+    md_html_coordinate(html, "x",
+                       far_right  ? fmin(px + 8, MD_CHART_WIDTH)
+                       : far_left ? px - 4
+                                  : px);
+    md_html_coordinate(html, "y", fmax(py - 9, 11));
+    md_html_attribute(html, "text-anchor", far_right ? "end" : far_left ? "start" : "middle");
+    md_html_text(html, text);
     md_html_close(html);
 }
 

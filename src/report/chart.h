@@ -50,6 +50,8 @@ void md_chart_open(md_html *html, const md_chart *chart); /* svg, grid and axes 
 void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
                    size_t count, const char *class);
 void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, const char *class);
+/* A word above a point, kept inside of the chart. */
+void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, const char *text);
 void md_chart_close(md_html *html);
 
 /* The figure around: caption (with a note behind it, or NULL) and frame. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64 };
+enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64, SHORT_LABEL = 3, FEW_LABELS = 6 };
 
 static bool present(const md_report *report)
 {
@@ -49,7 +49,15 @@ static void write_matrix(md_report *report)
                    "bold on the diagonal: right answers; others: errors, redder where they are a "
                    "larger share of their row");
     md_frame_open(html, "Confusion matrix");
-    md_html_open_class(html, "table", "map");
+    size_t longest = 0;
+    for (size_t k = 0; k < e->labels; k++) {
+        const size_t length = md_html_length(medley_model_label_name(report->model, k));
+        longest = length > longest ? length : longest;
+    }
+    md_html_open_class(html, "table",
+                       longest > SHORT_LABEL     ? "map upright"
+                       : e->labels <= FEW_LABELS ? "map large"
+                                                 : "map");
     md_html_attribute(html, "id", "confusion-matrix");
     md_html_open(html, "thead");
     md_html_open(html, "tr");

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model beside others on the same data: dots on a common scale. A scale of dots need not begin
  * at nothing, as one of bars would have to. */
+#include "report/rank.h"
 #include "report/report.h"
 
+#include "base/memory.h"
 #include <math.h>
+#include <stdlib.h>
 
 static bool present(const md_report *report)
 {
@@ -76,9 +79,26 @@ static void tell_winner(md_report *report)
     md_html_close(html);
 }
 
+/* Best first. */
+static medley_status order_lines(const md_report *report, size_t **order, medley_error *error)
+{
+    const size_t count = report->options.contender_count;
+    double *scores = md_calloc(count, sizeof *scores);
+    if (scores == NULL)
+        return md_fail_memory(error, count * sizeof *scores);
+    for (size_t i = 0; i < count; i++)
+        scores[i] = report->options.contenders[i].score;
+    const medley_status status = md_rank(order, scores, count, error);
+    free(scores);
+    return status;
+}
+
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    (void)error;
+    size_t *order;
+    const medley_status status = order_lines(report, &order, error);
+    if (status < 0)
+        return status;
     md_html *html = &report->html;
     md_axis axis = MD_AXIS_INIT(md_figure_tick_percent, "");
     const medley_report_options *o = &report->options;
@@ -102,9 +122,10 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_html_close(html);
     md_html_open(html, "tbody");
     for (size_t i = 0; i < o->contender_count; i++)
-        write_row(html, &o->contenders[i], &axis);
+        write_row(html, &o->contenders[order[i]], &axis);
     md_table_close(html);
     md_figure_close(html);
+    free(order);
     return MEDLEY_OK;
 }
 

@@ -20,6 +20,15 @@ struct story {
     double *memory;
 };
 
+/* A line that only ever shows one number need not be drawn. */
+static bool any_change(const double *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (isfinite(values[i]) && values[i] != values[0])
+            return true;
+    return false;
+}
+
 static bool any_finite(const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -70,8 +79,8 @@ static bool wants_logarithm(const double *values, size_t count)
 
 struct curve {
     const char *caption, *note, *label;
-    const double *y, *second; /* second: a dashed line, or NULL */
-    md_figure (*text)(double);
+    const double *y, *second;                    /* second: a dashed line, or NULL */
+    md_figure (*text)(double), (*value)(double); /* of ticks; of the last point */
     bool logarithmic;
 };
 
@@ -87,14 +96,16 @@ static void draw(md_html *html, const struct story *story, const struct curve *c
     md_axis_include_all(&chart.y, curve->y, story->count);
     if (curve->second != NULL)
         md_axis_include_all(&chart.y, curve->second, story->count);
-    md_axis_round(&chart.x, 6);
+    md_axis_round(&chart.x, 5);
     md_axis_round(&chart.y, 5);
     md_figure_open(html, curve->caption, curve->note);
     md_chart_open(html, &chart);
     if (curve->second != NULL)
         md_chart_line(html, &chart, story->x, curve->second, story->count, "line second");
     md_chart_line(html, &chart, story->x, curve->y, story->count, "line");
-    md_chart_dot(html, &chart, story->x[story->count - 1], curve->y[story->count - 1], "end");
+    const size_t last = story->count - 1;
+    md_chart_dot(html, &chart, story->x[last], curve->y[last], "end");
+    md_chart_mark(html, &chart, story->x[last], curve->y[last], curve->value(curve->y[last]).text);
     md_chart_close(html);
     md_figure_close(html);
 }
@@ -105,17 +116,18 @@ static void draw_all(md_html *html, const struct story *story)
     const struct curve curves[] = {
         {"Objective", dual ? "line: reached; dashed: no model is below" : NULL,
          "Line chart of the objective during training", story->objective, dual ? story->dual : NULL,
-         md_figure_tick, !dual && wants_logarithm(story->objective, story->count)},
+         md_figure_tick, md_figure_number,
+         !dual && wants_logarithm(story->objective, story->count)},
         {"Gap", "distance to the best possible objective, logarithmic scale",
          "Line chart of the relative duality gap during training", story->gap, NULL,
-         md_figure_tick_percent, true},
+         md_figure_tick_percent, md_figure_rough, true},
         {"Held-out accuracy", NULL, "Line chart of the accuracy on held-out data during training",
-         story->accuracy, NULL, md_figure_tick_percent, false},
+         story->accuracy, NULL, md_figure_tick_percent, md_figure_percent, false},
         {"Active blocks", NULL, "Line chart of the number of active blocks during training",
-         story->active, NULL, md_figure_tick, false}};
+         story->active, NULL, md_figure_tick, md_figure_number, false}};
     md_html_open_class(html, "div", "pair");
     for (size_t c = 0; c < sizeof curves / sizeof *curves; c++)
-        if (any_finite(curves[c].y, story->count))
+        if (any_change(curves[c].y, story->count))
             draw(html, story, &curves[c]);
     md_html_close(html);
 }

@@ -113,10 +113,13 @@ static size_t place_arcs(struct arc *arcs, size_t count, size_t words)
             arcs[i].level = level + 1;
             highest = arcs[i].level > highest ? arcs[i].level : highest;
         }
+    bool root = false;
     for (size_t i = 0; i < count; i++)
-        if (arcs[i].head <= 0)
+        if (arcs[i].head <= 0) {
             arcs[i].level = highest + 1;
-    return highest + 1;
+            root = true;
+        }
+    return highest + root;
 }
 
 /* ---- drawing ---- */

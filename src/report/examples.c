@@ -34,8 +34,18 @@ static enum kind kind_of(const md_report *report)
 
 /* ---- which ones ---- */
 
-/* How much a wrong example is worth looking at; NaN: it is right. Long sentences are hard to look
- * at and come last. */
+/* What is too long to be taken in at a glance, or too short to be of interest, comes later. */
+static double inconvenience(const md_report *report, size_t length)
+{
+    enum { LONG_TREE = 18, SHORT_TREE = 6 };
+    if (medley_model_is_parser(report->model))
+        return length > LONG_TREE    ? (double)(length - LONG_TREE)
+               : length < SHORT_TREE ? (double)(SHORT_TREE - length)
+                                     : 0;
+    return length > LONG_SENTENCE ? 1 : 0;
+}
+
+/* How much a wrong example is worth looking at; NaN: it is right. */
 static double interest(const md_report *report, size_t first, size_t end)
 {
     double surest = 0;
@@ -47,7 +57,7 @@ static double interest(const md_report *report, size_t first, size_t end)
         wrong = true;
         surest = isfinite(sure) ? fmax(surest, sure) : surest;
     }
-    return wrong ? surest - (end - first > LONG_SENTENCE ? 1 : 0) : (double)NAN;
+    return wrong ? surest - inconvenience(report, end - first) : (double)NAN;
 }
 
 static void unit_rows(const md_report *report, bool by_row, size_t unit, size_t *first, size_t *end)

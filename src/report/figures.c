@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const char DASH[] = "\xE2\x80\x93";
+static const char PERCENT[] = "\xC2\xA0%"; /* a line must not end before it */
 static const char MINUS[] = "\xE2\x88\x92";
 
 static md_figure plain(const char *text)
@@ -122,7 +123,7 @@ md_figure md_figure_percent(double share)
         return md_figure_number(share);
     snprintf(text, sizeof text, "%.2f", 100 * share);
     md_figure figure = with_commas(text);
-    strcat(figure.text, " %");
+    strcat(figure.text, PERCENT);
     return figure;
 }
 
@@ -131,15 +132,17 @@ md_figure md_figure_rough(double share)
     char text[64];
     if (!isfinite(share))
         return plain(DASH);
+    if (fabs(share) >= 1e6)
+        return md_figure_number(share);
     const bool near_end = share != 0 && share != 1 && (fabs(share) < 0.01 || share > 0.99);
     if (fabs(share) < 0.0005 && share != 0) { /* of gaps */
         md_figure figure = general(100 * share, 2, 1e-3, 1e7);
-        strcat(figure.text, " %");
+        strcat(figure.text, PERCENT);
         return figure;
     }
-    snprintf(text, sizeof text, "%.*f", near_end ? 1 : 0, 100 * fmin(share, 1e6));
+    snprintf(text, sizeof text, "%.*f", near_end ? 1 : 0, 100 * share);
     md_figure figure = with_commas(text);
-    strcat(figure.text, " %");
+    strcat(figure.text, PERCENT);
     return figure;
 }
 
@@ -151,16 +154,16 @@ md_figure md_figure_seconds(double seconds)
     if (seconds < 0.0005)
         return plain("under 1 ms");
     if (seconds < 0.0995)
-        snprintf(figure.text, sizeof figure.text, "%.0f ms", 1000 * seconds);
+        snprintf(figure.text, sizeof figure.text, "%.0f\xC2\xA0ms", 1000 * seconds);
     else if (seconds < 9.995)
-        snprintf(figure.text, sizeof figure.text, "%.2f s", seconds);
+        snprintf(figure.text, sizeof figure.text, "%.2f\xC2\xA0s", seconds);
     else if (seconds < 99.95)
-        snprintf(figure.text, sizeof figure.text, "%.1f s", seconds);
+        snprintf(figure.text, sizeof figure.text, "%.1f\xC2\xA0s", seconds);
     else if (seconds < 7200)
-        snprintf(figure.text, sizeof figure.text, "%d min %d s", (int)(seconds / 60),
+        snprintf(figure.text, sizeof figure.text, "%d\xC2\xA0min %d\xC2\xA0s", (int)(seconds / 60),
                  (int)fmod(seconds, 60));
     else
-        snprintf(figure.text, sizeof figure.text, "%.0f h %d min",
+        snprintf(figure.text, sizeof figure.text, "%.0f\xC2\xA0h %d\xC2\xA0min",
                  floor(fmin(seconds, 1e12) / 3600), (int)(fmod(seconds, 3600) / 60));
     return figure;
 }
@@ -194,6 +197,6 @@ md_figure md_figure_tick_percent(double share)
     snprintf(text, sizeof text, "%.4f", 100 * share);
     drop_zeros(text);
     md_figure figure = with_commas(strcmp(text, "-0") == 0 ? "0" : text);
-    strcat(figure.text, " %");
+    strcat(figure.text, PERCENT);
     return figure;
 }

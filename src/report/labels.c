@@ -88,40 +88,78 @@ static medley_status sort(struct table *table, medley_error *error)
     return status;
 }
 
-static void write_row(md_html *html, const char *name, const md_chunk_counts *c)
+static void draw_dot(md_html *html, const md_axis *axis, double value, const char *class)
 {
-    const double f1 = md_chunk_f1(*c);
+    if (!isfinite(value))
+        return;
+    md_html_open_class(html, "circle", class);
+    md_html_attribute(html, "data-value", md_figure_exact(value).text);
+    md_html_percent(html, "cx", md_axis_share(axis, value));
+    md_html_attribute(html, "cy", "50%");
+    md_html_attribute(html, "r", "5");
+    md_html_close(html);
+}
+
+/* Precision and recall on one line, and what lies between them. */
+static void draw_pair(md_html *html, const md_axis *axis, double precision, double recall)
+{
+    md_html_open(html, "svg");
+    md_html_attribute(html, "aria-hidden", "true");
+    md_html_open_class(html, "rect", "track");
+    md_html_attribute(html, "width", "100%");
+    md_html_attribute(html, "height", "1");
+    md_html_attribute(html, "y", "48%");
+    md_html_close(html);
+    if (isfinite(precision) && isfinite(recall)) {
+        md_html_open_class(html, "line", "between");
+        md_html_percent(html, "x1", md_axis_share(axis, precision));
+        md_html_percent(html, "x2", md_axis_share(axis, recall));
+        md_html_attribute(html, "y1", "50%");
+        md_html_attribute(html, "y2", "50%");
+        md_html_close(html);
+    }
+    draw_dot(html, axis, recall, "dot hollow");
+    draw_dot(html, axis, precision, "dot");
+    md_html_close(html);
+}
+
+static double precision_of(const md_chunk_counts *c)
+{
+    return c->found > 0 ? md_chunk_precision(*c) : (double)NAN;
+}
+
+static double recall_of(const md_chunk_counts *c)
+{
+    return c->given > 0 ? md_chunk_recall(*c) : (double)NAN;
+}
+
+static void write_row(md_html *html, const char *name, const md_chunk_counts *c,
+                      const md_axis *axis)
+{
     md_html_open(html, "tr");
     md_html_open(html, "th");
     md_html_attribute(html, "scope", "row");
     md_html_data(html, name);
     md_html_close(html);
     md_html_open(html, "td");
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true");
-    md_html_open_class(html, "rect", "bar");
-    md_html_attribute(html, "data-value", md_figure_exact(f1).text);
-    md_html_attribute(html, "height", "60%");
-    md_html_attribute(html, "y", "20%");
-    md_html_percent(html, "width", f1);
+    draw_pair(html, axis, precision_of(c), recall_of(c));
     md_html_close(html);
-    md_html_close(html);
-    md_html_close(html);
-    md_cell_number(html, md_figure_percent(f1).text);
-    md_html_element(html, "td", "n extra",
-                    c->found > 0 ? md_figure_percent(md_chunk_precision(*c)).text : "–");
-    md_html_element(html, "td", "n extra",
-                    c->given > 0 ? md_figure_percent(md_chunk_recall(*c)).text : "–");
+    md_html_element(html, "td", "n extra", md_figure_percent(precision_of(c)).text);
+    md_html_element(html, "td", "n extra", md_figure_percent(recall_of(c)).text);
+    md_cell_number(html, md_figure_percent(md_chunk_f1(*c)).text);
     md_cell_number(html, md_figure_count(c->given).text);
     md_html_close(html);
 }
 
-static void write_rows(md_html *html, const struct table *table, size_t first, size_t end)
+static void write_rows(md_html *html, const struct table *table, size_t first, size_t end,
+                       const md_axis *axis)
 {
-    static const char *const heads[][2] = {
-        {"what", "label"},        {NULL, "F1"},          {"n", ""},
-        {"n extra", "precision"}, {"n extra", "recall"}, {"n", "in the data"}};
-    md_html_open_class(html, "table", "bars");
+    char range[96];
+    snprintf(range, sizeof range, "%s to %s", md_figure_tick_percent(axis->low).text,
+             md_figure_tick_percent(axis->high).text);
+    const char *const heads[][2] = {{"what", ""},          {NULL, range}, {"n extra", "precision"},
+                                    {"n extra", "recall"}, {"n", "F1"},   {"n", "there are"}};
+    md_html_open_class(html, "table", "bars labels");
     md_html_open(html, "thead");
     md_html_open(html, "tr");
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -130,8 +168,24 @@ static void write_rows(md_html *html, const struct table *table, size_t first, s
     md_html_close(html);
     md_html_open(html, "tbody");
     for (size_t i = first; i < end; i++)
-        write_row(html, table->names->items[table->order[i]], &table->counts[table->order[i]]);
+        write_row(html, table->names->items[table->order[i]], &table->counts[table->order[i]],
+                  axis);
     md_table_close(html);
+}
+
+/* From the lowest of all to the whole. */
+static md_axis common_axis(const struct table *table)
+{
+    md_axis axis = MD_AXIS_INIT(md_figure_tick_percent, "");
+    for (size_t l = 0; l < table->names->count; l++) {
+        md_axis_include(&axis, precision_of(&table->counts[l]));
+        md_axis_include(&axis, recall_of(&table->counts[l]));
+    }
+    md_axis_include(&axis, 1);
+    md_axis_round(&axis, 5);
+    axis.low = fmax(axis.low, 0);
+    axis.high = 1;
+    return axis;
 }
 
 static medley_status write_section(md_report *report, medley_error *error)
@@ -143,19 +197,21 @@ static medley_status write_section(md_report *report, medley_error *error)
     MEDLEY_TRY(sort(&table, error));
     const size_t count = table.names->count < MOST_ROWS ? table.names->count : MOST_ROWS;
     const size_t shown = count < MOST_SHOWN ? count : MOST_SHOWN;
-    md_figure_open(html,
-                   report->evaluation.has_chunks           ? "Chunks by type, hardest first"
-                   : medley_model_is_parser(report->model) ? "Relations, hardest first"
-                                                           : "Labels, hardest first",
-                   "F1 joins precision (of those found, how many are right) and recall (of those "
-                   "there are, how many were found)");
-    write_rows(html, &table, 0, shown);
+    md_figure_open(
+        html,
+        report->evaluation.has_chunks           ? "Chunks by type, hardest first"
+        : medley_model_is_parser(report->model) ? "Relations, hardest first"
+                                                : "Labels, hardest first",
+        "full dot: precision, how many of those found are right; hollow: recall, how many "
+        "of those there are were found; F1 joins the two");
+    const md_axis axis = common_axis(&table);
+    write_rows(html, &table, 0, shown, &axis);
     md_figure_close(html);
     if (count > shown) {
         char title[64];
         snprintf(title, sizeof title, "%s more", md_figure_count(count - shown).text);
         md_details_open(html, title);
-        write_rows(html, &table, shown, count);
+        write_rows(html, &table, shown, count, &axis);
         md_details_close(html);
     }
 done:

@@ -106,30 +106,52 @@ static md_class line_class(size_t i)
     return md_class_hue(i < HUES ? "line hue" : "line hue dashed", i);
 }
 
-/* Numbers at the ends of the lines, pushed apart where they would cover each other. */
-static void label_ends(md_html *html, const struct walk *walk, const md_chart *chart)
+struct place {
+    double x, y;
+};
+
+/* Writes a line's number, higher up where it would cover another. */
+static void label(md_html *html, size_t i, struct place *places, size_t placed)
 {
-    enum { APART = 12 };
+    enum { APART = 11 };
+    struct place *here = &places[placed];
+    for (size_t p = 0; p < placed; p++)
+        if (fabs(places[p].x - here->x) < APART && fabs(places[p].y - here->y) < APART) {
+            here->y -= APART;
+            p = (size_t)-1; /* look at all of them again */
+        }
+    md_html_open_class(html, "text", md_class_hue("label", i).text);
+    md_html_coordinate(html, "x", here->x);
+    md_html_coordinate(html, "y", here->y);
+    md_html_textf(html, "%zu", i + 1);
+    md_html_close(html);
+}
+
+/* Where a line is highest. */
+static size_t peak_of(const struct walk *walk, size_t i)
+{
+    const double *line = line_of(walk, walk->order[i]);
+    size_t peak = 0;
+    for (size_t p = 1; p < walk->path->point_count; p++)
+        peak = line[p] > line[peak] ? p : peak;
+    return peak;
+}
+
+/* Numbers at the ends of the lines; those of lines that end at nothing at their highest points. */
+static void label_lines(md_html *html, const struct walk *walk, const md_chart *chart)
+{
     const size_t last = walk->path->point_count - 1;
-    double y[COLOURED];
-    bool done[COLOURED] = {false};
-    for (size_t i = 0; i < walk->drawn; i++)
-        y[i] = md_chart_y(chart, line_of(walk, walk->order[i])[last]);
-    double above = -INFINITY;
-    for (size_t round = 0; round < walk->drawn; round++) {
-        size_t next = walk->drawn; /* the highest that is left */
-        for (size_t i = 0; i < walk->drawn; i++)
-            if (!done[i] && isfinite(y[i]) && (next == walk->drawn || y[i] < y[next]))
-                next = i;
-        if (next == walk->drawn)
-            break;
-        done[next] = true;
-        above = fmax(y[next], above + APART);
-        md_html_open_class(html, "text", md_class_hue("label", next).text);
-        md_html_coordinate(html, "x", md_chart_x(chart, walk->lambda[last]) + 5);
-        md_html_coordinate(html, "y", above + 4);
-        md_html_textf(html, "%zu", next + 1);
-        md_html_close(html);
+    struct place places[COLOURED];
+    size_t placed = 0;
+    for (size_t i = 0; i < walk->drawn; i++) {
+        const bool ends = line_of(walk, walk->order[i])[last] > 0;
+        const size_t at = ends ? last : peak_of(walk, i);
+        const double x = md_chart_x(chart, walk->lambda[at]) + (ends ? 5 : -3);
+        const double y = md_chart_y(chart, line_of(walk, walk->order[i])[at]) + (ends ? 4 : -5);
+        if (!isfinite(x) || !isfinite(y))
+            continue;
+        places[placed] = (struct place){x, y};
+        label(html, i, places, placed++);
     }
 }
 
@@ -146,6 +168,7 @@ static void draw_weights(md_html *html, const struct walk *walk)
         md_axis_include_all(&chart.y, line_of(walk, walk->order[i]), n);
     md_axis_round(&chart.x, 5);
     md_axis_round(&chart.y, 5);
+    md_html_open_class(html, "div", "pair");
     md_figure_open(html, "Weight of each block",
                    walk->faint > 0 ? "the largest are numbered, others grey" : NULL);
     md_chart_open(html, &chart);
@@ -154,8 +177,9 @@ static void draw_weights(md_html *html, const struct walk *walk)
     for (size_t i = walk->drawn; i-- > 0;)
         md_chart_line(html, &chart, walk->lambda, line_of(walk, walk->order[i]), n,
                       line_class(i).text);
-    label_ends(html, walk, &chart);
+    label_lines(html, walk, &chart);
     md_chart_close(html);
+    md_figure_close(html);
     md_html_open_class(html, "ul", "legend");
     for (size_t i = 0; i < walk->drawn; i++) {
         md_html_open_class(html, "li", md_class_hue("", i).text);
@@ -172,7 +196,7 @@ static void draw_weights(md_html *html, const struct walk *walk)
         md_html_close(html);
     }
     md_html_close(html);
-    md_figure_close(html);
+    md_html_close(html);
 }
 
 /* ---- what belongs to the points ---- */
@@ -197,15 +221,8 @@ static void draw_points(md_html *html, const struct walk *walk, const double *y,
     md_chart_line(html, &chart, walk->lambda, y, n, "line");
     for (size_t p = 0; p < n; p++)
         md_chart_dot(html, &chart, walk->lambda[p], y[p], "end");
-    if (walk->best < n) {
-        const double x = md_chart_x(&chart, walk->lambda[walk->best]);
-        md_html_open_class(html, "text", "mark");
-        md_html_coordinate(html, "x", x + (x > 300 ? -6 : 6));
-        md_html_attribute(html, "y", "20");
-        md_html_attribute(html, "text-anchor", x > 300 ? "end" : "start");
-        md_html_text(html, "best");
-        md_html_close(html);
-    }
+    if (walk->best < n)
+        md_chart_mark(html, &chart, walk->lambda[walk->best], y[walk->best], "★ best");
     md_chart_close(html);
     md_figure_close(html);
 }

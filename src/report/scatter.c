@@ -46,8 +46,8 @@ static void draw(md_report *report)
                       .label = "Scatter plot of predicted against true values"};
     md_axis_include_all(&chart.x, report->target, p->rows);
     md_axis_include_all(&chart.y, p->value, p->rows);
-    md_axis_round(&chart.x, 6);
-    md_axis_round(&chart.y, 6);
+    md_axis_round(&chart.x, 5);
+    md_axis_round(&chart.y, 5);
     md_figure_open(html, "Predicted against true values", "on the dotted line they are the same");
     md_chart_open(html, &chart);
     const double low = fmax(chart.x.low, chart.y.low);

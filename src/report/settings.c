@@ -63,7 +63,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     number(html, "spicy-C, which is lambda N", s->spicy_C);
     number(html, "first learning rate", s->eta0);
     count(html, "examples", s->examples);
-    count(html, "positions", s->parts);
+    if (s->parts != s->examples)
+        count(html, "positions", s->parts);
     count(html, "labels", medley_model_label_count(report->model));
     count(html, "blocks", s->block_count);
     row(html, "active blocks", md_figure_count(s->active_blocks).text);

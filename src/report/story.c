@@ -194,10 +194,11 @@ static void tell_score(md_report *report)
                           md_figure_percent(e->las).text);
         md_html_text(html, ". ");
     } else if (medley_model_is_regression(report->model)) {
-        md_html_textf(html, "On the %s rows", md_figure_count(e->parts).text);
-        name_data(report);
-        md_html_textf(html, " it is off by %s (root of the mean squared error)",
-                      md_figure_number(e->rmse).text);
+        const char *name = report->options.data_name;
+        md_html_text(html, "On ");
+        md_html_data(html, name != NULL && name[0] != '\0' ? name : "the data");
+        md_html_textf(html, " (%s rows) it is off by %s, the root of the mean squared error",
+                      md_figure_count(e->parts).text, md_figure_number(e->rmse).text);
         if (isfinite(e->r2))
             md_html_textf(html, ", which leaves %s of the variance unexplained",
                           md_figure_rough(fmax(1 - e->r2, 0)).text);

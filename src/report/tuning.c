@@ -44,16 +44,6 @@ static void draw_whisker(md_html *html, const md_chart *chart, double x, const m
     md_chart_dot(html, chart, x, trial->mean, "end");
 }
 
-static void mark(md_html *html, const md_chart *chart, double x, double y, const char *text)
-{
-    md_html_open_class(html, "text", "mark");
-    md_html_coordinate(html, "x", md_chart_x(chart, x));
-    md_html_coordinate(html, "y", md_chart_y(chart, y) - 10);
-    md_html_attribute(html, "text-anchor", "middle");
-    md_html_text(html, text);
-    md_html_close(html);
-}
-
 static void draw_curve(md_html *html, const medley_tuning *tuning, const double *x, double *mean,
                        bool wide)
 {
@@ -70,7 +60,7 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
         md_axis_include(&chart.y, trial->mean - trial->standard_error);
         md_axis_include(&chart.y, trial->mean + trial->standard_error);
     }
-    md_axis_round(&chart.x, 6);
+    md_axis_round(&chart.x, 5);
     md_axis_round(&chart.y, 5);
     md_html_open_class(html, "div", "pair");
     md_figure_open(html, tuning->measure, "mean and standard error over the parts");
@@ -80,9 +70,9 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
         draw_whisker(html, &chart, x[t], &tuning->trials[t]);
     const size_t best = tuning->best;
     const size_t simple = tuning->one_error;
-    mark(html, &chart, x[best], mean[best], "★ best");
+    md_chart_mark(html, &chart, x[best], mean[best], "★ best");
     if (simple != best && simple < tuning->trial_count)
-        mark(html, &chart, x[simple], mean[simple], "◆");
+        md_chart_mark(html, &chart, x[simple], mean[simple], "◆");
     md_chart_close(html);
     md_figure_close(html);
     md_html_close(html);
@@ -156,7 +146,7 @@ static void write_map(md_html *html, const medley_tuning *tuning)
         md_axis_include(&range, tuning->trials[t].mean);
     if (range.high <= range.low)
         md_axis_round(&range, 2);
-    md_figure_open(html, tuning->measure, "darker is better; mean over the parts");
+    md_figure_open(html, tuning->measure, "stronger colour is better; mean over the parts");
     md_frame_open(html, "Map of the measure");
     md_html_open_class(html, "table", "map");
     md_html_open(html, "thead");
@@ -268,7 +258,8 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
         md_html_close(html);
         md_cell_number(html, text(trial->mean).text);
         md_html_element(html, "td", "n extra", text(trial->standard_error).text);
-        md_html_element(html, "td", "n extra", md_figure_number(trial->active).text);
+        md_html_element(html, "td", "n extra",
+                        md_figure_tick(nearbyint(10 * trial->active) / 10).text);
         md_html_element(html, "td", "n extra", md_figure_seconds(trial->seconds).text);
         md_html_close(html);
     }

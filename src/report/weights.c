@@ -108,19 +108,46 @@ static void write_table(md_report *report)
     md_details_close(html);
 }
 
+/* Blocks that the bars do not show: too many of them, or without a share because a penalty of their
+ * own keeps them apart from the others (pairs of labels). */
+static void write_notes(md_report *report, size_t shown)
+{
+    md_html *html = &report->html;
+    const medley_summary *s = report->summary;
+    size_t more = 0;
+    size_t apart = 0;
+    for (size_t i = shown; i < s->block_count; i++) {
+        const medley_block_info *block = &s->blocks[report->by_weight[i]];
+        more += block->weight > 0;
+        apart += !(block->weight > 0) && block->norm > 0;
+    }
+    if (more > 0) {
+        md_html_open_class(html, "p", "note");
+        md_html_textf(html, "%s more %s a weight: see the table.", md_figure_count(more).text,
+                      more == 1 ? "has" : "have");
+        md_html_close(html);
+    }
+    if (apart > 0) {
+        md_html_open_class(html, "p", "note");
+        md_html_textf(html,
+                      "%s %s part of the model under a penalty of %s own, and %s no share: see the "
+                      "table.",
+                      md_figure_count(apart).text, apart == 1 ? "is" : "are",
+                      apart == 1 ? "its" : "their", apart == 1 ? "has" : "have");
+        md_html_close(html);
+    }
+}
+
 static medley_status write_section(md_report *report, medley_error *error)
 {
     (void)error;
     md_html *html = &report->html;
-    const medley_summary *s = report->summary;
     md_html_element(html, "p", NULL,
                     "Each block has a weight, the share of its norm in the sum of all norms. A "
                     "block without weight is not part of the model: it need not be computed when "
                     "new data are predicted.");
     const size_t shown = write_bars(report);
-    if (s->active_blocks > shown)
-        md_html_element(html, "p", "note",
-                        "Further blocks that have a weight are in the table below.");
+    write_notes(report, shown);
     write_table(report);
     return MEDLEY_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "linalg/blas.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,7 @@ static medley_status choose_method(md_tuner *tuner, size_t trial, medley_error *
 medley_status md_tuner_run(md_tuner *tuner, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
+    md_blas_single_thread(); /* once, before folds that run side by side ask for it */
     tuner->watch = (medley_observer){.context = tuner, .progress = watch_folds};
     for (size_t t = 0; t < tuner->grid->trial_count && status == MEDLEY_OK; t++)
         status = choose_method(tuner, t, error);

@@ -39,9 +39,8 @@ check "and compresses" bash -c 'zcat w.svm.gz | cmp - w.svm'
 expect_exit 2 "convert wants to know to what" "$MEDLEY" convert w.csv
 expect_exit 2 "npy has no labels to convert to" "$MEDLEY" convert --to conllu w.csv
 
-expect_exit 0 "the demo runs" "$MEDLEY" demo
-accuracy() { sed -nE "s/^$1 +([0-9.]+) %.*/\1/p" "$out"; }
-check "a linear kernel does clearly worse than the mixture" awk -v l="$(accuracy linear)" \
-    -v m="$(accuracy 'all seven, learnt together')" 'BEGIN { exit !(m - l > 6) }'
-check "no single kernel does as well as the mixture" awk -v m="$(accuracy 'all seven, learnt together')" \
-    '/^(linear|quadratic|Gaussian)/ && match($0, /[0-9.]+ %/) && substr($0, RSTART) + 0 >= m { exit 1 }' "$out"
+expect_exit 0 "the demo runs" "$MEDLEY" demo --no-report
+check "nothing else reads as well as the kernels learnt together" awk '
+    match($0, /[0-9.]+ %/) { share = substr($0, RSTART) + 0
+        if (/learnt together/) mixture = share; else if (share > best) best = share }
+    END { exit !(best > 0 && mixture > best) }' "$out"

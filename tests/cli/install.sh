@@ -46,9 +46,11 @@ expect_text "and learns" '^3 labels$' "$out"
 # ---- the examples ----
 cp -r "$(dirname "$0")/../../examples" "$work/examples"
 cd "$work/examples" || exit 1
+examples=0
 example() { # example NAME PATTERN...: compiles without a warning, runs, and prints lines like these
     local name=$1 pattern
     shift
+    examples=$((examples + 1))
     # shellcheck disable=SC2046
     check "example $name compiles" "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -o "$name" "$name.c" \
         $(pkg-config --cflags --libs medley) || return
@@ -60,12 +62,15 @@ example() { # example NAME PATTERN...: compiles without a warning, runs, and pri
 }
 example rows '^kernel rbf.* weight 0\.[0-9]' '^accuracy 0\.[89]' '^row 3: label [012]$'
 check "example rows leaves its model" "$prefix/bin/medley" inspect wave.medley
-example own_kernels '^kernel 5-letters +weight 0\.[1-9]' '^accuracy (0\.[89]|1\.0).* on 80 new texts$'
+mkdir -p elsewhere/train.csv
+expect_exit 1 "an example that cannot write its file ends well" bash -c 'cd elsewhere && ../rows'
+expect_text "and says why" '^rows: .*train\.csv' "$err"
+example own_kernels '^kernel 5-letters +weight (0\.[5-9]|1\.)' '^accuracy (0\.[89]|1\.0).* on 80 new texts$'
 example sequences '^training [0-9]+ of [0-9]+: .*held-out accuracy 0\.' '^good enough after [0-9]+ ' \
     '^[^ ]+.[A-Z]+.B-NP$'
 example pieces '^ 300 rows seen, .*accuracy 0\.[78]' '^1800 rows seen, .*accuracy 0\.8' '^saved in '
 example choose '^penalty .* \(best\)$' '^lambda .* kernels, accuracy 0\.' '^everything .* choose.html$'
 check "example choose leaves its report" grep -q '</html>' choose.html
-check "every example is tested" test "$(ls ./*.c | wc -l)" -eq "$(ls | grep -cxE 'rows|own_kernels|sequences|pieces|choose')"
+check "every example is tested" test "$(find . -name '*.c' | wc -l)" -eq "$examples"
 check "the examples' Makefile makes them all" make --silent --always-make CC="${CC:-cc}" \
     CFLAGS='-O1 -Wall -Wextra -Werror' MAKEFLAGS=

@@ -46,7 +46,7 @@ static void the_grammar_has_no_loose_ends(void **state)
     md_sentence sentence;
     bool seen[64] = {false};
     assert_true(md_word_class_count <= 64);
-    for (size_t s = 0; s < 5000; s++) {
+    for (size_t s = 0; s < 1500; s++) {
         if (md_sentence_draw(&sentence, 0, &random, &error) != MEDLEY_OK)
             fail_msg("%s", error.message);
         assert_true(sentence.count >= 3 && sentence.count <= MD_SENTENCE_MOST);
@@ -129,7 +129,7 @@ static void words_agree(void **state)
     medley_error error = {0};
     md_sentence sentence;
     size_t looked_at = 0;
-    for (size_t s = 0; s < 2000; s++) {
+    for (size_t s = 0; s < 1000; s++) {
         assert_int_equal(md_sentence_draw(&sentence, 0, &random, &error), MEDLEY_OK);
         assert_true(sentence.words[0].form[0] < 'a'); /* a capital, or a digit */
         for (size_t w = 0; w < sentence.count; w++) {
@@ -148,7 +148,7 @@ static void words_agree(void **state)
                 assert_int_equal(is(word->form, "an"), strchr("aeiou", word[1].form[0]) != NULL);
         }
     }
-    assert_true(looked_at > 100);
+    assert_true(looked_at > 50);
 }
 
 /* ---- trees ---- */
@@ -156,7 +156,7 @@ static void words_agree(void **state)
 static void trees_have_one_root_and_no_cycle(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed < 6; seed++) {
+    for (uint64_t seed = 1; seed < 4; seed++) {
         for (double noise = 0; noise < 20; noise = noise * 4 + 1) {
             medley_dataset *dataset = generate("treebank", 200, seed, noise);
             medley_error error = {0};

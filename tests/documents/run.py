@@ -44,7 +44,8 @@ SMALL = [(r"(treebank|handwriting|tagged) --rows \d{2,}", r"\1 --rows 40"),
          (r"--rows [1-9]\d{2,}", "--rows 120"), (r"--sample \d+", "--sample 60"),
          (r"--epochs([12]?) \d{2,}", r"--epochs\1 3"), (r"random:\d{3,}", "random:60"),
          (r",2\.\.10}", ",2..3}"), (r"--cv \d+", "--cv 2"), (r"(\.\.\d+):\d+", r"\1:2"),
-         (r"medley (train|tune)(?=(?!.*--template).*\.conllu)", r"medley \1 --hash-bits 10 --epochs 2")]
+         (r"medley (train|tune)(?=(?!.*--template).*\.conllu)",
+          r"medley \1 --hash-bits 10 --epochs 2")]
 
 PRELUDE = """
 make() {  # the project's own Makefile is asked what it would do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the tests of the Python package: run.py [NAME...]
 
-Prints a line "ok - NAME", "not ok - NAME" (with what was seen) or "skip - NAME: REASON" for each, as
-the scripts in tests/cli do. NAME: run only tests whose name holds it.
+Prints a line "ok - NAME", "not ok - NAME" (with what was seen) or "skip - NAME: REASON" for each,
+as the scripts in tests/cli do. NAME: run only tests whose name holds it.
 """
 
 import re

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Classifiers and regressors: what comes in, what comes out, and the command beside them."""
 
+import pickle
 import unittest
 
 import medley
@@ -183,6 +184,27 @@ class Inputs(unittest.TestCase):
         np.testing.assert_allclose(model.decision_function(part),
                                    model.decision_function(views)[:10], atol=1e-5)
 
+    def test_frames_have_columns_by_name(self):
+        X, y = rings(60)
+
+        class Frame:  # as much of a DataFrame as is looked at: pandas need not be installed
+            def __init__(self, table):
+                self.table, self.columns, self.shape = table, ["a", "b", "c", "d"], table.shape
+
+            def __len__(self):
+                return len(self.table)
+
+            def __array__(self, dtype=None):
+                return self.table.astype(dtype) if dtype else self.table
+
+        model = MKLClassifier("rbf", views={"one": ["b", "d"], "two": "a"}).fit(Frame(X), y)
+        self.assertEqual(model.feature_names_in_.tolist(), ["a", "b", "c", "d"])
+        same = MKLClassifier("rbf", views={"one": [1, 3], "two": [0]}).fit(X, y)
+        np.testing.assert_array_equal(model.predict(Frame(X)), same.predict(X))
+        self.assertEqual(model.objective_, same.objective_)
+        with self.assertRaisesRegex(ValueError, "no such columns"):
+            MKLClassifier("rbf", views={"one": ["z"]}).fit(Frame(X), y)
+
     def test_images_have_tiles(self):
         X, y = rings(80, columns=16)
         model = MKLClassifier("rbf", views="grid:2x2", image_shape=(4, 4)).fit(X, y)
@@ -195,10 +217,42 @@ class Inputs(unittest.TestCase):
         pieces = MKLClassifier(kernels, options={"eta": 0.1})
         for start in range(0, 240, 80):
             pieces.partial_fit(X[start:start + 80], y[start:start + 80], classes=[0, 1, 2])
-        np.testing.assert_allclose(pieces.decision_function(X), whole.decision_function(X), atol=1e-3)
-        late = MKLClassifier(kernels).partial_fit(X[y > 0], y[y > 0]).partial_fit(X[y == 0], y[y == 0])
+        expected = whole.decision_function(X)
+        np.testing.assert_allclose(pieces.decision_function(X), expected, atol=1e-3)
+        late = MKLClassifier(kernels).partial_fit(X[y > 0], y[y > 0])
+        late.partial_fit(X[y == 0], y[y == 0])
         self.assertEqual(late.classes_.tolist(), [0, 1, 2])
         self.assertTrue((late.predict(X) == 0).any())
+
+    def test_pieces_are_offered_only_where_they_can_be_learnt(self):
+        X, y = rings(60)
+        for parameters in ({"method": "spicy"}, {"C": 1}, {"calibrate": True}):
+            self.assertFalse(hasattr(MKLClassifier(**parameters), "partial_fit"), parameters)
+        with self.assertRaisesRegex(AttributeError, "calibrate has no place"):
+            MKLClassifier(calibrate=True).partial_fit(X, y)
+        state = np.random.RandomState(3)
+        drawn = MKLClassifier(random_state=state)
+        before = state.get_state()[2]
+        self.assertTrue(hasattr(drawn, "partial_fit"))
+        self.assertEqual(state.get_state()[2], before)
+        model = MKLClassifier("rbf(auto)").partial_fit(X, y)
+        copied = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copied.predict(X), model.predict(X))
+        with self.assertRaisesRegex(ValueError, "fit starts anew"):
+            copied.partial_fit(X, y)
+        with self.assertRaisesRegex(ValueError, "among classes"):
+            model.partial_fit(X, y + 5, classes=[0, 1])
+        model.partial_fit(X, y)
+        fresh = MKLClassifier("rbf(auto)").fit(X, y)
+        self.assertEqual(model.fit(X, y).objective_, fresh.objective_)
+
+    def test_random_states_choose_the_seed(self):
+        X, y = medley.generate("waveform", rows=90, seed=1)
+        fit = lambda state: MKLClassifier(epochs=2, random_state=state).fit(X, y)
+        self.assertEqual(fit(4).model_.to_bytes(), fit(4).model_.to_bytes())
+        self.assertNotEqual(fit(4).summary()["seed"], fit(5).summary()["seed"])
+        one = fit(np.random.RandomState(0)).summary()["seed"]
+        self.assertEqual(one, fit(np.random.RandomState(0)).summary()["seed"])
 
     def test_held_out_rows_end_training_early(self):
         X, y = medley.generate("waveform", rows=300, seed=2)

@@ -42,6 +42,12 @@ class Tuning(InFolder):
         found = medley.tune(words, arcs, {"C": [1, 10]}, cv=2,
                             estimator=DependencyParser("arc-form-upos", hash_bits=10, epochs=2))
         self.assertEqual(found.measure, "las")
+        found = medley.tune(X, y, {"ridge": [0, 0.5], "C": [1]}, cv=2)
+        self.assertEqual(found.best_estimator.options["ridge"], found.best_params["ridge"])
+        with self.assertRaisesRegex(medley.MedleyError, "stopped"):
+            medley.tune(X, y, {"C": [1, 2]}, estimator=MKLClassifier(verbose=lambda _: False))
+        with self.assertRaisesRegex(ValueError, "list of values"):
+            medley.tune(X, y, {"C": 1})
         with self.assertRaisesRegex(ValueError, "no parameter 'D'"):
             medley.tune(X, y, {"D": [1]})
 

@@ -13,6 +13,10 @@ from support import InFolder, command, needs_command, sentences, trees
 TEMPLATE = "U00:%x[0,0]\nU01:%x[-1,0]\nB\n"
 
 
+def parser(**parameters):
+    return DependencyParser("arc-form-upos", hash_bits=10, **parameters)
+
+
 def attributes(sentence):
     return [{"word": word, "first": i == 0, "length": len(word)} for i, word in enumerate(sentence)]
 
@@ -28,14 +32,13 @@ class Labels(InFolder):
             "words": self.X,
             "columns": [[(word, word[:1]) for word in s] for s in self.X],
             "attributes": [attributes(s) for s in self.X],
-            "lists of attributes": [[[f"w={word}", "bias"] for word in s] for s in self.X],
-            "numbers": [np.eye(len(number), dtype=np.float32)[[number[w] for w in s]] for s in self.X],
+            "flags": [[{f"w={word}": True, "never": False} for word in s] for s in self.X],
         }
+        unit = np.eye(len(number), dtype=np.float32)
+        forms["numbers"] = [unit[[number[word] for word in s]] for s in self.X]
         forms["sparse numbers"] = [sparse.csr_matrix(s) for s in forms["numbers"]]
         for name, X in forms.items():
             with self.subTest(form=name):
-                if name == "lists of attributes":
-                    X = [[dict.fromkeys(token, True) for token in s] for s in X]
                 kernels = ["linear"] if "numbers" in name else "default"
                 model = SequenceLabeler(kernels=kernels, epochs=8).fit(X[:40], self.y[:40])
                 self.assertGreater(model.score(X[40:], self.y[40:]), 0.95)
@@ -47,6 +50,12 @@ class Labels(InFolder):
         for template in (TEMPLATE, path, str(path)):
             model = SequenceLabeler(template, epochs=3).fit(self.X, self.y)
             self.assertEqual(model.blocks_, ["U00:%x[0,0]", "U01:%x[-1,0]", "B"])
+        fit = SequenceLabeler(TEMPLATE, epochs=3).fit
+        first = fit(self.X, self.y).model_.to_bytes()
+        self.assertEqual(fit(self.X, self.y).model_.to_bytes(), first)
+        with self.assertRaises(medley.InputError) as caught:
+            SequenceLabeler("U00:%x[0,0]\nU01:%x[oops]\n").fit(self.X, self.y)
+        self.assertEqual((caught.exception.file, caught.exception.line), ("template", 2))
         X = [[(word, "T") for word in sentence] for sentence in self.X]
         chunk = SequenceLabeler("chunk", epochs=3).fit(X, self.y)
         self.assertGreater(len(chunk.blocks_), 10)
@@ -126,17 +135,17 @@ class Trees(InFolder):
         self.X, self.y = trees(40)
 
     def test_trees_are_learnt_in_the_shape_they_came(self):
-        model = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(self.X[:30], self.y[:30])
+        model = parser(epochs=4).fit(self.X[:30], self.y[:30])
         self.assertEqual(model.predict(self.X[30:]), self.y[30:])
         self.assertEqual(model.score(self.X[30:], self.y[30:]), 1.0)
         self.assertEqual(model.relations_, ["amod", "det", "nsubj", "root"])
         heads = [[head for head, _ in tree] for tree in self.y]
-        bare = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(self.X, heads)
+        bare = parser(epochs=4).fit(self.X, heads)
         self.assertEqual(bare.predict(self.X), heads)
         self.assertEqual(bare.score(self.X, heads), 1.0)
         self.assertNotIn("las", bare.evaluate(self.X, heads))
         dicts = [[{"form": f, "upos": u, "feats": {"Case": "Nom"}} for f, u in s] for s in self.X]
-        self.assertEqual(DependencyParser("arc-form-upos", hash_bits=10, epochs=2).fit(dicts, self.y).predict(dicts), self.y)
+        self.assertEqual(parser(epochs=2).fit(dicts, self.y).predict(dicts), self.y)
         self.assertEqual(model.predict([[], self.X[0]]), [[], self.y[0]])
 
     @needs_command
@@ -150,7 +159,7 @@ class Trees(InFolder):
         text = "\n".join(lines) + "\n"
         path = self.folder / "t.conllu"
         path.write_text(text)
-        model = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(path)
+        model = parser(epochs=4).fit(path)
         self.assertEqual(model.parse_conllu(text), text)
         self.assertEqual(model.parse_conllu(str(path)), text)
         self.assertEqual(model.score(text), 1.0)
@@ -158,7 +167,7 @@ class Trees(InFolder):
                 10, "--model",
                 self.folder / "m", path)
         self.assertEqual((self.folder / "m").read_bytes(), model.model_.to_bytes())
-        lists = DependencyParser("arc-form-upos", hash_bits=10, epochs=4).fit(self.X, self.y)
+        lists = parser(epochs=4).fit(self.X, self.y)
         self.assertEqual(lists.objective_, model.objective_)
         X, y = medley.read(path)
         self.assertEqual(y, self.y)

@@ -5,7 +5,6 @@ import contextlib
 import io
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -41,6 +40,28 @@ class Copies(unittest.TestCase):
         part = X[10:20, 2:4]
         self.assertEqual(self.table(part).values, part.ctypes.data)
         self.assertEqual(self.table(part).stride, 6)
+
+    @unittest.skipIf(not os.path.exists("/proc/self/statm"), "there is no /proc")
+    def test_the_library_borrows_float32(self):
+        def resident():
+            with open("/proc/self/statm", encoding="ascii") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        X = np.ones((5000, 2000), dtype=np.float32)
+        before = resident()
+        dataset = _dataset.Dataset()
+        dataset.put_table(X)
+        self.assertEqual(dataset.rows, 5000)
+        self.assertLess(resident() - before, X.nbytes / 4)
+
+    def test_forked_processes_learn_too(self):
+        X, y = medley.generate("waveform", rows=150, seed=1)
+        expected = MKLClassifier(epochs=2).fit(X, y).objective_
+        child = os.fork()
+        if child == 0:
+            same = MKLClassifier(epochs=2).fit(X, y).objective_ == expected
+            os._exit(0 if same else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
 
     def test_fitting_allocates_no_copy_in_python(self):
         X = np.random.RandomState(0).rand(2000, 500).astype(np.float32)
@@ -78,6 +99,12 @@ class Watching(unittest.TestCase):
         self.assertEqual(len(seen), 20)
         self.assertIsInstance(seen[0], medley.Progress)
         self.assertGreater(model.score(X, y), 0.5)
+
+    def test_what_was_stopped_at_once_is_no_model(self):
+        model, X, y = long_fit(verbose=lambda _: False)
+        with self.assertRaisesRegex(medley.MedleyError, "first epoch"):
+            model.fit(X, y)
+        self.assertFalse(hasattr(model, "model_"))
 
     def test_verbose_prints(self):
         X, y = rings(60)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "path_table.h"
+#include "cli.h"
+#include "number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_share(const medley_path *path)
+{
+    return strcmp(path->measure, "rmse") != 0 && strcmp(path->measure, "log-loss") != 0;
+}
+
+size_t cli_path_best(const medley_path *path)
+{
+    size_t best = path->point_count - 1;
+    if (path->measure == NULL)
+        return best;
+    best = 0;
+    for (size_t p = 1; p < path->point_count; p++) {
+        const double gain = path->points[p].score - path->points[best].score;
+        if (is_share(path) ? gain > 0 : gain < 0)
+            best = p;
+    }
+    return best;
+}
+
+/* ---- text ---- */
+
+static void print_line(FILE *file, const medley_path *path, size_t p, bool certified)
+{
+    const medley_path_point *point = &path->points[p];
+    char bar[128];
+    fprintf(file, "%10.4g  %10.4g  %10.6g", point->lambda, point->C, point->objective);
+    if (certified)
+        fprintf(file, "  %8.2g %%", 100 * point->gap);
+    if (path->measure != NULL && is_share(path))
+        fprintf(file, "  %8.2f %%", 100 * point->score);
+    else if (path->measure != NULL)
+        fprintf(file, "  %10.5g", point->score);
+    const double share =
+        path->block_count > 0 ? (double)point->active / (double)path->block_count : 0;
+    fprintf(file, "  %6zu  %s", point->active, cli_bar(bar, share, 16));
+}
+
+struct entry {
+    size_t block, point;
+    double norm; /* when it came in */
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *x = a;
+    const struct entry *y = b;
+    if (x->point != y->point)
+        return x->point < y->point ? -1 : 1;
+    if (x->norm != y->norm)
+        return x->norm > y->norm ? -1 : 1;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+/* Blocks that ever come in, the earliest first; the caller frees them. */
+static struct entry *find_entries(const medley_path *path, size_t *count)
+{
+    struct entry *entries = calloc(path->block_count + 1, sizeof *entries);
+    *count = 0;
+    for (size_t m = 0; entries != NULL && m < path->block_count; m++)
+        for (size_t p = 0; p < path->point_count; p++)
+            if (path->points[p].norms[m] > 0) {
+                entries[(*count)++] = (struct entry){m, p, path->points[p].norms[m]};
+                break;
+            }
+    if (entries != NULL)
+        qsort(entries, *count, sizeof *entries, compare_entries);
+    return entries;
+}
+
+static void print_entries(FILE *file, const medley_path *path)
+{
+    enum { SHOWN = 10 };
+    size_t count;
+    struct entry *entries = find_entries(path, &count);
+    const medley_path_point *last = &path->points[path->point_count - 1];
+    if (count == 0)
+        fprintf(file, "\nno block comes in along this path; a smaller --ratio goes farther\n");
+    else
+        fprintf(file, "\nthe first blocks to come in%s\n  from lambda   last weight  block\n",
+                count > SHOWN ? " (ten of them)" : "");
+    for (size_t i = 0; entries != NULL && i < count && i < SHOWN; i++)
+        fprintf(file, "  %11.4g  %12.4f  %s\n", path->points[entries[i].point].lambda,
+                last->weights[entries[i].block], path->blocks[entries[i].block]);
+    free(entries);
+}
+
+void cli_print_path(FILE *file, const medley_path *path, size_t best)
+{
+    bool certified = false;
+    for (size_t p = 0; p < path->point_count; p++)
+        certified = certified || !isnan(path->points[p].gap);
+    fprintf(file, "%s, %s loss, penalty %s, method %s, %zu blocks\n\n", path->task, path->loss,
+            path->penalty, path->method, path->block_count);
+    fprintf(file, "%10s  %10s  %10s", "lambda", "C", "objective");
+    if (certified)
+        fprintf(file, "  %10s", "gap");
+    if (path->measure != NULL)
+        fprintf(file, "  %10s", path->measure);
+    fprintf(file, "  active\n");
+    for (size_t p = 0; p < path->point_count; p++) {
+        print_line(file, path, p, certified);
+        fprintf(file, "%s\n", path->measure != NULL && p == best ? " best" : "");
+    }
+    print_entries(file, path);
+}
+
+/* ---- JSON ---- */
+
+static void json_point(FILE *file, const medley_path *path, const medley_path_point *point)
+{
+    json_open(file, NULL, '{');
+    json_number(file, "lambda", point->lambda);
+    json_number(file, "C", point->C);
+    json_number(file, "objective", point->objective);
+    json_number(file, "dual", point->dual);
+    json_number(file, "gap", point->gap);
+    json_count(file, "active", point->active);
+    json_number(file, "score", point->score);
+    json_number(file, "seconds", point->seconds);
+    json_open(file, "weights", '[');
+    for (size_t m = 0; m < path->block_count; m++)
+        json_number(file, NULL, point->weights[m]);
+    json_close(file, ']');
+    json_close(file, '}');
+}
+
+void cli_json_path(FILE *file, const medley_path *path)
+{
+    json_string(file, "task", path->task);
+    json_string(file, "method", path->method);
+    json_string(file, "loss", path->loss);
+    json_string(file, "penalty", path->penalty);
+    json_string(file, "measure", path->measure);
+    json_open(file, "blocks", '[');
+    for (size_t m = 0; m < path->block_count; m++)
+        json_string(file, NULL, path->blocks[m]);
+    json_close(file, ']');
+    json_open(file, "path", '[');
+    for (size_t p = 0; p < path->point_count; p++)
+        json_point(file, path, &path->points[p]);
+    json_close(file, ']');
+}
+
+/* ---- CSV ---- */
+
+static void csv_number(FILE *file, double value)
+{
+    char text[CLI_NUMBER_BYTES];
+    fputs(isnan(value) ? "" : cli_number(text, value), file);
+}
+
+bool cli_csv_path(FILE *file, const medley_path *path)
+{
+    fputs("lambda,C,active,objective,gap,score", file);
+    for (size_t m = 0; m < path->block_count; m++) {
+        fputs(",\"", file);
+        for (const char *p = path->blocks[m]; *p != '\0'; p++)
+            fprintf(file, *p == '"' ? "\"%c" : "%c", *p);
+        fputc('"', file);
+    }
+    fputc('\n', file);
+    for (size_t p = 0; p < path->point_count; p++) {
+        const medley_path_point *point = &path->points[p];
+        const double before[] = {point->lambda, point->C};
+        const double behind[] = {point->objective, point->gap, point->score};
+        for (size_t i = 0; i < 2; i++) {
+            csv_number(file, before[i]);
+            fputc(',', file);
+        }
+        fprintf(file, "%zu", point->active);
+        for (size_t i = 0; i < 3; i++) {
+            fputc(',', file);
+            csv_number(file, behind[i]);
+        }
+        for (size_t m = 0; m < path->block_count; m++) {
+            fputc(',', file);
+            csv_number(file, point->weights[m]);
+        }
+        fputc('\n', file);
+    }
+    return !ferror(file);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A path of penalties to look at: what each model along medley_fit_path tells of itself, and how
+ * well it does on held-out data. */
+#include "select/measure.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trace {
+    medley_path path;          /* first: what callers see */
+    medley_path_point *points; /* [capacity] */
+    size_t capacity;
+    char **blocks;  /* [path.block_count] */
+    char *names[4]; /* task, method, loss, penalty */
+
+    const md_measure *measure; /* NULL: nothing is held out */
+    const medley_dataset *held_out;
+    size_t threads;
+    double began;
+    medley_path_taker take; /* the caller's, or NULL */
+    void *context;
+    medley_status status; /* of what goes on while a model is taken */
+    medley_error *error;
+};
+
+void medley_path_free(medley_path *path)
+{
+    struct trace *trace = (struct trace *)path;
+    if (path == NULL)
+        return;
+    for (size_t p = 0; p < path->point_count; p++)
+        free((void *)trace->points[p].weights); /* norms stand behind them */
+    for (size_t m = 0; trace->blocks != NULL && m < path->block_count; m++)
+        free(trace->blocks[m]);
+    for (size_t i = 0; i < sizeof trace->names / sizeof *trace->names; i++)
+        free(trace->names[i]);
+    free(trace->points);
+    free(trace->blocks);
+    free(trace);
+}
+
+static char *copy_of(const char *text)
+{
+    return md_copy_text(text, strlen(text));
+}
+
+/* What all models of the path have in common, from the first of them. */
+static medley_status describe(struct trace *trace, const medley_summary *summary)
+{
+    const char *const texts[] = {summary->task, summary->method, summary->loss, summary->penalty};
+    bool failed = false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        free(trace->names[i]);
+        trace->names[i] = copy_of(texts[i]);
+        failed = failed || trace->names[i] == NULL;
+    }
+    trace->path.task = trace->names[0];
+    trace->path.method = trace->names[1];
+    trace->path.loss = trace->names[2];
+    trace->path.penalty = trace->names[3];
+    trace->blocks = md_calloc(summary->block_count, sizeof *trace->blocks);
+    for (size_t m = 0; trace->blocks != NULL && m < summary->block_count; m++) {
+        trace->blocks[m] = copy_of(summary->blocks[m].name);
+        failed = failed || trace->blocks[m] == NULL;
+    }
+    trace->path.blocks = (const char *const *)trace->blocks;
+    trace->path.block_count = trace->blocks != NULL ? summary->block_count : 0;
+    return failed || trace->blocks == NULL
+               ? md_fail_memory(trace->error, summary->block_count * sizeof *trace->blocks)
+               : MEDLEY_OK;
+}
+
+static medley_status add_point(struct trace *trace, const medley_model *model)
+{
+    const medley_summary *summary = medley_model_summary(model);
+    const size_t blocks = summary->block_count;
+    const size_t at = trace->path.point_count;
+    medley_status status = at == 0 ? describe(trace, summary) : MEDLEY_OK;
+    if (status < 0)
+        return status;
+    double *weights = md_calloc(2 * blocks, sizeof *weights);
+    if (weights == NULL ||
+        md_reserve((void **)&trace->points, &trace->capacity, at + 1, sizeof *trace->points) != 0) {
+        free(weights);
+        return md_fail_memory(trace->error, 2 * blocks * sizeof *weights);
+    }
+    for (size_t m = 0; m < blocks; m++) {
+        weights[m] = summary->blocks[m].weight;
+        weights[blocks + m] = summary->blocks[m].norm;
+    }
+    medley_path_point *point = &trace->points[at];
+    *point = (medley_path_point){.lambda = summary->lambda,
+                                 .C = summary->C,
+                                 .objective = summary->objective,
+                                 .dual = summary->dual,
+                                 .gap = summary->gap,
+                                 .score = NAN,
+                                 .active = summary->active_blocks,
+                                 .seconds = md_clock_seconds() - trace->began,
+                                 .weights = weights,
+                                 .norms = weights + blocks};
+    trace->path.points = trace->points;
+    trace->path.point_count++;
+    if (trace->measure != NULL)
+        status = md_measure_model(&point->score, trace->measure, model, trace->held_out,
+                                  trace->threads, trace->error);
+    return status;
+}
+
+static bool note(void *context, medley_model *model)
+{
+    struct trace *trace = context;
+    trace->status = add_point(trace, model);
+    if (trace->status == MEDLEY_OK && trace->take != NULL)
+        return trace->take(trace->context, model);
+    medley_model_free(model);
+    return trace->status == MEDLEY_OK;
+}
+
+/* Until there is a model the texts are empty. */
+static medley_status init_trace(struct trace *trace, medley_error *error)
+{
+    for (size_t i = 0; i < sizeof trace->names / sizeof *trace->names; i++) {
+        trace->names[i] = copy_of("");
+        if (trace->names[i] == NULL)
+            return md_fail_memory(error, 1);
+    }
+    trace->path.task = trace->path.method = trace->path.loss = trace->path.penalty =
+        trace->names[0];
+    return MEDLEY_OK;
+}
+
+medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
+                                const medley_dataset *held_out, const medley_options *options,
+                                const medley_path_options *how, medley_path_taker take,
+                                void *context, const medley_observer *observer, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_options *defaults = NULL;
+    struct trace *trace = md_calloc(1, sizeof *trace);
+    *path = NULL;
+    if (trace == NULL)
+        return md_fail_memory(error, sizeof *trace);
+    if (options == NULL) {
+        MEDLEY_TRY(medley_options_create(&defaults, error));
+        options = defaults;
+    }
+    trace->take = take;
+    trace->context = context;
+    trace->held_out = held_out;
+    trace->threads = (size_t)options->threads;
+    trace->error = error;
+    trace->began = md_clock_seconds();
+    MEDLEY_TRY(init_trace(trace, error));
+    if (held_out != NULL) {
+        MEDLEY_TRY(md_measure_find(&trace->measure, NULL, train, options, error));
+        trace->path.measure = trace->measure->name;
+    }
+    *path = &trace->path; /* for take to look at */
+    MEDLEY_TRY(medley_fit_path(train, options, how, note, trace, observer, error));
+    if (trace->status < 0)
+        status = trace->status;
+done:
+    medley_options_free(defaults);
+    if (status < 0) {
+        *path = NULL;
+        medley_path_free(&trace->path);
+    }
+    return status;
+}

@@ -1,0 +1,127 @@
+// What the tests ask of a page, each a function of the object that this script returns.
+const parse = (text) => {
+  let m = /^rgba?\(([^)]*)\)/.exec(text);
+  if (m) {
+    const v = m[1].split(/[\s,/]+/).filter(Boolean).map(Number);
+    return [v[0], v[1], v[2], v.length > 3 ? v[3] : 1];
+  }
+  m = /^color\(srgb ([^)]*)\)/.exec(text);
+  if (m) {
+    const v = m[1].split(/[\s/]+/).filter(Boolean).map(Number);
+    return [255 * v[0], 255 * v[1], 255 * v[2], v.length > 3 ? v[3] : 1];
+  }
+  return null;
+};
+const over = (top, below) => {
+  const a = top[3];
+  return [0, 1, 2].map((i) => a * top[i] + (1 - a) * below[i]).concat([1]);
+};
+const behind = (element) => {
+  const layers = [];
+  for (let e = element; e; e = e.parentElement) {
+    const colour = parse(getComputedStyle(e).backgroundColor);
+    if (colour && colour[3] > 0) layers.push(colour);
+  }
+  return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
+};
+const luminance = (c) => {
+  const [r, g, b] = c.slice(0, 3).map((v) => {
+    v /= 255;
+    return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const ratio = (a, b) => {
+  const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
+  return (x + 0.05) / (y + 0.05);
+};
+
+const questions = {
+  // The text with the least contrast to what is behind it.
+  contrast() {
+    let worst = [99, ""];
+    for (const e of document.body.querySelectorAll("*")) {
+      const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== "");
+      if (!own || e.getClientRects().length === 0) continue;
+      const style = getComputedStyle(e);
+      const colour = parse(e instanceof SVGElement ? style.fill : style.color);
+      if (!colour) return [0, "cannot read the colour of " + e.outerHTML.slice(0, 80)];
+      const back = behind(e);
+      const r = ratio(over(colour, back), back);
+      if (r < worst[0]) worst = [r, e.outerHTML.slice(0, 120)];
+    }
+    return worst;
+  },
+  // What must never be there.
+  active() {
+    const found = [];
+    for (const e of document.querySelectorAll("*")) {
+      const name = e.localName;
+      if (["script", "iframe", "img", "object", "embed", "link", "form", "base"].includes(name))
+        found.push(name);
+      for (const a of e.attributes)
+        if (/^on/i.test(a.name) || ["src", "srcset", "style", "action"].includes(a.name) ||
+            (a.name.endsWith("href") && !a.value.startsWith("#")))
+          found.push(name + " " + a.name + "=" + a.value);
+    }
+    return found;
+  },
+  // What those who do not see the page need, where it is missing.
+  unlabelled() {
+    const found = [];
+    if (!document.documentElement.lang) found.push("no language");
+    if (document.querySelectorAll("h1").length !== 1) found.push("not one h1");
+    let level = 0;
+    for (const h of document.querySelectorAll("h1,h2,h3,h4")) {
+      const next = Number(h.localName[1]);
+      if (next > level + 1) found.push("heading out of order: " + h.textContent);
+      level = next;
+    }
+    for (const s of document.querySelectorAll("svg"))
+      if (s.getAttribute("aria-hidden") !== "true" &&
+          !(s.getAttribute("role") === "img" && s.getAttribute("aria-label")))
+        found.push("drawing without a name: " + s.outerHTML.slice(0, 80));
+    for (const f of document.querySelectorAll("figure"))
+      if (!f.querySelector("figcaption")) found.push("figure without a caption");
+    for (const e of document.querySelectorAll("*"))
+      if (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === "auto" &&
+          e.tabIndex !== 0)
+        found.push("scrolls but not by keyboard: " + e.className);
+    const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+    if (new Set(ids).size !== ids.length) found.push("an id twice");
+    for (const a of document.querySelectorAll("a"))
+      if (!document.getElementById(a.hash.slice(1))) found.push("leads nowhere: " + a.hash);
+    return found;
+  },
+  // Everything unfolded: does the page itself scroll sideways?
+  overflow() {
+    for (const d of document.querySelectorAll("details")) d.open = true;
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    for (const d of document.querySelectorAll("details")) d.open = false;
+    return wide;
+  },
+  theme() {
+    const style = getComputedStyle(document.body);
+    return [style.backgroundColor, style.color];
+  },
+  // Values of bars or dots, and where they end in pixels.
+  marks(selector) {
+    return [...document.querySelectorAll(selector)].map((e) => {
+      const box = e.getBoundingClientRect();
+      const frame = e.ownerSVGElement.getBoundingClientRect();
+      const middle = box.left + box.width / 2 - frame.left;
+      return [Number(e.dataset.value), e.localName === "rect" ? box.width : middle, frame.width];
+    });
+  },
+  names(selector) {
+    return [...document.querySelectorAll(selector)].map((e) => e.textContent);
+  },
+  matrix(selector) {
+    return [...document.querySelectorAll(selector + " tbody tr")].map((row) =>
+      [...row.querySelectorAll("td")].map((c) => Number(c.textContent.replace(/,/g, ""))));
+  },
+  text() {
+    return document.documentElement.textContent;
+  },
+};
+return questions[arguments[0]](...[...arguments].slice(1));
