@@ -27,8 +27,9 @@ MEDLEY_API void medley_model_free(medley_model *model);
 typedef struct medley_path_options {
     size_t struct_size;
     size_t count;
-    const double *lambda; /* [count], or NULL: evenly in logarithm from the least that leaves out
-                             all kernels down to ratio times it */
+    const double *lambda; /* [count], falling; or NULL: evenly in logarithm from the least that
+                             leaves out all blocks, or of penalties that never do from a strong one,
+                             down to ratio times it */
     double ratio;
 } medley_path_options;
 
@@ -43,8 +44,8 @@ typedef bool (*medley_path_taker)(void *context, medley_model *model);
 
 /* Learns a model for each lambda on the same kernels and features, each started from the one
  * before; every penalty, and every method but those that learn nothing along it (average, best,
- * wrappers). The options' own lambda, C or spicy-C is not looked at. MEDLEY_STOPPED if the observer
- * stopped it. */
+ * svm, lp-beta). The options' own lambda, C or spicy-C is not looked at; path NULL: defaults.
+ * MEDLEY_STOPPED if the observer stopped it. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_fit_path(
     const medley_dataset *train, const medley_options *options, const medley_path_options *path,
     medley_path_taker take, void *context, const medley_observer *observer, medley_error *error);

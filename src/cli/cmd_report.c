@@ -17,7 +17,7 @@ static char *default_output(const char *model)
     char *output = malloc(kept + sizeof ".html");
     if (output != NULL) {
         memcpy(output, model, kept);
-        strcpy(output + kept, ".html");
+        memcpy(output + kept, ".html", sizeof ".html");
     }
     return output;
 }
@@ -71,7 +71,7 @@ static void tell(const cli_arguments *arguments, const char *output)
 }
 
 static medley_status write_report(const cli_arguments *arguments, const char *output,
-                                  medley_report_options *options, medley_error *error)
+                                  medley_report_options options, medley_error *error)
 {
     medley_model *model = NULL;
     medley_dataset *data = NULL;
@@ -82,14 +82,14 @@ static medley_status write_report(const cli_arguments *arguments, const char *ou
         status = load_data(arguments, model, &data, error);
     if (status >= 0) {
         name_data(arguments, name, sizeof name);
-        options->title = cli_value(arguments, "title");
-        if (options->title == NULL)
-            options->title = cli_report_name(title, arguments->words[0]);
-        options->data = data;
-        options->data_name = data != NULL ? name : NULL;
-        options->threads = cli_threads(arguments);
-        options->tags = cli_value(arguments, "tags");
-        status = medley_report_write(output, model, options, error);
+        options.title = cli_value(arguments, "title");
+        if (options.title == NULL)
+            options.title = cli_report_name(title, arguments->words[0]);
+        options.data = data;
+        options.data_name = data != NULL ? name : NULL;
+        options.threads = cli_threads(arguments);
+        options.tags = cli_value(arguments, "tags");
+        status = medley_report_write(output, model, &options, error);
     }
     medley_dataset_free(data);
     medley_model_free(model);
@@ -111,7 +111,7 @@ static int run_report(cli_arguments *arguments)
     if (output == NULL)
         return CLI_FAILED;
     int code = CLI_OK;
-    if (write_report(arguments, output, &options, &error) < 0)
+    if (write_report(arguments, output, options, &error) < 0)
         code = cli_fail(arguments, &error);
     else
         tell(arguments, output);

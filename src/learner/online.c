@@ -13,7 +13,6 @@ static const double PARALLEL_LOOKUPS = 5e3; /* the same for explicit features lo
 static const double DENSE_COST = 1.0 / 16;  /* of a value that is part of a matrix product */
 static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch worth two threads */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
-static const double COLDEST = 0.02;      /* of a rate */
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
 
 void md_online_fill_order(md_online *online)
@@ -108,14 +107,6 @@ static double rate(const md_online *online)
         return s->eta0 / sqrt(1 + t / (double)online->problem.visit_count);
     const double sigma = s->lambda * md_penalty_strong_convexity(online->problem.penalty);
     return s->eta0 / ((sigma > 0 ? sigma : 1) * t);
-}
-
-double md_online_cooling(const md_online *online)
-{
-    const md_online_settings *s = &online->settings;
-    const double since = (double)online->round - s->cool_from;
-    const double share = s->cool_to > s->cool_from ? since / (s->cool_to - s->cool_from) : 0;
-    return share > 0 ? fmax(COLDEST, 1 - share) : 1;
 }
 
 /* ---- one round ---- */

@@ -9,16 +9,18 @@
 #include "learner/theta_copy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double EPOCHS = 0.5;    /* share that models take that set out from another */
 static const double LEFT_OUT = 0.05; /* share of the rounds of a whole run that they leave out */
 /* Their rates, if nobody has said what they should be. Explicit features have few epochs. */
 static const double FASTER = 10, FASTER_EXPLICIT = 2;
-static const double SLOWER = 3;      /* if that was too fast */
-static const double FAR = 0.9;       /* of the objective at the start of a run */
-static const double AGAIN = 4;       /* the rate is searched anew when lambda has fallen so far */
-static const double ROUNDING = 1e-5; /* of the lambda that leaves out all blocks */
+static const double SLOWER = 3;       /* if that was too fast */
+static const double FAR = 0.9;        /* of the objective at the start of a run */
+static const double AGAIN = 4;        /* the rate is searched anew when lambda has fallen so far */
+static const double TOLERANCE = 1e-4; /* of the objective, for blocks that go out */
+static const double ROUNDING = 1e-5;  /* of the lambda that leaves out all blocks */
 
 struct walk {
     md_problem *problem;
@@ -27,7 +29,9 @@ struct walk {
     size_t epochs; /* of a whole run */
     size_t first_epochs;
     bool given_rate; /* by the options */
+    double faster;
     double searched; /* the lambda that the rate was searched for; NaN: none */
+    char stage[48];  /* what the observer is told */
 };
 
 static bool starts_empty(const struct walk *walk)
@@ -56,12 +60,13 @@ static medley_status learn(struct walk *walk, medley_error *error)
     problem->first_epochs = trained->continues ? 0 : walk->first_epochs; /* they find a start */
     if (anew) {
         problem->eta0 = NAN;
+        trained->faster = walk->faster;
         walk->searched = problem->lambda;
     }
     free(trained->epochs);
     trained->epochs = NULL;
     trained->epoch_count = 0;
-    const medley_status status = md_run_online(problem, trained, NULL, 0, "training", error);
+    const medley_status status = md_run_online(problem, trained, NULL, 0, walk->stage, error);
     problem->eta0 = trained->eta0;
     return status;
 }
@@ -112,7 +117,7 @@ static medley_status learn_next(struct walk *walk, medley_error *error)
     trained->continues = !is_empty(trained);
     if (!trained->continues || walk->given_rate || walk->problem->trees)
         return learn(walk, error);
-    double before;
+    double before = INFINITY;
     medley_status status = learn_with_care(walk, &before, error);
     if (status == MEDLEY_OK && trained->objective < FAR * before)
         status = learn_with_care(walk, &before, error);
@@ -121,22 +126,23 @@ static medley_status learn_next(struct walk *walk, medley_error *error)
 
 /* ---- blocks that nothing needs ---- */
 
-/* Without the blocks shorter than this, which are put aside by their links. */
-static bool put_aside(md_trained *trained, double shortest)
+/* Leaves aside the blocks shorter than this, by their links; false: there are none but those
+ * shorter than `known`. */
+static bool put_aside(md_trained *trained, double known, double shortest)
 {
     bool any = false;
     for (size_t m = 0; m < trained->penalised; m++) {
         md_block *block = trained->blocks[m];
         const bool goes = block->norm > 0 && block->norm < shortest;
-        any = any || (goes && block->link > 0);
+        any = any || (goes && block->norm >= known);
         block->link = !goes;
     }
     return any;
 }
 
-static void clear_aside(md_trained *trained, double shortest)
+static void clear_short(md_trained *trained, double shortest)
 {
-    put_aside(trained, shortest);
+    put_aside(trained, 0, shortest);
     for (size_t m = 0; m < trained->penalised; m++) {
         md_block *block = trained->blocks[m];
         if (block->link == 0)
@@ -145,30 +151,30 @@ static void clear_aside(md_trained *trained, double shortest)
     }
 }
 
-/* The blocks go that are shorter than this, if the objective is no higher without them. */
-static medley_status try_without(struct walk *walk, double shortest, double *dropped,
+/* *dropped becomes shortest, if the objective is no higher than limit without such blocks. */
+static medley_status try_without(struct walk *walk, double shortest, double limit, double *dropped,
                                  medley_error *error)
 {
     md_trained *trained = &walk->trained;
-    double objective;
-    if (!put_aside(trained, shortest))
-        return MEDLEY_OK;
-    const medley_status status = measure(&objective, walk, error);
-    if (status == MEDLEY_OK && objective <= trained->objective * (1 + ROUNDING)) {
+    medley_status status = MEDLEY_OK;
+    double objective = trained->objective;
+    if (put_aside(trained, *dropped, shortest))
+        status = measure(&objective, walk, error);
+    if (status == MEDLEY_OK && objective <= limit) {
         trained->objective = objective;
         *dropped = shortest;
     }
     return status;
 }
 
-/* All of them, where the model is not much better than none; else those that are short beside the
+/* All of them, where the model is not much better than none; else as many as are short beside the
  * longest. Penalties that shrink all blocks alike leave none out. */
 static medley_status drop_idle(struct walk *walk, medley_error *error)
 {
-    static const double shares[] = {1e-3, 1e-2, 3e-2};
-    static const double much = 0.95;
+    static const double first = 1e-3, last = 0.05, much = 0.95;
     const md_penalty *penalty = walk->problem->penalty;
     md_trained *trained = &walk->trained;
+    const double limit = trained->objective * (1 + TOLERANCE);
     medley_status status = MEDLEY_OK;
     double longest = 0;
     double dropped = 0;
@@ -178,11 +184,14 @@ static medley_status drop_idle(struct walk *walk, medley_error *error)
     for (size_t m = 0; m < trained->penalised; m++)
         longest = fmax(longest, trained->blocks[m]->norm);
     if (trained->objective > much * walk->start.objective)
-        status = try_without(walk, INFINITY, &dropped, error);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares && status == MEDLEY_OK; i++)
-        if (dropped < shares[i] * longest)
-            status = try_without(walk, shares[i] * longest, &dropped, error);
-    clear_aside(trained, dropped);
+        status = try_without(walk, INFINITY, limit, &dropped, error);
+    double share = isinf(dropped) ? last : first;
+    for (; share < last && status == MEDLEY_OK; share *= 2) {
+        status = try_without(walk, share * longest, limit, &dropped, error);
+        if (dropped < share * longest)
+            break;
+    }
+    clear_short(trained, dropped);
     if (is_empty(trained))
         walk->searched = NAN; /* where nothing is learnt, any rate does */
     return status;
@@ -221,13 +230,13 @@ medley_status md_fit_online_path(md_problem *problem, const medley_path_options 
     MEDLEY_TRY(md_trained_make(&walk.trained, problem, error));
     MEDLEY_TRY(md_path_find_start(&walk.start, problem, &walk.trained, error));
     walk.trained.cools = true;
-    walk.trained.faster = walk.given_rate                   ? 1
-                          : md_problem_is_explicit(problem) ? FASTER_EXPLICIT
-                                                            : FASTER;
+    walk.faster = md_problem_is_explicit(problem) ? FASTER_EXPLICIT : FASTER;
+    walk.trained.faster = walk.given_rate ? 1 : walk.faster;
     bool wanted = true;
     for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
         medley_model *model = NULL;
         problem->lambda = md_path_lambda(path, walk.start.lambda, step);
+        snprintf(walk.stage, sizeof walk.stage, "lambda %zu of %zu", step + 1, path->count);
         status = one_model(&model, &walk, error);
         if (model != NULL)
             wanted = take(context, model);

@@ -3,7 +3,10 @@
  * and what is returned in the end. */
 #include "learner/online_internal.h"
 
+#include <math.h>
 #include <string.h>
+
+static const double COLDEST = 0.02; /* of a rate */
 
 void md_online_restart(md_online *online, double eta0)
 {
@@ -24,6 +27,14 @@ void md_online_continue(md_online *online)
 {
     if (online->settings.rule == MD_RULE_MIRROR)
         md_mirror_restart(online);
+}
+
+double md_online_cooling(const md_online *online)
+{
+    const md_online_settings *s = &online->settings;
+    const double since = (double)online->round - s->cool_from;
+    const double share = s->cool_to > s->cool_from ? since / (s->cool_to - s->cool_from) : 0;
+    return share > 0 ? fmax(COLDEST, 1 - share) : 1;
 }
 
 void md_online_visit_state(md_online *online, md_state_visitor visit, void *context)

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-static const double SMALL_STEP = 1e-6; /* terms that are flat at 0 do not count in it */
+static const double SMALL_STEP = 1e-9; /* terms that are flat at 0 do not count in it */
 static const double GAIN = 0.25;       /* of the loss, where nothing leaves out all blocks */
 static const double FARTHEST = 1e6;    /* of the largest gradient: powers near 1 vanish beyond */
 enum { HALVINGS = 40 };

@@ -322,7 +322,9 @@ static medley_status fit_one(medley_model **model, struct run *run, medley_error
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error)
 {
-    struct run run = {.problem = problem, .strengths = 1, .trained = {.converged = true}};
+    struct run run = {.problem = problem,
+                      .strengths = 1,
+                      .trained = {.radius = NAN, .bound = NAN, .converged = true}};
     medley_status status = prepare(&run, error);
     if (status == MEDLEY_OK)
         status = fit_one(model, &run, error);

@@ -71,10 +71,12 @@ static bool describe(const medley_model *model, const md_weights *weights, size_
         md_text_addf(&text, " -> ");
     }
     add_labels(model, weights->kind, at % weights->width, &text);
-    *feature = (medley_feature){.text = text.data, .value = (double)weights->values[at]};
-    if (text.failed)
+    if (text.failed) {
         md_text_clear(&text);
-    return !text.failed;
+        return false;
+    }
+    *feature = (medley_feature){.text = text.data, .value = (double)weights->values[at]};
+    return true;
 }
 
 static const md_weights *weights_of(const medley_model *model, size_t block)

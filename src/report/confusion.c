@@ -94,28 +94,31 @@ static double opacity_level(size_t count, size_t most)
     return most > 0 ? log1p((double)count) / log1p((double)most) : 0;
 }
 
+static void draw_cell(md_html *html, size_t x, size_t y, double level)
+{
+    char class[32];
+    snprintf(class, sizeof class, "cell%s ink%d", x == y ? "" : " off",
+             1 + (int)fmin(3, floor(4 * level)));
+    md_html_open_class(html, "rect", class);
+    md_html_count(html, "x", x);
+    md_html_count(html, "y", y);
+    md_html_attribute(html, "width", "1");
+    md_html_attribute(html, "height", "1");
+    md_html_close(html);
+}
+
 static void draw_cells(md_html *html, const size_t *cells, size_t side)
 {
     size_t most[2] = {0, 0}; /* off the diagonal, on it */
-    for (size_t i = 0; i < side * side; i++) {
-        size_t *of = &most[i / side == i % side];
-        *of = cells[i] > *of ? cells[i] : *of;
-    }
-    for (size_t i = 0; i < side * side; i++) {
-        const bool diagonal = i / side == i % side;
-        if (cells[i] == 0)
-            continue;
-        char class[32];
-        const double level = opacity_level(cells[i], most[diagonal]);
-        snprintf(class, sizeof class, "cell%s ink%d", diagonal ? "" : " off",
-                 1 + (int)fmin(3, floor(4 * level)));
-        md_html_open_class(html, "rect", class);
-        md_html_count(html, "x", i % side);
-        md_html_count(html, "y", i / side);
-        md_html_attribute(html, "width", "1");
-        md_html_attribute(html, "height", "1");
-        md_html_close(html);
-    }
+    for (size_t y = 0; y < side; y++)
+        for (size_t x = 0; x < side; x++) {
+            const size_t count = cells[y * side + x];
+            most[x == y] = count > most[x == y] ? count : most[x == y];
+        }
+    for (size_t y = 0; y < side; y++)
+        for (size_t x = 0; x < side; x++)
+            if (cells[y * side + x] > 0)
+                draw_cell(html, x, y, opacity_level(cells[y * side + x], most[x == y]));
 }
 
 static medley_status write_compact(md_report *report, medley_error *error)

@@ -58,6 +58,7 @@ static size_t insert(struct value *values, size_t count, struct value value)
     return end + 1;
 }
 
+/* moments: of a dense matrix. */
 static size_t outstanding(struct value *values, const md_matrix *m, size_t row,
                           const double *moments)
 {
@@ -110,7 +111,8 @@ static void write_row(md_report *report, size_t row, const double *moments)
     md_html_close(html);
     md_cell_number(html, md_figure_rough(md_report_confidence(report, row)).text);
     md_html_open(html, "td");
-    if (data->table_count > 0 && row < data->tables[0].features.rows)
+    if (data->table_count > 0 && row < data->tables[0].features.rows &&
+        (moments != NULL || md_matrix_is_sparse(&data->tables[0].features)))
         write_values(html, &data->tables[0], row, moments);
     md_html_close(html);
     md_html_close(html);

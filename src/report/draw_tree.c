@@ -63,7 +63,7 @@ static double needed_between(const struct tree *tree, size_t left)
             const size_t head = (size_t)arc->head - 1;
             if (arc->head > 0 && ((arc->word == left && head == left + 1) ||
                                   (arc->word == left + 1 && head == left)))
-                room = fmax(room, text_width(arc->relation, SMALL) + 22);
+                room = fmax(room, text_width(arc->relation, SMALL) + (s == 0 ? 22 : 38));
         }
     return room;
 }

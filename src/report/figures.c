@@ -77,6 +77,13 @@ static md_figure general(double value, int digits, double small, double large)
     return scientific(text, exponent);
 }
 
+static md_figure with_percent(md_figure figure)
+{
+    const size_t length = strlen(figure.text);
+    snprintf(figure.text + length, sizeof figure.text - length, "%s", PERCENT);
+    return figure;
+}
+
 static void drop_zeros(char *text)
 {
     char *point = strchr(text, '.');
@@ -122,9 +129,7 @@ md_figure md_figure_percent(double share)
     if (fabs(share) >= 1e6)
         return md_figure_number(share);
     snprintf(text, sizeof text, "%.2f", 100 * share);
-    md_figure figure = with_commas(text);
-    strcat(figure.text, PERCENT);
-    return figure;
+    return with_percent(with_commas(text));
 }
 
 md_figure md_figure_rough(double share)
@@ -136,14 +141,10 @@ md_figure md_figure_rough(double share)
         return md_figure_number(share);
     const bool near_end = share != 0 && share != 1 && (fabs(share) < 0.01 || share > 0.99);
     if (fabs(share) < 0.0005 && share != 0) { /* of gaps */
-        md_figure figure = general(100 * share, 2, 1e-3, 1e7);
-        strcat(figure.text, PERCENT);
-        return figure;
+        return with_percent(general(100 * share, 2, 1e-3, 1e7));
     }
     snprintf(text, sizeof text, "%.*f", near_end ? 1 : 0, 100 * share);
-    md_figure figure = with_commas(text);
-    strcat(figure.text, PERCENT);
-    return figure;
+    return with_percent(with_commas(text));
 }
 
 md_figure md_figure_seconds(double seconds)
@@ -196,7 +197,5 @@ md_figure md_figure_tick_percent(double share)
         return plain(DASH);
     snprintf(text, sizeof text, "%.4f", 100 * share);
     drop_zeros(text);
-    md_figure figure = with_commas(strcmp(text, "-0") == 0 ? "0" : text);
-    strcat(figure.text, PERCENT);
-    return figure;
+    return with_percent(with_commas(strcmp(text, "-0") == 0 ? "0" : text));
 }

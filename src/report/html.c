@@ -306,17 +306,25 @@ void md_html_text(md_html *html, const char *text)
 
 void md_html_textf(md_html *html, const char *format, ...)
 {
-    char *text = NULL;
+    char small[512];
     va_list list;
     va_start(list, format);
-    const int length = vasprintf(&text, format, list);
+    const int length = vsnprintf(small, sizeof small, format, list);
     va_end(list);
-    if (length < 0) {
+    if (length >= 0 && (size_t)length < sizeof small) {
+        md_html_text(html, small);
+        return;
+    }
+    char *large = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (large == NULL) {
         html->text.failed = true;
         return;
     }
-    md_html_text(html, text);
-    free(text);
+    va_start(list, format);
+    vsnprintf(large, (size_t)length + 1, format, list);
+    va_end(list);
+    md_html_text(html, large);
+    free(large);
 }
 
 void md_html_data(md_html *html, const char *text)

@@ -66,6 +66,10 @@ static medley_status read_targets(md_report *report, medley_error *error)
     report->target = md_calloc(data->rows, sizeof *report->target);
     if (report->target == NULL)
         return md_fail_memory(error, data->rows * sizeof *report->target);
+    if (data->label == NULL && data->target != NULL) { /* numbers that came without texts */
+        memcpy(report->target, data->target, data->rows * sizeof *report->target);
+        return MEDLEY_OK;
+    }
     for (size_t r = 0; r < data->rows; r++) { /* evaluation has refused what is no number */
         const int32_t label = medley_dataset_label(data, r);
         if (label < 0 ||

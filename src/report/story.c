@@ -280,7 +280,8 @@ static void tile_time(md_report *report)
         return;
     }
     if (s->parts > s->examples)
-        snprintf(below, sizeof below, "%s positions", md_figure_count(s->parts).text);
+        snprintf(below, sizeof below, "%s %s", md_figure_count(s->parts).text,
+                 is_task(report, "tree") ? "words" : "positions");
     tile(&report->html, "learnt from", md_figure_count(s->examples).text, below);
 }
 

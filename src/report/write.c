@@ -11,12 +11,18 @@
 #include "report/sections.def"
 #undef MD_SECTION
 
-static const md_section *const sections[] = {
+enum {
+#define MD_SECTION(name) SECTION_##name,
+#include "report/sections.def"
+#undef MD_SECTION
+    SECTIONS
+};
+
+static const md_section *const sections[SECTIONS] = {
 #define MD_SECTION(name) &md_section_##name,
 #include "report/sections.def"
 #undef MD_SECTION
 };
-enum { SECTIONS = sizeof sections / sizeof *sections };
 
 /* Even if a word of the data slipped through unescaped, nothing could run or be loaded. */
 static const char POLICY[] = "default-src 'none'; style-src 'unsafe-inline'";

@@ -115,13 +115,29 @@ static void nonsense_is_refused(void **state)
     (void)state;
     medley_dataset *train = make_data("ringnorm", 30, 6);
     static const double bad[] = {0.1, -1};
+    static const double rising[] = {0.1, 0.2};
+    static const double endless[] = {INFINITY, 0.1};
     static const struct {
         const char *options;
         medley_path_options path;
-    } cases[] = {{"method=spom", MEDLEY_PATH_OPTIONS_INIT},
+    } cases[] = {{"method=average", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=best", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=average epochs=5", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=best epochs=5", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=obscure epochs2=0", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=svm", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=spom penalty=none", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=spom calibrate=true", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=spom checkpoint=nowhere", MEDLEY_PATH_OPTIONS_INIT},
+                 {"method=spicy", {1, 5, NULL, 0.1}},
                  {"method=spicy", {sizeof(medley_path_options), 0, NULL, 0.1}},
+                 {"method=spom", {sizeof(medley_path_options), 0, bad, 0.1}},
                  {"method=spicy", {sizeof(medley_path_options), 5, NULL, 1.5}},
-                 {"method=spicy", {sizeof(medley_path_options), 2, bad, 0.1}}};
+                 {"method=spom", {sizeof(medley_path_options), 5, NULL, 0}},
+                 {"method=spom", {sizeof(medley_path_options), 5, NULL, NAN}},
+                 {"method=spicy", {sizeof(medley_path_options), 2, bad, 0.1}},
+                 {"method=spom", {sizeof(medley_path_options), 2, endless, 0.1}},
+                 {"method=spom", {sizeof(medley_path_options), 2, rising, 0.1}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct taken taken = {.wanted = MOST};
         medley_error error = {0};

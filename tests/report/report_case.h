@@ -18,8 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static medley_error no_error;
-
 /* The bytes of a file, terminated; the caller frees it. */
 static inline char *file_text(const char *path)
 {
