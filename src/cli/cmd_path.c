@@ -383,7 +383,7 @@ static const char *const examples[] = {
 extern const cli_command cli_command_path;
 const cli_command cli_command_path = {
     .name = "path",
-    .usage = "[--count N] [--ratio X] [--holdout SHARE] [training options] DATA",
+    .usage = "[--count N] [--ratio X] [--holdout SHARE] [options] DATA",
     .summary = "models from a strong to a weak penalty: which blocks come in when",
     .description =
         "Learns a model for each of a series of lambdas, from strong to weak, on kernels and "

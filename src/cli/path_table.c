@@ -28,7 +28,8 @@ size_t cli_path_best(const medley_path *path)
 
 /* ---- text ---- */
 
-static void print_line(FILE *file, const medley_path *path, size_t p, bool certified)
+/* most: active blocks that a point of the path has. */
+static void print_line(FILE *file, const medley_path *path, size_t p, bool certified, size_t most)
 {
     const medley_path_point *point = &path->points[p];
     char bar[128];
@@ -39,8 +40,7 @@ static void print_line(FILE *file, const medley_path *path, size_t p, bool certi
         fprintf(file, "  %8.2f %%", 100 * point->score);
     else if (path->measure != NULL)
         fprintf(file, "  %10.5g", point->score);
-    const double share =
-        path->block_count > 0 ? (double)point->active / (double)path->block_count : 0;
+    const double share = most > 0 ? (double)point->active / (double)most : 0;
     fprintf(file, "  %6zu  %s", point->active, cli_bar(bar, share, 16));
 }
 
@@ -88,7 +88,7 @@ static void print_entries(FILE *file, const medley_path *path)
         fprintf(file, "\nthe first blocks to come in%s\n  from lambda   last weight  block\n",
                 count > SHOWN ? " (ten of them)" : "");
     for (size_t i = 0; entries != NULL && i < count && i < SHOWN; i++)
-        fprintf(file, "  %11.4g  %12.4f  %s\n", path->points[entries[i].point].lambda,
+        fprintf(file, "  %11.4g  %12.4g  %s\n", path->points[entries[i].point].lambda,
                 last->weights[entries[i].block], path->blocks[entries[i].block]);
     free(entries);
 }
@@ -96,8 +96,11 @@ static void print_entries(FILE *file, const medley_path *path)
 void cli_print_path(FILE *file, const medley_path *path, size_t best)
 {
     bool certified = false;
-    for (size_t p = 0; p < path->point_count; p++)
+    size_t most = 0;
+    for (size_t p = 0; p < path->point_count; p++) {
         certified = certified || !isnan(path->points[p].gap);
+        most = path->points[p].active > most ? path->points[p].active : most;
+    }
     fprintf(file, "%s, %s loss, penalty %s, method %s, %zu blocks\n\n", path->task, path->loss,
             path->penalty, path->method, path->block_count);
     fprintf(file, "%10s  %10s  %10s", "lambda", "C", "objective");
@@ -107,7 +110,7 @@ void cli_print_path(FILE *file, const medley_path *path, size_t best)
         fprintf(file, "  %10s", path->measure);
     fprintf(file, "  active\n");
     for (size_t p = 0; p < path->point_count; p++) {
-        print_line(file, path, p, certified);
+        print_line(file, path, p, certified, most);
         fprintf(file, "%s\n", path->measure != NULL && p == best ? " best" : "");
     }
     print_entries(file, path);

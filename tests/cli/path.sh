@@ -19,7 +19,7 @@ expect_exit 0 "path shows a line for each lambda" path --views all+each --kernel
 check "five of them" test "$(grep -Ec '^ +[0-9.e-]+ +[0-9.e+]+ +[0-9.]+ +[0-9.e-]+ % +[0-9]+' "$out")" -eq 5
 expect_text "and what it is about" '^binary, hinge loss, penalty group-lasso, method spicy, 21 blocks' "$out"
 expect_text "the first blocks to come in are named" '^the first blocks to come in' "$out"
-expect_text "with where they do" '^ +0\.[0-9]+ +0\.[0-9]+ +rbf\(.*\)@x[0-9]+$' "$out"
+expect_text "with where they do" '^ +0\.[0-9]+ +[0-9.e-]+ +rbf\(.*\)@x[0-9]+$' "$out"
 refute_text "nothing is measured" 'best|accuracy' "$out"
 check "the list stays short" test "$(grep -Ec '@(x|all)' "$out")" -le 10
 expect_exit 0 "with held-out rows" path --count 5 --holdout 0.3 --model m.medley --report p.html ring.csv
