@@ -189,6 +189,8 @@ static medley_status compare_trees(medley_evaluation *evaluation, const medley_m
         return md_fail_memory(error, dataset->token_values[DEPREL].count * sizeof *relation);
     const md_strings *tags = &dataset->token_values[UPOS];
     const int32_t punctuation = md_strings_find(tags, "PUNCT", 5);
+    const int32_t none = md_strings_find(&dataset->token_values[DEPREL], "_", 1);
+    bool given = false;
     double heads = 0;
     double arcs = 0;
     double words = 0;
@@ -201,6 +203,7 @@ static medley_status compare_trees(medley_evaluation *evaluation, const medley_m
         const bool arc = head && known && prediction->label[r] == relation[token[DEPREL]];
         const bool word = token[UPOS] != punctuation;
         evaluation->unknown_labels += prediction->label != NULL && !known;
+        given = given || token[DEPREL] != none;
         heads += head;
         arcs += arc;
         words += word;
@@ -211,7 +214,6 @@ static medley_status compare_trees(medley_evaluation *evaluation, const medley_m
     evaluation->correct = (size_t)heads;
     evaluation->accuracy = evaluation->uas = heads / rows;
     evaluation->uas_no_punct = words > 0 ? word_heads / words : 0;
-    const bool given = dataset->token_values[DEPREL].count > 1 || relation[0] >= 0;
     if (prediction->label != NULL && given) { /* else there are no relations to compare with */
         evaluation->las = arcs / rows;
         evaluation->las_no_punct = words > 0 ? word_arcs / words : 0;

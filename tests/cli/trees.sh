@@ -114,6 +114,9 @@ check "trees are right" above "$(key uas "$out")" 0.95
 check "relations too" above "$(key las "$out")" 0.93
 check "UAS is not below LAS" above "$(key uas "$out")" "$(key las "$out")"
 uas=$(key uas "$out")
+awk -F '\t' -v OFS='\t' 'NF == 10 { $8 = "unheard-of" } { print }' test.conllu >unheard.conllu
+expect_exit 0 "eval of unknown relations" evaluate unheard.conllu
+check "none of which is right" test "$(key las "$out")" = 0
 expect_exit 0 "eval in words" "$MEDLEY" eval --model m.medley test.conllu
 expect_text "tells of heads" '^UAS [0-9.]+ % \(right heads: ' "$out"
 expect_text "and of relations" '^LAS [0-9.]+ % ' "$out"
