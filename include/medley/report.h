@@ -31,11 +31,14 @@ typedef struct medley_report_options {
     size_t top;       /* most blocks that are drawn; a table has all of them */
     size_t threads;   /* 0: all processors */
     const char *tags; /* of parsers: the column of tags; NULL: that of training */
+    bool data_chose;  /* data had a say in the model (its epoch, its penalty): the report says so,
+                         and tells no confidence interval */
 } medley_report_options;
 
 #define MEDLEY_REPORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(medley_report_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 24, 30, 0, NULL      \
+        sizeof(medley_report_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 24, 30, 0, NULL,     \
+            false                                                                                  \
     }
 
 /* Writes the report, whole or not at all; path NULL or "-": standard output. model may be NULL

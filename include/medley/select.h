@@ -11,15 +11,16 @@ extern "C" {
 
 /* ---- tuning ---- */
 
-/* An option and its values, separated by commas outside of brackets: "0.1,1,10",
- * "mkl,block(q=1.5)"; those of "kernel" by '|': "rbf(sigma2=1) | rbf(sigma2=5)". */
+/* An option and its values, neither of them NULL, separated by commas outside of brackets:
+ * "0.1,1,10", "mkl,block(q=1.5)"; those of "kernel" by '|': "rbf(sigma2=1) | rbf(sigma2=5)". */
 typedef struct medley_choice {
     const char *option, *values;
 } medley_choice;
 
 /* How many values a choice has. Numbers may be a range, evenly spaced in logarithm: "0.01..100" has
  * one value a decade, "0.01..100:9" nine; options that name blocks or files of this run are one
- * value whatever is in it. Codes: MEDLEY_USAGE for an unknown option or a list that is none. */
+ * value whatever is in it, and so is the name of any file that exists. Codes: MEDLEY_USAGE for an
+ * unknown option or a list that is none. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_choice_count(size_t *count,
                                                             const medley_choice *choice,
                                                             medley_error *error);
@@ -42,8 +43,8 @@ typedef struct medley_trial {
     const char *const *values; /* [option_count] */
     double mean, deviation;    /* of the measure over the folds; NaN: it failed in one of them */
     double standard_error;     /* deviation / sqrt(folds) */
-    double active;             /* blocks, mean over the folds */
-    double seconds;            /* of training, mean over the folds */
+    double active;             /* blocks, mean over the folds that did not fail; NaN: all did */
+    double seconds;            /* of training, mean over the same */
     const double *fold;        /* [fold_count] the measure in each */
     const char *problem;       /* why it failed, else NULL */
 } medley_trial;
@@ -59,7 +60,9 @@ typedef struct medley_tuning {
     size_t one_error;    /* the strongest penalty, else the fewest blocks, within one standard error
                             of the best */
     bool kernels_shared; /* kernel values were computed once, not in every fold */
-    double seconds_kernels, seconds_total;
+    double
+        seconds_kernels; /* of kernel values that are shared; NaN: there was no memory for them */
+    double seconds_total;
     size_t threads;
 } medley_tuning;
 

@@ -7,12 +7,17 @@ another copy in Python; only arrays whose rows are not contiguous are copied her
 """
 
 import ctypes
+import re
+from contextlib import contextmanager
+from numbers import Integral
 
 import numpy as np
 from scipy import sparse
 
 from . import _structs as s
-from ._errors import InputError, UsageError
+from ._checks import image_size
+from ._errors import InputError, MedleyError, UsageError
+from ._labels import known_labels
 from ._library import Handle, c_text, c_texts, call, create, lib, text
 
 
@@ -32,12 +37,12 @@ class Views(dict):
 
     @property
     def shape(self):
-        columns = sum(table.shape[1] for table in self.values())
+        columns = sum(_shape(table)[1] for table in self.values())
         return (len(self), columns)
 
     def __len__(self):
         for table in self.values():
-            return table.shape[0]
+            return _shape(table)[0]
         return 0
 
     def __getitem__(self, key):
@@ -45,12 +50,40 @@ class Views(dict):
             return dict.__getitem__(self, key)
         return Views({name: _rows_of(table, key) for name, table in self.items()})
 
+    def copy(self):
+        return Views(self.items())
+
+    def __or__(self, other):
+        return Views({**dict(self.items()), **other}) if isinstance(other, dict) else NotImplemented
+
+    def __ror__(self, other):
+        return Views({**other, **dict(self.items())}) if isinstance(other, dict) else NotImplemented
+
     def __reduce__(self):
         return Views, (dict(self.items()),)
 
 
+def _shape(table):
+    return table.shape if hasattr(table, "shape") else np.shape(table)
+
+
 def _rows_of(table, key):
-    return table.iloc[key] if hasattr(table, "iloc") else table[key]
+    if hasattr(table, "iloc"):
+        return table.iloc[key]
+    if sparse.issparse(table):
+        return table.tocsr()[key]  # other layouts cannot be cut
+    return (table if hasattr(table, "shape") else np.asarray(table))[key]
+
+
+def chosen_columns(table, which):
+    """A table of some columns: a number, a slice, or a list or array of numbers or flags."""
+    which = [which] if isinstance(which, Integral) else which
+    try:
+        return table[:, which]
+    except (IndexError, TypeError):
+        raise InputError(
+            f"views names the columns {which!r}, and there are {table.shape[1]}, counted from 0"
+        ) from None
 
 
 def _number_type(values):
@@ -94,6 +127,7 @@ class Dataset(Handle):
     def __init__(self, pointer=None):
         super().__init__(create("medley_dataset_create") if pointer is None else pointer)
         self.kept = []
+        self.places = None
 
     @property
     def rows(self):
@@ -109,6 +143,11 @@ class Dataset(Handle):
         table, kept = _table(values, name, None)
         if diagonal is not None:
             diagonal = np.ascontiguousarray(diagonal, dtype=np.float64)
+            if diagonal.shape != (table.rows,):
+                raise InputError(
+                    f"the diagonal of kernel '{name}' has the shape {diagonal.shape}; K(x, x) of "
+                    f"the {table.rows} rows is expected"
+                )
         pointer = None if diagonal is None else _pointer(diagonal, ctypes.c_double)
         call("medley_dataset_put_gram", self.pointer, ctypes.byref(table), pointer)
         self.kept.append((kept, diagonal))
@@ -133,11 +172,12 @@ def _table(values, name, image_shape):
     """A medley_table over an array or a sparse matrix, and what must stay alive with it."""
     table = s.Table(struct_size=ctypes.sizeof(s.Table), name=c_text(name))
     if image_shape is not None:
-        table.height, table.width = image_shape
+        table.height, table.width = image_size(image_shape)
     if sparse.issparse(values):
         matrix = sparse.csr_matrix(values)
         if matrix.shape[1] > np.iinfo(np.int32).max:
             raise InputError(f"{matrix.shape[1]} columns are more than the library can number")
+        _check_indices(matrix)
         numbers = np.ascontiguousarray(_as_float(matrix.data))
         start = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
         index = np.ascontiguousarray(matrix.indices, dtype=np.int32)
@@ -153,6 +193,54 @@ def _table(values, name, image_shape):
     return table, kept
 
 
+def _check_indices(matrix):
+    """64-bit indices must not be cut to ones that look right."""
+    index = matrix.indices
+    if index.dtype == np.int32 or index.size == 0:
+        return  # the library looks at them itself
+    if index.min() < 0 or index.max() >= matrix.shape[1]:
+        raise InputError(f"a sparse matrix with {matrix.shape[1]} columns has an index beyond them")
+
+
+class Places:
+    """Where the rows of a dataset came from, when it was made of sequences.
+
+    A text that was made of them has a line for each position and an empty one behind each sequence.
+    """
+
+    def __init__(self, name, lengths, numbers):
+        self.name, self.lengths, self.numbers = name, lengths, numbers
+
+    def _place(self, row, gap):
+        """The place of a row, counted from 1; gap: rows between sequences."""
+        for length, number in zip(self.lengths, self.numbers):
+            if row <= length:
+                return f"{self.name}[{number}][{row - 1}]"
+            row -= length + gap
+        return self.name
+
+    def moved(self, problem):
+        """The same error with the place as Python writes it."""
+        message = re.sub(r"\brow (\d+)\b", lambda row: self._place(int(row[1]), 0), problem.message)
+        file = problem.file
+        if file == self.name and problem.line:
+            file = self._place(problem.line, 1)
+        return type(problem)(message, file, 0 if file.startswith(self.name) else problem.line)
+
+
+@contextmanager
+def located(*datasets):
+    """Errors inside name places in sequences, not lines of a text that nobody has seen."""
+    try:
+        yield
+    except MedleyError as problem:
+        for dataset in datasets:
+            places = getattr(dataset, "places", None)
+            if places is not None and problem.file in ("", places.name):
+                raise places.moved(problem) from None
+        raise
+
+
 def read_options(**fields):
     """A medley_read_options; texts may be str."""
     options = s.ReadOptions(struct_size=ctypes.sizeof(s.ReadOptions), header=-1)
@@ -161,69 +249,22 @@ def read_options(**fields):
     return options
 
 
-def parse(content, name, **fields):
-    """A dataset read from a text in one of the formats."""
-    data = content if isinstance(content, bytes) else content.encode()
-    pointer = create(
-        "medley_dataset_parse", data, len(data), c_text(name), ctypes.byref(read_options(**fields))
-    )
-    return Dataset(pointer)
+def parse(content, name, places=None, **fields):
+    """A dataset read from a text in one of the formats. places: where its lines came from."""
+    data = content.encode("utf-8", errors="surrogateescape")  # as text() decodes
+    options = ctypes.byref(read_options(**fields))
+    try:
+        dataset = Dataset(create("medley_dataset_parse", data, len(data), c_text(name), options))
+    except MedleyError as problem:
+        raise problem if places is None else places.moved(problem) from None
+    dataset.places = places
+    return dataset
 
 
 def read_file(path, **fields):
     """A dataset read from a file."""
     options = ctypes.byref(read_options(**fields))
     return Dataset(create("medley_dataset_read", c_text(path), options))
-
-
-# ---- labels as texts ----
-
-UNKNOWN = "(unknown)"  # the label of rows whose own is not among the classes
-
-def label_text(label):
-    """A label as the command would write it: 1.0 is 1, the rest is str()."""
-    if isinstance(label, (bool, np.bool_)):
-        return str(bool(label))
-    if isinstance(label, (float, np.floating)):
-        return str(int(label)) if float(label).is_integer() else repr(float(label))
-    if isinstance(label, bytes):
-        return label.decode(errors="replace")
-    return str(label)
-
-
-def _looks_like_other(name):
-    """Would the library write this text as another number? ("01" is 1 to it)"""
-    try:
-        return label_text(float(name)) != name
-    except ValueError:
-        return False
-
-
-def label_texts(classes):
-    """Distinct names for classes; numbers where their texts are not distinct or hold a NUL."""
-    names = [label_text(label) for label in classes]
-    names = [f"'{name}'" if _looks_like_other(name) else name for name in names]
-    if len(set(names)) < len(names) or any("\0" in name for name in names):
-        names = [str(i) for i in range(len(names))]
-    return names
-
-
-def label_order(classes, model_labels):
-    """The place in classes of each label of a model."""
-    place = {name: i for i, name in enumerate(label_texts(classes))}
-    return np.array([place.get(name, i) for i, name in enumerate(model_labels)], dtype=np.intp)
-
-
-def known_labels(names):
-    """Classes from the names in a model: numbers if all of them are, else texts."""
-    for kind in (int, float):
-        try:
-            values = [kind(name) for name in names]
-        except ValueError:
-            continue
-        if [label_text(value) for value in values] == list(names):
-            return np.array(values)
-    return np.array(names, dtype=object if not names else None)
 
 
 # ---- back to Python ----

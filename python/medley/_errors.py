@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors of the library as exceptions, with the library's own sentences."""
+"""Errors of the library as exceptions, with the library's sentences in Python's names."""
+
+import errno
+import os
 
 from . import _structs
+from ._sentences import in_python
 
 
 class MedleyError(Exception):
@@ -39,7 +43,7 @@ class OutOfMemoryError(MedleyError, MemoryError):
 
 
 class FileError(MedleyError, OSError):
-    """A file or the system refused."""
+    """A file or the system refused: ``filename``, and ``errno`` where the reason is known."""
 
     # OSError turns two or three arguments into errno, sentence and file name: keep it from that.
     def __new__(cls, *arguments):
@@ -48,9 +52,16 @@ class FileError(MedleyError, OSError):
     def __init__(self, message, file="", line=0):
         self.args = (message, file, line)
         self.message, self.file, self.line = message, file, line
+        self.filename, self.errno = file or None, _reason(message)
 
     def __reduce__(self):
         return type(self), (self.message, self.file, self.line)
+
+
+def _reason(message):
+    """The number of the system's error whose sentence is in the message, else None."""
+    found = [number for number in errno.errorcode if os.strerror(number) in message]
+    return max(found, key=lambda number: len(os.strerror(number)), default=None)
 
 
 _BY_CODE = {
@@ -63,8 +74,8 @@ _BY_CODE = {
 def from_status(status, error):
     """The exception for a negative status and what the library wrote into its medley_error."""
     message = error.message.decode(errors="replace") or f"the library answered {status}"
-    file = error.file.decode(errors="replace")
+    file = os.fsdecode(error.file)
     kind = _BY_CODE.get(status)
     if kind is None:
         kind = OutOfMemoryError if message.startswith("out of memory") else FileError
-    return kind(message, file, error.line)
+    return kind(in_python(message), file, error.line)

@@ -13,6 +13,12 @@ def _is_array(item):
     return hasattr(item, "__array__") or sparse.issparse(item)
 
 
+def is_list_of_matrices(values):
+    """Kernel values may be given so, one matrix for each kernel."""
+    is_list = isinstance(values, (list, tuple)) and len(values) > 0
+    return is_list and _is_array(values[0]) and len(np.shape(values[0]) or values[0].shape) == 2
+
+
 class Plan:
     """The kernels of one estimator, sorted by where their values come from.
 
@@ -26,8 +32,8 @@ class Plan:
         self.specs, self.sources = [], []
         if isinstance(kernels, str) or callable(kernels) or _is_array(kernels):
             kernels = [kernels]
-        if kernels is None:
-            raise UsageError("kernels=None; give a list of kernels, or \"default\"")
+        if not hasattr(kernels, "__iter__") or isinstance(kernels, dict):
+            raise UsageError(f"kernels={kernels!r}; give a list of kernels, or \"default\"")
         kernels = list(kernels)
         if not kernels:
             raise UsageError("the list of kernels is empty; give at least one, or \"default\"")
@@ -40,33 +46,38 @@ class Plan:
 
     def _add(self, kernel):
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            self.sources.append((PRECOMPUTED, "given", None))
+            self._add_given(PRECOMPUTED, None)
         elif isinstance(kernel, str) and kernel.startswith(PRECOMPUTED + "@"):
             view = kernel.split("@", 1)[1].strip()
-            self.sources.append((view, "given", view))
+            self._add_given(view, view)
         elif isinstance(kernel, str):
             self.specs.append(kernel)
         elif callable(kernel):
-            self.sources.append((self._name_of(kernel), "callable", (kernel, None)))
+            self.sources.append((self._unique(_name_of(kernel)), "callable", (kernel, None)))
         elif isinstance(kernel, tuple) and len(kernel) == 2 and callable(kernel[0]):
             function, view = kernel
-            self.sources.append((f"{self._name_of(function)}@{view}", "callable", (function, view)))
+            name = self._unique(_name_of(function), f"@{view}")
+            self.sources.append((name, "callable", (function, view)))
         elif _is_array(kernel):
-            self.sources.append((f"kernel{len(self.sources) + 1}", "array", kernel))
+            name = self._unique(f"kernel{len(self.sources) + 1}")
+            self.sources.append((name, "array", kernel))
         else:
             raise UsageError(
                 f"a kernel cannot be a {type(kernel).__name__}; give a text such as "
                 "'rbf(sigma2=5)', a callable k(X, Z), or a square matrix of its values"
             )
 
-    def _name_of(self, function):
-        name = getattr(function, "__name__", type(function).__name__)
-        name = name if name.isidentifier() else "callable"
+    def _add_given(self, name, view):
+        if any(kind == "given" and what == view for _, kind, what in self.sources):
+            which = PRECOMPUTED if view is None else f"{PRECOMPUTED}@{view}"
+            raise UsageError(f"kernels has '{which}' twice; several matrices are several views")
+        self.sources.append((self._unique(name), "given", view))
+
+    def _unique(self, name, end=""):
         taken = {source[0] for source in self.sources}
-        number = 2
-        unique = name
+        unique, number = name + end, 2
         while unique in taken:
-            unique, number = f"{name}{number}", number + 1
+            unique, number = f"{name}{number}{end}", number + 1
         return unique
 
     @property
@@ -89,7 +100,14 @@ class Plan:
         """Views of X that are kernel values, not features."""
         return {what for _, kind, what in self.sources if kind == "given" and what is not None}
 
-    def check(self):
+    def check(self, unit_diagonal):
+        """unit_diagonal: are kernels to be normalised by K(x, x)?"""
+        if unit_diagonal and any(kind == "given" for _, kind, _ in self.sources):
+            raise UsageError(
+                "normalize=\"diag\" needs K(x, x) of new rows, and a precomputed X has no place "
+                "for it; divide the values by sqrt(K(x, x) K(z, z)) before, or give matrices in "
+                "kernels=[...] and pairs (matrix, diagonal) in grams=[...]"
+            )
         if self.whole_is_gram and (self.wants_tables or self.keeps_rows):
             raise UsageError(
                 "kernels: with \"precomputed\" X is kernel values and there are no features for "
@@ -99,6 +117,18 @@ class Plan:
 
     def training_grams(self, X):
         """(name, values) of the precomputed kernels on the training rows."""
+        grams = self._training_grams(X)
+        for name, values in grams:
+            shape = values.shape if hasattr(values, "shape") else np.shape(values)
+            if len(shape) == 2 and shape[0] != shape[1]:
+                raise InputError(
+                    f"the kernel '{name}' has values of shape {shape}, expected a square matrix of "
+                    "training rows by training rows; what cuts X into rows (cross-validation) cuts "
+                    "columns too with kernels=\"precomputed\", but not of views or matrices"
+                )
+        return grams
+
+    def _training_grams(self, X):
         grams = []
         for name, kind, what in self.sources:
             if kind == "array":
@@ -112,7 +142,10 @@ class Plan:
     def new_grams(self, X, training_X, given, with_diagonal):
         """(name, values, diagonal) for new rows. given: matrices for kernels that are arrays, or
         pairs of matrix and diagonal."""
-        given = list(given or [])
+        given = [] if given is None else given
+        if not isinstance(given, (list, tuple)):
+            raise InputError("grams is a list of matrices: give grams=[matrix]")
+        given = list(given)
         wanted = sum(kind == "array" for _, kind, _ in self.sources)
         if len(given) != wanted:
             raise InputError(
@@ -123,14 +156,35 @@ class Plan:
         for name, kind, what in self.sources:
             if kind == "array":
                 item = given.pop(0)
-                values, diagonal = item if isinstance(item, tuple) else (item, None)
+                values, diagonal = item if isinstance(item, tuple) and len(item) == 2 else (
+                    item, None)
+                if not _is_array(values) and not isinstance(values, list):
+                    raise InputError(
+                        f"grams holds a {type(item).__name__}; give matrices of new rows by "
+                        "training rows, or pairs (matrix, diagonal)"
+                    )
+                if with_diagonal and diagonal is None:
+                    raise InputError(
+                        f"the kernel '{name}' was normalised to unit diagonal; give K(x, x) of the "
+                        "new rows as well: grams=[(matrix, diagonal)]"
+                    )
                 grams.append((name, values, diagonal))
             elif kind == "callable":
+                if training_X is None:
+                    raise InputError(
+                        f"the kernel '{name}' is a callable and wants the training rows; give them "
+                        "when the model is loaded: load(path, X=..., kernels=[...])"
+                    )
                 diagonal = _diagonal(what, X) if with_diagonal else None
                 grams.append((name, _values(what, X, training_X), diagonal))
             else:
                 grams.extend((*pair, None) for pair in _given(name, what, X))
         return grams
+
+
+def _name_of(function):
+    name = getattr(function, "__name__", type(function).__name__)
+    return name if name.isidentifier() else "callable"
 
 
 def _select(X, view):
@@ -143,7 +197,7 @@ def _select(X, view):
 
 def _values(source, X, Z):
     function, view = source
-    values = np.asarray(function(_select(X, view), _select(Z, view)))
+    values = _full(function(_select(X, view), _select(Z, view)))
     rows, columns = _rows(_select(X, view)), _rows(_select(Z, view))
     if values.shape != (rows, columns):
         raise InputError(
@@ -151,6 +205,10 @@ def _values(source, X, Z):
             f"{values.shape}, expected ({rows}, {columns})"
         )
     return values
+
+
+def _full(values):
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
 
 def _rows(X):
@@ -163,7 +221,7 @@ def _diagonal(source, X):
     part = _select(X, view)
     block = 64
     pieces = [part[i : i + block] for i in range(0, _rows(part), block)]
-    return np.concatenate([np.diagonal(np.asarray(function(p, p))) for p in pieces])
+    return np.concatenate([np.diagonal(_full(function(p, p))) for p in pieces])
 
 
 def _given(name, view, X):
@@ -171,9 +229,7 @@ def _given(name, view, X):
     values = _select(X, view)
     if view is None and hasattr(values, "keys"):
         return [(str(key), values[key]) for key in values]
-    if isinstance(values, (list, tuple)) and len(values) and _is_array(values[0]) and np.ndim(
-        values[0]
-    ) == 2:
+    if is_list_of_matrices(values):
         return [(f"{name}{i + 1}", value) for i, value in enumerate(values)]
     if np.ndim(values) == 3:
         return [(f"{name}{m + 1}", values[:, :, m]) for m in range(values.shape[2])]

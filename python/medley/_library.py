@@ -170,15 +170,18 @@ def call(name, *arguments):
 
 
 def text(value):
-    """A C string as str; None stays None."""
-    return None if value is None else value.decode("utf-8", errors="replace")
+    """A C string as str; None stays None. c_text makes the same bytes of it again."""
+    return None if value is None else value.decode("utf-8", errors="surrogateescape")
 
 
 def c_text(value):
     """A str, path or None for an argument of type const char *."""
     if value is None or isinstance(value, bytes):
         return value
-    encoded = os.fsencode(value) if isinstance(value, os.PathLike) else str(value).encode()
+    if isinstance(value, os.PathLike):
+        encoded = os.fsencode(value)
+    else:  # names of files may hold bytes that are no UTF-8: Python has them as surrogates
+        encoded = str(value).encode("utf-8", errors="surrogateescape")
     if b"\0" in encoded:
         raise ValueError(f"{value!r} holds a NUL character")
     return encoded
@@ -199,8 +202,11 @@ class Handle:
 
     def __del__(self):
         pointer, self.pointer = getattr(self, "pointer", None), None
-        if pointer is not None and lib is not None:
+        if pointer and lib is not None:
             getattr(lib, self.free)(pointer)
+
+    def __getstate__(self):  # a copy of the pointer would be freed twice
+        raise TypeError(f"a {type(self).__name__} of the library can be neither copied nor pickled")
 
 
 def create(name, *arguments):

@@ -6,6 +6,7 @@ import os
 from typing import List, NamedTuple, Optional
 
 from . import _structs as s
+from ._checks import whole
 from ._dataset import Dataset, read_file, to_python
 from ._errors import UsageError
 from ._library import c_text, create, lib, text
@@ -120,11 +121,11 @@ def generate(name: str, rows: int = 0, seed: int = 1, *, dimension: int = 0, vie
     """
     options = s.GenerateOptions(
         struct_size=ctypes.sizeof(s.GenerateOptions),
-        rows=rows,
-        seed=seed,
-        dimension=dimension,
-        views=views,
-        classes=classes,
+        rows=whole("rows", rows),
+        seed=whole("seed", seed),
+        dimension=whole("dimension", dimension),
+        views=whole("views", views),
+        classes=whole("classes", classes),
         noise=noise,
     )
     return _python_data(Dataset(create("medley_generate", c_text(name), ctypes.byref(options))))

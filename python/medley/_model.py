@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _structs as s
+from ._dataset import located
 from ._errors import MedleyError
 from ._library import Handle, c_text, call, create, lib, text
 from ._observer import Watch
@@ -51,7 +52,7 @@ class Model(Handle):
     @classmethod
     def fit(cls, dataset, options, held_out=None, verbose=0):
         pointer = c_void_p()
-        with Watch(verbose) as watch:
+        with located(dataset, held_out), Watch(verbose) as watch:
             status = call(
                 "medley_fit",
                 byref(pointer),
@@ -152,9 +153,10 @@ class Model(Handle):
             best=best,
         )
         answer = POINTER(s.Prediction)()
-        call(
-            "medley_predict_with", byref(answer), self.pointer, dataset.pointer, byref(options)
-        )
+        with located(dataset):
+            call(
+                "medley_predict_with", byref(answer), self.pointer, dataset.pointer, byref(options)
+            )
         try:
             p = answer.contents
             return Predicted(
@@ -176,7 +178,8 @@ class Model(Handle):
             probabilities=probabilities,
         )
         e = s.Evaluation()
-        call("medley_evaluate_with", byref(e), self.pointer, dataset.pointer, byref(options))
+        with located(dataset):
+            call("medley_evaluate_with", byref(e), self.pointer, dataset.pointer, byref(options))
         try:
             told = {}
             for name, _ in s.Evaluation._fields_:

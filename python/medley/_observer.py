@@ -11,9 +11,13 @@ import signal
 import sys
 import threading
 import time
+from numbers import Integral
 from typing import NamedTuple
 
+import numpy as np
+
 from . import _structs as s
+from ._errors import UsageError
 from ._library import text
 
 
@@ -54,13 +58,21 @@ class _Printer:
         return True
 
 
+def _teller(verbose):
+    if callable(verbose) or verbose is None:
+        return verbose
+    if not isinstance(verbose, (Integral, np.bool_)):
+        raise UsageError(f"verbose={verbose!r}; give 0, 1, 2 or a callable")
+    return _Printer(int(verbose)) if verbose else None
+
+
 class Watch:
     """Context in which a call that takes a medley_observer is made: ``watch.observer`` is it."""
 
     def __init__(self, verbose=0):
         self.interrupted = False
         self.problem = None
-        self._tell = verbose if callable(verbose) else _Printer(int(verbose)) if verbose else None
+        self._tell = _teller(verbose)
         self._callback = s.ProgressCallback(self._progress)
         self.observer = s.Observer(None, self._callback)
         self._handler = None
@@ -90,11 +102,17 @@ class Watch:
                 signal.signal(signal.SIGINT, self._note)
         return self
 
-    def __exit__(self, kind, problem, trace):
+    def __exit__(self, _kind, _problem, _trace):
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
-        if self.problem is not None:
-            raise self.problem
+        # What holds itself in a circle would keep data and model alive for as long as it likes.
+        self.observer = self._callback = None
+        problem, self.problem = self.problem, None
+        try:
+            if problem is not None:
+                raise problem
+        finally:
+            del problem
         if self.interrupted:
             self._handler(signal.SIGINT, None)
             raise KeyboardInterrupt  # the handler let it pass

@@ -11,9 +11,11 @@ import difflib
 import numbers
 import os
 
+import joblib.parallel
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ._checks import flag, whole
 from ._errors import UsageError
 from ._library import Handle, c_text, call, create, lib, text
 
@@ -56,15 +58,24 @@ def value_text(value):
 
 
 def threads(n_jobs):
-    """n_jobs as the library counts: None and -1 are all processors, -2 all but one."""
+    """n_jobs as the library counts: None and -1 are all processors (0), -2 all but one.
+
+    None is one inside a worker of joblib, which has as many of them as there are processors.
+    """
     if n_jobs is None:
-        return 0
-    count = int(n_jobs)
+        return 1 if _inside_joblib() else 0
+    count = whole("n_jobs", n_jobs, -(2**20))
     if count == 0:
         raise UsageError("n_jobs=0 has no meaning; use None or -1 for all processors")
     if count > 0:
         return count
-    return 0 if count == -1 else max(1, (os.cpu_count() or 1) + 1 + count)
+    return 0 if count == -1 else max(1, len(os.sched_getaffinity(0)) + 1 + count)
+
+
+def _inside_joblib():
+    """Is this a task of joblib.Parallel with several jobs?"""
+    backend = joblib.parallel.get_active_backend()[0]
+    return (getattr(backend, "nesting_level", None) or 0) > 0
 
 
 def seed(random_state):
@@ -92,15 +103,14 @@ class Options(Handle):
     def set(self, name, value):
         call("medley_options_set", self.pointer, c_text(name), c_text(value_text(value)))
 
-    def _set_flag(self, name, value):
-        if value:
-            self.set(name, "")
-
     def _set_any(self, table, name, value):
         """A value from Python: flags are bools, repeatable options may be lists."""
         info = table[name]
-        if info.argument == b"" or isinstance(value, (bool, np.bool_)):
-            self._set_flag(name, value)
+        if info.argument == b"":
+            if flag(name, value):
+                self.set(name, "")
+        elif isinstance(value, (bool, np.bool_)):
+            raise UsageError(f"{name}={value}; give a value ({text(info.argument)})")
         elif info.repeatable and isinstance(value, (list, tuple)):
             for item in value:
                 self.set(name, item)
@@ -119,8 +129,8 @@ def _check_name(table, name):
 def _translated(parameter, value):
     if parameter == "random_state":
         return seed(value)
-    if parameter == "n_jobs" and value is not None:
-        return threads(value)
+    if parameter == "n_jobs":
+        return threads(value) or None
     if parameter == "scale" and value is not None:
         return _scales(value)
     return value
@@ -134,7 +144,9 @@ def make_options(estimator, fixed=None):
     options, table = Options(), option_table()
     fixed = dict(fixed or {})
     parameters = estimator.get_params(deep=False)
-    extra = dict(parameters.get("options") or {})
+    extra = parameters.get("options") or {}
+    if not isinstance(extra, dict):
+        raise UsageError(f"options={extra!r}; give a dict {{name: value}}")
     given = {}
     for parameter, value in parameters.items():
         name = option_name(parameter)
@@ -142,7 +154,7 @@ def make_options(estimator, fixed=None):
             given[name] = _translated(parameter, value)
     given.update(fixed)
     for name, value in extra.items():
-        name = name.replace("_", "-")
+        name = str(name).replace("_", "-")
         _check_name(table, name)
         given[name] = value
     for name, value in given.items():

@@ -7,18 +7,17 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ._base import MedleyEstimator
-from ._dataset import Dataset, Views
-from ._errors import InputError
-from ._kernels import PRECOMPUTED, Plan
+from ._checks import text_keys
+from ._dataset import Dataset, Views, chosen_columns
+from ._errors import InputError, UsageError
+from ._kernels import PRECOMPUTED, Plan, is_list_of_matrices
 
 NUMBERS = [np.float64, np.float32]
 
 
 def _is_stack(X):
     """Several matrices: a list of them, or an array (rows, training rows, kernels)."""
-    if isinstance(X, (list, tuple)):
-        return len(X) > 0 and hasattr(X[0], "shape") and np.ndim(X[0]) == 2
-    return isinstance(X, np.ndarray) and X.ndim == 3
+    return is_list_of_matrices(X) or (isinstance(X, np.ndarray) and X.ndim == 3)
 
 
 class RowEstimator(MedleyEstimator):
@@ -31,8 +30,11 @@ class RowEstimator(MedleyEstimator):
     def _take(self, X, y=None, *, reset):
         """Checked X (array, CSR, Views, or a list of matrices), checked y."""
         plan = Plan(self.kernels)
-        plan.check()
+        plan.check(self._unit_diagonal())
         if isinstance(X, dict) and not sparse.issparse(X):  # scipy's DOK matrix is a dict
+            text_keys("X", X)
+            if not X.keys():
+                raise InputError("X has no views; give a dict {name: array}")
             X = Views({name: self._check_view(name, X[name]) for name in X})
             check_consistent_length(*X.values())
         elif plan.whole_is_gram and _is_stack(X):
@@ -45,7 +47,7 @@ class RowEstimator(MedleyEstimator):
             self._forget_features()
         if y is not None:
             y = self._check_target(y)
-            rows = X if not isinstance(X, list) else X[0]
+            rows = X[0] if isinstance(X, list) else X
             check_consistent_length(rows, y)
         return plan, X, y
 
@@ -69,7 +71,7 @@ class RowEstimator(MedleyEstimator):
     @staticmethod
     def _check_stack(X):
         if isinstance(X, (list, tuple)):
-            return [check_array(matrix, dtype=NUMBERS) for matrix in X]
+            return [check_array(matrix, dtype=NUMBERS, accept_sparse="csr") for matrix in X]
         return check_array(X, dtype=NUMBERS, allow_nd=True)
 
     def _forget_features(self):
@@ -89,7 +91,10 @@ class RowEstimator(MedleyEstimator):
         if isinstance(X, Views):
             return [(name, X[name]) for name in X if name not in plan.gram_views]
         if isinstance(self.views, dict):
+            text_keys("views", self.views)
             return [(name, self._columns(X, which)) for name, which in self.views.items()]
+        if not isinstance(self.views, (str, type(None))):
+            raise UsageError(f"views={self.views!r}; give a text or a dict {{name: columns}}")
         return [("", X)]
 
     def _columns(self, X, which):
@@ -100,7 +105,7 @@ class RowEstimator(MedleyEstimator):
             if names is None or not set(wanted) <= set(names):
                 raise InputError(f"views names the columns {wanted}, and X has no such columns")
             which = [list(names).index(name) for name in wanted]
-        return X[:, which]
+        return chosen_columns(X, which)
 
     def _put(self, plan, X, grams):
         dataset = Dataset()
@@ -124,9 +129,25 @@ class RowEstimator(MedleyEstimator):
     def _new_rows(self, X, grams=None):
         check_is_fitted(self, "model_")
         plan, X, _ = self._take(X, reset=False)
-        with_diagonal = self.normalize == "diag"
+        if isinstance(X, Views):
+            self._check_views(plan, X)
         training = getattr(self, "X_fit_", None)
-        return self._put(plan, X, plan.new_grams(X, training, grams, with_diagonal))
+        return self._put(plan, X, plan.new_grams(X, training, grams, self._unit_diagonal()))
+
+    def _check_views(self, plan, X):
+        """Do the views have the columns that they had in training?"""
+        for name, table in self._tables(plan, X):
+            expected = self.model_.columns(name)
+            if expected and table.shape[1] != expected:
+                raise InputError(
+                    f"the view '{name}' has {table.shape[1]} columns, and had {expected} in "
+                    "training"
+                )
+
+    def _unit_diagonal(self):
+        """Are kernels normalised by K(x, x)?"""
+        extra = self.options if isinstance(self.options, dict) else {}
+        return extra.get("normalize", self.normalize) == "diag"
 
     # ---- learning ----
 
@@ -135,15 +156,24 @@ class RowEstimator(MedleyEstimator):
         views = self.views if isinstance(self.views, str) and plan.wants_tables else None
         return {"kernel": plan.specs or None, "views": views, "task": task}
 
-    def _after_load(self):
+    def _after_load(self, classes, X):
         columns = self.model_.columns("")
         if columns:
             self.n_features_in_ = columns
+        self.X_fit_ = None
+        if X is not None:
+            plan, X, _ = self._take(X, reset=False)
+            if not plan.keeps_rows:
+                raise UsageError("load has no use for X: no kernel is a callable")
+            self.X_fit_ = X
 
     # ---- scikit-learn's tags ----
 
     def _is_pairwise(self):
-        return isinstance(self.kernels, str) and self.kernels == PRECOMPUTED
+        kernels = self.kernels
+        if isinstance(kernels, (list, tuple)) and len(kernels) == 1:
+            kernels = kernels[0]
+        return isinstance(kernels, str) and kernels == PRECOMPUTED
 
     def _more_tags(self):
         return {

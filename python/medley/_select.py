@@ -10,15 +10,51 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 
 from . import _structs as s
-from ._errors import MedleyError, UsageError
-from ._library import c_text, call, lib, text
+from ._base import MedleyEstimator
+from ._checks import whole
+from ._dataset import located
+from ._errors import InputError, MedleyError, UsageError
+from ._library import Handle, c_text, call, text
 from ._model import Model, array_of
 from ._observer import Watch
 from ._options import NOT_OPTIONS, make_options, option_name, option_table, value_text
+from ._sentences import in_python
 from .classifier import MKLClassifier
 from .parser import DependencyParser
 from .regressor import MKLRegressor
 from .sequence import SequenceLabeler
+
+
+class _TuningAnswer(Handle):
+    free = "medley_tuning_free"
+
+
+class _PathAnswer(Handle):
+    free = "medley_path_free"
+
+
+class _Result:
+    """An answer of the library that copies share; pickles and deep copies are without it."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    @property
+    def pointer(self):
+        if self._answer is None:
+            raise UsageError(
+                f"this {type(self).__name__} was pickled or copied deeply: its figures are here, "
+                "and a report can be written only of the one that it was made from"
+            )
+        return self._answer.pointer
+
+    def __copy__(self):
+        copied = type(self).__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied
+
+    def __getstate__(self):
+        return {**vars(self), "_answer": None}
 
 
 class Trial:
@@ -31,22 +67,22 @@ class Trial:
         self.standard_error = trial.standard_error
         self.active, self.seconds = trial.active, trial.seconds
         self.folds = array_of(trial.fold, (fold_count,), np.float64)
-        self.problem = text(trial.problem)
+        self.problem = None if trial.problem is None else in_python(text(trial.problem))
 
     def __repr__(self):
         return f"Trial({self.params}, mean={self.mean:.6g}, deviation={self.deviation:.3g})"
 
 
-class Tuning:
+class Tuning(_Result):
     """What ``medley.tune`` found.
 
     trials, best (the one with the best mean), one_error (the simplest within one standard error of
     it), best_params, measure, higher_is_better, seconds, best_estimator (None without refit).
     """
 
-    def __init__(self, pointer, grid):
-        self.pointer = pointer
-        told = pointer.contents
+    def __init__(self, answer, grid):
+        super().__init__(answer)
+        told = answer.pointer.contents
         self.measure = text(told.measure)
         self.higher_is_better = told.higher_is_better
         self.kernels_shared = told.kernels_shared
@@ -61,11 +97,6 @@ class Tuning:
         self.best_params = self.best.params
         self.best_estimator = None
 
-    def __del__(self):
-        pointer, self.pointer = getattr(self, "pointer", None), None
-        if pointer and lib is not None:
-            lib.medley_tuning_free(pointer)
-
     def __repr__(self):
         return f"Tuning({self.measure}, best={self.best!r}, {len(self.trials)} trials)"
 
@@ -79,18 +110,33 @@ def _grid_text(parameter, value):
                 "'rbf(sigma2={1,5})'; for lists of kernels use GridSearchCV"
             )
         value = value[0]
+    if value is None:
+        value = "none" if parameter == "scale" else _fallback(parameter)
+        if not value:
+            raise UsageError(f"None stands for no single value of {parameter}; leave None out")
     return value_text(value).strip()
 
 
+def _fallback(parameter):
+    return text(option_table()[option_name(parameter)].fallback)
+
+
 def _params(grid, names, trial):
-    """The values of a trial as they were given."""
+    """The values of a trial as they were given; numbers where the library has chosen them."""
     params = {}
     for i, name in enumerate(names):
         value = text(trial.values[i]).strip()
-        parameter = next(p for p in grid if option_name(p) == name)
-        given = {_grid_text(parameter, v): v for v in grid[parameter]}
-        params[parameter] = given.get(value, value)
+        parameter = next((p for p in grid if option_name(p) == name), None)
+        if parameter is None:
+            params[_parameter_name(name)] = float(value)
+        else:
+            given = {_grid_text(parameter, v): v for v in grid[parameter]}
+            params[parameter] = given.get(value, value)
     return params
+
+
+def _parameter_name(option):
+    return {"lambda": "lambda_"}.get(option, option)
 
 
 def _choices(grid):
@@ -103,6 +149,8 @@ def _choices(grid):
 
 
 def _default_estimator(X, y):
+    if y is not None and len(y) == 0:
+        raise InputError("y is empty; there is nothing to learn from")
     first = None if y is None else y[0]
     if isinstance(first, (list, tuple)):
         pairs = isinstance(first[0], (list, tuple)) if len(first) else False
@@ -112,13 +160,36 @@ def _default_estimator(X, y):
     return MKLRegressor() if type_of_target(y).startswith("continuous") else MKLClassifier()
 
 
-def _check_grid(estimator, grid):
-    known = {*estimator.get_params(deep=False), *option_table()} - NOT_OPTIONS
-    for parameter, values in grid.items():
-        if parameter not in known:
-            raise UsageError(f"{type(estimator).__name__} has no parameter {parameter!r}")
+def _checked_grid(estimator, grid):
+    """{parameter: list of values} with the names that the estimator or the command has."""
+    if not isinstance(grid, dict):
+        raise UsageError("a grid is a dict {parameter: list of values}")
+    own = {option_name(p): p for p in estimator.get_params(deep=False) if p not in NOT_OPTIONS}
+    checked = {}
+    for given, values in grid.items():
+        name = option_name(str(given))
+        parameter = own.get(name, name if name in option_table() else None)
+        if parameter is None:
+            raise UsageError(f"{type(estimator).__name__} has no parameter {given!r}")
+        if parameter in checked:
+            raise UsageError(f"the grid has {parameter!r} twice")
         if isinstance(values, str) or not hasattr(values, "__iter__"):
-            raise UsageError(f"the grid has one value for {parameter!r}; give a list of values")
+            raise UsageError(f"the grid has one value for {given!r}; give a list of values")
+        checked[parameter] = list(values)
+        if not checked[parameter]:
+            raise UsageError(f"the grid has no values for {given!r}")
+    return checked
+
+
+def _checked_estimator(estimator, X, y):
+    if estimator is None:
+        return _default_estimator(X, y)
+    if isinstance(estimator, type) or not isinstance(estimator, MedleyEstimator):
+        raise UsageError(
+            f"estimator={estimator!r}; give one of this package, such as MKLClassifier(), and for "
+            "others use GridSearchCV"
+        )
+    return estimator
 
 
 def _with_params(estimator, params):
@@ -136,7 +207,7 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
     ----------
     grid : dict {parameter: list of values}
         Parameters of the estimator, such as {"C": [0.1, 1, 10], "penalty": ["mkl", "l2"]}, or
-        options of the command by name.
+        options of the command by name; None is the default. {}: some strengths of the penalty.
     estimator : estimator of this package
         Its other parameters hold for all; default by the look of y.
     cv : int
@@ -155,19 +226,19 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
     >>> len(found.trials), found.measure, found.best_params["C"] in (0.1, 10)
     (2, 'accuracy', True)
     """
-    estimator = _default_estimator(X, y) if estimator is None else estimator
+    estimator = _checked_estimator(estimator, X, y)
     model = clone(estimator)
     defaults = type(estimator)().get_params(deep=False)
-    _check_grid(estimator, grid)
+    grid = _checked_grid(estimator, grid)
     model.set_params(**{p: defaults[p] for p in grid if p in defaults})  # the grid speaks instead
     dataset, fixed, template = model._problem(X, y)
-    how = s.TuneOptions(ctypes.sizeof(s.TuneOptions), cv, c_text(measure))
-    answer = POINTER(s.Tuning)()
-    with template as name, Watch(model.verbose) as watch:
+    how = s.TuneOptions(ctypes.sizeof(s.TuneOptions), whole("cv", cv, 2), c_text(measure))
+    answer = _TuningAnswer(POINTER(s.Tuning)())
+    with located(dataset), template as name, Watch(model.verbose) as watch:
         options = make_options(model, {**fixed, **({"template": name} if name else {})})
         call(
             "medley_tune",
-            byref(answer),
+            byref(answer.pointer),
             dataset.pointer,
             options.pointer,
             _choices(grid),
@@ -175,7 +246,7 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
             byref(how),
             byref(watch.observer),
         )
-    if not answer:
+    if not answer.pointer:
         raise MedleyError("stopped before all combinations were tried; there is no result")
     tuning = Tuning(answer, grid)
     if refit:
@@ -183,16 +254,16 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
     return tuning
 
 
-class Path:
-    """What ``medley.path`` found, from strong to weak penalty.
+class Path(_Result):
+    """What ``medley.path`` found, from strong to weak penalty: the points as far as it went.
 
     blocks (names), lambdas, C, objective, dual, gap, score (NaN without held-out data), active,
     seconds: one figure for each point; weights, norms: (points, blocks); measure; estimators.
     """
 
-    def __init__(self, pointer):
-        self.pointer = pointer
-        told = pointer.contents
+    def __init__(self, answer):
+        super().__init__(answer)
+        told = answer.pointer.contents
         points = [told.points[i] for i in range(told.point_count)]
         self.measure = text(told.measure)
         self.task, self.method = text(told.task), text(told.method)
@@ -206,16 +277,23 @@ class Path:
         self.norms = np.array([array_of(p.norms, shape, np.float64) for p in points])
         self.estimators = []
 
-    def __del__(self):
-        pointer, self.pointer = getattr(self, "pointer", None), None
-        if pointer and lib is not None:
-            lib.medley_path_free(pointer)
-
     def __len__(self):
         return len(self.lambdas)
 
     def __repr__(self):
         return f"Path({len(self)} points, {len(self.blocks)} blocks, {self.penalty})"
+
+
+def _path_options(count, ratio, lambdas):
+    how = s.PathOptions(struct_size=ctypes.sizeof(s.PathOptions), ratio=ratio)
+    how.count = whole("count", count, 1)
+    if lambdas is not None:
+        lambdas = [float(value) for value in lambdas]
+        if not lambdas:
+            raise UsageError("lambdas is empty; give at least one strength of the penalty")
+        how.count = len(lambdas)
+        setattr(how, "lambda", (ctypes.c_double * len(lambdas))(*lambdas))
+    return how
 
 
 def path(X, y, *, estimator=None, count=20, ratio=0.01, lambdas=None, held_out=None,
@@ -244,27 +322,23 @@ def path(X, y, *, estimator=None, count=20, ratio=0.01, lambdas=None, held_out=N
     >>> len(trace), bool((trace.lambdas[:-1] > trace.lambdas[1:]).all())
     (5, True)
     """
-    estimator = _default_estimator(X, y) if estimator is None else estimator
-    model = clone(estimator)
+    model = clone(_checked_estimator(estimator, X, y))
+    how = _path_options(count, ratio, lambdas)
     dataset, fixed, template = model._problem(X, y)
-    others = None if held_out is None else model._test_rows(*held_out)
-    how = s.PathOptions(struct_size=ctypes.sizeof(s.PathOptions), count=count, ratio=ratio)
-    if lambdas is not None:
-        how.count = len(lambdas)
-        setattr(how, "lambda", (ctypes.c_double * len(lambdas))(*lambdas))
+    others = None if held_out is None else model._test_rows(*model._pair(held_out))
     taken = []
 
     def take(_context, pointer):
         taken.append(Model(ctypes.c_void_p(pointer)))
         return True
 
-    answer = POINTER(s.Path)()
+    answer = _PathAnswer(POINTER(s.Path)())
     taker = s.PathTaker(take) if keep_models else s.PathTaker()
-    with template as name, Watch(model.verbose) as watch:
+    with located(dataset, others), template as name, Watch(model.verbose) as watch:
         options = make_options(model, {**fixed, **({"template": name} if name else {})})
         call(
             "medley_trace_path",
-            byref(answer),
+            byref(answer.pointer),
             dataset.pointer,
             None if others is None else others.pointer,
             options.pointer,
@@ -273,7 +347,7 @@ def path(X, y, *, estimator=None, count=20, ratio=0.01, lambdas=None, held_out=N
             None,
             byref(watch.observer),
         )
-    if not answer:
+    if not answer.pointer or answer.pointer.contents.point_count == 0:
         raise MedleyError("stopped before the first point of the path; there is no result")
     trace = Path(answer)
     for fitted in taken:

@@ -359,6 +359,7 @@ class ReportOptions(ctypes.Structure):
         ("top", c_size_t),
         ("threads", c_size_t),
         ("tags", c_char_p),
+        ("data_chose", c_bool),
     ]
 
 

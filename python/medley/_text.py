@@ -6,13 +6,13 @@ characters become no-break spaces or plain ones, and an empty text the character
 one token stays one line.
 """
 
-import numbers
 import os
 import re
+from numbers import Integral, Real
 
 import numpy as np
 
-from ._errors import InputError, MedleyError
+from ._errors import InputError, MedleyError, UsageError
 
 _BLANKS = re.compile(r"[\s\0]")
 _LINE_ENDS = re.compile(r"[\t\r\n\v\f\0\x1c-\x1e\x85\u2028\u2029]")
@@ -27,6 +27,12 @@ def word_field(value):
 
 def _token_line(token, columns, place):
     fields = (token,) if isinstance(token, str) else token
+    is_tuple = isinstance(fields, (tuple, list, np.ndarray)) and np.ndim(fields) == 1
+    if not is_tuple or any(field is None for field in fields):
+        raise InputError(
+            f"token {place[1]} of sequence {place[0]} is {token!r}; a text, or a tuple of texts, "
+            "is expected as in the first"
+        )
     if len(fields) != columns:
         raise InputError(
             f"token {place[1]} of sequence {place[0]} has {len(fields)} columns, expected "
@@ -35,12 +41,15 @@ def _token_line(token, columns, place):
     return " ".join(map(word_field, fields))
 
 
-def columns_text(sequences):
-    """Sequences of words, or of tuples of words, as format columns; and the number of columns."""
+def columns_text(sequences, numbers):
+    """Sequences of words, or of tuples of words, as format columns; and the number of columns.
+
+    numbers: those of the sequences, for errors.
+    """
     first = sequences[0][0]
     columns = 1 if isinstance(first, str) else len(first)
     lines = []
-    for i, sequence in enumerate(sequences):
+    for i, sequence in zip(numbers, sequences):
         for j, token in enumerate(sequence):
             lines.append(_token_line(token, columns, (i, j)))
         lines.append("")
@@ -60,25 +69,30 @@ def _attribute(name, value):
         return _attribute_name(f"{name}={value}")
     if isinstance(value, (bool, np.bool_)):
         return _attribute_name(str(name)) if value else None
-    if isinstance(value, numbers.Real):
+    if isinstance(value, Real):
         return f"{_attribute_name(str(name))}:{float(value)!r}"
     raise InputError(
         f"the attribute {name!r} is a {type(value).__name__}; give a text, a number or a bool"
     )
 
 
-def _item(token):
+def _item(token, place):
+    if not isinstance(token, dict):
+        raise InputError(
+            f"token {place[1]} of sequence {place[0]} is {token!r}; a dict of attributes is "
+            "expected as in the first"
+        )
     fields = [_attribute(name, value) for name, value in token.items()]
     return [field for field in fields if field is not None]
 
 
-def attributes_text(sequences):
-    """Sequences of dicts as format attributes, without labels."""
+def attributes_text(sequences, numbers):
+    """Sequences of dicts as format attributes, without labels. numbers: theirs, for errors."""
     lines = []
-    for sequence in sequences:
-        for token in sequence:
+    for i, sequence in zip(numbers, sequences):
+        for j, token in enumerate(sequence):
             # an item without attributes needs a line: a value of 0 says nothing
-            lines.append("\t" + ("\t".join(_item(token)) or "__NONE__:0"))
+            lines.append("\t" + ("\t".join(_item(token, (i, j))) or "__NONE__:0"))
         lines.append("")
     return "\n".join(lines) + "\n"
 
@@ -92,7 +106,8 @@ def _conllu_field(value):
     if value is None:
         return "_"
     if isinstance(value, dict):  # feats as a dict
-        value = "|".join(f"{key}={value[key]}" for key in sorted(value, key=str.lower))
+        names = sorted(value, key=lambda name: str(name).lower())
+        value = "|".join(f"{name}={value[name]}" for name in names)
     field = _LINE_ENDS.sub(" ", str(value))
     return field if field else "_"
 
@@ -108,34 +123,38 @@ def _conllu_token(token, place):
                 "upos) or (form, lemma, upos, xpos, feats)"
             )
         token = dict(zip(names, token))
-    unknown = set(token) - set(_FIELDS)
+    if not isinstance(token, dict):
+        raise InputError(
+            f"word {place[1]} of sentence {place[0]} is {token!r}; give a text, a tuple or a dict"
+        )
+    unknown = sorted(set(token) - set(_FIELDS), key=str)
     if unknown:
         raise InputError(
-            f"word {place[1]} of sentence {place[0]} has the field {sorted(unknown)[0]!r}; fields "
+            f"word {place[1]} of sentence {place[0]} has the field {unknown[0]!r}; fields "
             f"are {', '.join(_FIELDS)}"
         )
     return [_conllu_field(token.get(name)) for name in _FIELDS]
 
 
-def _arc(arc):
+def _arc(arc, place):
     """HEAD and DEPREL from a number or a pair."""
-    if isinstance(arc, numbers.Integral):
-        return str(int(arc)), "_"
-    head, relation = arc
+    is_pair = isinstance(arc, (tuple, list)) and len(arc) == 2
+    head, relation = arc if is_pair else (arc, None)
+    if not isinstance(head, Integral) or isinstance(head, bool):
+        raise InputError(
+            f"y[{place[0]}][{place[1]}] is {arc!r}; give a pair (head, relation) or a head, which "
+            "is a whole number"
+        )
     return str(int(head)), _conllu_field(relation)
 
 
-def conllu_text(sentences, trees=None):
-    """Sentences, and their trees where they are known, as CoNLL-U."""
+def conllu_text(sentences, numbers, trees=None):
+    """Sentences, and their trees where they are known, as CoNLL-U. numbers: theirs, for errors."""
     lines = []
-    for i, sentence in enumerate(sentences):
-        if trees is not None and len(trees[i]) != len(sentence):
-            raise InputError(
-                f"sentence {i} has {len(sentence)} words and {len(trees[i])} heads in y"
-            )
+    for n, (i, sentence) in enumerate(zip(numbers, sentences)):
         for j, token in enumerate(sentence):
             form, lemma, upos, xpos, feats = _conllu_token(token, (i, j))
-            head, relation = ("_", "_") if trees is None else _arc(trees[i][j])
+            head, relation = ("_", "_") if trees is None else _arc(trees[n][j], (i, j))
             lines.append(
                 f"{j + 1}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{head}\t{relation}\t_\t_"
             )
@@ -161,11 +180,13 @@ class TemplateFile:
         return isinstance(text, str) and ("\n" in text or "%" in text) and not os.path.exists(text)
 
     def __enter__(self):
+        if not isinstance(self.given, (str, os.PathLike, type(None))):
+            raise UsageError(f"template={self.given!r}; give a name, a path or lines of templates")
         if self.given is None or not self._is_text():
             self.name = None if self.given is None else os.fspath(self.given)
             return self.name
         self.file = os.memfd_create("template")
-        os.write(self.file, self.given.encode())
+        os.write(self.file, self.given.encode("utf-8", errors="surrogateescape"))
         self.name = f"/proc/self/fd/{self.file}"
         return self.name
 

@@ -11,9 +11,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ._dataset import UNKNOWN, known_labels, label_order, label_texts
+from ._checks import needs_y
 from ._errors import InputError, MedleyError, UsageError
 from ._kernels import Plan
+from ._labels import check_kind, chosen_labels, free_name, label_order, label_texts
 from ._model import Learner
 from ._observer import Progress
 from ._options import make_options
@@ -32,7 +33,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         (or a pair of callable and view), or the square matrix of its values on the training rows;
         for each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
         ``"precomputed"`` X itself is the kernel values: (rows, training rows), several of them as a
-        list or as an array (rows, training rows, kernels); ``'precomputed@name'`` is one view of X.
+        list or as an array (rows, training rows, kernels); ``'precomputed@name'`` is one view of X
+        (cross-validation cuts the columns of kernel values with ``"precomputed"`` only).
     views : str or dict
         A text as the command has it (``'all+each'``, ``'grid:2x2'``), or {name: columns} to cut X.
     penalty, loss, method : str
@@ -54,7 +56,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     image_shape : (height, width)
         Where rows are images, for views such as ``'grid:2x2'``.
     n_jobs : int
-        Threads; None and -1: all processors. The result does not depend on it.
+        Threads; -1: all processors; None: the same, but one inside a worker of joblib. The result
+        does not depend on it.
     memory : str
         Budget for kernel values, such as ``'2G'``.
     random_state : int, RandomState or None
@@ -66,7 +69,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
 
     Attributes
     ----------
-    classes_, blocks_ (names of kernels), weights_ (what each counts, summing to 1), norms_,
+    classes_, blocks_ (names of kernels), weights_ (what each counts, summing to 1, or all 0 where
+    the penalty has left out every kernel), norms_,
     objective_, dual_ and gap_ (NaN where the method has no certificate), n_features_in_, model_
 
     Examples
@@ -130,8 +134,9 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
 
         held_out: a pair (X, y) of other rows for early stopping of online methods.
         """
-        self._learner, self._pieces = None, 0
-        return self._learn(X, y, held_out)
+        with self._all_or_nothing():
+            self._learner, self._pieces = None, 0
+            return self._learn(X, y, held_out)
 
     def _problem(self, X, y):
         plan, X, y = self._take(X, y, reset=True)
@@ -157,12 +162,13 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         names, codes = label_texts(self.classes_), self._codes(y)
         if (codes < 0).any():
             codes = np.where(codes < 0, len(names), codes)
-            names = [*names, UNKNOWN]
+            names = [*names, free_name(names)]
         dataset.put_labels(codes, names)
         return dataset
 
     def _codes(self, y):
         """Numbers of labels that are known, else -1."""
+        check_kind(y, self.classes_)
         place = {label: i for i, label in enumerate(self.classes_.tolist())}
         return np.array([place.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int32)
 
@@ -210,16 +216,17 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
                 "this model was copied or unpickled, and what partial_fit needs to go on does not "
                 "travel with it; predict works, fit starts anew"
             )
-        plan, X, y = self._take(X, y, reset=learner is None)
-        check_classification_targets(y)
-        self._grow_classes(y, classes, learner is None)
-        dataset = self._put(plan, X, [])
-        dataset.put_labels(self._codes(y), label_texts(self.classes_))
-        if learner is None:
-            learner = Learner(self._learner_options())
-        learner.partial_fit(dataset)
-        self._learner, self._pieces = learner, getattr(self, "_pieces", 0) + 1
-        self._keep(learner.model())
+        with self._all_or_nothing():
+            plan, X, y = self._take(X, y, reset=learner is None)
+            check_classification_targets(y)
+            self._grow_classes(y, classes, learner is None)
+            dataset = self._put(plan, X, [])
+            dataset.put_labels(self._codes(y), label_texts(self.classes_))
+            if learner is None:
+                learner = Learner(self._learner_options())
+            learner.partial_fit(dataset)
+            self._learner, self._pieces = learner, getattr(self, "_pieces", 0) + 1
+            self._keep(learner.model())
         return self
 
     def _grow_classes(self, y, classes, first):
@@ -231,6 +238,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
             if not np.isin(known, classes).all():
                 raise InputError("y has labels that are not among classes")
             known = classes
+        if not first:
+            check_kind(known, self.classes_)
         self.classes_ = known if first else np.unique(np.concatenate([self.classes_, known]))
 
     # ---- prediction ----
@@ -272,12 +281,15 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
 
     def score(self, X, y, sample_weight=None, grams=None) -> float:
         """The share of right labels."""
+        needs_y(y)
+        check_kind(y, self.classes_ if hasattr(self, "model_") else [])
         return accuracy_score(y, self.predict(X, grams), sample_weight=sample_weight)
 
     # ---- the rest ----
 
     def _labelled(self, X, y, grams=None):
-        return self._with_labels(self._new_rows(X, grams), y)
+        needs_y(y)
+        return self._with_labels(self._new_rows(X, grams), column_or_1d(y))
 
     def _exceptions(self):
         exceptions = super()._exceptions()
@@ -293,10 +305,9 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         if not model.labels or model.summary()["task"] not in ("binary", "multiclass"):
             raise InputError("the model does not predict labels of rows; use another estimator")
 
-    def _after_load(self):
-        super()._after_load()
-        self.classes_ = known_labels(self.model_.labels)
-        self.X_fit_ = None
+    def _after_load(self, classes, X):
+        super()._after_load(classes, X)
+        self.classes_ = chosen_labels(self.model_.labels, classes)
 
     def __getstate__(self):
         state = dict(super().__getstate__())

@@ -2,19 +2,21 @@
 """Dependency trees of sentences."""
 
 import ctypes
-import numbers
 import os
 import tempfile
+from numbers import Integral
 from typing import Any, Callable, List, Optional, Union
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import MedleyEstimator
-from ._dataset import parse, read_file
+from ._checks import flag, needs_y, pair
+from ._dataset import Places, parse, read_file
 from ._errors import InputError
 from ._library import c_text, c_texts, call, lib, text
 from ._observer import Progress
+from ._sequences import as_sequences, filled
 from ._text import TemplateFile, conllu_text
 
 
@@ -104,17 +106,23 @@ class DependencyParser(MedleyEstimator):
     # ---- learning ----
 
     def fit(self, X, y=None, held_out=None) -> "DependencyParser":
-        """Learns from sentences X with trees y; held_out: others for early stopping."""
-        return self._learn(X, y, None if held_out is None else _pair(held_out))
+        """Learns from sentences X with trees y.
+
+        held_out: a pair (X, y) of others, or CoNLL-U, for early stopping.
+        """
+        return self._learn(X, y, held_out)
+
+    def _pair(self, held_out):
+        return (held_out, None) if isinstance(held_out, (str, os.PathLike)) else pair(held_out)
 
     def _problem(self, X, y):
-        dataset, heads_only = _treebank(X, y)
-        heads_only = bool(self.unlabelled or heads_only)
+        dataset, heads_only = _treebank(X, y, "X")
+        heads_only = flag("unlabelled", self.unlabelled) or heads_only
         fixed = {"task": "tree", "unlabelled": heads_only, "template": None}
         return dataset, fixed, TemplateFile(self.template)
 
     def _test_rows(self, X, y=None):
-        return _treebank(X, y)[0]
+        return _treebank(X, y, "held_out")[0]
 
     def _keep(self, model):
         super()._keep(model)
@@ -132,12 +140,12 @@ class DependencyParser(MedleyEstimator):
             dataset = _read(X)
             lengths = _lengths(dataset)
         else:
-            X = list(X)
+            X = as_sequences(X, "sentence")
             lengths = [len(sentence) for sentence in X]
-            filled = [sentence for sentence in X if len(sentence)]
-            if not filled:
+            sentences, numbers = filled(X)
+            if not sentences:
                 return None, None, lengths
-            dataset = parse(conllu_text(filled), "X", format="conllu")
+            dataset = _parse(sentences, numbers, None, "X")
         return self.model_.predict(dataset, self._threads), dataset, lengths
 
     def predict(self, X) -> List[list]:
@@ -155,8 +163,13 @@ class DependencyParser(MedleyEstimator):
         return trees
 
     def parse_conllu(self, content) -> str:
-        """CoNLL-U (a text, or the path of a file) with HEAD and DEPREL filled in, as a text."""
+        """CoNLL-U (a text, or the path of a file) with HEAD and DEPREL filled in, as a text.
+
+        Lists of sentences are taken as well.
+        """
         answer, dataset, _ = self._predicted(content)
+        if answer is None:
+            return ""
         heads = np.ascontiguousarray(answer.head, dtype=np.int32)
         relations = None
         if answer.label is not None and self.relations_:
@@ -175,7 +188,7 @@ class DependencyParser(MedleyEstimator):
 
     def _labelled(self, X, y=None):
         check_is_fitted(self, "model_")
-        return self._test_rows(X, y)
+        return _treebank(X, y, "X")[0]
 
     def evaluate(self, X, y=None) -> dict:
         """UAS, LAS and other figures, as a dict."""
@@ -188,14 +201,16 @@ class DependencyParser(MedleyEstimator):
 # ---- what users bring ----
 
 
-def _pair(held_out):
-    return held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
-
-
-def _read(X):
+def _read(X, name="X"):
     if isinstance(X, str) and ("\n" in X or "\t" in X):
-        return parse(X, "X", format="conllu")
+        return parse(X, name, format="conllu")
     return read_file(X, format="conllu")
+
+
+def _parse(sentences, numbers, trees, name):
+    """A dataset of sentences that are lists."""
+    places = Places(name, [len(sentence) for sentence in sentences], numbers)
+    return parse(conllu_text(sentences, numbers, trees), name, places, format="conllu")
 
 
 def _lengths(dataset):
@@ -204,26 +219,26 @@ def _lengths(dataset):
     return [end - start for start, end in zip(ends[:-1], ends[1:])]
 
 
-def _treebank(X, y):
-    """A dataset with trees, and whether it has heads only."""
+def _treebank(X, y, name):
+    """A dataset with trees, and whether it has heads only. name: what X is called."""
     if isinstance(X, (str, os.PathLike)):
         if y is not None:
             raise InputError("CoNLL-U brings its trees along: leave out y")
-        return _read(X), False
-    if y is None:
-        raise InputError("this estimator requires y to be passed, but the target y is None")
-    X, y = list(X), list(y)
+        return _read(X, name), False
+    needs_y(y)
+    X, y = as_sequences(X, "sentence"), list(y) if hasattr(y, "__len__") else [y]
     if len(X) != len(y):
         raise InputError(f"X has {len(X)} sentences and y has {len(y)}")
     for i, (sentence, tree) in enumerate(zip(X, y)):
+        if isinstance(tree, str) or not hasattr(tree, "__len__"):
+            raise InputError(f"y[{i}] is {tree!r}; give a list of pairs (head, relation)")
         if len(sentence) != len(tree):
             raise InputError(f"sentence {i} has {len(sentence)} words and {len(tree)} heads in y")
-    pairs = [(sentence, tree) for sentence, tree in zip(X, y) if len(sentence)]
-    if not pairs:
+    sentences, numbers = filled(X)
+    if not sentences:
         raise InputError("there are no sentences to learn from")
-    heads_only = isinstance(pairs[0][1][0], numbers.Integral)
-    content = conllu_text([sentence for sentence, _ in pairs], [tree for _, tree in pairs])
-    return parse(content, "X", format="conllu"), heads_only
+    trees = [y[i] for i in numbers]
+    return _parse(sentences, numbers, trees, name), isinstance(trees[0][0], Integral)
 
 
 def trees_of(dataset):

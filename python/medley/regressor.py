@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from ._checks import needs_y
 from ._errors import InputError, UsageError
 from ._observer import Progress
 from ._rows import RowEstimator
@@ -21,8 +22,8 @@ class MKLRegressor(RegressorMixin, RowEstimator):
 
     Attributes
     ----------
-    blocks_ (names of kernels), weights_ (what each counts, summing to 1), norms_, objective_,
-    dual_, gap_, n_features_in_, model_
+    blocks_ (names of kernels), weights_ (what each counts, summing to 1, or all 0 where the
+    penalty has left out every kernel), norms_, objective_, dual_, gap_, n_features_in_, model_
 
     Examples
     --------
@@ -102,9 +103,11 @@ class MKLRegressor(RegressorMixin, RowEstimator):
 
     def score(self, X, y, sample_weight=None, grams=None) -> float:
         """R squared."""
+        needs_y(y)
         return r2_score(y, self.predict(X, grams), sample_weight=sample_weight)
 
     def _labelled(self, X, y, grams=None):
+        needs_y(y)
         dataset = self._new_rows(X, grams)
         dataset.put_targets(self._check_target(y))
         return dataset
@@ -113,6 +116,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         if model.summary()["task"] != "regression":
             raise InputError("the model does not predict numbers; use another estimator")
 
-    def _after_load(self):
-        super()._after_load()
-        self.X_fit_ = None
+    def _after_load(self, classes, X):
+        if classes is not None:
+            raise UsageError("a regressor has no classes")
+        super()._after_load(classes, X)

@@ -5,13 +5,25 @@ import os
 from typing import Any, Callable, List, Optional, Tuple, Union
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import MedleyEstimator
-from ._dataset import UNKNOWN, Dataset, known_labels, label_order, label_texts, parse
+from ._checks import text_keys, whole
+from ._dataset import Dataset, Places, chosen_columns, parse
 from ._errors import InputError, UsageError
+from ._labels import check_kind, chosen_labels, free_name, label_order, label_texts
 from ._observer import Progress
+from ._sequences import (
+    as_sequences,
+    distinct_labels,
+    filled,
+    kind_of,
+    labelled_sequences,
+    length_of,
+    one_table,
+    plain,
+    split,
+)
 from ._text import TemplateFile, attributes_text, columns_text
 
 # For plain words where no template is named: the word, its neighbours, ends and shape.
@@ -57,6 +69,8 @@ class SequenceLabeler(MedleyEstimator):
         (``medley.list_templates()``), a file, or the lines themselves. "auto": a set of our own.
     kernels : "default" or list of texts
         For sequences of numbers, and attributes (where the default is a weight for each).
+    views : str or dict
+        A text as the command has it, or, for sequences of numbers, {name: columns}.
     order : 1 or 2
         Labels that a label looks at: one, or two.
     bigram : "auto", "fixed", "learned" or "none"
@@ -137,30 +151,49 @@ class SequenceLabeler(MedleyEstimator):
 
     # ---- data ----
 
-    def _dataset(self, sequences):
-        """A dataset of sequences that are not empty, their kind, and the columns of words."""
-        kind = _kind_of(sequences)
+    def _dataset(self, sequences, numbers, name="X"):
+        """A dataset of sequences that are not empty, their kind, and the columns of words.
+
+        numbers: those of the sequences in what the user gave; name: what that is called.
+        """
+        kind, lengths = kind_of(sequences), [length_of(sequence) for sequence in sequences]
+        places = Places(name, lengths, numbers)
         if kind == "numbers":
             dataset = Dataset()
-            dataset.put_table(_stack(sequences), "", self.image_shape)
-            dataset.put_sequences([_length(sequence) for sequence in sequences])
+            for view, table in self._tables(one_table(sequences, numbers)):
+                dataset.put_table(table, view, self.image_shape)
+            dataset.put_sequences(lengths)
+            dataset.places = places
             return dataset, kind, 0
         if kind == "attributes":
-            return parse(attributes_text(sequences), "X", format="attributes"), kind, 0
-        content, columns = columns_text(sequences)
-        dataset = parse(content, "X", format="columns", label="none", text_columns=True)
+            content = attributes_text(sequences, numbers)
+            return parse(content, name, places, format="attributes"), kind, 0
+        content, columns = columns_text(sequences, numbers)
+        dataset = parse(content, name, places, format="columns", label="none", text_columns=True)
         return dataset, kind, columns
+
+    def _tables(self, table):
+        """(name, table) of the views."""
+        if not isinstance(self.views, dict):
+            return [("", table)]
+        text_keys("views", self.views)
+        return [(view, chosen_columns(table, which)) for view, which in self.views.items()]
 
     def _fixed(self, kind):
         """Options that are no plain parameters, without the template."""
         kernels = self.kernels
+        if not isinstance(kernels, (str, list, tuple)):
+            raise UsageError(f"kernels={kernels!r}; give a list of texts, or \"default\"")
         if isinstance(kernels, str):
             kernels = None if kernels == "default" else [kernels]
         if kernels is not None and not all(isinstance(kernel, str) for kernel in kernels):
             raise UsageError("kernels of sequences are texts such as 'rbf(sigma2=5)'")
+        if kind != "numbers" and isinstance(self.views, dict):
+            raise UsageError("views={name: columns} is for sequences of numbers")
         if kind == "words" and kernels is not None:
             raise UsageError("kernels are for numbers and attributes; words have templates")
-        return {"task": "chain", "kernel": kernels, "template": None}
+        views = None if isinstance(self.views, dict) else self.views
+        return {"task": "chain", "kernel": kernels, "views": views, "template": None}
 
     def _template(self, kind, columns):
         if kind != "words":
@@ -181,24 +214,26 @@ class SequenceLabeler(MedleyEstimator):
         return self._learn(X, y, held_out)
 
     def _problem(self, X, y):
-        sequences, labels = _filled(X, y)
+        sequences, labels, numbers = labelled_sequences(X, y)
         flat = [label for sequence in labels for label in sequence]
-        self.classes_, codes = _distinct(flat)
-        dataset, kind, columns = self._dataset(sequences)
+        self.classes_, codes = distinct_labels(flat)
+        dataset, kind, columns = self._dataset(sequences, numbers)
         dataset.put_labels(codes, label_texts(self.classes_))
         return dataset, self._fixed(kind), TemplateFile(self._template(kind, columns))
 
     def _test_rows(self, X, y):
-        return self._with_labels(*_filled(X, y))
+        return self._with_labels(X, y, "held_out")
 
-    def _with_labels(self, sequences, labels):
-        dataset = self._dataset(sequences)[0]
+    def _with_labels(self, X, y, name):
+        sequences, labels, numbers = labelled_sequences(X, y)
+        dataset = self._dataset(sequences, numbers, name)[0]
         place = {label: i for i, label in enumerate(self.classes_.tolist())}
         names = label_texts(self.classes_)
-        flat = [label for sequence in labels for label in sequence]
-        codes = [place.get(_plain(label), len(names)) for label in flat]
+        flat = [plain(label) for sequence in labels for label in sequence]
+        check_kind(distinct_labels(flat)[0], self.classes_)
+        codes = [place.get(label, len(names)) for label in flat]
         if max(codes, default=0) == len(names):
-            names = [*names, UNKNOWN]
+            names = [*names, free_name(names)]
         dataset.put_labels(codes, names)
         return dataset
 
@@ -207,12 +242,12 @@ class SequenceLabeler(MedleyEstimator):
     def _predicted(self, X, **arguments):
         """What the model says about all sequences but empty ones, and the lengths of all."""
         check_is_fitted(self, "model_")
-        X = _as_list(X)
-        lengths = [_length(sequence) for sequence in X]
-        filled = [sequence for sequence in X if _length(sequence)]
-        if not filled:
+        X = as_sequences(X)
+        lengths = [length_of(sequence) for sequence in X]
+        sequences, numbers = filled(X)
+        if not sequences:
             return None, lengths
-        dataset = self._dataset(filled)[0]
+        dataset = self._dataset(sequences, numbers)[0]
         return self.model_.predict(dataset, self._threads, **arguments), lengths
 
     def _order(self):
@@ -224,7 +259,7 @@ class SequenceLabeler(MedleyEstimator):
         if answer is None:
             return [[] for _ in lengths]
         labels = self.classes_[self._order()[answer.label]].tolist()
-        return _split(labels, lengths)
+        return split(labels, lengths)
 
     def predict_proba(self, X) -> List[np.ndarray]:
         """Marginals: for every sequence an array (positions, classes)."""
@@ -234,7 +269,7 @@ class SequenceLabeler(MedleyEstimator):
         shares = np.zeros((len(answer.score), len(self.classes_)))
         shares[:, self._order()] = answer.score
         shares /= shares.sum(axis=1, keepdims=True)
-        return _split(shares, lengths)
+        return split(shares, lengths)
 
     def predict_marginals(self, X) -> List[List[dict]]:
         """Marginals as dicts: for every sequence a list of {label: probability}."""
@@ -244,6 +279,7 @@ class SequenceLabeler(MedleyEstimator):
 
     def predict_best(self, X, count=5) -> List[List[tuple]]:
         """The best outputs of every sequence, best first: lists of pairs (labels, score)."""
+        count = whole("count", count, 1)
         answer, lengths = self._predicted(X, best=count)
         result, row, sequence = [], 0, 0
         order = None if answer is None else self._order()
@@ -271,104 +307,16 @@ class SequenceLabeler(MedleyEstimator):
 
     def _labelled(self, X, y):
         check_is_fitted(self, "model_")
-        return self._test_rows(X, y)
+        return self._with_labels(X, y, "X")
 
     def _check_kind(self, model):
         if model.summary()["task"] != "chain":
             raise InputError("the model does not label sequences; use another estimator")
 
-    def _after_load(self):
-        self.classes_ = known_labels(self.model_.labels)
+    def _after_load(self, classes, X):
+        if X is not None:
+            raise UsageError("load has no use for X: kernels of sequences are texts")
+        self.classes_ = chosen_labels(self.model_.labels, classes)
 
     def _more_tags(self):
         return {"X_types": ["string", "dict"], "requires_y": True, "no_validation": True}
-
-
-# ---- what users bring ----
-
-
-def _as_list(X):
-    if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
-        raise InputError("X is a list of sequences, each a list of tokens or an array of rows")
-    return list(X)
-
-
-def _length(sequence):
-    return sequence.shape[0] if hasattr(sequence, "shape") else len(sequence)
-
-
-def _plain(label):
-    return label.item() if isinstance(label, np.generic) else label
-
-
-def _filled(X, y):
-    """Sequences with their labels, without empty ones."""
-    if y is None:
-        raise InputError("this estimator requires y to be passed, but the target y is None")
-    X, y = _as_list(X), list(y)
-    if len(X) != len(y):
-        raise InputError(f"X has {len(X)} sequences and y has {len(y)}")
-    if not X:
-        raise InputError("there are no sequences to learn from")
-    for i, (sequence, labels) in enumerate(zip(X, y)):
-        if isinstance(sequence, str) or isinstance(labels, str):
-            raise InputError(f"sequence {i} is a text; give a list of tokens and a list of labels")
-        if _length(sequence) != len(labels):
-            raise InputError(
-                f"sequence {i} has {_length(sequence)} tokens and {len(labels)} labels"
-            )
-    pairs = [(sequence, labels) for sequence, labels in zip(X, y) if len(labels)]
-    if not pairs:
-        raise InputError("all sequences are empty")
-    return [sequence for sequence, _ in pairs], [labels for _, labels in pairs]
-
-
-def _distinct(labels):
-    """The classes, sorted, with the dtype of the labels; and the number of each label."""
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise InputError("y is a list of lists of labels")
-    if array.dtype.kind in "USOibuf" and not _mixed(labels):
-        return np.unique(array, return_inverse=True)
-    raise InputError("labels are of different types; give texts only or numbers only")
-
-
-def _mixed(labels):
-    texts = sum(isinstance(label, (str, bytes)) for label in labels)
-    return 0 < texts < len(labels)
-
-
-def _kind_of(sequences):
-    first = sequences[0]
-    if sparse.issparse(first) or (hasattr(first, "dtype") and np.ndim(first) == 2
-                                  and first.dtype.kind in "fiub"):
-        return "numbers"
-    token = first[0]
-    if isinstance(token, dict):
-        return "attributes"
-    if isinstance(token, str) or (np.ndim(token) == 1 and len(token) and isinstance(token[0], str)):
-        return "words"
-    if np.ndim(first) == 2:
-        return "numbers"
-    raise InputError(
-        "a token is a text, a tuple of texts or a dict of attributes; or a sequence is an array of "
-        "numbers with a row for each position"
-    )
-
-
-def _stack(sequences):
-    """All rows of all sequences."""
-    if sparse.issparse(sequences[0]):
-        return sparse.vstack(sequences, format="csr")
-    widths = {np.shape(sequence)[1] for sequence in sequences}
-    if len(widths) > 1:
-        raise InputError(f"sequences have different numbers of columns: {sorted(widths)}")
-    return np.concatenate([np.asarray(sequence) for sequence in sequences])
-
-
-def _split(items, lengths):
-    pieces, start = [], 0
-    for length in lengths:
-        pieces.append(items[start : start + length])
-        start += length
-    return pieces

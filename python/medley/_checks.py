@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of what users bring, where C would take anything: whole numbers, pairs, flags."""
+
+import numbers
+
+import numpy as np
+
+from ._errors import InputError, UsageError
+
+_MOST = 2**53
+
+
+def whole(name, value, least=0):
+    """A whole number that C can take, or a sentence."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise UsageError(f"{name}={value!r} is not a whole number")
+    if not least <= value <= _MOST:
+        raise UsageError(f"{name}={value} is out of range; give {least} or more")
+    return int(value)
+
+
+def image_size(shape):
+    """(height, width) of images; None stays None."""
+    if shape is None:
+        return None
+    if not isinstance(shape, (tuple, list, np.ndarray)) or len(shape) != 2:
+        raise UsageError(f"image_shape={shape!r}; give a pair (height, width)")
+    return tuple(whole("image_shape", size, 1) for size in shape)
+
+
+def flag(name, value):
+    """True or False, and nothing that only looks like it."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise UsageError(f"{name}={value!r}; give True or False")
+    return bool(value)
+
+
+def pair(held_out):
+    """held_out as (X, y)."""
+    if not isinstance(held_out, (tuple, list)) or len(held_out) != 2:
+        raise UsageError("held_out is a pair (X, y) of data and their labels")
+    return tuple(held_out)
+
+
+def text_keys(what, mapping):
+    """Raises if a key of a dict is no text."""
+    for key in mapping:
+        if not isinstance(key, str):
+            raise InputError(f"{what} has the key {key!r}; names of views are texts")
+
+
+def needs_y(y):
+    if y is None:
+        raise InputError("this estimator requires y to be passed, but the target y is None")
