@@ -6,6 +6,7 @@
  * The kernels, C and the number of epochs were chosen so that there is something to see, with seeds
  * 1 to 3 in sight; of seeds 1 to 20 the mixture was ahead of every other line on 17. */
 #include "cli.h"
+#include "report_output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,8 @@ static int run_demo(cli_arguments *arguments)
     if (!cli_count(arguments, "seed", 1, &demo.seed))
         return CLI_USAGE;
     const char *path = cli_value(arguments, "report");
+    if (!cli_check_report(arguments, path))
+        return CLI_USAGE;
     int code = CLI_OK;
     if (tell_story(&demo, &error) < 0) {
         code = cli_fail(arguments, &error);

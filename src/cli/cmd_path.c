@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "path_table.h"
 #include "report_name.h"
+#include "report_output.h"
 #include "writable.h"
 
 #include <math.h>
@@ -134,6 +135,8 @@ static bool check_arguments(const cli_arguments *arguments, int *code)
         cli_usage_error(arguments, "--output '%s': name a file that ends in .csv or .json", output);
         return false;
     }
+    if (!cli_check_report(arguments, cli_value(arguments, "report")))
+        return false;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         const char *path = cli_value(arguments, files[f][0]);
         if (path != NULL && !cli_can_write(path, files[f][1], &error)) {
@@ -277,6 +280,7 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
     options.data_name = dev != NULL             ? cli_report_name(name, dev)
                         : run->held_out != NULL ? "the held-out rows"
                                                 : NULL;
+    options.data_chose = run->held_out != NULL;
     options.threads = cli_threads(arguments);
     return medley_report_write(path, run->model, &options, error);
 }

@@ -2,6 +2,7 @@
 /* medley report: what a model has learnt, as one HTML file. */
 #include "cli.h"
 #include "report_name.h"
+#include "report_output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,22 +36,43 @@ static medley_status load_data(const cli_arguments *arguments, const medley_mode
     return cli_load_data(&rest, model, data, error);
 }
 
-/* "letter.data.gz (folds 1-9)". */
+/* File number i of the data: DATA, then those of --view and --gram; NULL behind the last. */
+static const char *data_file(const cli_arguments *arguments, size_t i)
+{
+    if (arguments->word_count > 1 && i-- == 0)
+        return arguments->words[1];
+    const char *view = cli_nth(arguments, "view", i);
+    size_t views = 0;
+    while (view == NULL && cli_nth(arguments, "view", views) != NULL)
+        views++;
+    const char *text = view != NULL ? view : cli_nth(arguments, "gram", i - views);
+    const char *equals = text != NULL ? strchr(text, '=') : NULL;
+    return equals != NULL ? equals + 1 : text;
+}
+
+/* "letter.data.gz (folds 1-9)", "a.csv, b.csv". */
 static void name_data(const cli_arguments *arguments, char *text, size_t size)
 {
+    enum { MOST_NAMED = 4 };
     char name[CLI_NAME_BYTES];
-    const char *path = arguments->word_count > 1              ? arguments->words[1]
-                       : cli_value(arguments, "view") != NULL ? cli_value(arguments, "view")
-                                                              : "the data";
+    const char *path;
     const char *folds = cli_value(arguments, "folds");
     const char *sample = cli_value(arguments, "sample");
-    const int used = snprintf(
-        text, size, "%s", strcmp(path, "-") == 0 ? "standard input" : cli_report_name(name, path));
-    if (used < 0 || (size_t)used >= size || (folds == NULL && sample == NULL))
+    FILE *file = fmemopen(text, size, "w");
+    size_t count = 0;
+    if (file == NULL)
         return;
-    snprintf(text + used, size - (size_t)used, " (%s%s%s%s%s)", folds ? "folds " : "",
-             folds ? folds : "", folds && sample ? ", " : "", sample ? sample : "",
-             sample ? " drawn at random" : "");
+    for (; (path = data_file(arguments, count)) != NULL; count++)
+        if (count < MOST_NAMED)
+            fprintf(file, "%s%s", count > 0 ? ", " : "",
+                    strcmp(path, "-") == 0 ? "standard input" : cli_report_name(name, path));
+    if (count > MOST_NAMED)
+        fprintf(file, " and %zu more", count - MOST_NAMED);
+    if (folds != NULL || sample != NULL)
+        fprintf(file, " (%s%s%s%s%s)", folds ? "folds " : "", folds ? folds : "",
+                folds && sample ? ", " : "", sample ? sample : "",
+                sample ? " drawn at random" : "");
+    fclose(file);
 }
 
 static void tell(const cli_arguments *arguments, const char *output)
@@ -59,6 +81,10 @@ static void tell(const cli_arguments *arguments, const char *output)
     const size_t bytes = stat(output, &info) == 0 ? (size_t)info.st_size : 0;
     if (strcmp(output, "-") == 0)
         return;
+    if (cli_is_standard_output(output)) { /* where the report is */
+        fprintf(stderr, "report written to %s\n", output);
+        return;
+    }
     if (!arguments->json) {
         printf("report written to %s (%.4g kB)\n", output, (double)bytes / 1e3);
         return;
@@ -76,7 +102,7 @@ static medley_status write_report(const cli_arguments *arguments, const char *ou
     medley_model *model = NULL;
     medley_dataset *data = NULL;
     char title[CLI_NAME_BYTES];
-    char name[2 * CLI_NAME_BYTES];
+    char name[6 * CLI_NAME_BYTES] = "the data";
     medley_status status = medley_model_load(&model, arguments->words[0], error);
     if (status >= 0)
         status = load_data(arguments, model, &data, error);
@@ -111,7 +137,9 @@ static int run_report(cli_arguments *arguments)
     if (output == NULL)
         return CLI_FAILED;
     int code = CLI_OK;
-    if (write_report(arguments, output, options, &error) < 0)
+    if (!cli_check_output(arguments, "output", output))
+        code = CLI_USAGE;
+    else if (write_report(arguments, output, options, &error) < 0)
         code = cli_fail(arguments, &error);
     else
         tell(arguments, output);

@@ -2,6 +2,7 @@
 /* medley train: learn a model. */
 #include "cli.h"
 #include "report_name.h"
+#include "report_output.h"
 #include "summary.h"
 #include "writable.h"
 
@@ -127,6 +128,16 @@ static void print_text(const struct run *run, const char *path)
         printf("report written to %s\n", run->report);
 }
 
+/* Was the model that of the epoch that did best on --dev? */
+static bool dev_chose(const struct run *run)
+{
+    const medley_summary *s = medley_model_summary(run->model);
+    for (size_t e = 0; e < s->epoch_count; e++)
+        if (!isnan(s->epochs[e].dev_accuracy))
+            return true;
+    return false;
+}
+
 /* What was learnt, measured on data that were held out, if there are any. */
 static medley_status write_report(const cli_arguments *arguments, struct run *run,
                                   medley_error *error)
@@ -142,6 +153,7 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
     options.data_name = run->held_out != NULL ? "the held-out rows"
                         : run->dev != NULL    ? cli_report_name(name, cli_value(arguments, "dev"))
                                               : NULL;
+    options.data_chose = run->held_out == NULL && run->dev != NULL && dev_chose(run);
     options.threads = cli_threads(arguments);
     const medley_status status = medley_report_write(path, run->model, &options, error);
     run->report = status >= 0 ? path : NULL;
@@ -158,6 +170,8 @@ static int run_train(cli_arguments *arguments)
     cli_progress progress;
     const double start = cli_clock();
     const char *report = cli_value(arguments, "report");
+    if (!cli_check_output(arguments, "model", path) || !cli_check_report(arguments, report))
+        return CLI_USAGE;
     if (!cli_can_write(path, "the model", &error) ||
         (report != NULL && !cli_can_write(report, "the report", &error)))
         return cli_fail(arguments, &error);

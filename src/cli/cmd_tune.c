@@ -20,6 +20,7 @@ struct run {
     medley_model *model;
     double seconds_read, seconds_total;
     size_t model_bytes;
+    bool saved;       /* the model */
     bool interrupted; /* while the model was learnt */
 };
 
@@ -60,6 +61,27 @@ static bool is_overruled(const cli_arguments *arguments, size_t place, bool repe
     return false;
 }
 
+/* Kernels are learnt in the order they are given in, so those behind a list stand behind it. */
+static bool is_varied(const struct run *run, const char *option)
+{
+    for (size_t c = 0; c < run->choice_count; c++)
+        if (strcmp(run->choices[c].option, option) == 0)
+            return true;
+    return false;
+}
+
+/* A range of one value, 1..1, is one that only choices understand. */
+static medley_status set_option(struct run *run, const medley_choice *choice, medley_error *error)
+{
+    const medley_status status =
+        medley_options_set(run->options, choice->option, choice->values, error);
+    if (status >= 0 || strstr(choice->values, "..") == NULL)
+        return status;
+    *error = (medley_error){0};
+    run->choices[run->choice_count++] = *choice;
+    return MEDLEY_OK;
+}
+
 static medley_status sort_options(const cli_arguments *arguments, struct run *run,
                                   medley_error *error)
 {
@@ -76,15 +98,26 @@ static medley_status sort_options(const cli_arguments *arguments, struct run *ru
         size_t values = 1;
         if (info.argument[0] != '\0')
             status = medley_choice_count(&values, &choice, error);
-        if (status >= 0 && values > 1)
+        if (status >= 0 && (values > 1 || (info.repeatable && is_varied(run, choice.option))))
             run->choices[run->choice_count++] = choice;
         else if (status >= 0)
-            status = medley_options_set(run->options, choice.option, choice.values, error);
+            status = set_option(run, &choice, error);
     }
     return status;
 }
 
 /* ---- steps ---- */
+
+static void tell_default(const cli_arguments *arguments)
+{
+    const bool given = cli_value(arguments, "C") != NULL ||
+                       cli_value(arguments, "lambda") != NULL ||
+                       cli_value(arguments, "spicy-C") != NULL;
+    fprintf(stderr,
+            "no option is given as a list: the strength of the penalty is varied around %s; "
+            "--C 0.1,1,10 would say which values\n",
+            given ? "the value given" : "its default");
+}
 
 static medley_status tune(const cli_arguments *arguments, struct run *run, size_t folds,
                           medley_error *error)
@@ -93,8 +126,7 @@ static medley_status tune(const cli_arguments *arguments, struct run *run, size_
     how.folds = folds;
     how.measure = cli_value(arguments, "measure");
     if (run->choice_count == 0 && !arguments->quiet)
-        fprintf(stderr, "no option is given as a list: the strength of the penalty is varied "
-                        "around its default; --C 0.1,1,10 would say which values\n");
+        tell_default(arguments);
     cli_progress progress;
     const medley_observer observer = cli_observe(&progress, arguments);
     const medley_status status = medley_tune(&run->tuning, run->data, run->options, run->choices,
@@ -127,8 +159,9 @@ static medley_status fit(const cli_arguments *arguments, struct run *run, const 
                            "was written");
     if (status >= 0)
         status = medley_model_save(run->model, path, error);
+    run->saved = status >= 0;
     struct stat info;
-    run->model_bytes = status >= 0 && stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+    run->model_bytes = run->saved && stat(path, &info) == 0 ? (size_t)info.st_size : 0;
     return status;
 }
 
@@ -153,7 +186,19 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
 
 /* ---- what is said ---- */
 
-static void print_json(const struct run *run, const char *path)
+/* As cli_fail writes it, but within the one object that there is. */
+static void json_error(const medley_error *error, int code)
+{
+    json_open(stdout, "error", '{');
+    json_count(stdout, "code", (size_t)code);
+    json_string(stdout, "message", error->message);
+    json_string(stdout, "file", error->file[0] ? error->file : NULL);
+    json_number(stdout, "line", error->line > 0 ? (double)error->line : (double)NAN);
+    json_close(stdout, '}');
+}
+
+/* code: CLI_OK, or that of the error which came after the tuning. */
+static void print_json(const struct run *run, const char *path, const medley_error *error, int code)
 {
     json_open(stdout, NULL, '{');
     cli_json_tuning(run->tuning);
@@ -164,7 +209,7 @@ static void print_json(const struct run *run, const char *path)
     json_number(stdout, "tune", run->tuning->seconds_total);
     json_number(stdout, "total", run->seconds_total);
     json_close(stdout, '}');
-    if (run->model != NULL) {
+    if (run->saved) {
         json_open(stdout, "model", '{');
         json_string(stdout, "file", path);
         cli_json_model(run->model);
@@ -172,6 +217,8 @@ static void print_json(const struct run *run, const char *path)
         json_bool(stdout, "interrupted", run->interrupted);
         json_close(stdout, '}');
     }
+    if (code != CLI_OK)
+        json_error(error, code);
     json_close(stdout, '}');
     printf("\n");
 }
@@ -200,7 +247,15 @@ static void print_model(const struct run *run, const char *path)
            run->interrupted ? "; training was interrupted" : "");
 }
 
-static void print_text(const struct run *run, const char *path)
+static const char *why_not_shared(const medley_tuning *tuning)
+{
+    return isnan(tuning->seconds_kernels)
+               ? "the memory has no room for kernel values of all rows beside those of a fold"
+               : "no kernel values to share";
+}
+
+/* At once: what comes next may take long, or fail. */
+static void print_tuning(const struct run *run)
 {
     const medley_tuning *tuning = run->tuning;
     const size_t sequences = medley_dataset_sequences(run->data);
@@ -216,30 +271,72 @@ static void print_text(const struct run *run, const char *path)
     if (tuning->kernels_shared)
         printf(" (of that kernels %.2f s, once for all folds)", tuning->seconds_kernels);
     else
-        printf(" (no kernel values to share: each fold made its own)");
+        printf(" (%s: each fold made its own)", why_not_shared(tuning));
     printf(", %zu threads\n", tuning->threads);
-    if (run->model != NULL)
-        print_model(run, path);
+    fflush(stdout);
 }
 
 /* ---- the command ---- */
 
+/* What is written: the option, what it is called, how. */
+static const struct {
+    const char *option, *what;
+    bool in_place; /* not through a new file that takes its name */
+} outputs[] = {
+    {"model", "the model", false}, {"output", "the table", true}, {"report", "the report", false}};
+enum { OUTPUTS = sizeof outputs / sizeof *outputs };
+
+/* The file of DATA or of --view NAME=FILE; NULL behind the last. */
+static const char *input_at(const cli_arguments *arguments, size_t i)
+{
+    if (i < arguments->word_count)
+        return arguments->words[i];
+    const char *view = cli_nth(arguments, "view", i - arguments->word_count);
+    const char *equals = view ? strchr(view, '=') : NULL;
+    return equals ? equals + 1 : view;
+}
+
+/* None of the outputs may be one of the others, nor what is read. */
+static bool check_distinct(const cli_arguments *arguments)
+{
+    for (size_t f = 0; f < OUTPUTS; f++) {
+        const char *path = cli_value(arguments, outputs[f].option);
+        const char *input;
+        for (size_t g = 0; path != NULL && g < f; g++) {
+            const char *other = cli_value(arguments, outputs[g].option);
+            if (other != NULL && cli_same_file(path, other)) {
+                cli_usage_error(arguments, "--%s and --%s are the same file '%s'; name two",
+                                outputs[g].option, outputs[f].option, path);
+                return false;
+            }
+        }
+        for (size_t i = 0; path != NULL && (input = input_at(arguments, i)) != NULL; i++) {
+            if (cli_same_file(path, input)) {
+                cli_usage_error(arguments, "--%s would overwrite the data '%s'; name another file",
+                                outputs[f].option, input);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool check_arguments(const cli_arguments *arguments, size_t *folds, int *code)
 {
-    static const char *const files[][2] = {
-        {"model", "the model"}, {"output", "the table"}, {"report", "the report"}};
     medley_error error = {0};
     const char *rule = cli_value(arguments, "choose");
     *code = CLI_USAGE;
-    if (!cli_count(arguments, "cv", 5, folds))
+    if (!cli_count(arguments, "cv", 5, folds) || !check_distinct(arguments))
         return false;
     if (rule != NULL && strcmp(rule, "best") != 0 && strcmp(rule, "one-error") != 0) {
         cli_usage_error(arguments, "--choose='%s' is not best or one-error", rule);
         return false;
     }
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
-        const char *path = cli_value(arguments, files[f][0]);
-        if (path != NULL && !cli_can_write(path, files[f][1], &error)) {
+    for (size_t f = 0; f < OUTPUTS; f++) {
+        const char *path = cli_value(arguments, outputs[f].option);
+        if (path != NULL &&
+            (!cli_can_write(path, outputs[f].what, &error) ||
+             (outputs[f].in_place && !cli_can_write_in_place(path, outputs[f].what, &error)))) {
             *code = cli_fail(arguments, &error);
             return false;
         }
@@ -264,10 +361,14 @@ static medley_status work(const cli_arguments *arguments, struct run *run, size_
         run->interrupted = true;
         return fail(error, "interrupted before every combination was tried; there is no result");
     }
+    if (status >= 0 && !arguments->json)
+        print_tuning(run);
     if (status >= 0 && table != NULL)
         status = write_table(run, table, error);
     if (status >= 0 && model != NULL)
         status = fit(arguments, run, model, error);
+    if (run->saved && !arguments->json)
+        print_model(run, model);
     if (status >= 0 && report != NULL)
         status = write_report(arguments, run, report, error);
     run->seconds_total = cli_clock() - start;
@@ -285,12 +386,12 @@ static int run_tune(cli_arguments *arguments)
     cli_catch_interrupt();
     const medley_status status = work(arguments, &run, folds, &error);
     code = CLI_OK;
+    cli_arguments quiet = *arguments; /* an error after the tuning stands in its object */
+    quiet.json = arguments->json && run.tuning == NULL;
     if (status < 0)
-        code = cli_fail(arguments, &error);
-    else if (arguments->json)
-        print_json(&run, cli_value(arguments, "model"));
-    else
-        print_text(&run, cli_value(arguments, "model"));
+        code = cli_fail(&quiet, &error);
+    if (arguments->json && run.tuning != NULL)
+        print_json(&run, cli_value(arguments, "model"), &error, code);
     code = run.interrupted ? CLI_INTERRUPTED : code;
     clear(&run);
     return code;
@@ -340,13 +441,17 @@ const cli_command cli_command_tune = {
         "and shows how well the held-out parts are predicted. Values stand between commas (those "
         "in brackets do not count), kernels between bars; of numbers A..B is one value a decade "
         "and A..B:N are N values, evenly in logarithm. Without a list the strength of the penalty "
-        "is varied around its default. Folds are the same for all combinations, stratified by "
+        "is varied around its default, or around the value given. Folds are the same for all "
+        "combinations, stratified by "
         "label, drawn by --seed (with seed 1 those of --folds LIST/K); sequences and sentences "
-        "stay whole. Kernel values are computed once for all folds if they fit --memory: widths "
-        "and scalings are then chosen on all rows, without a look at labels. C means 1/(lambda N) "
+        "stay whole. Kernel values are computed once for all folds if --memory has room for them "
+        "and for those of a fold: widths and scalings are then chosen on all rows, without a look "
+        "at labels. C means 1/(lambda N) "
         "with the N of a fold. Batch methods such as spicy walk from strong to weak penalties, "
-        "each optimum, certified as ever, the start of the next; online methods learn each one "
-        "anew, as the final model is learnt. A combination that cannot be learnt is a line with "
+        "each optimum, certified as ever, the start of the next: fold scores are those of optima "
+        "within --gap, and can move a little with the other values of a list. Online methods "
+        "learn each one anew, as the final model is learnt. A combination that cannot be learnt is "
+        "a line with "
         "its reason. Ctrl-C during the tuning ends it without a result.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,

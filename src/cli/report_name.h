@@ -8,11 +8,18 @@
 
 enum { CLI_NAME_BYTES = 256 };
 
-/* The name of a file without its folder and the ending .medley; cut if it is very long. */
+/* The name of a file without its folder and the ending .medley; a very long one is cut between two
+ * characters. */
 static inline const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path)
 {
     const char *slash = strrchr(path, '/');
-    snprintf(name, CLI_NAME_BYTES, "%s", slash != NULL ? slash + 1 : path);
+    const char *text = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(text);
+    if (length >= CLI_NAME_BYTES)
+        for (length = CLI_NAME_BYTES - 1;
+             length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80;)
+            length--;
+    snprintf(name, CLI_NAME_BYTES, "%.*s", (int)length, text);
     char *ending = strstr(name, ".medley");
     if (ending != NULL && ending != name && ending[strlen(".medley")] == '\0')
         *ending = '\0';

@@ -28,16 +28,35 @@ void cli_print_measure(FILE *file, const medley_tuning *tuning, double value)
     fputs(measure_text(text, tuning, value), file);
 }
 
+enum { NAME_BYTES = 64 };
+
+/* Options that are varied more than once are numbered: kernel1, kernel2. */
+static const char *option_name(char text[NAME_BYTES], const medley_tuning *tuning, size_t option)
+{
+    size_t count = 0;
+    size_t number = 0;
+    for (size_t o = 0; o < tuning->option_count; o++) {
+        count += strcmp(tuning->options[o], tuning->options[option]) == 0;
+        number = o == option ? count : number;
+    }
+    if (count == 1)
+        return tuning->options[option];
+    snprintf(text, NAME_BYTES, "%s%zu", tuning->options[option], number);
+    return text;
+}
+
 void cli_print_trial(FILE *file, const medley_tuning *tuning, size_t trial)
 {
+    char name[NAME_BYTES];
     for (size_t o = 0; o < tuning->option_count; o++)
-        fprintf(file, "%s%s %s", o ? ", " : "", tuning->options[o],
+        fprintf(file, "%s%s %s", o ? ", " : "", option_name(name, tuning, o),
                 tuning->trials[trial].values[o]);
 }
 
 static int column_width(const medley_tuning *tuning, size_t option)
 {
-    size_t width = strlen(tuning->options[option]);
+    char name[NAME_BYTES];
+    size_t width = strlen(option_name(name, tuning, option));
     for (size_t t = 0; t < tuning->trial_count; t++) {
         const size_t length = strlen(tuning->trials[t].values[option]);
         width = length > width ? length : width;
@@ -82,8 +101,9 @@ static void print_line(FILE *file, const medley_tuning *tuning, size_t t)
 
 void cli_print_tuning(FILE *file, const medley_tuning *tuning)
 {
+    char name[NAME_BYTES];
     for (size_t o = 0; o < tuning->option_count; o++)
-        fprintf(file, "%-*s  ", column_width(tuning, o), tuning->options[o]);
+        fprintf(file, "%-*s  ", column_width(tuning, o), option_name(name, tuning, o));
     fprintf(file, "%11s  deviation  active  seconds\n", tuning->measure);
     for (size_t t = 0; t < tuning->trial_count; t++) {
         for (size_t o = 0; o < tuning->option_count; o++)
@@ -96,9 +116,10 @@ void cli_print_tuning(FILE *file, const medley_tuning *tuning)
 
 static void json_values(const medley_tuning *tuning, const medley_trial *trial)
 {
+    char name[NAME_BYTES];
     json_open(stdout, "options", '{');
     for (size_t o = 0; o < tuning->option_count; o++)
-        json_string(stdout, tuning->options[o], trial->values[o]);
+        json_string(stdout, option_name(name, tuning, o), trial->values[o]);
     json_close(stdout, '}');
 }
 
@@ -157,8 +178,9 @@ static void csv_number(FILE *file, double value)
 
 bool cli_csv_tuning(FILE *file, const medley_tuning *tuning)
 {
+    char name[NAME_BYTES];
     for (size_t o = 0; o < tuning->option_count; o++)
-        fprintf(file, "%s%s", o ? "," : "", tuning->options[o]);
+        fprintf(file, "%s%s", o ? "," : "", option_name(name, tuning, o));
     fprintf(file, ",%s,deviation,standard_error,active,seconds", tuning->measure);
     for (size_t f = 0; f < tuning->fold_count; f++)
         fprintf(file, ",fold%zu", f);

@@ -8,4 +8,10 @@
 /* what: "the model", for the message. */
 bool cli_can_write(const char *path, const char *what, medley_error *error);
 
+/* For files that are not replaced by a new one: what is there must allow it too. */
+bool cli_can_write_in_place(const char *path, const char *what, medley_error *error);
+
+/* Do both name one file, be it there or not? Devices may be named twice. */
+bool cli_same_file(const char *a, const char *b);
+
 #endif

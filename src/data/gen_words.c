@@ -2,12 +2,15 @@
 /* Words that a generator makes, collected into a dataset as the readers of tagged text do. */
 #include "base/memory.h"
 #include "data/gen_sentences.h"
+#include <stdint.h>
 #include <string.h>
 
 medley_status md_word_rows_begin(md_word_rows *rows, medley_dataset *dataset, size_t columns,
                                  size_t sentences, medley_error *error)
 {
     *rows = (md_word_rows){.dataset = dataset};
+    if (sentences == SIZE_MAX) /* one more would be none */
+        return md_fail_memory(error, sentences);
     dataset->token_values = md_calloc(columns, sizeof *dataset->token_values);
     dataset->sequence_start = md_calloc(sentences + 1, sizeof *dataset->sequence_start);
     if (dataset->token_values == NULL || dataset->sequence_start == NULL)

@@ -18,6 +18,11 @@ static medley_status check_rows(const medley_dataset *dataset, size_t rows, cons
                    dataset->rows);
 }
 
+static medley_status fail_null(const char *what, medley_error *error)
+{
+    return md_fail(error, MEDLEY_USAGE, "the %s are NULL; give an array", what);
+}
+
 /* ---- labels ---- */
 
 /* The names as labels are written everywhere, in the order given; number[i]: the value of each, or
@@ -29,6 +34,11 @@ static medley_status copy_names(md_strings *names, double *number, const char *c
         char buffer[32];
         if (given[i] == NULL)
             return md_fail(error, MEDLEY_USAGE, "the name of label %zu is NULL", i);
+        if (given[i][0] == '\0')
+            return md_fail(error, MEDLEY_USAGE,
+                           "the name of label %zu is empty; rows without a label have the number "
+                           "-1",
+                           i);
         size_t length = strlen(given[i]);
         const char *text = md_label_canonical(given[i], &length, &number[i], buffer);
         const int32_t id = md_strings_add(names, text, length);
@@ -79,6 +89,8 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
     if (name_count == 0 || name_count > INT32_MAX)
         return md_fail(error, MEDLEY_BAD_INPUT, "%zu names of labels were given; 1 to %ld can be",
                        name_count, (long)INT32_MAX);
+    if (label == NULL || names == NULL)
+        return fail_null(label == NULL ? "labels" : "names of labels", error);
     number = md_calloc(name_count, sizeof *number);
     target = md_calloc(rows, sizeof *target);
     copy = md_copy(label, rows * sizeof *copy);
@@ -112,6 +124,8 @@ medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *
     const medley_status status = check_rows(dataset, rows, "numbers to be predicted", error);
     if (status < 0)
         return status;
+    if (target == NULL)
+        return fail_null("numbers to be predicted", error);
     for (size_t r = 0; r < rows; r++)
         if (!isfinite(target[r]))
             return md_fail(error, MEDLEY_BAD_INPUT,
@@ -134,6 +148,8 @@ medley_status medley_dataset_put_sequences(medley_dataset *dataset, const size_t
     size_t rows = 0;
     if (count == 0)
         return md_fail(error, MEDLEY_BAD_INPUT, "no sequences were given; at least one is needed");
+    if (length == NULL)
+        return fail_null("lengths of sequences", error);
     if (dataset->sequence_count > 0 && dataset->format != NULL)
         return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
                           "the data have sequences of their own; give none beside them");
@@ -203,6 +219,8 @@ medley_status medley_dataset_rows_of(medley_dataset **selected, const medley_dat
 {
     if (count == 0)
         return md_fail(error, MEDLEY_USAGE, "no rows were named; at least one is needed");
+    if (rows == NULL)
+        return fail_null("numbers of rows", error);
     for (size_t i = 0; i < count; i++)
         if (rows[i] >= dataset->rows)
             return md_fail(error, MEDLEY_USAGE,

@@ -371,18 +371,28 @@ static medley_status keep_diagonal(md_precomputed *gram, const double *diagonal,
     return gram->diagonal != NULL ? MEDLEY_OK : md_fail_memory(error, rows * sizeof *diagonal);
 }
 
-/* "gram1", "gram2" ... where there is no name, as of files. */
+static bool has_gram(const medley_dataset *dataset, const char *name)
+{
+    for (size_t i = 0; i < dataset->gram_count; i++)
+        if (strcmp(dataset->grams[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "gram1", "gram2" ... where there is no name, as of files: the next that is free. */
 static medley_status append_gram(medley_dataset *dataset, const char *name, medley_error *error)
 {
     char numbered[32];
     if (name[0] == '\0') {
-        snprintf(numbered, sizeof numbered, "gram%zu", dataset->gram_count + 1);
+        size_t number = dataset->gram_count + 1;
+        do
+            snprintf(numbered, sizeof numbered, "gram%zu", number++);
+        while (has_gram(dataset, numbered));
         name = numbered;
     }
-    for (size_t i = 0; i < dataset->gram_count; i++)
-        if (strcmp(dataset->grams[i].name, name) == 0)
-            return md_fail(error, MEDLEY_USAGE,
-                           "there are two precomputed kernels called '%.100s'; rename one", name);
+    if (has_gram(dataset, name))
+        return md_fail(error, MEDLEY_USAGE,
+                       "there are two precomputed kernels called '%.100s'; rename one", name);
     return md_dataset_new_gram(dataset, name) != NULL ? MEDLEY_OK
                                                       : md_fail_memory(error, strlen(name));
 }

@@ -96,6 +96,16 @@ static medley_status find_strata(const int32_t **label, int32_t **made, size_t *
     return MEDLEY_OK;
 }
 
+/* Labels that no row has are no strata. place[strata + 1] is zero and stays so. */
+static size_t count_used(size_t *place, const int32_t *label, size_t rows, size_t strata)
+{
+    size_t used = 0;
+    for (size_t r = 0; r < rows; r++)
+        used += label[r] >= 0 && place[label[r]]++ == 0;
+    memset(place, 0, strata * sizeof *place);
+    return used;
+}
+
 /* All units, shuffled, then stably sorted by label (a counting sort). Sequences have many labels,
  * and numbers that hardly repeat are no classes: both stay shuffled. */
 static medley_status stratified_order(size_t **order, const medley_dataset *dataset, uint64_t seed,
@@ -122,7 +132,8 @@ static medley_status stratified_order(size_t **order, const medley_dataset *data
     md_random random;
     md_random_seed(&random, seed);
     md_random_shuffle(&random, shuffled, units);
-    if (label == NULL || dataset->sequence_count > 0 || strata > units / 2 + 1) {
+    if (label == NULL || dataset->sequence_count > 0 ||
+        count_used(place, label, units, strata) > units / 2) {
         *order = shuffled;
         shuffled = NULL;
         goto done;

@@ -123,7 +123,17 @@ medley_status medley_dataset_parse(medley_dataset **dataset, const char *text, s
 
 /* ---- more tables ---- */
 
-/* Where both files have labels they must say the same of every row. */
+/* Numbers that were put have no names, and may have been floats. */
+static bool differ(const medley_dataset *dataset, const medley_dataset *added, size_t row,
+                   const char *ours, const char *theirs)
+{
+    if ((dataset->label == NULL || added->label == NULL) && dataset->target != NULL &&
+        added->target != NULL)
+        return (float)dataset->target[row] != (float)added->target[row];
+    return strcmp(ours, theirs) != 0;
+}
+
+/* Where both have labels or numbers they must say the same of every row. */
 static medley_status check_aligned(const medley_dataset *dataset, const medley_dataset *added,
                                    const char *name, medley_error *error)
 {
@@ -133,19 +143,17 @@ static medley_status check_aligned(const medley_dataset *dataset, const medley_d
                           dataset->rows,
                           dataset->source != NULL ? dataset->source : "the other input");
     for (size_t row = 0; row < dataset->rows; row++) {
-        const int32_t ours = medley_dataset_label(dataset, row);
-        const int32_t theirs = medley_dataset_label(added, row);
-        if (ours < 0 || theirs < 0)
-            continue;
-        const char *our_name = dataset->label_names.items[ours];
-        const char *their_name = added->label_names.items[theirs];
-        if (strcmp(our_name, their_name) != 0)
+        char our_buffer[32];
+        char their_buffer[32];
+        const char *ours = md_dataset_label_text(dataset, row, our_buffer);
+        const char *theirs = md_dataset_label_text(added, row, their_buffer);
+        if (ours != NULL && theirs != NULL && differ(dataset, added, row, ours, theirs))
             return md_fail_at(
                 error, MEDLEY_BAD_INPUT, added->source, 0,
                 "the label of row %zu is '%.60s' but %s says '%.60s': the rows are not "
                 "aligned; sort both files alike, or say which column is the label",
-                row + 1, their_name, dataset->source != NULL ? dataset->source : "the other input",
-                our_name);
+                row + 1, theirs, dataset->source != NULL ? dataset->source : "the other input",
+                ours);
     }
     return MEDLEY_OK;
 }
@@ -159,7 +167,7 @@ static void take_row_knowledge(medley_dataset *dataset, medley_dataset *added)
         dataset->source = added->source;
         added->source = NULL;
     }
-    if (dataset->label == NULL) {
+    if (dataset->label == NULL && dataset->target == NULL) {
         dataset->label_names = added->label_names;
         dataset->label = added->label;
         dataset->target = added->target;

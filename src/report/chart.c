@@ -6,9 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double LEFT = 46;
+static const double LEAST_LEFT = 30;
 static const double TOP = 8;
+static const double RIGHT = 14;
 static const double BOTTOM = 34;
+static const double DIGIT = 7; /* width of one */
+
+enum { MOST_TICKS = 24, Y_TICKS = 5, X_TICKS = 5 };
 
 /* ---- axes ---- */
 
@@ -47,6 +51,12 @@ static double round_step(double span, size_t wanted)
     return 10 * power;
 }
 
+static double step_of(const md_axis *axis, size_t wanted)
+{
+    const double step = round_step(axis->high - axis->low, wanted);
+    return axis->whole ? fmax(step, 1) : step;
+}
+
 static void round_linear(md_axis *axis, size_t wanted)
 {
     if (axis->high - axis->low <= 1e-9 * fmax(fabs(axis->low), fabs(axis->high))) {
@@ -54,9 +64,9 @@ static void round_linear(md_axis *axis, size_t wanted)
         axis->low -= room;
         axis->high += room;
     }
-    const double step = round_step(axis->high - axis->low, wanted);
+    const double step = step_of(axis, wanted);
     axis->low = step * floor(axis->low / step + 1e-9);
-    axis->high = step * ceil(axis->high / step - 1e-9);
+    axis->high = fmax(step * ceil(axis->high / step - 1e-9), axis->low + step);
 }
 
 /* Down or up to the next 1, 2 or 5 times a power of ten. */
@@ -117,7 +127,7 @@ size_t md_axis_ticks(const md_axis *axis, size_t wanted, double *ticks, size_t m
         return 0;
     if (axis->logarithmic)
         return logarithmic_ticks(axis, wanted, ticks, most);
-    const double step = round_step(axis->high - axis->low, wanted);
+    const double step = step_of(axis, wanted);
     const double first = ceil(axis->low / step - 1e-9);
     size_t count = 0;
     for (double k = first; k * step <= axis->high + 1e-9 * step && count < most; k++)
@@ -138,13 +148,14 @@ double md_axis_share(const md_axis *axis, double value)
 
 double md_chart_x(const md_chart *chart, double value)
 {
-    return LEFT + md_axis_share(&chart->x, value) * (MD_CHART_WIDTH - LEFT - 14 - chart->right);
+    return chart->left +
+           md_axis_share(&chart->x, value) * (MD_CHART_WIDTH - chart->left - RIGHT - chart->right);
 }
 
 double md_chart_y(const md_chart *chart, double value)
 {
     return chart->height - BOTTOM -
-           md_axis_share(&chart->y, value) * (chart->height - BOTTOM - TOP);
+           md_axis_share(&chart->y, value) * (chart->height - BOTTOM - TOP - chart->above);
 }
 
 static void grid_line(md_html *html, double x1, double y1, double x2, double y2, const char *class)
@@ -167,32 +178,78 @@ static void place_text(md_html *html, double x, double y, const char *anchor, co
     md_html_close(html);
 }
 
+static double width_of(const char *text)
+{
+    enum { ALL = 1000 };
+    return DIGIT * md_html_width(text, ALL);
+}
+
+/* The ticks of an axis and their texts. */
+struct ticks {
+    double value[MOST_TICKS];
+    md_figure text[MOST_TICKS];
+    size_t count;
+    double widest; /* text */
+};
+
+static void find_ticks(struct ticks *ticks, const md_axis *axis, size_t wanted)
+{
+    const double step = axis->logarithmic ? 0 : step_of(axis, wanted);
+    ticks->count = md_axis_ticks(axis, wanted, ticks->value, MOST_TICKS);
+    ticks->widest = 0;
+    for (size_t t = 0; t < ticks->count; t++) {
+        ticks->text[t] = axis->text == md_figure_tick_percent
+                             ? md_figure_tick_percent_of(ticks->value[t], step)
+                         : axis->text == md_figure_tick ? md_figure_tick_of(ticks->value[t], step)
+                                                        : axis->text(ticks->value[t]);
+        ticks->widest = fmax(ticks->widest, width_of(ticks->text[t].text));
+    }
+}
+
+static void find_y_ticks(struct ticks *ticks, const md_chart *chart)
+{
+    find_ticks(ticks, &chart->y, chart->y.logarithmic ? Y_TICKS + 2 : Y_TICKS);
+}
+
+/* Fewer where they would run into each other. */
+static void find_x_ticks(struct ticks *ticks, const md_chart *chart)
+{
+    find_ticks(ticks, &chart->x, X_TICKS);
+    const double room = MD_CHART_WIDTH - chart->left - RIGHT - chart->right;
+    if ((double)ticks->count * (ticks->widest + DIGIT) > room)
+        find_ticks(ticks, &chart->x, 2);
+}
+
 static void draw_grid(md_html *html, const md_chart *chart)
 {
-    enum { MOST = 24 };
-    double ticks[MOST];
-    const double left = LEFT;
-    const double right = MD_CHART_WIDTH - 14 - chart->right;
+    struct ticks ticks;
+    const double left = chart->left;
+    const double right = MD_CHART_WIDTH - RIGHT - chart->right;
     const double floor_y = chart->height - BOTTOM;
-    size_t count = md_axis_ticks(&chart->y, chart->y.logarithmic ? 7 : 5, ticks, MOST);
-    for (size_t t = 0; t < count; t++) {
-        const double y = md_chart_y(chart, ticks[t]);
+    find_y_ticks(&ticks, chart);
+    for (size_t t = 0; t < ticks.count; t++) {
+        const double y = md_chart_y(chart, ticks.value[t]);
         grid_line(html, left, y, right, y, NULL);
-        place_text(html, left - 6, y + 4, "end", chart->y.text(ticks[t]).text);
+        place_text(html, left - 6, y + 4, "end", ticks.text[t].text);
     }
-    count = md_axis_ticks(&chart->x, 5, ticks, MOST);
-    for (size_t t = 0; t < count; t++) {
-        const double x = md_chart_x(chart, ticks[t]);
+    find_x_ticks(&ticks, chart);
+    for (size_t t = 0; t < ticks.count; t++) {
+        const double x = md_chart_x(chart, ticks.value[t]);
+        const double half = width_of(ticks.text[t].text) / 2;
         grid_line(html, x, floor_y, x, floor_y + 4, NULL);
-        place_text(html, x, floor_y + 17, "middle", chart->x.text(ticks[t]).text);
+        place_text(html, fmax(fmin(x, MD_CHART_WIDTH - half), half), floor_y + 17, "middle",
+                   ticks.text[t].text);
     }
     grid_line(html, left, floor_y, right, floor_y, "axis");
     place_text(html, right, chart->height - 3, "end", chart->x.title);
 }
 
-void md_chart_open(md_html *html, const md_chart *chart)
+void md_chart_open(md_html *html, md_chart *chart)
 {
     char box[64];
+    struct ticks ticks;
+    find_y_ticks(&ticks, chart);
+    chart->left = fmax(LEAST_LEFT, 6 + ticks.widest);
     snprintf(box, sizeof box, "0 0 %d %.0f", MD_CHART_WIDTH, chart->height);
     md_html_open_class(html, "svg", "chart");
     md_html_attribute(html, "viewBox", box);
@@ -253,7 +310,7 @@ void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, con
     if (!isfinite(px) || !isfinite(py))
         return;
     const bool far_right = px > MD_CHART_WIDTH - 60;
-    const bool far_left = px < LEFT + 30;
+    const bool far_left = px < chart->left + 30;
     md_html_open_class(html, "text", "mark");
     md_html_coordinate(html, "x",
                        far_right  ? fmin(px + 8, MD_CHART_WIDTH)
@@ -261,6 +318,20 @@ void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, con
                                   : px);
     md_html_coordinate(html, "y", fmax(py - 9, 11));
     md_html_attribute(html, "text-anchor", far_right ? "end" : far_left ? "start" : "middle");
+    md_html_text(html, text);
+    md_html_close(html);
+}
+
+void md_chart_head(md_html *html, const md_chart *chart, double x, const char *text)
+{
+    const double px = md_chart_x(chart, x);
+    const double half = width_of(text) / 2;
+    if (!isfinite(px))
+        return;
+    md_html_open_class(html, "text", "mark");
+    md_html_coordinate(html, "x", fmax(fmin(px, MD_CHART_WIDTH - half), half));
+    md_html_coordinate(html, "y", 11);
+    md_html_attribute(html, "text-anchor", "middle");
     md_html_text(html, text);
     md_html_close(html);
 }

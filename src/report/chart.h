@@ -13,11 +13,12 @@ typedef struct md_axis {
     bool logarithmic, falling;       /* falling: from high to low */
     md_figure (*text)(double value); /* of a tick */
     const char *title;
+    bool whole; /* of counts: no tick lies between two numbers */
 } md_axis;
 
 #define MD_AXIS_INIT(write, name)                                                                  \
     {                                                                                              \
-        1, 0, false, false, (write), (name)                                                        \
+        1, 0, false, false, (write), (name), false                                                 \
     }
 
 /* Widens the axis; what is not finite (or not positive on a logarithmic one) is not looked at. */
@@ -38,6 +39,8 @@ typedef struct md_chart {
     double height;     /* of 400 units width */
     const char *label; /* for those who do not see it */
     double right;      /* room for labels at the end of lines */
+    double above;      /* room for words above the lines (md_chart_head) */
+    double left;       /* room for the ticks of y: found by md_chart_open */
 } md_chart;
 
 enum { MD_CHART_WIDTH = 400 };
@@ -45,13 +48,15 @@ enum { MD_CHART_WIDTH = 400 };
 double md_chart_x(const md_chart *chart, double value);
 double md_chart_y(const md_chart *chart, double value);
 
-void md_chart_open(md_html *html, const md_chart *chart); /* svg, grid and axes */
+void md_chart_open(md_html *html, md_chart *chart); /* svg, grid and axes */
 /* Many points are thinned out to some hundred. */
 void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
                    size_t count, const char *class);
 void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, const char *class);
 /* A word above a point, kept inside of the chart. */
 void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, const char *text);
+/* A word above all lines, where it covers nothing; chart->above must have room for it. */
+void md_chart_head(md_html *html, const md_chart *chart, double x, const char *text);
 void md_chart_close(md_html *html);
 
 /* The figure around: caption (with a note behind it, or NULL) and frame. */

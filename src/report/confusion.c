@@ -179,6 +179,43 @@ static size_t insert(struct pair *pairs, size_t count, struct pair pair)
     return end + 1;
 }
 
+/* Right labels that the model does not know have no line in the matrix: "ghost (3), spirit (1)". */
+static medley_status write_unknown(md_report *report, medley_error *error)
+{
+    enum { MOST_NAMES = 20 };
+    md_html *html = &report->html;
+    const medley_dataset *data = report->options.data;
+    const size_t names = medley_dataset_label_count(data);
+    if (report->evaluation.unknown_labels == 0 || report->gold == NULL || names == 0)
+        return MEDLEY_OK;
+    size_t *count = md_calloc(names, sizeof *count);
+    if (count == NULL)
+        return md_fail_memory(error, names * sizeof *count);
+    size_t rows = 0;
+    size_t listed = 0;
+    for (size_t r = 0; r < medley_dataset_rows(data); r++)
+        if (report->gold[r] < 0 && medley_dataset_label(data, r) >= 0) {
+            count[medley_dataset_label(data, r)]++;
+            rows++;
+        }
+    md_html_open(html, "p");
+    md_html_textf(html, "%s that training did not see, so that every answer is wrong: ",
+                  md_figure_of(rows, "row has a label", "rows have labels").text);
+    for (size_t l = 0; l < names; l++) {
+        if (count[l] == 0 || listed++ >= MOST_NAMES)
+            continue;
+        md_html_text(html, listed > 1 ? ", " : "");
+        md_html_data(html, medley_dataset_label_name(data, l));
+        md_html_textf(html, " (%s)", md_figure_count(count[l]).text);
+    }
+    if (listed > MOST_NAMES)
+        md_html_textf(html, " and %s", md_figure_of(listed - MOST_NAMES, "other", "others").text);
+    md_html_text(html, ".");
+    md_html_close(html);
+    free(count);
+    return MEDLEY_OK;
+}
+
 static void write_pairs(md_report *report, bool folded)
 {
     static const char *const heads[] = {"right", "taken for", "#times", "#of its rows", NULL};
@@ -191,7 +228,10 @@ static void write_pairs(md_report *report, bool folded)
             if (l != k && e->confusion[l * e->labels + k] > 0)
                 count = insert(pairs, count, (struct pair){e->confusion[l * e->labels + k], l, k});
     if (count == 0) {
-        md_html_element(html, "p", NULL, "No label was taken for another one.");
+        md_html_element(html, "p", NULL,
+                        e->unknown_labels > 0
+                            ? "None of the labels that the model knows was taken for another one."
+                            : "No label was taken for another one.");
         return;
     }
     if (folded)
@@ -222,13 +262,12 @@ static void write_pairs(md_report *report, bool folded)
 
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    if (report->evaluation.labels <= MOST_LABELS) {
+    const bool few = report->evaluation.labels <= MOST_LABELS;
+    if (few)
         write_matrix(report);
-        write_pairs(report, true);
-        return MEDLEY_OK;
-    }
-    write_pairs(report, false);
-    return write_compact(report, error);
+    write_pairs(report, few);
+    const medley_status status = write_unknown(report, error);
+    return status < 0 || few ? status : write_compact(report, error);
 }
 
 extern const md_section md_section_confusion;

@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool present(const md_report *report)
 {
@@ -91,6 +93,8 @@ static void draw(md_html *html, const struct story *story, const struct curve *c
                       .height = 230,
                       .label = curve->label};
     chart.y.logarithmic = curve->logarithmic;
+    chart.x.whole = !story->timed;
+    chart.y.whole = curve->y == story->active;
     md_axis_include(&chart.x, story->timed ? 0 : 1);
     md_axis_include_all(&chart.x, story->x, story->count);
     md_axis_include_all(&chart.y, curve->y, story->count);
@@ -114,7 +118,7 @@ static void draw_all(md_html *html, const struct story *story)
 {
     const bool dual = any_finite(story->dual, story->count);
     const struct curve curves[] = {
-        {"Objective", dual ? "line: reached; dashed: no model is below" : NULL,
+        {"Objective during the epochs", dual ? "line: reached; dashed: no model is below" : NULL,
          "Line chart of the objective during training", story->objective, dual ? story->dual : NULL,
          md_figure_tick, md_figure_number,
          !dual && wants_logarithm(story->objective, story->count)},
@@ -157,7 +161,10 @@ static void write_table(md_html *html, const struct story *story)
         }
     heads[count] = NULL;
     const size_t stride = story->count > MOST_ROWS ? story->count / MOST_ROWS + 1 : 1;
-    md_details_open(html, "Training as a table");
+    char title[64] = "Training as a table";
+    if (stride > 1)
+        snprintf(title, sizeof title, "Training as a table, one epoch in %zu", stride);
+    md_details_open(html, title);
     md_table_open(html, "numbers", heads);
     for (size_t i = 0; i < story->count; i++) {
         if (i % stride != 0 && i + 1 != story->count)
@@ -174,6 +181,35 @@ static void write_table(md_html *html, const struct story *story)
     md_details_close(html);
 }
 
+/* What the head of the report says of the same things, and why it may be another number. */
+static void tell_differences(md_report *report, const struct story *story)
+{
+    md_html *html = &report->html;
+    const medley_summary *s = report->summary;
+    const double last = story->objective[story->count - 1];
+    const double seconds = s->seconds_kernels + s->seconds_train;
+    const md_figure final = md_figure_number(s->objective);
+    const bool other = isfinite(last) && isfinite(s->objective) &&
+                       strcmp(final.text, md_figure_number(last).text) != 0;
+    const double clock = story->x[story->count - 1];
+    const bool longer =
+        story->timed && strcmp(md_figure_seconds(seconds).text, md_figure_seconds(clock).text) != 0;
+    if (!other && !longer)
+        return;
+    md_html_open_class(html, "p", "note");
+    if (other)
+        md_html_textf(html,
+                      "The objective of an epoch is that of the model as it was while it learnt; "
+                      "the model that came out of all of them has %s. ",
+                      final.text);
+    if (longer)
+        md_html_textf(html,
+                      "The clock of the epochs ended at %s; the %s of the whole training also "
+                      "have what was done before and after them, such as making kernels.",
+                      md_figure_seconds(clock).text, md_figure_seconds(seconds).text);
+    md_html_close(html);
+}
+
 static medley_status write_section(md_report *report, medley_error *error)
 {
     struct story story = {0};
@@ -181,6 +217,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (status < 0)
         return status;
     draw_all(&report->html, &story);
+    tell_differences(report, &story);
     write_table(&report->html, &story);
     free(story.memory);
     return MEDLEY_OK;

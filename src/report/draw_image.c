@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIDE = 32, LEVELS = 4, MOST_LETTERS = 60 };
+enum { SIDE = 32, LEVELS = 4, MOST_LETTERS = 60, MOST_NAME = 40 };
 
 struct image {
     size_t height, width;
@@ -98,9 +98,13 @@ static medley_status draw_row(md_report *report, size_t row, medley_error *error
     struct image image = {.ink = pixels + columns};
     medley_dataset_row(data, row, pixels);
     shrink(&image, pixels, height, width);
-    char label[128];
-    snprintf(label, sizeof label, "Image of '%.40s'", md_report_gold_name(report, row));
-    draw(&report->html, &image, label);
+    md_text label = {0};
+    md_text_addf(&label, "Image of '");
+    md_html_shorten(&label, md_report_gold_name(report, row), MOST_NAME);
+    md_text_addf(&label, "'");
+    report->html.text.failed = report->html.text.failed || label.failed;
+    draw(&report->html, &image, label.data != NULL ? label.data : "Image");
+    md_text_clear(&label);
     free(pixels);
     return MEDLEY_OK;
 }
@@ -169,7 +173,10 @@ medley_status md_draw_letters(md_report *report, size_t first, size_t end, medle
         md_html_close(html);
     }
     md_html_close(html);
-    if (shown < end)
-        md_html_element(html, "p", "note", "… and more");
+    if (shown < end) {
+        md_html_open_class(html, "p", "note");
+        md_html_textf(html, "… and %s more", md_figure_count(end - shown).text);
+        md_html_close(html);
+    }
     return MEDLEY_OK;
 }

@@ -11,18 +11,23 @@
 
 enum { VALUES = 4 };
 
-/* Mean and deviation of the columns of a dense table: how far out a value is; NULL of sparse ones,
- * where what is not zero stands out. */
-static medley_status column_moments(const medley_dataset *data, double **moments,
-                                    medley_error *error)
+bool md_rows_have_values(const md_report *report)
 {
-    *moments = NULL;
-    if (data->table_count == 0 || md_matrix_is_sparse(&data->tables[0].features))
-        return MEDLEY_OK;
-    const md_matrix *m = &data->tables[0].features;
-    double *mean = md_calloc(2 * m->columns, sizeof *mean);
-    if (mean == NULL)
-        return md_fail_memory(error, 2 * m->columns * sizeof *mean);
+    return report->options.data->table_count > 0;
+}
+
+bool md_rows_are_sparse(const md_report *report)
+{
+    const medley_dataset *data = report->options.data;
+    for (size_t t = 0; t < data->table_count; t++)
+        if (!md_matrix_is_sparse(&data->tables[t].features))
+            return false;
+    return data->table_count > 0;
+}
+
+/* Mean and deviation of the columns of a dense matrix: how far out a value is. */
+static void find_moments(const md_matrix *m, double *mean)
+{
     double *deviation = mean + m->columns;
     const double n = (double)m->rows;
     for (size_t r = 0; r < m->rows; r++)
@@ -35,11 +40,31 @@ static medley_status column_moments(const medley_dataset *data, double **moments
         }
     for (size_t c = 0; c < m->columns; c++)
         deviation[c] = sqrt(deviation[c]);
-    *moments = mean;
+}
+
+static size_t moments_of(const md_table *table)
+{
+    return md_matrix_is_sparse(&table->features) ? 0 : 2 * table->features.columns;
+}
+
+/* Of all dense tables, one behind the other. Of sparse ones, what is not zero stands out. */
+static medley_status column_moments(const medley_dataset *data, double **moments,
+                                    medley_error *error)
+{
+    size_t total = 0;
+    for (size_t t = 0; t < data->table_count; t++)
+        total += moments_of(&data->tables[t]);
+    *moments = md_calloc(total + 1, sizeof **moments);
+    if (*moments == NULL)
+        return md_fail_memory(error, total * sizeof **moments);
+    for (size_t t = 0, at = 0; t < data->table_count; at += moments_of(&data->tables[t]), t++)
+        if (!md_matrix_is_sparse(&data->tables[t].features))
+            find_moments(&data->tables[t].features, *moments + at);
     return MEDLEY_OK;
 }
 
 struct value {
+    const md_table *table;
     size_t column;
     double value, distance;
 };
@@ -58,15 +83,15 @@ static size_t insert(struct value *values, size_t count, struct value value)
     return end + 1;
 }
 
-/* moments: of a dense matrix. */
-static size_t outstanding(struct value *values, const md_matrix *m, size_t row,
+/* Adds those of a table to values; moments: of its columns if it is dense. */
+static size_t outstanding(struct value *values, size_t count, const md_table *table, size_t row,
                           const double *moments)
 {
-    size_t count = 0;
+    const md_matrix *m = &table->features;
     if (md_matrix_is_sparse(m)) {
         for (size_t i = m->start[row]; i < m->start[row + 1]; i++)
             count = insert(values, count,
-                           (struct value){(size_t)m->index[i], (double)m->value[i],
+                           (struct value){table, (size_t)m->index[i], (double)m->value[i],
                                           fabs((double)m->value[i])});
         return count;
     }
@@ -75,23 +100,37 @@ static size_t outstanding(struct value *values, const md_matrix *m, size_t row,
         const double deviation = moments[m->columns + c];
         if (deviation > 0)
             count = insert(values, count,
-                           (struct value){c, value, fabs(value - moments[c]) / deviation});
+                           (struct value){table, c, value, fabs(value - moments[c]) / deviation});
     }
     return count;
 }
 
-static void write_values(md_html *html, const md_table *table, size_t row, const double *moments)
+/* "view.column 3.5" */
+static void write_value(md_html *html, const struct value *value)
+{
+    const md_table *table = value->table;
+    if (table->name[0] != '\0') {
+        md_html_data(html, table->name);
+        md_html_text(html, ".");
+    }
+    if (value->column < table->column_names.count)
+        md_html_data(html, table->column_names.items[value->column]);
+    else
+        md_html_textf(html, "column %zu", value->column + 1);
+    md_html_textf(html, " %s", md_figure_number(value->value).text);
+}
+
+static void write_values(md_html *html, const medley_dataset *data, size_t row,
+                         const double *moments)
 {
     struct value values[VALUES];
-    const size_t count = outstanding(values, &table->features, row, moments);
+    size_t count = 0;
+    for (size_t t = 0; t < data->table_count; moments += moments_of(&data->tables[t]), t++)
+        if (row < data->tables[t].features.rows)
+            count = outstanding(values, count, &data->tables[t], row, moments);
     for (size_t i = 0; i < count; i++) {
-        const size_t column = values[i].column;
         md_html_text(html, i > 0 ? ", " : "");
-        if (column < table->column_names.count)
-            md_html_data(html, table->column_names.items[column]);
-        else
-            md_html_textf(html, "column %zu", column + 1);
-        md_html_textf(html, " %s", md_figure_number(values[i].value).text);
+        write_value(html, &values[i]);
     }
 }
 
@@ -110,18 +149,22 @@ static void write_row(md_report *report, size_t row, const double *moments)
     md_html_data(html, md_report_predicted_name(report, row));
     md_html_close(html);
     md_cell_number(html, md_figure_rough(md_report_confidence(report, row)).text);
-    md_html_open(html, "td");
-    if (data->table_count > 0 && row < data->tables[0].features.rows &&
-        (moments != NULL || md_matrix_is_sparse(&data->tables[0].features)))
-        write_values(html, &data->tables[0], row, moments);
-    md_html_close(html);
+    if (data->table_count > 0) {
+        md_html_open_class(html, "td", "values");
+        write_values(html, data, row, moments);
+        md_html_close(html);
+    }
     md_html_close(html);
 }
 
 medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, medley_error *error)
 {
-    static const char *const heads[] = {"#row",  "right",           "predicted",
-                                        "#sure", "what stands out", NULL};
+    const char *const heads[] = {"#row",
+                                 "right",
+                                 "predicted",
+                                 "#sure",
+                                 md_rows_have_values(report) ? "what stands out" : NULL,
+                                 NULL};
     md_html *html = &report->html;
     double *moments;
     const medley_status status = column_moments(report->options.data, &moments, error);

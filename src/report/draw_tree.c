@@ -16,6 +16,7 @@ static const double LETTER = 8.2;     /* width of a letter of a word */
 static const double SMALL = 6.2;      /* of a relation's name */
 static const double ROUND = 6;        /* of an arc's corners */
 static const double SIDE_BY_SIDE = 4; /* of the ends of arcs at one word */
+static const double NARROW = 290;     /* what a phone can show of a tree */
 
 struct arc {
     size_t word;  /* 0 ... */
@@ -42,13 +43,9 @@ static const char *form(const struct tree *tree, size_t word)
 
 /* ---- places ---- */
 
-/* Letters of other scripts are wider: those of three bytes count half as much again. */
 static double text_width(const char *text, double letter)
 {
-    const size_t letters = md_html_length(text);
-    const bool wide = strlen(text) >= 3 * letters && letters > 0;
-    const double shown = (double)(letters < MOST_LETTERS ? letters : MOST_LETTERS);
-    return letter * shown * (wide ? 1.6 : 1);
+    return letter * md_html_width(text, MOST_LETTERS);
 }
 
 /* Neighbours that are joined by an arc need room for its name. */
@@ -202,6 +199,8 @@ static void draw(const struct tree *tree)
              "Dependency tree of %zu words, %zu of them wrong; the table below "
              "has every head",
              tree->count, tree->said_count);
+    if (width > NARROW)
+        md_html_element(html, "p", "note scrolls", "\xE2\x86\x94 scroll sideways");
     md_frame_open(html, "Dependency tree");
     md_html_open_class(html, "svg", "tree");
     md_html_coordinate(html, "width", width);
@@ -224,13 +223,39 @@ static void draw(const struct tree *tree)
 
 /* ---- the table behind it ---- */
 
-static void write_head(md_html *html, const struct tree *tree, int32_t head)
+/* wrong: with a sign. */
+static void write_cell(md_html *html, const char *text, bool wrong)
 {
-    md_html_open(html, "td");
+    md_html_open_class(html, "td", wrong ? "wrong" : NULL);
+    md_html_text(html, wrong ? "✗ " : "");
+    md_html_data(html, text);
+    md_html_close(html);
+}
+
+static const char *head_name(const struct tree *tree, int32_t head)
+{
     if (head <= 0 || (size_t)head > tree->count)
-        md_html_text(html, head == 0 ? "root" : "–");
-    else
-        md_html_data(html, form(tree, (size_t)head - 1));
+        return head == 0 ? "root" : "–";
+    return form(tree, (size_t)head - 1);
+}
+
+static void write_row(const struct tree *tree, size_t word, bool relations)
+{
+    const md_report *report = tree->report;
+    md_html *html = &tree->report->html;
+    const size_t row = tree->first + word;
+    const int32_t head = medley_dataset_head(report->options.data, row);
+    const int32_t said = report->prediction->head[row];
+    md_html_open(html, "tr");
+    md_cell_number(html, md_figure_count(word + 1).text);
+    write_cell(html, form(tree, word), false);
+    write_cell(html, head_name(tree, head), false);
+    if (relations)
+        write_cell(html, md_report_gold_name(report, row), false);
+    write_cell(html, head_name(tree, said), said != head);
+    if (relations)
+        write_cell(html, md_report_predicted_name(report, row),
+                   report->prediction->label[row] != report->gold[row]);
     md_html_close(html);
 }
 
@@ -238,34 +263,22 @@ static void write_table(const struct tree *tree, const char *title, bool wrong_o
 {
     static const char *const heads[] = {
         "#", "word", "head", "relation", "predicted head", "predicted relation", NULL};
-    md_report *report = tree->report;
-    md_html *html = &report->html;
-    size_t shown = 0;
+    static const char *const heads_only[] = {"#", "word", "head", "predicted head", NULL};
+    const md_report *report = tree->report;
+    md_html *html = &tree->report->html;
+    const bool relations = report->gold != NULL && report->prediction->label != NULL;
+    size_t found = 0;
     md_details_open(html, title);
-    md_table_open(html, "numbers", heads);
-    for (size_t w = 0; w < tree->count && shown < MOST_WORDS; w++) {
-        const size_t row = tree->first + w;
-        const bool wrong = md_report_is_wrong(report, row);
-        if (wrong_only && !wrong)
+    md_table_open(html, "numbers", relations ? heads : heads_only);
+    for (size_t w = 0; w < tree->count; w++) {
+        if (wrong_only && !md_report_is_wrong(report, tree->first + w))
             continue;
-        shown++;
-        md_html_open(html, "tr");
-        md_cell_number(html, md_figure_count(w + 1).text);
-        md_html_open(html, "td");
-        md_html_data(html, form(tree, w));
-        md_html_close(html);
-        write_head(html, tree, medley_dataset_head(report->options.data, row));
-        md_html_open(html, "td");
-        md_html_data(html, md_report_gold_name(report, row));
-        md_html_close(html);
-        write_head(html, tree, report->prediction->head[row]);
-        md_html_open_class(html, "td", wrong ? "wrong" : NULL);
-        md_html_text(html, wrong ? "✗ " : "");
-        md_html_data(html, md_report_predicted_name(report, row));
-        md_html_close(html);
-        md_html_close(html);
+        if (found++ < MOST_WORDS)
+            write_row(tree, w, relations);
     }
     md_table_close(html);
+    if (found > MOST_WORDS)
+        md_html_textf(html, "… and %s more", md_figure_count(found - MOST_WORDS).text);
     md_details_close(html);
 }
 

@@ -176,18 +176,39 @@ static medley_status draw_group(md_report *report, enum kind kind, const size_t 
     return MEDLEY_OK;
 }
 
-static void tell(md_html *html, enum kind kind)
+/* wrong: so many of those that are shown. */
+static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
 {
-    static const char *const words[] = {
+    static const char *const some[] = {
         "Above the words the right tree; below them, dashed, what the model said instead where it "
         "was wrong.",
         "Words as they were written. Under each letter what was read; where that is wrong, what "
         "would have been right stands behind it.",
         "Images, with what the model took them for.",
-        "Sentences with their labels; where the model was wrong, both answers are shown.",
-        "The rows on which the model was most certain of a wrong answer, with the values that are "
-        "farthest from the mean of their column."};
-    md_html_element(html, "p", NULL, words[kind]);
+        "Sentences with their labels; where the model was wrong, both answers are shown."};
+    static const char *const none[] = {
+        "Sentences with their trees, all of them as the model drew them.",
+        "Words as they were written, and under each letter what was read, rightly.",
+        "Images, all of them recognised.",
+        "Sentences with their labels, all of them as the model gave them."};
+    md_html *html = &report->html;
+    if (kind != ROWS) {
+        md_html_element(html, "p", NULL, wrong > 0 ? some[kind] : none[kind]);
+        return;
+    }
+    const bool sparse = md_rows_are_sparse(report);
+    md_html_open(html, "p");
+    md_html_text(html, wrong == 0      ? "Rows from all over the data, all of them right"
+                       : wrong < count ? "First the rows on which the model was most certain of a "
+                                         "wrong answer, then some that are right"
+                                       : "The rows on which the model was most certain of a wrong "
+                                         "answer");
+    md_html_text(html, !md_rows_have_values(report) ? ""
+                       : sparse                     ? "; what stands out are their largest values"
+                                : "; what stands out are the values farthest from the mean of "
+                                  "their column");
+    md_html_text(html, ". Rows are numbered among those looked at.");
+    md_html_close(html);
 }
 
 static medley_status write_section(md_report *report, medley_error *error)
@@ -198,13 +219,14 @@ static medley_status write_section(md_report *report, medley_error *error)
     medley_status status = md_report_choose(report, kind == ROWS, &chosen, &count, error);
     if (status < 0)
         return status;
-    tell(&report->html, kind);
+    size_t wrong = 0;
+    while (wrong < count && (kind == ROWS ? md_report_is_wrong(report, chosen[wrong])
+                                          : is_wrong(report, chosen[wrong])))
+        wrong++;
+    tell(report, kind, wrong, count);
     if (kind == ROWS) {
         status = md_draw_rows(report, chosen, count, error);
     } else {
-        size_t wrong = 0;
-        while (wrong < count && is_wrong(report, chosen[wrong]))
-            wrong++;
         status = draw_group(report, kind, chosen, wrong, error);
         if (status >= 0)
             status = draw_group(report, kind, chosen + wrong, count - wrong, error);

@@ -55,6 +55,10 @@ static medley_status write_section(md_report *report, medley_error *error)
         }
         medley_features_free(features, count);
     }
+    if (shown == MOST_BLOCKS)
+        md_html_element(&report->html, "p", "note",
+                        "No more than twelve blocks and ten features of each are listed; medley "
+                        "inspect has all of them.");
     return MEDLEY_OK;
 }
 

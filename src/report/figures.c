@@ -105,6 +105,14 @@ md_figure md_figure_count(size_t value)
     return with_commas(text);
 }
 
+md_figure md_figure_of(size_t count, const char *one, const char *many)
+{
+    md_figure figure = md_figure_count(count);
+    const size_t length = strlen(figure.text);
+    snprintf(figure.text + length, sizeof figure.text - length, " %s", count == 1 ? one : many);
+    return figure;
+}
+
 md_figure md_figure_number(double value)
 {
     if (isfinite(value) && value == nearbyint(value) && fabs(value) < 1e6) {
@@ -128,7 +136,7 @@ md_figure md_figure_percent(double share)
         return plain(DASH);
     if (fabs(share) >= 1e6)
         return md_figure_number(share);
-    snprintf(text, sizeof text, "%.2f", 100 * share);
+    snprintf(text, sizeof text, "%.2f", share < 1 ? fmin(100 * share, 99.99) : 100 * share);
     return with_percent(with_commas(text));
 }
 
@@ -143,8 +151,20 @@ md_figure md_figure_rough(double share)
     if (fabs(share) < 0.0005 && share != 0) { /* of gaps */
         return with_percent(general(100 * share, 2, 1e-3, 1e7));
     }
-    snprintf(text, sizeof text, "%.*f", near_end ? 1 : 0, 100 * share);
+    const double shown = share < 1 ? fmin(100 * share, 99.9) : 100 * share; /* not yet all */
+    snprintf(text, sizeof text, "%.*f", near_end ? 1 : 0, shown);
     return with_percent(with_commas(text));
+}
+
+md_figure md_figure_at_most(double share)
+{
+    if (!isfinite(share))
+        return plain(DASH);
+    if (!(share > 0))
+        return plain("0\xC2\xA0%");
+    const double percent = 100 * share;
+    const double unit = pow(10, floor(log10(percent)) - 1);
+    return with_percent(general(unit * ceil(percent / unit - 1e-9), 2, 1e-3, 1e7));
 }
 
 md_figure md_figure_seconds(double seconds)
@@ -198,4 +218,36 @@ md_figure md_figure_tick_percent(double share)
     snprintf(text, sizeof text, "%.4f", 100 * share);
     drop_zeros(text);
     return with_percent(with_commas(strcmp(text, "-0") == 0 ? "0" : text));
+}
+
+/* Of ticks a step apart, so that neighbours differ. */
+static md_figure stepped(double value, double step)
+{
+    const int place = (int)floor(log10(step) + 1e-9); /* of the last digit that is needed */
+    char text[64];
+    if (fabs(value) < 1e7 && place >= -6) {
+        snprintf(text, sizeof text, "%.*f", place < 0 ? -place : 0, value);
+        return with_commas(text);
+    }
+    const int digits = (int)floor(log10(fabs(value)) + 1e-9) - place;
+    snprintf(text, sizeof text, "%.*e", digits < 0 ? 0 : digits > 12 ? 12 : digits, value);
+    char *e = strchr(text, 'e');
+    const int exponent = e != NULL ? (int)strtol(e + 1, NULL, 10) : 0;
+    if (e != NULL)
+        *e = '\0';
+    return scientific(text, exponent);
+}
+
+md_figure md_figure_tick_of(double value, double step)
+{
+    if (!isfinite(value) || !(step > 0) || !isfinite(step))
+        return md_figure_tick(value);
+    return fabs(value) < step / 2 ? plain("0") : stepped(value, step);
+}
+
+md_figure md_figure_tick_percent_of(double share, double step)
+{
+    if (!isfinite(share) || !(step > 0) || !isfinite(step) || fabs(share) > 1e6)
+        return md_figure_tick_percent(share);
+    return with_percent(fabs(share) < step / 2 ? plain("0") : stepped(100 * share, 100 * step));
 }

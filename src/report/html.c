@@ -152,6 +152,30 @@ size_t md_html_length(const char *text)
     return count;
 }
 
+static double width_of(uint32_t c)
+{
+    if (c >= 0x2070 && c < 0x20A0) /* raised and lowered digits */
+        return 0.8;
+    if (c >= 0x1100 && c != 0x2212) /* Hangul, Chinese, signs, pictures */
+        return 1.8;
+    if (c < 0x80 && strchr("MW@%mw", (int)c) != NULL)
+        return 1.6;
+    return (c >= 'A' && c <= 'Z') || c >= 0x80 ? 1.25 : 1;
+}
+
+double md_html_width(const char *text, size_t most)
+{
+    double width = 0;
+    const unsigned char *p = (const unsigned char *)text;
+    for (size_t count = 0; *p != '\0' && count < most; count++) {
+        uint32_t c = 0xFFFD;
+        const size_t length = read_character(p, &c);
+        width += width_of(c);
+        p += length > 0 ? length : 1;
+    }
+    return width;
+}
+
 void md_html_shorten(md_text *out, const char *text, size_t most)
 {
     size_t count = 0;

@@ -70,4 +70,8 @@ void md_html_shorten(md_text *out, const char *text, size_t most);
 /* Characters of a text (bytes that are no UTF-8 count one each). */
 size_t md_html_length(const char *text);
 
+/* How wide the first characters of a text are, in small letters; rather too wide than too narrow.
+ */
+double md_html_width(const char *text, size_t most);
+
 #endif

@@ -209,9 +209,11 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_figure_close(html);
     if (count > shown) {
         char title[64];
-        snprintf(title, sizeof title, "%s more", md_figure_count(count - shown).text);
+        snprintf(title, sizeof title, "%s more", md_figure_count(table.names->count - shown).text);
         md_details_open(html, title);
         write_rows(html, &table, shown, count, &axis);
+        if (table.names->count > count)
+            md_html_textf(html, "… and %s more", md_figure_count(table.names->count - count).text);
         md_details_close(html);
     }
 done:

@@ -13,28 +13,47 @@ enum { DEPREL = 7 }; /* column of CoNLL-U */
 
 /* ---- blocks by weight ---- */
 
+/* As under l2: then norms tell more. */
+static bool has_uniform_weights(const medley_summary *s)
+{
+    const medley_block_info *first = NULL;
+    bool norms_differ = false;
+    for (size_t m = 0; m < s->block_count; m++) {
+        const medley_block_info *block = &s->blocks[m];
+        if (!(block->weight > 0))
+            continue;
+        first = first == NULL ? block : first;
+        if (fabs(block->weight - first->weight) > 1e-9 * first->weight)
+            return false;
+        norms_differ = norms_differ || block->norm != first->norm;
+    }
+    return norms_differ;
+}
+
 static medley_status sort_blocks(md_report *report, medley_error *error)
 {
     const size_t count = report->summary->block_count;
+    report->uniform = has_uniform_weights(report->summary);
     double *weights = md_calloc(count, sizeof *weights);
     if (weights == NULL)
         return md_fail_memory(error, count * sizeof *weights);
-    for (size_t m = 0; m < count; m++)
-        weights[m] = report->summary->blocks[m].weight;
+    for (size_t m = 0; m < count; m++) {
+        const medley_block_info *block = &report->summary->blocks[m];
+        weights[m] = report->uniform && block->weight > 0 ? block->norm : block->weight;
+    }
     const medley_status status = md_rank(&report->by_weight, weights, count, error);
     free(weights);
     return status;
 }
 
-const char *md_report_block_word(const md_report *report)
+const char *md_report_block_word(const md_report *report, size_t count)
 {
-    if (report->model == NULL)
-        return "blocks";
-    if (report->model->parser != NULL)
-        return "templates";
-    if (report->model->features == NULL && report->model->weights_count == 0)
-        return "kernels";
-    return "blocks";
+    const medley_model *model = report->model;
+    if (model != NULL && model->parser != NULL)
+        return count == 1 ? "template" : "templates";
+    if (model != NULL && model->features == NULL && model->weights_count == 0)
+        return count == 1 ? "kernel" : "kernels";
+    return count == 1 ? "block" : "blocks";
 }
 
 /* ---- predictions ---- */

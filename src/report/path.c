@@ -22,7 +22,7 @@ struct walk {
     double *lambda, *active, *score; /* [point_count] */
     double *line;                    /* [point_count] weights of one block */
     size_t *order;                   /* [block_count] by falling largest weight along the path */
-    size_t drawn, faint;             /* of order: in colour; then in grey */
+    size_t ever, drawn, faint;       /* of order: with a weight; in colour; then in grey */
     size_t best;                     /* point; point_count: none */
     double *memory;
 };
@@ -48,6 +48,7 @@ static medley_status order_blocks(struct walk *walk, medley_error *error)
         ever += largest[m] > 0;
     }
     const medley_status status = md_rank(&walk->order, largest, path->block_count, error);
+    walk->ever = ever;
     walk->drawn = ever < COLOURED ? ever : COLOURED;
     walk->faint = ever - walk->drawn < FAINT ? ever - walk->drawn : FAINT;
     free(largest);
@@ -106,25 +107,66 @@ static md_class line_class(size_t i)
     return md_class_hue(i < HUES ? "line hue" : "line hue dashed", i);
 }
 
+/* Where the number of a line stands. */
 struct place {
     double x, y;
+    size_t line;
 };
 
-/* Writes a line's number, higher up where it would cover another. */
-static void label(md_html *html, size_t i, struct place *places, size_t placed)
+enum { APART = 11 };
+
+static int by_x(const void *a, const void *b)
 {
-    enum { APART = 11 };
-    struct place *here = &places[placed];
-    for (size_t p = 0; p < placed; p++)
-        if (fabs(places[p].x - here->x) < APART && fabs(places[p].y - here->y) < APART) {
-            here->y -= APART;
-            p = (size_t)-1; /* look at all of them again */
+    const double difference = ((const struct place *)a)->x - ((const struct place *)b)->x;
+    return (difference > 0) - (difference < 0);
+}
+
+static int by_y(const void *a, const void *b)
+{
+    const double difference = ((const struct place *)a)->y - ((const struct place *)b)->y;
+    return (difference > 0) - (difference < 0);
+}
+
+/* Moves numbers that stand one above the other apart, each as little as can be (least squares):
+ * those that run into each other become a pile around the mean of where they want to be. */
+static void spread(struct place *places, size_t count, double highest, double lowest)
+{
+    double mean[COLOURED]; /* of piles: of y less what the numbers above take */
+    size_t size[COLOURED];
+    size_t piles = 0;
+    qsort(places, count, sizeof *places, by_y);
+    for (size_t i = 0; i < count; i++) {
+        mean[piles] = places[i].y - (double)(APART * i);
+        size[piles++] = 1;
+        for (; piles > 1 && mean[piles - 2] > mean[piles - 1]; piles--) {
+            const size_t both = size[piles - 2] + size[piles - 1];
+            mean[piles - 2] = (mean[piles - 2] * (double)size[piles - 2] +
+                               mean[piles - 1] * (double)size[piles - 1]) /
+                              (double)both;
+            size[piles - 2] = both;
         }
-    md_html_open_class(html, "text", md_class_hue("label", i).text);
-    md_html_coordinate(html, "x", here->x);
-    md_html_coordinate(html, "y", here->y);
-    md_html_textf(html, "%zu", i + 1);
-    md_html_close(html);
+    }
+    const double last = lowest - (double)(APART * (count - 1));
+    for (size_t p = 0, i = 0; p < piles; p++)
+        for (size_t k = 0; k < size[p]; k++, i++)
+            places[i].y = fmax(fmin(mean[p], last), highest) + (double)(APART * i);
+}
+
+static void write_labels(md_html *html, struct place *places, size_t count, double height)
+{
+    qsort(places, count, sizeof *places, by_x);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && places[end].x - places[end - 1].x < APART;)
+            end++;
+        spread(places + first, end - first, APART, height);
+    }
+    for (size_t i = 0; i < count; i++) {
+        md_html_open_class(html, "text", md_class_hue("label", places[i].line).text);
+        md_html_coordinate(html, "x", places[i].x);
+        md_html_coordinate(html, "y", places[i].y);
+        md_html_textf(html, "%zu", places[i].line + 1);
+        md_html_close(html);
+    }
 }
 
 /* Where a line is highest. */
@@ -150,9 +192,9 @@ static void label_lines(md_html *html, const struct walk *walk, const md_chart *
         const double y = md_chart_y(chart, line_of(walk, walk->order[i])[at]) + (ends ? 4 : -5);
         if (!isfinite(x) || !isfinite(y))
             continue;
-        places[placed] = (struct place){x, y};
-        label(html, i, places, placed++);
+        places[placed++] = (struct place){x, y, i};
     }
+    write_labels(html, places, placed, md_chart_y(chart, chart->y.low) + 4);
 }
 
 static void draw_weights(md_html *html, const struct walk *walk)
@@ -161,6 +203,11 @@ static void draw_weights(md_html *html, const struct walk *walk)
     md_chart chart = chart_of(walk, md_figure_tick_percent,
                               "Line chart of the weight of each block along the "
                               "path of penalties");
+    char note[96];
+    if (walk->drawn == 0) {
+        md_html_element(html, "p", NULL, "No block has a weight anywhere on the path.");
+        return;
+    }
     chart.right = 18;
     chart.height = 280;
     md_axis_include(&chart.y, 0);
@@ -169,8 +216,10 @@ static void draw_weights(md_html *html, const struct walk *walk)
     md_axis_round(&chart.x, 5);
     md_axis_round(&chart.y, 5);
     md_html_open_class(html, "div", "pair");
-    md_figure_open(html, "Weight of each block",
-                   walk->faint > 0 ? "the largest are numbered, others grey" : NULL);
+    snprintf(note, sizeof note, "the largest are numbered, %s%s grey",
+             walk->faint < walk->ever - walk->drawn ? "the next " : "",
+             md_figure_of(walk->faint, "other is", "others are").text);
+    md_figure_open(html, "Weight of each block", walk->faint > 0 ? note : NULL);
     md_chart_open(html, &chart);
     for (size_t i = walk->drawn + walk->faint; i-- > walk->drawn;)
         md_chart_line(html, &chart, walk->lambda, line_of(walk, walk->order[i]), n, "line faint");
@@ -206,6 +255,8 @@ static void draw_points(md_html *html, const struct walk *walk, const double *y,
 {
     const size_t n = walk->path->point_count;
     md_chart chart = chart_of(walk, text, caption);
+    chart.y.whole = y == walk->active;
+    chart.above = walk->best < n ? 12 : 0;
     md_axis_include_all(&chart.y, y, n);
     if (y == walk->active)
         md_axis_include(&chart.y, 0);
@@ -222,7 +273,7 @@ static void draw_points(md_html *html, const struct walk *walk, const double *y,
     for (size_t p = 0; p < n; p++)
         md_chart_dot(html, &chart, walk->lambda[p], y[p], "end");
     if (walk->best < n)
-        md_chart_mark(html, &chart, walk->lambda[walk->best], y[walk->best], "★ best");
+        md_chart_head(html, &chart, walk->lambda[walk->best], "★ best");
     md_chart_close(html);
     md_figure_close(html);
 }
@@ -231,19 +282,21 @@ static void tell(md_html *html, const struct walk *walk)
 {
     const medley_path *path = walk->path;
     md_html_open(html, "p");
-    md_html_textf(html,
-                  "%s penalties %s, from strong to weak; each model starts from the one "
-                  "before. ",
-                  md_figure_count(path->point_count).text, path->penalty ? path->penalty : "");
+    md_html_textf(html, "The penalty %s in %s", path->penalty != NULL ? path->penalty : "",
+                  md_figure_of(path->point_count, "strength", "strengths").text);
+    md_html_text(html, path->point_count > 1
+                           ? ", from strong to weak; each model starts from the one before. "
+                           : ". ");
     if (walk->best < path->point_count) {
         const medley_path_point *best = &path->points[walk->best];
         md_html_open(html, "strong");
         md_html_textf(html, "Best on held-out data is lambda %s",
                       md_figure_number(best->lambda).text);
         md_html_close(html);
-        md_html_textf(html, " with %s of %s blocks and %s %s.", md_figure_count(best->active).text,
-                      md_figure_count(path->block_count).text, path->measure,
-                      md_measure_text(path->measure)(best->score).text);
+        md_html_textf(html, " with %s of %s and %s %s, the best of %zu on the same data.",
+                      md_figure_count(best->active).text,
+                      md_figure_of(path->block_count, "block", "blocks").text, path->measure,
+                      md_measure_text(path->measure)(best->score).text, path->point_count);
     }
     md_html_close(html);
 }
@@ -262,7 +315,7 @@ static void write_table(md_html *html, const struct walk *walk)
         md_cell_number(html, md_figure_number(point->C).text);
         md_cell_number(html, md_figure_count(point->active).text);
         md_cell_number(html, md_figure_number(point->objective).text);
-        md_cell_number(html, md_figure_rough(point->gap).text);
+        md_cell_number(html, md_figure_at_most(point->gap).text);
         md_cell_number(html, path->measure != NULL
                                  ? md_measure_text(path->measure)(point->score).text
                                  : md_figure_number(NAN).text);

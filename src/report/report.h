@@ -14,7 +14,8 @@ typedef struct md_report {
     const medley_model *model;     /* NULL: none, and no summary */
     const medley_summary *summary; /* of the model */
     medley_report_options options;
-    size_t *by_weight; /* [block_count] blocks by falling weight */
+    size_t *by_weight; /* [block_count] blocks by falling weight, or by norm if that is uniform */
+    bool uniform;      /* all blocks with a weight have the same one, whatever their norms are */
 
     /* the model on options.data */
     bool measured;
@@ -39,8 +40,8 @@ void md_report_clear(md_report *report);
 void md_report_title(const md_report *report, md_text *title);
 void md_report_story(md_report *report);
 
-/* What readers call the blocks: "kernels", "templates" or "blocks". */
-const char *md_report_block_word(const md_report *report);
+/* What readers call so many blocks: "kernel", "kernels", "templates", "blocks" ... */
+const char *md_report_block_word(const md_report *report, size_t count);
 
 /* The main measure: its name, its value as text, and in words what it is. */
 typedef struct md_headline {
@@ -75,5 +76,7 @@ medley_status md_draw_tags(md_report *report, size_t first, size_t end, medley_e
 medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_error *error);
 medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count,
                            medley_error *error);
+bool md_rows_have_values(const md_report *report); /* there are tables of numbers */
+bool md_rows_are_sparse(const md_report *report);  /* and all of them are */
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_POINTS = 2000 };
@@ -48,7 +49,11 @@ static void draw(md_report *report)
     md_axis_include_all(&chart.y, p->value, p->rows);
     md_axis_round(&chart.x, 5);
     md_axis_round(&chart.y, 5);
-    md_figure_open(html, "Predicted against true values", "on the dotted line they are the same");
+    char note[96] = "on the dotted line they are the same";
+    if (p->rows > MOST_POINTS)
+        snprintf(note, sizeof note, "on the dotted line they are the same; one row in %zu",
+                 p->rows / MOST_POINTS + 1);
+    md_figure_open(html, "Predicted against true values", note);
     md_chart_open(html, &chart);
     const double low = fmax(chart.x.low, chart.y.low);
     const double high = fmin(chart.x.high, chart.y.high);
@@ -73,8 +78,8 @@ static medley_status write_worst(md_report *report, medley_error *error)
         off[r] = fabs(p->value[r] - report->target[r]);
     const medley_status status = md_rank(&order, off, p->rows, error);
     if (status >= 0) {
-        const size_t most = report->options.examples > 0 ? report->options.examples : 1;
-        md_details_open(html, "The rows that are farthest off");
+        const size_t most = report->options.examples;
+        md_details_open(html, "The rows that are farthest off, numbered among those looked at");
         md_table_open(html, "numbers", heads);
         for (size_t i = 0; i < p->rows && i < most; i++) {
             md_html_open(html, "tr");
@@ -97,7 +102,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_html_open_class(&report->html, "div", "pair");
     draw(report);
     md_html_close(&report->html);
-    return write_worst(report, error);
+    return report->options.examples > 0 ? write_worst(report, error) : MEDLEY_OK;
 }
 
 extern const md_section md_section_scatter;

@@ -28,6 +28,12 @@ static void number(md_html *html, const char *name, double value)
         row(html, name, md_figure_number(value).text);
 }
 
+static void share(md_html *html, const char *name, double value)
+{
+    if (isfinite(value))
+        row(html, name, md_figure_percent(value).text);
+}
+
 static void count(md_html *html, const char *name, size_t value)
 {
     if (value > 0)
@@ -40,8 +46,8 @@ static void write_measures(md_html *html, const medley_evaluation *e)
     number(html, "log loss", e->log_loss);
     number(html, "Brier score", e->brier);
     number(html, "calibration error", e->calibration_error);
-    number(html, "UAS without punctuation", e->uas_no_punct);
-    number(html, "LAS without punctuation", e->las_no_punct);
+    share(html, "UAS without punctuation", e->uas_no_punct);
+    share(html, "LAS without punctuation", e->las_no_punct);
     if (e->seconds_total > 0)
         row(html, "time to predict", md_figure_seconds(e->seconds_total).text);
 }
@@ -72,7 +78,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     number(html, "objective", s->objective);
     number(html, "dual", s->dual);
     if (isfinite(s->gap))
-        row(html, "gap", md_figure_rough(s->gap).text);
+        row(html, "gap", md_figure_at_most(s->gap).text);
     count(html, "iterations", s->iterations);
     count(html, "epochs", s->epoch_count);
     row(html, "settled", s->converged ? "yes" : "no");

@@ -34,14 +34,15 @@ void md_report_title(const md_report *report, md_text *title)
     }
     const size_t blocks = report->summary->block_count;
     const size_t labels = medley_model_label_count(report->model);
-    const char *word = md_report_block_word(report);
+    const char *word = md_report_block_word(report, blocks);
     if (medley_model_is_regression(report->model))
         md_text_addf(title, "Predicting numbers with %s %s", md_figure_count(blocks).text, word);
     else if (medley_model_is_parser(report->model))
-        md_text_addf(title, "Parsing with %s templates", md_figure_count(blocks).text);
+        md_text_addf(title, "Parsing with %s %s", md_figure_count(blocks).text, word);
     else
-        md_text_addf(title, "Telling %s labels apart with %s %s", md_figure_count(labels).text,
-                     md_figure_count(blocks).text, word);
+        md_text_addf(title, "Telling %s apart with %s %s",
+                     md_figure_of(labels, "label", "labels").text, md_figure_count(blocks).text,
+                     word);
 }
 
 /* ---- the main measure ---- */
@@ -80,13 +81,13 @@ static void tell_task(md_report *report)
                       plural(s->examples, "sentence", "sentences"));
     else if (is_task(report, "chain"))
         md_html_textf(html,
-                      "This model gives each position of a sequence one of %s labels. It was "
+                      "This model gives each position of a sequence one of %s. It was "
                       "learnt from %s %s",
-                      md_figure_count(labels).text, examples.text,
+                      md_figure_of(labels, "label", "labels").text, examples.text,
                       plural(s->examples, "sequence", "sequences"));
     else
-        md_html_textf(html, "This model tells %s labels apart. It was learnt from %s %s",
-                      md_figure_count(labels).text, examples.text,
+        md_html_textf(html, "This model tells %s apart. It was learnt from %s %s",
+                      md_figure_of(labels, "label", "labels").text, examples.text,
                       plural(s->examples, "example", "examples"));
     if (s->parts > s->examples)
         md_html_textf(html, " (%s %s)", md_figure_count(s->parts).text,
@@ -97,12 +98,27 @@ static void tell_task(md_report *report)
     md_html_text(html, ". ");
 }
 
+static void tell_out(md_html *html, size_t out)
+{
+    if (out > 0)
+        md_html_textf(html, "; %s %s left out. ", md_figure_count(out).text,
+                      plural(out, "is", "are"));
+    else
+        md_html_text(html, "; none is left out. ");
+}
+
 /* The fewest blocks that carry nine tenths of the weight. */
 static void tell_weights(md_report *report)
 {
     const medley_summary *s = report->summary;
     if (s->block_count < 2)
         return;
+    if (report->uniform) {
+        md_html_textf(&report->html, "Its %s have the same weight each",
+                      md_report_block_word(report, s->block_count));
+        tell_out(&report->html, s->block_count - s->active_blocks);
+        return;
+    }
     const double enough = 0.9;
     double carried = 0;
     size_t few = 0;
@@ -114,8 +130,7 @@ static void tell_weights(md_report *report)
         few++;
     }
     md_html *html = &report->html;
-    const char *word = md_report_block_word(report);
-    const size_t out = s->block_count - s->active_blocks;
+    const char *word = md_report_block_word(report, s->block_count);
     if (few == 0) {
         md_html_textf(html, "All %s %s are left out. ", md_figure_count(s->block_count).text, word);
         return;
@@ -125,11 +140,7 @@ static void tell_weights(md_report *report)
                   md_figure_count(s->block_count).text, word, plural(few, "carries", "carry"),
                   md_figure_rough(fmin(carried, 1)).text);
     md_html_close(html);
-    if (out > 0)
-        md_html_textf(html, "; %s %s left out. ", md_figure_count(out).text,
-                      plural(out, "is", "are"));
-    else
-        md_html_text(html, "; none is left out. ");
+    tell_out(html, s->block_count - s->active_blocks);
 }
 
 /* Wilson's interval: where the share lies with a probability of 95 %, if rows are independent. */
@@ -156,12 +167,13 @@ static void tell_labels(md_report *report)
     md_html *html = &report->html;
     const medley_evaluation *e = &report->evaluation;
     md_html_open(html, "strong");
-    md_html_textf(html, "%s of %s labels", md_figure_count(e->correct).text,
-                  md_figure_count(e->parts).text);
+    md_html_textf(html, "%s of %s", md_figure_count(e->correct).text,
+                  md_figure_of(e->parts, "label", "labels").text);
     md_html_close(html);
     name_data(report);
-    md_html_textf(html, " are right, %s", md_figure_percent(e->accuracy).text);
-    if (!isfinite(e->exact_match) && e->parts > 0)
+    md_html_textf(html, " %s right, %s", plural(e->parts < 2 ? 1 : e->correct, "is", "are"),
+                  md_figure_percent(e->accuracy).text);
+    if (!isfinite(e->exact_match) && e->parts > 0 && !report->options.data_chose)
         tell_interval(html, e->accuracy, (double)e->parts);
     if (isfinite(e->exact_match))
         md_html_textf(html, "; %s of the sequences are without an error",
@@ -172,8 +184,34 @@ static void tell_labels(md_report *report)
                       md_figure_rough(e->chunk_recall).text);
     md_html_text(html, ". ");
     if (e->unknown_labels > 0)
-        md_html_textf(html, "%s labels were never seen in training and count as wrong. ",
-                      md_figure_count(e->unknown_labels).text);
+        md_html_textf(html, "%s never seen in training and %s as wrong. ",
+                      md_figure_of(e->unknown_labels, "label was", "labels were").text,
+                      plural(e->unknown_labels, "counts", "count"));
+}
+
+static void tell_fit(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_evaluation *e = &report->evaluation;
+    const char *name = report->options.data_name;
+    if (!isfinite(e->rmse))
+        return;
+    md_html_text(html, "On ");
+    md_html_data(html, name != NULL && name[0] != '\0' ? name : "the data");
+    md_html_textf(html, " (%s) it is off by %s, the root of the mean squared error",
+                  md_figure_of(e->parts, "row", "rows").text, md_figure_number(e->rmse).text);
+    if (isfinite(e->r2) && e->r2 < 0)
+        md_html_text(html, ", which is worse than always saying the mean of these rows");
+    else if (isfinite(e->r2))
+        md_html_textf(html, ", which leaves %s of the variance unexplained",
+                      md_figure_rough(fmax(1 - e->r2, 0)).text);
+    md_html_text(html, ". ");
+}
+
+/* What had to do with the choice of the model looks better than what is new. */
+static const char *what_data_chose(const md_report *report)
+{
+    return report->options.path != NULL ? "the penalty" : "the epoch";
 }
 
 static void tell_score(md_report *report)
@@ -184,8 +222,8 @@ static void tell_score(md_report *report)
         return;
     if (medley_model_is_parser(report->model)) {
         md_html_open(html, "strong");
-        md_html_textf(html, "%s of %s words", md_figure_count(e->correct).text,
-                      md_figure_count(e->parts).text);
+        md_html_textf(html, "%s of %s", md_figure_count(e->correct).text,
+                      md_figure_of(e->parts, "word", "words").text);
         md_html_close(html);
         name_data(report);
         md_html_textf(html, " got the right head, %s", md_figure_percent(e->uas).text);
@@ -194,29 +232,32 @@ static void tell_score(md_report *report)
                           md_figure_percent(e->las).text);
         md_html_text(html, ". ");
     } else if (medley_model_is_regression(report->model)) {
-        const char *name = report->options.data_name;
-        md_html_text(html, "On ");
-        md_html_data(html, name != NULL && name[0] != '\0' ? name : "the data");
-        md_html_textf(html, " (%s rows) it is off by %s, the root of the mean squared error",
-                      md_figure_count(e->parts).text, md_figure_number(e->rmse).text);
-        if (isfinite(e->r2))
-            md_html_textf(html, ", which leaves %s of the variance unexplained",
-                          md_figure_rough(fmax(1 - e->r2, 0)).text);
-        md_html_text(html, ". ");
+        tell_fit(report);
     } else {
         tell_labels(report);
     }
+    if (report->options.data_chose)
+        md_html_textf(html,
+                      "These data chose %s of the model: on others it is likely to do worse. ",
+                      what_data_chose(report));
 }
 
 static void tell_certainty(md_report *report)
 {
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    if (isfinite(s->gap) && s->gap >= 0)
+    if (!isfinite(s->objective))
+        return;
+    if (isfinite(s->gap) && s->gap >= 0 && !s->converged)
+        md_html_textf(html,
+                      "Training ended before the objective had settled: another choice of weights "
+                      "and coefficients may have one that is lower by up to %s. ",
+                      md_figure_at_most(s->gap).text);
+    else if (isfinite(s->gap) && s->gap >= 0)
         md_html_textf(html,
                       "Training ended with a certificate: no other choice of weights and "
                       "coefficients has an objective lower by more than %s. ",
-                      md_figure_rough(s->gap).text);
+                      md_figure_at_most(s->gap).text);
     else if (isfinite(s->bound))
         md_html_textf(html,
                       "With a probability of 95 %% the objective is no farther than %s above the "
@@ -241,14 +282,22 @@ static void tile_score(md_report *report)
     char below[96] = "";
     const medley_evaluation *e = &report->evaluation;
     const md_headline headline = md_report_headline(report);
-    if (isfinite(e->las))
+    if (medley_model_is_regression(report->model) && !isfinite(e->rmse))
+        return;
+    if (report->options.data_chose)
+        snprintf(below, sizeof below, "on data that chose %s", what_data_chose(report));
+    else if (isfinite(e->las))
         snprintf(below, sizeof below, "UAS %s", md_figure_percent(e->uas).text);
     else if (e->has_chunks)
         snprintf(below, sizeof below, "labels %s", md_figure_percent(e->accuracy).text);
     else if (isfinite(e->exact_match))
-        snprintf(below, sizeof below, "whole sequences %s", md_figure_percent(e->exact_match).text);
-    else if (isfinite(e->rmse))
+        snprintf(below, sizeof below, "whole %s %s",
+                 is_task(report, "tree") ? "sentences" : "sequences",
+                 md_figure_percent(e->exact_match).text);
+    else if (isfinite(e->rmse) && isfinite(e->r2))
         snprintf(below, sizeof below, "rmse %s", md_figure_number(e->rmse).text);
+    else if (isfinite(e->rmse))
+        snprintf(below, sizeof below, "on %s", md_figure_of(e->parts, "row", "rows").text);
     else
         snprintf(below, sizeof below, "%s of %s", md_figure_count(e->correct).text,
                  md_figure_count(e->parts).text);
@@ -260,7 +309,7 @@ static void tile_objective(md_report *report)
     char below[96] = "";
     const medley_summary *s = report->summary;
     if (isfinite(s->gap))
-        snprintf(below, sizeof below, "gap %s", md_figure_rough(fmax(s->gap, 0)).text);
+        snprintf(below, sizeof below, "gap %s", md_figure_at_most(s->gap).text);
     else if (s->epoch_count > 0)
         snprintf(below, sizeof below, "after %s %s", md_figure_count(s->epoch_count).text,
                  plural(s->epoch_count, "epoch", "epochs"));
@@ -293,7 +342,7 @@ static void write_tiles(md_report *report)
     md_html_open_class(&report->html, "dl", "tiles");
     if (report->measured)
         tile_score(report);
-    snprintf(name, sizeof name, "active %s", md_report_block_word(report));
+    snprintf(name, sizeof name, "active %s", md_report_block_word(report, s->active_blocks));
     snprintf(below, sizeof below, "of %s", md_figure_count(s->block_count).text);
     tile(&report->html, name, md_figure_count(s->active_blocks).text, below);
     if (isfinite(s->objective))
@@ -310,15 +359,13 @@ static void write_other_story(md_report *report)
     const medley_tuning *tuning = report->options.tuning;
     md_html_open_class(html, "p", "story");
     if (tuning != NULL)
-        md_html_textf(html, "%s %s of options, each measured by %s in %s parts of the data. ",
-                      md_figure_count(tuning->trial_count).text,
-                      plural(tuning->trial_count, "combination", "combinations"), tuning->measure,
-                      md_figure_count(tuning->fold_count).text);
+        md_html_textf(html, "%s of options, each measured by %s in %s of the data. ",
+                      md_figure_of(tuning->trial_count, "combination", "combinations").text,
+                      tuning->measure, md_figure_of(tuning->fold_count, "part", "parts").text);
     if (path != NULL)
-        md_html_textf(html, "%s %s under %s penalties, from strong to weak.",
-                      md_figure_count(path->block_count).text,
-                      plural(path->block_count, "block", "blocks"),
-                      md_figure_count(path->point_count).text);
+        md_html_textf(
+            html, "%s under %s.", md_figure_of(path->block_count, "block", "blocks").text,
+            md_figure_of(path->point_count, "penalty", "penalties, from strong to weak").text);
     md_html_close(html);
 }
 

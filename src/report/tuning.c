@@ -50,6 +50,7 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
     md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, tuning->options[0]),
                       .y = MD_AXIS_INIT(md_measure_tick(tuning->measure), ""),
                       .height = 260,
+                      .above = 12,
                       .label =
                           "Line chart of the measure against the option, with standard errors"};
     chart.x.logarithmic = wide;
@@ -70,7 +71,7 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
         draw_whisker(html, &chart, x[t], &tuning->trials[t]);
     const size_t best = tuning->best;
     const size_t simple = tuning->one_error;
-    md_chart_mark(html, &chart, x[best], mean[best], "★ best");
+    md_chart_head(html, &chart, x[best], "★ best");
     if (simple != best && simple < tuning->trial_count)
         md_chart_mark(html, &chart, x[simple], mean[simple], "◆");
     md_chart_close(html);
@@ -264,8 +265,15 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
         md_html_close(html);
     }
     md_table_close(html);
-    if (tuning->trial_count > MOST_TRIALS)
-        md_html_element(html, "p", "note", "Combinations behind these were worse.");
+    if (tuning->trial_count > MOST_TRIALS) {
+        md_html_open_class(html, "p", "note");
+        md_html_textf(html, "%s not among the best %d.",
+                      md_figure_of(tuning->trial_count - MOST_TRIALS, "other combination is",
+                                   "other combinations are")
+                          .text,
+                      MOST_TRIALS);
+        md_html_close(html);
+    }
     md_figure_close(html);
 }
 
@@ -273,9 +281,9 @@ static void tell(md_html *html, const medley_tuning *tuning)
 {
     const medley_trial *best = &tuning->trials[tuning->best];
     md_html_open(html, "p");
-    md_html_textf(html, "%s combinations, each trained %s times in %s altogether. Best: ",
-                  md_figure_count(tuning->trial_count).text,
-                  md_figure_count(tuning->fold_count).text,
+    md_html_textf(html, "%s, each trained %s in %s altogether. Best: ",
+                  md_figure_of(tuning->trial_count, "combination", "combinations").text,
+                  md_figure_of(tuning->fold_count, "time", "times").text,
                   md_figure_seconds(tuning->seconds_total).text);
     md_html_open(html, "strong");
     for (size_t o = 0; o < tuning->option_count; o++) {

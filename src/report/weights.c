@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool present(const md_report *report)
 {
@@ -23,34 +24,47 @@ static void draw_bar(md_html *html, double share, double value)
     md_html_close(html);
 }
 
-static void bar_row(md_html *html, const medley_block_info *block, double largest,
+/* What a bar shows: of weights that are all the same, the norm. */
+static double value_of(const md_report *report, const medley_block_info *block)
+{
+    return report->uniform && block->weight > 0 ? block->norm : block->weight;
+}
+
+static void bar_row(md_report *report, const medley_block_info *block, double largest,
                     double cumulative)
 {
+    md_html *html = &report->html;
+    const double value = value_of(report, block);
     md_html_open(html, "tr");
     md_html_open(html, "th");
     md_html_attribute(html, "scope", "row");
     md_html_data(html, block->name);
     md_html_close(html);
     md_html_open(html, "td");
-    draw_bar(html, largest > 0 ? block->weight / largest : 0, block->weight);
+    draw_bar(html, largest > 0 ? value / largest : 0, value);
     md_html_close(html);
-    md_cell_number(html, md_figure_percent(block->weight).text);
-    md_html_element(html, "td", "n extra", md_figure_percent(fmin(cumulative, 1)).text);
+    if (report->uniform) {
+        md_cell_number(html, md_figure_number(value).text);
+    } else {
+        md_cell_number(html, md_figure_percent(value).text);
+        md_html_element(html, "td", "n extra", md_figure_percent(fmin(cumulative, 1)).text);
+    }
     md_html_close(html);
 }
 
-static void bars_head(md_html *html)
+static void bars_head(md_html *html, bool uniform)
 {
+    static const char *const weights[][2] = {
+        {"what", "block"}, {NULL, "weight"}, {"n", "share"}, {"n extra", "together"}};
+    static const char *const norms[][2] = {{"what", "block"}, {NULL, ""}, {"n", "norm"}};
     md_html_open_class(html, "table", "bars");
     md_html_attribute(html, "id", "weight-bars");
     md_html_open(html, "thead");
     md_html_open(html, "tr");
-    static const char *const heads[][2] = {
-        {"what", "block"}, {NULL, "weight"}, {"n", "share"}, {"n extra", "together"}};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        md_html_open_class(html, "th", heads[i][0]);
+    for (size_t i = 0; i < (uniform ? 3 : 4); i++) {
+        md_html_open_class(html, "th", uniform ? norms[i][0] : weights[i][0]);
         md_html_attribute(html, "scope", "col");
-        md_html_text(html, heads[i][1]);
+        md_html_text(html, uniform ? norms[i][1] : weights[i][1]);
         md_html_close(html);
     }
     md_html_close(html);
@@ -63,21 +77,36 @@ static size_t write_bars(md_report *report)
 {
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    const double largest = s->blocks[report->by_weight[0]].weight;
+    const double largest = value_of(report, &s->blocks[report->by_weight[0]]);
     size_t shown = 0;
     double cumulative = 0;
-    md_figure_open(html, "Weights, largest first", NULL);
-    bars_head(html);
+    if (report->options.top == 0)
+        return 0;
+    md_figure_open(html, report->uniform ? "Norms, largest first" : "Weights, largest first", NULL);
+    bars_head(html, report->uniform);
     for (; shown < s->block_count && shown < report->options.top; shown++) {
         const medley_block_info *block = &s->blocks[report->by_weight[shown]];
         if (shown > 0 && !(block->weight > 0))
             break;
         cumulative += isfinite(block->weight) ? block->weight : 0;
-        bar_row(html, block, largest, cumulative);
+        bar_row(report, block, largest, cumulative);
     }
     md_table_close(html);
     md_figure_close(html);
     return shown;
+}
+
+static void title_table(const md_report *report, size_t shown, char *title, size_t size)
+{
+    const size_t count = report->summary->block_count;
+    const char *word = md_report_block_word(report, count);
+    if (count == 1)
+        snprintf(title, size, "The %s as a table", word);
+    else if (shown == count)
+        snprintf(title, size, "All %s %s as a table", md_figure_count(count).text, word);
+    else
+        snprintf(title, size, "The first %s of %s %s as a table", md_figure_count(shown).text,
+                 md_figure_count(count).text, word);
 }
 
 static void write_table(md_report *report)
@@ -86,12 +115,12 @@ static void write_table(md_report *report)
     static const char *const heads[] = {"block", "#weight", "#norm", "#features", NULL};
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    char title[96];
-    snprintf(title, sizeof title, "All %s %s as a table", md_figure_count(s->block_count).text,
-             md_report_block_word(report));
+    const size_t shown = s->block_count < MOST_ROWS ? s->block_count : MOST_ROWS;
+    char title[128];
+    title_table(report, shown, title, sizeof title);
     md_details_open(html, title);
     md_table_open(html, "numbers", heads);
-    for (size_t i = 0; i < s->block_count && i < MOST_ROWS; i++) {
+    for (size_t i = 0; i < shown; i++) {
         const medley_block_info *block = &s->blocks[report->by_weight[i]];
         md_html_open(html, "tr");
         md_html_open(html, "td");
@@ -103,8 +132,8 @@ static void write_table(md_report *report)
         md_html_close(html);
     }
     md_table_close(html);
-    if (s->block_count > MOST_ROWS)
-        md_html_textf(html, "… and %s more", md_figure_count(s->block_count - MOST_ROWS).text);
+    if (s->block_count > shown)
+        md_html_textf(html, "… and %s more", md_figure_count(s->block_count - shown).text);
     md_details_close(html);
 }
 
@@ -123,8 +152,8 @@ static void write_notes(md_report *report, size_t shown)
     }
     if (more > 0) {
         md_html_open_class(html, "p", "note");
-        md_html_textf(html, "%s more %s a weight: see the table.", md_figure_count(more).text,
-                      more == 1 ? "has" : "have");
+        md_html_textf(html, "%s%s %s a weight: see the table.", md_figure_count(more).text,
+                      shown > 0 ? " more" : "", more == 1 ? "has" : "have");
         md_html_close(html);
     }
     if (apart > 0) {
@@ -138,14 +167,64 @@ static void write_notes(md_report *report, size_t shown)
     }
 }
 
+/* Is each weight the share of a norm in the sum of norms? */
+static bool are_shares_of_norms(const medley_summary *s)
+{
+    double total = 0;
+    for (size_t m = 0; m < s->block_count; m++)
+        total += s->blocks[m].weight > 0 ? s->blocks[m].norm : 0;
+    for (size_t m = 0; m < s->block_count; m++)
+        if (s->blocks[m].weight > 0 && !(fabs(s->blocks[m].weight * total - s->blocks[m].norm) <=
+                                         1e-6 * fmax(total, s->blocks[m].norm)))
+            return false;
+    return true;
+}
+
+/* Weights follow from norms in the way of the penalty: norm / slope of the penalty there. */
+static void tell_meaning(md_report *report)
+{
+    md_html *html = &report->html;
+    const medley_summary *s = report->summary;
+    const bool one_term = strchr(s->penalty, '+') == NULL;
+    const bool bare = strchr(s->penalty, '(') == NULL; /* with the default of its parameter */
+    const bool power = strstr(s->penalty, "block") != NULL && one_term;
+    const bool elastic =
+        strstr(s->penalty, "elastic") != NULL && strstr(s->penalty, "-mkl") == NULL && one_term;
+    if (strcmp(s->method, "lp-beta") == 0)
+        md_html_text(html, "Each block has a weight, that of its machine among those of all. ");
+    else if (report->uniform)
+        md_html_textf(html,
+                      "Under the penalty %s all blocks have the same weight; what each of them "
+                      "adds shows in its norm. ",
+                      s->penalty);
+    else if (are_shares_of_norms(s))
+        md_html_text(html,
+                     "Each block has a weight, the share of its norm in the sum of all norms. ");
+    else if (power)
+        md_html_textf(html,
+                      "Each block has a weight, the share of its norm to the power of 2 − q under "
+                      "the penalty %s%s. ",
+                      s->penalty, bare ? "(q=1.5)" : "");
+    else if (elastic)
+        md_html_textf(html,
+                      "Each block has a weight: its norm, divided by 1 − t + t times the norm, as "
+                      "a share of the sum of all these; t is that of the penalty %s%s. ",
+                      s->penalty, bare ? "(t=0.5)" : "");
+    else
+        md_html_textf(html,
+                      "Each block has a weight: its norm, divided by the slope of the penalty %s "
+                      "there, as a share of the sum of all these. ",
+                      s->penalty);
+    md_html_text(html, "A block whose norm is 0 is not part of the model: it need not be computed "
+                       "when new data are predicted.");
+}
+
 static medley_status write_section(md_report *report, medley_error *error)
 {
     (void)error;
-    md_html *html = &report->html;
-    md_html_element(html, "p", NULL,
-                    "Each block has a weight, the share of its norm in the sum of all norms. A "
-                    "block without weight is not part of the model: it need not be computed when "
-                    "new data are predicted.");
+    md_html_open(&report->html, "p");
+    tell_meaning(report);
+    md_html_close(&report->html);
     const size_t shown = write_bars(report);
     write_notes(report, shown);
     write_table(report);

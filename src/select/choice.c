@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MOST_VALUES = 1000 };
+enum { MOST_VALUES = 1000, RANGE_DIGITS = 4 };
 
 /* Options that have one value whatever is in it: names with commas between them, files of this
  * run, and what changes nothing of the result. */
@@ -66,30 +67,37 @@ static medley_status check_range(const md_param *param, const char *text, double
     return MEDLEY_OK;
 }
 
-/* The ends as they were written, and between them numbers of four digits. */
+/* Whole numbers and their exponents are written alike in all locales. */
+const char *md_choice_power(char text[32], double exponent, int digits)
+{
+    double value;
+    const double whole = floor(exponent);
+    const long long mantissa = llround(pow(10, exponent - whole + digits - 1));
+    snprintf(text, 32, "%llde%d", mantissa, (int)whole - digits + 1);
+    return md_parse_double(text, &value) ? md_format_double(text, value) : text;
+}
+
+/* The ends as they were written, and between them numbers of four digits. The ratio of the ends may
+ * be beyond all numbers, that of their logarithms is not. */
 static medley_status add_range(char ***values, const md_param *param, const char *text,
                                const char *ends[2], long long count, medley_error *error)
 {
-    double low;
-    double high;
-    md_parse_double(ends[0], &low);
-    md_parse_double(ends[1], &high);
+    double low = NAN;
+    double high = NAN;
+    const bool read = md_parse_double(ends[0], &low) && md_parse_double(ends[1], &high);
     medley_status status = check_range(param, text, low, high, count, error);
-    if (status < 0)
+    if (status < 0 || !read)
         return status;
-    const double decades = log10(high / low);
+    const double first = log10(low);
+    const double decades = log10(high) - first;
     if (count == 0)
         count = 1 + llround(fabs(decades));
     if (count == 1)
         count = low == high ? 1 : 2;
     for (long long i = 0; i < count && status == MEDLEY_OK; i++) {
-        char rounded[32];
         char number[32];
-        double value;
-        snprintf(rounded, sizeof rounded, "%.4g",
-                 low * pow(10, decades * (double)i / (double)(count > 1 ? count - 1 : 1)));
-        md_parse_double(rounded, &value);
-        const char *between = md_format_double(number, value);
+        const double share = (double)i / (double)(count > 1 ? count - 1 : 1);
+        const char *between = md_choice_power(number, first + decades * share, RANGE_DIGITS);
         status =
             md_texts_add(values, i == 0 ? ends[0] : (i == count - 1 ? ends[1] : between), error);
     }
@@ -139,13 +147,23 @@ static medley_status find_option(const md_param **param, const char *name, medle
     return md_fail_unknown("option", name, names, error);
 }
 
+/* A file's name may have commas. */
+static bool is_file(const md_param *param, const char *text)
+{
+    return strstr(param->argument, "FILE") != NULL && access(text, F_OK) == 0;
+}
+
 medley_status md_choice_values(char ***values, const medley_choice *choice, medley_error *error)
 {
     const md_param *param;
+    if (choice == NULL || choice->option == NULL || choice->values == NULL)
+        return md_fail(error, MEDLEY_USAGE, "a choice has no %s: the pointer is NULL",
+                       choice == NULL || choice->option == NULL ? "option" : "values");
     medley_status status = find_option(&param, choice->option, error);
     if (status < 0)
         return status;
-    const bool divided = md_text_index(param->name, undivided) < 0;
+    const bool divided =
+        md_text_index(param->name, undivided) < 0 && !is_file(param, choice->values);
     const char separator = strcmp(param->name, "kernel") == 0 ? '|' : ',';
     char **list = NULL;
     int depth = 0;

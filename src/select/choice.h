@@ -8,8 +8,12 @@
 
 /* The values of a choice, as a NULL-terminated list for md_texts_free: pieces between commas (of
  * kernels between '|') outside of brackets; a..b and a..b:count of numbers are evenly spaced in
- * logarithm, one a decade or so many. Options whose values may have commas are one value. */
+ * logarithm, one a decade or so many. Options whose values may have commas are one value, and so is
+ * the name of a file that exists. */
 medley_status md_choice_values(char ***values, const medley_choice *choice, medley_error *error);
+
+/* 10^exponent with so many digits, as options are written whatever the locale. */
+const char *md_choice_power(char text[32], double exponent, int digits);
 
 /* All combinations; the first option varies slowest. */
 typedef struct md_grid {
@@ -27,8 +31,8 @@ const char *md_grid_value(const md_grid *grid, size_t trial, size_t option);
 /* Do two trials differ in nothing but the strength of the penalty? */
 bool md_grid_same_but_strength(const md_grid *grid, size_t a, size_t b);
 
-/* Where nothing is varied: values for the strength of the penalty, some decades around what it
- * would be. choice->values is text. */
+/* Where nothing is varied: values for the strength of the penalty, some decades around what is
+ * given or else would be. choice->values is text. */
 enum { MD_CHOICE_TEXT = 256 };
 medley_status md_choice_of_strength(medley_choice *choice, char text[MD_CHOICE_TEXT],
                                     const medley_dataset *dataset, const medley_options *options,

@@ -31,6 +31,8 @@ static medley_status add_option(md_grid *grid, const medley_choice *choice, medl
     grid->option_count++;
     grid->options[o] = param->name;
     grid->sizes[o] = md_texts_count(grid->values[o]);
+    if (grid->sizes[o] == 0)
+        return md_fail(error, MEDLEY_USAGE, "--%s: the list has no values", param->name);
     for (size_t before = 0; before < o; before++)
         if (grid->options[before] == param->name && param->type != MD_LIST)
             return md_fail(error, MEDLEY_USAGE, "--%s is varied twice; give one list", param->name);

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "select/choice.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +26,9 @@ static bool has_values(const md_kernel *kernel)
     return kernel->class != NULL && !md_kernel_has_weights(kernel);
 }
 
-/* Unit diagonals are made at once; traces and means are those of training rows. */
-static medley_status begin_gram(md_precomputed *gram, md_kernel *kernel, size_t rows,
-                                medley_error *error)
+/* Unit diagonals are made at once; traces and means are those of training rows. The values come
+ * later. */
+static medley_status begin_gram(md_precomputed *gram, md_kernel *kernel, medley_error *error)
 {
     const md_norm later = kernel->norm == MD_NORM_DIAG ? MD_NORM_NONE : kernel->norm;
     if (kernel->norm != MD_NORM_DIAG)
@@ -36,9 +36,7 @@ static medley_status begin_gram(md_precomputed *gram, md_kernel *kernel, size_t 
     gram->norm = 1 + (int)later;
     gram->sound = kernel->class->positive_definite;
     gram->name = md_copy_text(kernel->name, strlen(kernel->name));
-    if (gram->name == NULL)
-        return md_fail_memory(error, strlen(kernel->name));
-    return md_matrix_init_dense(&gram->values, rows, rows, error);
+    return gram->name != NULL ? MEDLEY_OK : md_fail_memory(error, strlen(kernel->name));
 }
 
 /* K(x,x) of held-out rows stands in columns that they lose. */
@@ -83,44 +81,57 @@ static medley_status share_given(md_share *share, const medley_dataset *dataset,
     return status;
 }
 
-/* The kernels of the bank: values that are computed now, those that came ready made, and the names
- * of those with weights. */
-static medley_status share_bank(md_share *share, md_problem *problem, const md_share_limits *limits,
-                                double began, medley_error *error)
+/* The kernels of the bank as those of a data set: first the ones whose values are to be computed,
+ * then those that came ready made. */
+static medley_status list_kernels(md_share *share, md_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_bank *bank = &problem->bank;
-    const medley_dataset *dataset = problem->train;
-    float **full = md_calloc(bank->count, sizeof *full);
-    if (full == NULL)
-        return md_fail_memory(error, bank->count * sizeof *full);
+    bool weights = false;
     MEDLEY_TRY(make_room(share, bank->count, error));
     for (size_t m = 0; m < bank->count; m++) {
-        md_kernel *kernel = &bank->kernels[m];
-        if (has_values(kernel)) {
-            const size_t g = share->data.gram_count++;
-            share->computed++;
-            MEDLEY_TRY(begin_gram(&share->grams[g], kernel, dataset->rows, error));
-            full[m] = share->grams[g].values.dense;
-        } else if (kernel->class != NULL) {
-            MEDLEY_TRY(md_texts_add(&share->weights, kernel->name, error));
-        }
+        weights = weights || md_kernel_has_weights(&bank->kernels[m]);
+        if (!has_values(&bank->kernels[m]))
+            continue;
+        share->computed++;
+        MEDLEY_TRY(begin_gram(&share->grams[share->data.gram_count++], &bank->kernels[m], error));
     }
     for (size_t m = 0; m < bank->count; m++) {
         if (bank->kernels[m].class != NULL)
             continue;
         const size_t g = share->data.gram_count++;
-        share->grams[g] = dataset->grams[bank->kernels[m].view];
+        share->grams[g] = problem->train->grams[bank->kernels[m].view];
         share->grams[g].norm = 1 + (int)bank->kernels[m].norm;
         MEDLEY_TRY(keep_diagonal(share, g, MD_NORM_NONE, error));
     }
-    MEDLEY_TRY(md_points_make(&problem->points, bank, dataset, true, error));
-    MEDLEY_TRY(md_share_values(problem, full, limits, began, error));
     share->replaces = true;
-    if (share->weights == NULL) {
+    if (!weights) {
         share->data.tables = NULL;
         share->data.table_count = 0;
     }
+done:
+    return status;
+}
+
+static medley_status compute_values(md_share *share, md_problem *problem,
+                                    const md_share_limits *limits, double began,
+                                    medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_bank *bank = &problem->bank;
+    const size_t rows = problem->train->rows;
+    size_t g = 0;
+    float **full = md_calloc(bank->count, sizeof *full);
+    if (full == NULL)
+        return md_fail_memory(error, bank->count * sizeof *full);
+    for (size_t m = 0; m < bank->count; m++) {
+        if (!has_values(&bank->kernels[m]))
+            continue;
+        MEDLEY_TRY(md_matrix_init_dense(&share->grams[g].values, rows, rows, error));
+        full[m] = share->grams[g++].values.dense;
+    }
+    MEDLEY_TRY(md_points_make(&problem->points, bank, problem->train, true, error));
+    MEDLEY_TRY(md_share_values(problem, full, limits, began, error));
 done:
     free(full);
     return status;
@@ -148,80 +159,66 @@ static double template_bytes(const medley_dataset *dataset)
                                              (double)(dataset->label_names.count + 1);
 }
 
-/* A fold has its own copy of kernel values, and the learner another; trees fill tables of hashed
- * weights and are better off with all threads. */
-static void count_workers(md_share *share, const medley_dataset *dataset, size_t kernels,
-                          const md_share_limits *limits)
+/* What a fold takes beside the shared values: its own copy of them, cut, and what the learner makes
+ * of that. Held-out rows keep the columns of learnt rows. */
+static void count_fold(md_share *share, const md_bank *bank, const md_share_limits *limits)
 {
-    const double square = (double)dataset->rows * (double)dataset->rows * sizeof(float);
-    const double shared = (double)share->computed * square;
-    const double fold = 2 * (double)kernels * square + (double)table_bytes(&share->data) +
-                        template_bytes(dataset) + 1;
-    const double left = (double)limits->memory - shared;
-    share->fold_bytes = (size_t)fold;
+    const double rows = (double)share->data.rows;
+    const double learnt = rows - rows / (double)limits->folds;
+    size_t kernels = 0;
+    for (size_t m = 0; m < bank->count; m++)
+        kernels += !md_kernel_has_weights(&bank->kernels[m]);
+    share->cut_bytes = (double)share->data.gram_count * rows * learnt * sizeof(float) +
+                       (double)table_bytes(&share->data) + template_bytes(&share->data);
+    share->learner_bytes = (double)kernels * learnt * learnt * sizeof(float);
+    share->shared_bytes = (double)share->computed * rows * rows * sizeof(float);
+}
+
+static bool fits(const md_share *share, const md_share_limits *limits)
+{
+    return limits->memory == 0 ||
+           share->shared_bytes + share->cut_bytes + share->learner_bytes <= (double)limits->memory;
+}
+
+/* Trees fill tables of hashed weights and are better off with all threads. */
+static void count_workers(md_share *share, const md_share_limits *limits)
+{
+    const double fold = share->cut_bytes + share->learner_bytes + 1;
+    const double left = (double)limits->memory - share->shared_bytes;
     share->workers = limits->threads;
     if (limits->memory > 0 && left < fold * (double)limits->threads)
         share->workers = left > fold ? (size_t)(left / fold) : 1;
     if (share->trees)
         share->workers = 1;
-}
-
-/* Only the kernels that the options leave in. */
-static medley_status make_bank(md_problem *problem, medley_error *error)
-{
-    md_selection selection = {0};
-    medley_status status = md_problem_make_bank(problem, error);
-    if (status == MEDLEY_OK)
-        status = md_selection_make(&selection, problem->options, error);
-    if (status == MEDLEY_OK)
-        status = md_selection_of_bank(&selection, &problem->bank, error);
-    md_selection_clear(&selection);
-    return status;
-}
-
-/* Would the folds, which see other data, be learnt by another method? */
-static medley_status keeps_method(bool *same, const md_share *share, const medley_options *options,
-                                  const md_method *method, medley_error *error)
-{
-    const md_method *chosen = NULL;
-    medley_options *adapted = NULL;
-    medley_status status = md_options_with(&adapted, options, NULL, NULL, 0, error);
-    if (status == MEDLEY_OK)
-        status = md_share_adapt(share, adapted, method, 1, error);
-    if (status == MEDLEY_OK)
-        status = md_method_choose(&chosen, adapted, &share->data, NULL, error);
-    *same = chosen == method;
-    medley_options_free(adapted);
-    return status;
+    if (limits->memory == 0 || share->trees)
+        return;
+    const double least = (double)limits->memory / 8; /* learners do with little */
+    share->budget = (size_t)fmax(left / (double)share->workers - share->cut_bytes, least);
 }
 
 static medley_status share_kernels(md_share *share, md_problem *problem,
                                    const md_share_limits *limits, double began, medley_error *error)
 {
-    const medley_dataset *dataset = problem->train;
-    const double square = (double)dataset->rows * (double)dataset->rows * sizeof(float);
-    size_t values = 0;
-    size_t kernels = 0;
-    bool same = true;
     medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < problem->bank.count; m++) {
+    bool same = false;
+    size_t values = 0;
+    for (size_t m = 0; m < problem->bank.count; m++)
         values += has_values(&problem->bank.kernels[m]);
-        kernels += !md_kernel_has_weights(&problem->bank.kernels[m]);
+    if (values > 0) {
+        MEDLEY_TRY(list_kernels(share, problem, error));
+        MEDLEY_TRY(md_share_check(&same, share, problem, error));
+        count_fold(share, &problem->bank, limits);
     }
-    const bool fits = limits->memory == 0 || (double)values * square <= (double)limits->memory;
-    if (values > 0 && fits) {
-        status = share_bank(share, problem, limits, began, error);
-        if (status == MEDLEY_OK)
-            status = keeps_method(&same, share, problem->options, problem->method, error);
-        if (status != MEDLEY_OK || same)
-            goto done;
+    if (same && fits(share, limits)) {
+        MEDLEY_TRY(compute_values(share, problem, limits, began, error));
+    } else {
         md_share_clear(share);
-        share->data = *dataset;
+        *share = (md_share){.data = *problem->train, .trees = problem->trees, .too_large = same};
+        MEDLEY_TRY(share_given(share, problem->train, problem->options, error));
+        count_fold(share, &problem->bank, limits);
     }
-    status = share_given(share, dataset, problem->options, error);
+    count_workers(share, limits);
 done:
-    if (status == MEDLEY_OK)
-        count_workers(share, dataset, kernels, limits);
     return status;
 }
 
@@ -240,51 +237,12 @@ medley_status md_share_make(md_share *share, const medley_dataset *dataset,
     *share = (md_share){.data = *dataset, .trees = problem.trees};
     medley_status status = MEDLEY_OK;
     if (!problem.trees)
-        status = make_bank(&problem, error);
+        status = md_share_make_bank(&problem, error);
     if (status == MEDLEY_OK)
         status = share_kernels(share, &problem, limits, began, error);
     share->seconds = share->replaces ? md_clock_seconds() - began : 0;
     md_problem_clear(&problem);
     if (status != MEDLEY_OK)
         md_share_clear(share);
-    return status;
-}
-
-/* ---- the options of a fold ---- */
-
-static medley_status set_text(char **target, const char *text, medley_error *error)
-{
-    char *copy = text ? md_copy_text(text, strlen(text)) : NULL;
-    if (text != NULL && copy == NULL)
-        return md_fail_memory(error, strlen(text));
-    free(*target);
-    *target = copy;
-    return MEDLEY_OK;
-}
-
-medley_status md_share_adapt(const md_share *share, medley_options *options,
-                             const md_method *method, size_t threads, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    options->threads = (long long)threads;
-    options->resume = false;
-    MEDLEY_TRY(set_text(&options->checkpoint, NULL, error));
-    if (strcmp(options->method, "auto") == 0) /* a fold has fewer rows, and may suit another */
-        MEDLEY_TRY(set_text(&options->method, method->name, error));
-    if (!share->replaces)
-        goto done;
-    md_texts_free(options->kernels);
-    md_texts_free(options->kernel_files);
-    options->kernels = NULL;
-    options->kernel_files = NULL;
-    options->normalize = MD_NORM_NONE; /* each kernel says its own */
-    for (size_t k = 0; share->weights != NULL && share->weights[k] != NULL; k++)
-        MEDLEY_TRY(md_texts_add(&options->kernels, share->weights[k], error));
-    if (share->weights != NULL)
-        goto done;
-    md_texts_free(options->scale);
-    options->scale = NULL;
-    MEDLEY_TRY(set_text(&options->views, "auto", error));
-done:
     return status;
 }

@@ -13,17 +13,19 @@ typedef struct md_share {
     md_precomputed *grams; /* [data.gram_count] */
     size_t computed;       /* the first so many of them are ours */
     double **diagonals;    /* [data.gram_count] those that were added, or NULL */
-    char **weights;        /* kernels that are left to the folds, or NULL */
+    char **weights;        /* specs of the kernels that are left to the folds, or NULL */
     bool replaces;         /* the kernels of the options are among grams */
+    bool too_large;        /* they would be, but memory has no room for them and a fold */
     bool trees;
-    size_t fold_bytes; /* what a fold of all but a few rows takes, roughly */
-    size_t workers;    /* folds that the memory allows at a time */
+    double shared_bytes, cut_bytes, learner_bytes; /* of grams, of a fold's data, of its kernels */
+    size_t workers;                                /* folds that the memory allows at a time */
+    size_t budget; /* of the learner of a fold; 0: as the options say */
     double seconds;
 } md_share;
 
 typedef struct md_share_limits {
     size_t memory; /* for kernel values and folds; 0: no limit */
-    size_t threads;
+    size_t threads, folds;
     const medley_observer *observer;
 } md_share_limits;
 
@@ -33,10 +35,20 @@ medley_status md_share_make(md_share *share, const medley_dataset *dataset,
                             const md_share_limits *limits, medley_error *error);
 void md_share_clear(md_share *share);
 
+/* ---- share_fold.c ---- */
+
 /* Turns the options of a fit on all rows into those of a fold: the shared kernels in place of
- * theirs, no files, so many threads. */
+ * theirs, no files, so many threads, its share of the memory. */
 medley_status md_share_adapt(const md_share *share, medley_options *options,
                              const md_method *method, size_t threads, medley_error *error);
+
+/* The kernels of problem->options that these leave in, in problem->bank. */
+medley_status md_share_make_bank(md_problem *problem, medley_error *error);
+
+/* Would the folds be learnt by the same method on the kernels of problem->bank, each of them once?
+ * Sets share->weights such that they are; without kernel values, which may come later. */
+medley_status md_share_check(bool *same, md_share *share, const md_problem *problem,
+                             medley_error *error);
 
 /* ---- share_values.c ---- */
 

@@ -7,6 +7,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const double DEFAULT_C = 10, TREE_C = 3; /* as the help of --C tells */
 static const double BATCH_FACTOR = 10;          /* weaker than what leaves out everything */
@@ -35,23 +37,66 @@ static medley_status find_default_C(double *C, const medley_dataset *dataset,
     if (status == MEDLEY_OK)
         status = medley_fit_path(dataset, plain, &path, note_C, &start, observer, error);
     medley_options_free(plain);
-    if (status >= 0 && isfinite(start))
+    if (status >= 0 && isfinite(start) && start > 0)
         *C = BATCH_FACTOR * start;
     return status;
+}
+
+/* value times 10^decades with the digits that value has: 0.25, 2.5, 25. */
+static double shift(double value, int decades)
+{
+    char number[32];
+    char shifted[48];
+    md_format_double(number, value);
+    char *letter = strchr(number, 'e');
+    const long exponent = letter != NULL ? strtol(letter + 1, NULL, 10) : 0;
+    if (letter != NULL)
+        *letter = '\0';
+    snprintf(shifted, sizeof shifted, "%se%ld", number, exponent + decades);
+    return md_parse_double(shifted, &value) ? value : (double)NAN;
+}
+
+/* Appends a value as far as the option's range goes; twice the same end of it is once. */
+static void add_strength(char text[MD_CHOICE_TEXT], const md_param *param, double value)
+{
+    char number[32];
+    const size_t used = strlen(text);
+    const char *last = strrchr(text, ',');
+    value = fmin(fmax(value, param->least), param->most);
+    md_format_double(number, value);
+    if (used > 0 && strcmp(last != NULL ? last + 1 : text, number) == 0)
+        return;
+    snprintf(text + used, MD_CHOICE_TEXT - used, "%s%s", used > 0 ? "," : "", number);
+}
+
+static void list_decades(char text[MD_CHOICE_TEXT], const md_param *param, double middle)
+{
+    for (int decade = -2; decade <= 2; decade++)
+        add_strength(text, param, shift(middle, decade));
+}
+
+/* One digit each: where a path begins has many of its own. */
+static void list_half_decades(char text[MD_CHOICE_TEXT], const md_param *param, double middle)
+{
+    static const double factors[] = {0.3, 1, 3, 10, 30, 100, 0};
+    for (size_t i = 0; factors[i] > 0; i++) {
+        char number[32];
+        double value;
+        if (md_parse_double(md_choice_power(number, log10(factors[i]) + log10(middle), 1), &value))
+            add_strength(text, param, value);
+    }
 }
 
 medley_status md_choice_of_strength(medley_choice *choice, char text[MD_CHOICE_TEXT],
                                     const medley_dataset *dataset, const medley_options *options,
                                     const medley_observer *observer, medley_error *error)
 {
-    static const double decades[] = {0.01, 0.1, 1, 10, 100, 0};
-    static const double half_decades[] = {0.3, 1, 3, 10, 30, 100, 0};
     const md_method *method = NULL;
-    double middle;
+    double middle = options->C;
+    bool half = false;
     medley_status status = md_method_choose(&method, options, dataset, NULL, error);
     if (status < 0)
         return status;
-    const double *factors = decades;
     choice->option = "C";
     if (!isnan(options->lambda)) {
         choice->option = "lambda";
@@ -59,24 +104,18 @@ medley_status md_choice_of_strength(medley_choice *choice, char text[MD_CHOICE_T
     } else if (!isnan(options->spicy_C)) {
         choice->option = "spicy-C";
         middle = options->spicy_C;
-    } else if (!isnan(options->C)) {
-        middle = options->C;
-    } else {
+    } else if (isnan(middle)) {
         status = find_default_C(&middle, dataset, options, method, observer, error);
         if (status != MEDLEY_OK)
             return status;
-        factors = method->batch && method->fit_path != NULL ? half_decades : decades;
+        half = method->batch && method->fit_path != NULL;
     }
-    int used = 0;
-    for (size_t i = 0; factors[i] > 0; i++) {
-        char rounded[32];
-        char number[32];
-        double value;
-        snprintf(rounded, sizeof rounded, "%.1g", factors[i] * middle);
-        md_parse_double(rounded, &value);
-        used += snprintf(text + used, (size_t)(MD_CHOICE_TEXT - used), "%s%s", i ? "," : "",
-                         md_format_double(number, value));
-    }
+    const md_param *param = md_params_find(md_option_table, choice->option);
+    text[0] = '\0';
+    if (half)
+        list_half_decades(text, param, middle);
+    else
+        list_decades(text, param, middle);
     choice->values = text;
     return MEDLEY_OK;
 }

@@ -114,11 +114,17 @@ static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
 {
     medley_trial *trial = &owner->trials[t];
     double *scores = owner->scores + t * tuner->folds;
+    double active = 0;
+    double seconds = 0;
+    size_t learnt = 0;
     for (size_t f = 0; f < tuner->folds; f++) {
         md_cell *cell = md_tuner_cell(tuner, t, f);
         scores[f] = cell->code < 0 ? NAN : cell->score;
-        trial->active += cell->active / (double)tuner->folds;
-        trial->seconds += cell->seconds / (double)tuner->folds;
+        if (cell->code >= 0) {
+            active += cell->active;
+            seconds += cell->seconds;
+            learnt++;
+        }
         if (cell->code < 0 && owner->problems[t] == NULL) {
             owner->problems[t] = cell->problem;
             cell->problem = NULL;
@@ -126,6 +132,8 @@ static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
         if (cell->code < 0 && trial->problem == NULL)
             trial->problem = owner->problems[t] ? owner->problems[t] : "out of memory";
     }
+    trial->active = learnt > 0 ? active / (double)learnt : (double)NAN;
+    trial->seconds = learnt > 0 ? seconds / (double)learnt : (double)NAN;
     md_trial_summarise(trial, tuner->folds);
 }
 
@@ -161,7 +169,8 @@ static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_e
     tuning->measure = tuner->measure->name;
     tuning->higher_is_better = tuner->measure->higher_is_better;
     tuning->kernels_shared = tuner->shared;
-    tuning->seconds_kernels = tuner->seconds_kernels;
+    tuning->seconds_kernels =
+        tuner->too_large && !tuner->shared ? (double)NAN : tuner->seconds_kernels;
     tuning->seconds_total = md_clock_seconds() - tuner->began;
     tuning->threads = tuner->threads;
     free(strength);
@@ -199,6 +208,9 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
     medley_choice strength;
     char text[MD_CHOICE_TEXT];
     int32_t *part = NULL;
+    if (count > 0 && choices == NULL)
+        return md_fail(error, MEDLEY_USAGE, "%zu choices were given, but the pointer is NULL",
+                       count);
     struct owner *owner = md_calloc(1, sizeof *owner);
     if (owner == NULL)
         return md_fail_memory(error, sizeof *owner);

@@ -116,8 +116,10 @@ static void run_group(md_group *group)
     medley_error problem = {0};
     const md_attempt *first = &tuner->attempts[group->trials[0]];
     const medley_observer observer = {.context = tuner, .progress = watch_kernels};
-    const md_share_limits limits = {
-        .memory = tuner->memory, .threads = tuner->threads, .observer = &observer};
+    const md_share_limits limits = {.memory = tuner->memory,
+                                    .threads = tuner->threads,
+                                    .folds = tuner->folds,
+                                    .observer = &observer};
     const medley_status status = md_share_make(&group->share, tuner->dataset, first->options,
                                                first->method, &limits, &problem);
     if (status < 0)
@@ -125,6 +127,7 @@ static void run_group(md_group *group)
     if (status != MEDLEY_OK)
         return;
     tuner->shared = tuner->shared || group->share.replaces || group->share.data.gram_count > 0;
+    tuner->too_large = tuner->too_large || group->share.too_large;
     tuner->seconds_kernels += group->share.seconds;
     const size_t items = group->run_count * tuner->folds;
     const bool side_by_side = group->share.workers > 1 && 2 * items > tuner->threads;

@@ -38,7 +38,7 @@ typedef struct md_tuner {
     size_t done;
     double began;
 
-    bool shared;
+    bool shared, too_large; /* kernel values, those of some group */
     double seconds_kernels;
 } md_tuner;
 

@@ -39,6 +39,7 @@ const ratio = (a, b) => {
 const questions = {
   // The text with the least contrast to what is behind it.
   contrast() {
+    for (const d of document.querySelectorAll("details")) d.open = true;
     let worst = [99, ""];
     for (const e of document.body.querySelectorAll("*")) {
       const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== "");
@@ -50,7 +51,62 @@ const questions = {
       const r = ratio(over(colour, back), back);
       if (r < worst[0]) worst = [r, e.outerHTML.slice(0, 120)];
     }
+    for (const d of document.querySelectorAll("details")) d.open = false;
     return worst;
+  },
+  // Texts of drawings that stick out of them, by more than a pixel.
+  outside() {
+    const found = [];
+    for (const t of document.querySelectorAll("svg text")) {
+      const box = t.getBoundingClientRect();
+      const frame = t.ownerSVGElement.getBoundingClientRect();
+      if (box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1 ||
+                            box.top < frame.top - 1 || box.bottom > frame.bottom + 1))
+        found.push([t.textContent, frame.left - box.left, box.right - frame.right,
+                    frame.top - box.top, box.bottom - frame.bottom]);
+    }
+    return found;
+  },
+  // Ticks of charts that read the same as their neighbour, or lie over it.
+  ticks() {
+    const found = [];
+    for (const g of document.querySelectorAll(".chart .grid")) {
+      const texts = [...g.querySelectorAll("text")].slice(0, -1); // the last is the axis' title
+      for (let i = 1; i < texts.length; i++) {
+        const a = texts[i - 1].getBoundingClientRect();
+        const b = texts[i].getBoundingClientRect();
+        const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 4 ||
+                      b.bottom <= a.top + 4;
+        const column = texts[i - 1].getAttribute("text-anchor");
+        if (column === texts[i].getAttribute("text-anchor") &&
+            (texts[i - 1].textContent === texts[i].textContent || !apart))
+          found.push([texts[i - 1].textContent, texts[i].textContent]);
+      }
+    }
+    return found;
+  },
+  // Words of a tree that lie over their neighbours.
+  crowded() {
+    const found = [];
+    for (const tree of document.querySelectorAll(".tree")) {
+      const words = [...tree.querySelectorAll(".form")];
+      for (let i = 1; i < words.length; i++)
+        if (words[i - 1].getBoundingClientRect().right > words[i].getBoundingClientRect().left)
+          found.push([words[i - 1].textContent, words[i].textContent]);
+    }
+    return found;
+  },
+  // Heads of tables that are broken within a word.
+  broken() {
+    return [...document.querySelectorAll(".frame thead th")]
+      .filter((e) => !e.closest(".upright") && e.getClientRects().length > 0)
+      .filter((e) => {
+        const range = document.createRange();
+        range.selectNodeContents(e);
+        const lines = new Set([...range.getClientRects()].map((r) => Math.round(r.top)));
+        return lines.size > 1;
+      })
+      .map((e) => e.textContent);
   },
   // What must never be there.
   active() {

@@ -18,6 +18,14 @@ expect_exit 0 "with JSON" "$MEDLEY" train --model wave.medley "${quick[@]}" --de
     --report dev.html train.csv
 check "which names the file" test "$(key report "$out")" = dev.html
 expect_text "held-out accuracy of --dev" 'Held-out accuracy' dev.html
+expect_text "--dev chose the epoch, and the report says so" 'These data chose the epoch' dev.html
+refute_text "without an interval" '95 % confidence' dev.html
+expect_text "rows that chose nothing have one" '95 % confidence' trained.html
+refute_text "and nothing else is said of them" 'These data chose' trained.html
+expect_exit 0 "path --report" "$MEDLEY" path --quiet --count 3 --holdout 0.3 --report path.html \
+    train.csv
+expect_text "held-out rows chose the penalty" 'These data chose the penalty' path.html
+refute_text "without an interval" '95 % confidence' path.html
 expect_exit 1 "a folder that is not there" "$MEDLEY" train --model other.medley "${quick[@]}" \
     --report none/r.html train.csv
 expect_text "is told before training" 'cannot write the report' "$err"
@@ -45,8 +53,18 @@ expect_text "the same" '<title>wave</title>' "$out"
 check "the same bytes" cmp -s "$out" wave.html
 expect_exit 0 "fewer of everything" "$MEDLEY" report wave.medley test.csv --examples 0 --top 1 \
     --output few.html
+expect_text "rows are numbered among those that were read" 'numbered among those looked at' some.html
 refute_text "no examples" 'id="examples"' few.html
 expect_text "the other blocks are in the table" 'more have a weight' few.html
+expect_exit 0 "to /dev/stdout" "$MEDLEY" report wave.medley --output /dev/stdout
+check "nothing but the report" cmp -s "$out" wave.html
+expect_text "the rest is told elsewhere" 'report written to /dev/stdout' "$err"
+cut -d, -f1-10,22 test.csv >left.csv
+cut -d, -f11-22 test.csv >right.csv
+"$MEDLEY" train --model views.medley "${quick[@]}" --view a=left.csv --view b=right.csv
+expect_exit 0 "several views" "$MEDLEY" report views.medley --view a=left.csv --view b=right.csv
+expect_text "all of them are named" '<bdi>left.csv, right.csv</bdi>' views.html
+expect_text "columns with their views" '<bdi>b</bdi>\.' views.html
 check "nothing is loaded from anywhere" \
     sh -c "! grep -Eiq 'https?:|src=|url\(|@import|<script|<link|<img' on.html"
 
@@ -65,4 +83,35 @@ check "other data" test $? -ge 2
 expect_exit 1 "a full disk" "$MEDLEY" report wave.medley --output /dev/full
 expect_exit 1 "a folder instead of a file" "$MEDLEY" report wave.medley --output .
 check "the report that was there is as it was" cmp -s before.html wave.html
+
+# ---- nothing that is read may be overwritten ----
+cp wave.medley m.medley
+ln -s m.medley link
+ln m.medley hard
+for output in m.medley ./m.medley link hard; do
+    expect_exit 2 "onto the model: $output" "$MEDLEY" report m.medley --output "$output"
+done
+expect_text "with the remedy" 'would overwrite .*name another file' "$err"
+check "the model is as it was" cmp -s m.medley wave.medley
+cp test.csv data.csv
+expect_exit 2 "onto the data" "$MEDLEY" report m.medley data.csv --output data.csv
+expect_exit 2 "onto a view" "$MEDLEY" report views.medley --view a=left.csv --view b=right.csv:1-11 \
+    --output right.csv
+expect_exit 2 "train: onto the data" "$MEDLEY" train --model new.medley "${quick[@]}" --report data.csv \
+    data.csv
+expect_exit 2 "train: onto --dev" "$MEDLEY" train --model new.medley "${quick[@]}" --report data.csv \
+    --dev data.csv train.csv
+expect_exit 2 "train: model and report" "$MEDLEY" train --model new.medley "${quick[@]}" \
+    --report ./new.medley train.csv
+expect_exit 2 "train: the model onto the data" "$MEDLEY" train --model data.csv "${quick[@]}" data.csv
+expect_exit 2 "path: onto the data" "$MEDLEY" path --quiet --count 2 --report data.csv data.csv
+check "the data are as they were" cmp -s test.csv data.csv
+check "and nothing was learnt" test ! -e new.medley
+for command in "train --model new.medley" path demo; do
+    for output in - /dev/stdout; do
+        # shellcheck disable=SC2086
+        expect_exit 2 "$command --report $output" "$MEDLEY" $command --report $output \
+            $([ "$command" = demo ] || echo train.csv)
+    done
+done
 check "nothing half-written is left" sh -c '! ls | grep -q tmp'

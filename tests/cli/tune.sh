@@ -24,8 +24,15 @@ check "three values, three lines" test "$(grep -Ec '^0?\.?[01]+[0-9.]* +[0-9.]+ 
 expect_exit 0 "without a list the strength is varied" "$MEDLEY" tune --cv 3 ring.csv
 expect_text "and it says so" 'strength of the penalty is varied' "$err"
 expect_text "over some values of C" '^[56] combinations' "$out"
+expect_exit 0 "or around a value" "$MEDLEY" tune --cv 3 --method spom --epochs 2 --C 0.25 ring.csv
+expect_text "which it says" 'around the value given' "$err"
+expect_text "with its digits" '^0\.025 ' "$out"
 expect_exit 0 "a range" tune --cv 3 --C 0.01..10 ring.csv
 expect_text "has one value a decade" '^4 combinations in 3 folds of 150 rows' "$out"
+expect_exit 0 "a range of one value" tune --cv 3 --C 1..1 ring.csv
+expect_text "is that value" '^best: C 1 ' "$out"
+expect_exit 0 "a range whose ratio is no number" tune --cv 2 --method spom --epochs 1 --C 1e-300..1e300:3,5 ring.csv
+expect_text "has its values" '^4 combinations' "$out"
 expect_exit 0 "alternatives of kernels" tune --cv 2 --kernel bias \
     --kernel 'rbf(sigma2=20) | poly(degree={1,2},norm=diag)' ring.csv
 expect_text "are shown as they were written" '^rbf\(sigma2=20\) +[0-9.]+ %' "$out"
@@ -55,6 +62,33 @@ for t, r in zip(d["trials"], rows, strict=True):
     assert abs(float(r["accuracy"]) - t["mean"]) < 1e-9
     assert [float(r["fold%d" % f]) for f in range(4)] == t["folds"]' "$out"
 
+expect_exit 0 "kernels varied twice" tune --json --cv 2 --kernel 'rbf | poly' --kernel 'linear | bias' \
+    --output table.csv ring.csv
+check "have a key each" json "$out" '[list(t["options"].items()) for t in d["trials"]][1]
+    == [("kernel1","rbf"),("kernel2","bias")]'
+expect_text "in the table too" '^kernel1,kernel2,accuracy' table.csv
+"$MEDLEY" tune --quiet --json --cv 2 --memory 50K --C 1,2 ring.csv >"$out"
+check "a small --memory shares nothing" json "$out" 'd["kernels_shared"] == False and d["seconds"]["kernels"] is None'
+expect_exit 0 "and the text" tune --cv 2 --memory 50K --C 1,2 ring.csv
+expect_text "says why" 'memory has no room' "$out"
+
+# ---- several views: each block once, shared or not ----
+"$MEDLEY" generate blobs --rows 60 --views 2 --output blobs.csv
+views=(--cv 3 --method spom --epochs 3 --kernel 'rbf(sigma2=5)' --kernel linear --view b=blobs-view2.csv blobs-view1.csv)
+for memory in 1K 1G; do
+    expect_exit 0 "two views with --memory $memory" tune --json --memory $memory --C 0.5,5 "${views[@]}"
+    check "have four blocks" json "$out" 'all(t["active"] == 4 for t in d["trials"])'
+    cp "$out" $memory.json
+done
+check "and are shared if they fit" json 1G.json 'd["kernels_shared"]'
+check "with the same scores" python3 -c 'import json
+a, b = ([t["folds"] for t in json.load(open(f))["trials"]] for f in ("1K.json", "1G.json")); assert a == b'
+sed '1s/.*/"a{1,2}",b,label/' <(cut -d, -f1,2,21 ring.csv) >braces.csv
+expect_exit 0 "names of columns are no specs" tune --cv 2 --method spom --epochs 1 --views each --C 1,2 \
+    --kernel linear --kernel rbf braces.csv
+echo 'rbf(sigma2=20)' >'a,b.txt'
+expect_exit 0 "names of files may have commas" tune --cv 2 --C 1,2 --kernels a,b.txt ring.csv
+
 # ---- honest: the same folds by hand ----
 expect_exit 0 "one value in two folds" tune --json --cv 2 --C 0.5,0.7 --gap 1e-6 --method spicy \
     --kernel 'rbf(sigma2=20)' ring.csv
@@ -79,6 +113,24 @@ check "takes the other one" json "$out" 'd["chosen"] == d["one_error"]
     and d["model"]["examples"] == 150 and d["model"]["file"] == "m.medley"'
 "$MEDLEY" inspect --json m.medley >"$out"
 check "the file is that model" json "$out" 'abs(d["C"] - 0.1) < 1e-6 or d["C"] >= 1'
+
+expect_exit 0 "a kernel behind alternatives" tune --json --cv 2 --kernel 'linear | rbf(sigma2=20)' \
+    --kernel 'poly(degree=2)' --method spom --epochs 2 --model m.medley ring.csv
+first=$(python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["trials"][d["chosen"]]["options"]["kernel1"])' "$out")
+"$MEDLEY" train --quiet --kernel "$first" --kernel 'poly(degree=2)' --method spom --epochs 2 \
+    --model n.medley ring.csv >/dev/null
+check "stays there in the model" cmp m.medley n.medley
+
+# ---- what was found is told whatever happens afterwards ----
+if [ -c /dev/full ]; then
+    for option in model output report; do
+        expect_exit 1 "--$option on a full disk" tune --cv 2 --C 1,2 --$option /dev/full ring.csv
+        expect_text "the table is there" '^best: C [12] ' "$out"
+        expect_text "and the error" '/dev/full' "$err"
+        expect_exit 1 "--$option on a full disk, as JSON" tune --json --cv 2 --C 1,2 --$option /dev/full ring.csv
+        check "has both" json "$out" 'len(d["trials"]) == 2 and d["error"]["code"] == 1 and "model" not in d'
+    done
+fi
 
 # ---- one table whatever the threads ----
 table() { tune --cv 3 --json "$@" | python3 -c 'import json,sys; print([t["folds"] for t in json.load(sys.stdin)["trials"]])'; }
@@ -114,6 +166,20 @@ expect_exit 1 "a folder that is not there is known beforehand" tune --C 1,2 --mo
 expect_text "of the model" 'cannot write the model' "$err"
 expect_exit 1 "and of the table" tune --C 1,2 --output no/t.csv ring.csv
 expect_text "too" 'cannot write the table' "$err"
+touch fixed.csv && chmod a-w fixed.csv
+if [ ! -w fixed.csv ]; then # not so for root
+    expect_exit 1 "a table that may not be written to is known beforehand" tune --C 1,2 --output fixed.csv ring.csv
+    expect_text "and named" 'fixed.csv: cannot write the table' "$err"
+    check "before any work" test ! -s "$out"
+fi
+ln -sf ring.csv link.csv
+expect_exit 2 "model and table in one file" tune --C 1,2 --model x.out --output ./x.out ring.csv
+expect_text "are refused" 'same file' "$err"
+expect_exit 2 "report and model" tune --C 1,2 --model m.medley --report m.medley ring.csv
+expect_exit 2 "data that would be overwritten" tune --C 1,2 --output link.csv ring.csv
+expect_text "are refused too" 'overwrite the data' "$err"
+expect_exit 2 "and so are views" tune --C 1,2 --model blobs-view2.csv --view b=blobs-view2.csv blobs-view1.csv
+expect_exit 0 "devices are no files" tune --cv 2 --C 1,2 --model /dev/null --output /dev/null ring.csv
 cut -d, -f1-20 ring.csv >bare.csv
 expect_exit 2 "data without labels" tune --label none --C 1,2 bare.csv
 expect_text "are told so" 'no labels to learn from' "$err"

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROWS = 6, SEEDS = 100 };
 
@@ -41,7 +42,7 @@ static void assert_says(const medley_error *error, const char *phrase)
 static void names_keep_their_order_and_unused_ones_count(void **state)
 {
     (void)state;
-    static const char *const names[] = {"pear", "apple", "fig", ""};
+    static const char *const names[] = {"pear", "apple", "fig", "kiwi"};
     const int32_t label[ROWS] = {1, 0, -1, 1, 1, 0};
     medley_error error = {0};
     medley_dataset *dataset = numbered(ROWS);
@@ -111,6 +112,7 @@ static void bad_labels_are_refused(void **state)
     static const char *const names[] = {"a", "b", "c"};
     static const char *const twice[] = {"1", "2", "1.0"};
     static const char *const missing[] = {"a", NULL, "c"};
+    static const char *const empty[] = {"a", "b", ""};
     const int32_t good[ROWS] = {0, 1, 2, 0, 1, 2};
     const int32_t beyond[ROWS] = {0, 1, 2, 0, 3, 2};
     const int32_t below[ROWS] = {0, -2, 2, 0, 1, 2};
@@ -126,6 +128,9 @@ static void bad_labels_are_refused(void **state)
         {below, ROWS, names, 3, "row 2 is number -2"},
         {good, ROWS, twice, 3, "0 and 2 are both called '1'"},
         {good, ROWS, missing, 3, "name of label 1 is NULL"},
+        {good, ROWS, empty, 3, "name of label 2 is empty"},
+        {NULL, ROWS, names, 3, "labels are NULL"},
+        {good, ROWS, NULL, 3, "names of labels are NULL"},
         {good, ROWS - 1, names, 3, "5 labels for 6 rows"},
         {good, 0, names, 3, "no labels"},
         {good, ROWS, names, 0, "0 names"},
@@ -147,11 +152,75 @@ static void bad_labels_are_refused(void **state)
     error = (medley_error){0};
     assert_int_equal(medley_dataset_put_targets(dataset, target, 3, &error), MEDLEY_BAD_INPUT);
     assert_says(&error, "3 numbers to be predicted for 6 rows");
+    error = (medley_error){0};
+    assert_int_equal(medley_dataset_put_targets(dataset, NULL, ROWS, &error), MEDLEY_USAGE);
+    assert_says(&error, "numbers to be predicted are NULL");
     assert_memory_equal(dataset->label, good, sizeof good);
     medley_dataset_free(dataset);
 }
 
+/* However many names there are beside those of the rows: both parts have half of each label. */
+static void names_without_rows_are_no_strata(void **state)
+{
+    (void)state;
+    enum { MANY = 40, NAMES = 100 };
+    char texts[NAMES][8];
+    const char *names[NAMES];
+    int32_t label[MANY];
+    for (size_t i = 0; i < NAMES; i++) {
+        snprintf(texts[i], sizeof texts[i], "n%zu", i);
+        names[i] = texts[i];
+    }
+    for (size_t r = 0; r < MANY; r++)
+        label[r] = r % 4 == 0 ? 99 : r % 4 == 1 ? 7 : 3;
+    medley_error error = {0};
+    medley_dataset *dataset = numbered(MANY);
+    medley_dataset *half = NULL;
+    assert_int_equal(medley_dataset_put_labels(dataset, label, MANY, names, NAMES, &error),
+                     MEDLEY_OK);
+    assert_int_equal(medley_dataset_folds(&half, dataset, "0/2", &error), MEDLEY_OK);
+    size_t counts[NAMES] = {0};
+    for (size_t r = 0; r < half->rows; r++)
+        counts[medley_dataset_label(half, r)]++;
+    assert_int_equal(counts[99], 5);
+    assert_int_equal(counts[7], 5);
+    assert_int_equal(counts[3], 10);
+    medley_dataset_free(half);
+    medley_dataset_free(dataset);
+}
+
 /* ---- numbers to be predicted ---- */
+
+/* A file with labels of its own that is added to them: they stay, and must be the same. */
+static void targets_stay_when_a_file_is_added(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"1,0.5\n2,0.25\n3,7\n", "1,0.5\n2,0.3\n3,7\n",
+                                        "1,a\n2,b\n3,a\n", "1\n2\n3\n"};
+    static const medley_status codes[] = {MEDLEY_OK, MEDLEY_BAD_INPUT, MEDLEY_BAD_INPUT, MEDLEY_OK};
+    static const char *const label_columns[] = {"last", "last", "last", "none"};
+    const double target[] = {0.5, 0.25, 7};
+    for (size_t i = 0; i < 4; i++) {
+        char path[] = "/tmp/medley-rows-XXXXXX.csv";
+        const int handle = mkstemps(path, 4);
+        assert_true(handle >= 0);
+        assert_int_equal(write(handle, files[i], strlen(files[i])), strlen(files[i]));
+        close(handle);
+        medley_error error = {0};
+        medley_dataset *dataset = NULL;
+        medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+        options.label = label_columns[i];
+        assert_int_equal(medley_dataset_create(&dataset, &error), MEDLEY_OK);
+        assert_int_equal(medley_dataset_put_targets(dataset, target, 3, &error), MEDLEY_OK);
+        assert_int_equal(medley_dataset_add_table(dataset, "", path, &options, &error), codes[i]);
+        if (codes[i] < 0)
+            assert_says(&error, i == 1 ? "row 2 is '0.3'" : "row 1 is 'a'");
+        assert_memory_equal(dataset->target, target, sizeof target);
+        assert_null(dataset->label);
+        medley_dataset_free(dataset);
+        remove(path);
+    }
+}
 
 /* The same parts as of labels with these numbers, whether they repeat or not. */
 static void targets_are_divided_as_the_labels_of_a_file(void **state)
@@ -234,6 +303,13 @@ static void bad_sequences_are_refused(void **state)
         assert_says(&error, cases[i].phrase);
         assert_int_equal(medley_dataset_sequences(dataset), 0);
     }
+    medley_error missing = {0};
+    assert_int_equal(medley_dataset_put_sequences(dataset, NULL, 2, &missing), MEDLEY_USAGE);
+    assert_says(&missing, "lengths of sequences are NULL");
+    medley_dataset *selected = NULL;
+    missing = (medley_error){0};
+    assert_int_equal(medley_dataset_rows_of(&selected, dataset, NULL, 2, &missing), MEDLEY_USAGE);
+    assert_says(&missing, "numbers of rows are NULL");
     medley_dataset_free(dataset);
     static const char text[] = "He PRP B\nran VB I\n\nNo UH B\n";
     const size_t three[] = {3};
@@ -371,6 +447,8 @@ int main(void)
         cmocka_unit_test(names_that_are_numbers_are_targets_too),
         cmocka_unit_test(labels_may_come_before_the_table_and_be_replaced),
         cmocka_unit_test(bad_labels_are_refused),
+        cmocka_unit_test(names_without_rows_are_no_strata),
+        cmocka_unit_test(targets_stay_when_a_file_is_added),
         cmocka_unit_test(targets_are_divided_as_the_labels_of_a_file),
         cmocka_unit_test(sequences_have_the_lengths_given),
         cmocka_unit_test(bad_sequences_are_refused),

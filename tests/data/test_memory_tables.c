@@ -402,6 +402,28 @@ static void kernel_values_are_kept_rounded_and_wide(void **state)
     }
 }
 
+/* Names that the caller took already are left out. */
+static void kernels_without_a_name_are_numbered(void **state)
+{
+    (void)state;
+    static const char *const given[] = {"gram2", NULL, "", "gram6", NULL, NULL};
+    static const char *const expected[] = {"gram2", "gram3", "gram4", "gram6", "gram5", "gram7"};
+    static const double value = 1;
+    medley_dataset *dataset = NULL;
+    medley_error error = {0};
+    assert_int_equal(medley_dataset_create(&dataset, &error), MEDLEY_OK);
+    medley_table table = MEDLEY_TABLE_INIT;
+    table.rows = table.columns = 1;
+    table.values = &value;
+    for (size_t i = 0; i < 6; i++) {
+        table.name = given[i];
+        if (medley_dataset_put_gram(dataset, &table, NULL, &error) != MEDLEY_OK)
+            fail_msg("kernel %zu: %s", i, error.message);
+        assert_string_equal(dataset->grams[i].name, expected[i]);
+    }
+    medley_dataset_free(dataset);
+}
+
 static void kernel_values_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -452,6 +474,7 @@ int main(void)
         cmocka_unit_test(tables_that_make_no_sense_are_refused),
         cmocka_unit_test(sparse_rows_that_make_no_sense_are_refused),
         cmocka_unit_test(kernel_values_are_kept_rounded_and_wide),
+        cmocka_unit_test(kernels_without_a_name_are_numbered),
         cmocka_unit_test(kernel_values_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

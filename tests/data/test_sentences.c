@@ -267,6 +267,21 @@ static void some_words_are_new_and_noise_makes_more(void **state)
     assert_true(share[2] > share[1] + 0.02);
 }
 
+/* One place more than sentences is needed, and there is no such number. */
+static void too_many_sentences_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tagged", "treebank"};
+    for (size_t i = 0; i < 2; i++) {
+        medley_generate_options options = MEDLEY_GENERATE_OPTIONS_INIT;
+        medley_dataset *dataset = NULL;
+        medley_error error = {0};
+        options.rows = SIZE_MAX;
+        assert_int_equal(medley_generate(&dataset, names[i], &options, &error), MEDLEY_FAILED);
+        assert_null(dataset);
+    }
+}
+
 static void options_of_other_generators_are_refused(void **state)
 {
     (void)state;
@@ -298,6 +313,7 @@ int main(void)
         cmocka_unit_test(phrases_begin_before_they_continue),
         cmocka_unit_test(one_seed_gives_the_same_sentences_to_both),
         cmocka_unit_test(some_words_are_new_and_noise_makes_more),
+        cmocka_unit_test(too_many_sentences_are_refused),
         cmocka_unit_test(options_of_other_generators_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,19 @@ static void numbers_are_written_for_readers(void **state)
     check(md_figure_rough(0.00001), "0.0010\xC2\xA0%");
     check(md_figure_rough(0), "0\xC2\xA0%");
     check(md_figure_rough(1), "100\xC2\xA0%");
+    check(md_figure_rough(0.99996), "99.9\xC2\xA0%"); /* not all of it */
+    check(md_figure_percent(0.99996), "99.99\xC2\xA0%");
+    check(md_figure_at_most(0.00121), "0.13\xC2\xA0%");
+    check(md_figure_at_most(0.0012), "0.12\xC2\xA0%");
+    check(md_figure_at_most(0.9961), "100\xC2\xA0%");
+    check(md_figure_at_most(0.0140001), "1.5\xC2\xA0%");
+    check(md_figure_at_most(-1e-17), "0\xC2\xA0%");
+    check(md_figure_of(1, "row", "rows"), "1 row");
+    check(md_figure_of(0, "row", "rows"), "0 rows");
+    check(md_figure_of(1647, "row", "rows"), "1,647 rows");
+    check(md_figure_tick_of(1000.5, 0.5), "1,000.5");
+    check(md_figure_tick_of(0, 0.5), "0");
+    check(md_figure_tick_percent_of(0.9005, 0.0005), "90.05\xC2\xA0%");
     check(md_figure_exact(0.1), "0.1");
     check(md_figure_tick(0.5), "0.5");
     check(md_figure_tick(20000), "20,000");
@@ -116,6 +129,49 @@ static void ticks_are_round_and_few(void **state)
     }
 }
 
+/* The texts of the ticks of a chart in their order, behind where they are anchored: "end>0.5". */
+static size_t tick_texts(const char *html, char texts[64][48])
+{
+    size_t count = 0;
+    for (const char *p = html; (p = strstr(p, "<text")) != NULL && count < 64; p++) {
+        const char *text = strstr(p, "anchor=\"") + strlen("anchor=\"");
+        snprintf(texts[count++], 48, "%.*s", (int)strcspn(text, "<"), text);
+    }
+    return count;
+}
+
+static void neighbouring_ticks_differ(void **state)
+{
+    (void)state;
+    md_random random;
+    md_random_seed(&random, 9);
+    for (int round = 0; round < 2000; round++) {
+        const bool percent = round % 3 == 0;
+        md_figure (*const text)(double) = percent ? md_figure_tick_percent : md_figure_tick;
+        md_chart chart = {
+            .x = MD_AXIS_INIT(text, ""), .y = MD_AXIS_INIT(text, ""), .height = 200, .label = ""};
+        const double size = pow(10, percent ? 0 : 18 * md_random_uniform(&random) - 9);
+        const double first = size * md_random_uniform(&random);
+        const double span = size * pow(10, -7 * md_random_uniform(&random));
+        chart.x.whole = round % 5 == 0;
+        md_axis_include(&chart.x, first);
+        md_axis_include(&chart.x, first + span);
+        chart.y = chart.x;
+        md_axis_round(&chart.x, 5);
+        md_axis_round(&chart.y, 5);
+        md_html html = {0};
+        char texts[64][48];
+        md_chart_open(&html, &chart);
+        const size_t count = tick_texts(html.text.data, texts);
+        assert_true(count > 2);
+        for (size_t t = 1; t < count; t++)
+            assert_string_not_equal(texts[t], texts[t - 1]);
+        for (size_t t = 0; chart.x.whole && size > 1 && size < 1e5 && !percent && t < count; t++)
+            assert_null(strchr(texts[t], '.'));
+        md_html_clear(&html);
+    }
+}
+
 static void ticks_of_known_ranges(void **state)
 {
     (void)state;
@@ -144,8 +200,8 @@ static void ticks_of_known_ranges(void **state)
 static void lines_stop_where_there_is_no_number(void **state)
 {
     (void)state;
-    md_chart chart = {.x = {0, 4, false, false, md_figure_tick, ""},
-                      .y = {0, 1, false, false, md_figure_tick, ""},
+    md_chart chart = {.x = {0, 4, false, false, md_figure_tick, "", false},
+                      .y = {0, 1, false, false, md_figure_tick, "", false},
                       .height = 200,
                       .label = ""};
     const double x[] = {0, 1, 2, 3, 4};
@@ -178,6 +234,7 @@ int main(void)
         cmocka_unit_test(numbers_are_written_for_readers),
         cmocka_unit_test(no_number_is_nan_inf_or_too_long),
         cmocka_unit_test(ticks_are_round_and_few),
+        cmocka_unit_test(neighbouring_ticks_differ),
         cmocka_unit_test(ticks_of_known_ranges),
         cmocka_unit_test(lines_stop_where_there_is_no_number),
         cmocka_unit_test(ranks_fall_and_what_is_nan_comes_last),

@@ -3,6 +3,8 @@
 #include "select/choice.h"
 
 #include "learner/fitting.h"
+#include <locale.h>
+#include <stdio.h>
 
 /* The values, joined by '#'. */
 static void joined(char *text, size_t size, const char *option, const char *list)
@@ -69,6 +71,123 @@ static void ranges_are_even_in_logarithm(void **state)
         joined(text, sizeof text, cases[i][0], cases[i][1]);
         assert_string_equal(text, cases[i][2]);
     }
+}
+
+/* The ratio of these ends is beyond all numbers. */
+static void ranges_may_be_as_wide_as_numbers_are(void **state)
+{
+    (void)state;
+    char text[128];
+    joined(text, sizeof text, "C", "1e-300..1e300:3");
+    assert_string_equal(text, "1e-300#1#1e300");
+    joined(text, sizeof text, "C", "1e300..1e-300:5,2");
+    assert_string_equal(text, "1e300#1e+150#1#1e-150#1e-300#2");
+    char **values = NULL;
+    medley_error error = {0};
+    const medley_choice choice = {"C", "1e-300..1e300"};
+    assert_int_equal(md_choice_values(&values, &choice, &error), MEDLEY_OK);
+    assert_int_equal(md_texts_count(values), 601);
+    assert_string_equal(values[301], "10");
+    md_texts_free(values);
+}
+
+/* Numbers are written with a point even where people write a comma. */
+static void locales_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "pl_PL.UTF-8", NULL};
+    const char *found = NULL;
+    for (size_t i = 0; names[i] != NULL && found == NULL; i++)
+        found = setlocale(LC_NUMERIC, names[i]);
+    if (found == NULL)
+        skip();
+    char text[128];
+    joined(text, sizeof text, "C", "0.01..100:9");
+    medley_choice choice;
+    char strengths[MD_CHOICE_TEXT];
+    medley_error error = {0};
+    medley_dataset *data = make_data("ringnorm", 30, 2);
+    medley_options *options = make_options("C=0.25");
+    const medley_status status =
+        md_choice_of_strength(&choice, strengths, data, options, NULL, &error);
+    setlocale(LC_NUMERIC, "C");
+    assert_string_equal(text, "0.01#0.03162#0.1#0.3162#1#3.162#10#31.62#100");
+    assert_int_equal(status, MEDLEY_OK);
+    assert_string_equal(strengths, "0.0025,0.025,0.25,2.5,25");
+    medley_options_free(options);
+    medley_dataset_free(data);
+}
+
+static void strengths_stand_around_the_value_given(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"C=0.25", "C", "0.0025,0.025,0.25,2.5,25"},
+        {"lambda=1.234e-7", "lambda", "1.234e-09,1.234e-08,1.234e-07,1.234e-06,1.234e-05"},
+        {"spicy-C=7", "spicy-C", "0.07,0.7,7,70,700"},
+        {"C=1e299", "C", "1e+297,1e+298,1e+299,1e+300"},
+        {"lambda=1e-300", "lambda", "1e-300,1e-299,1e-298"},
+        {"method=spom", "C", "0.1,1,10,100,1000"},
+    };
+    medley_dataset *data = make_data("ringnorm", 30, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        medley_choice choice;
+        char text[MD_CHOICE_TEXT];
+        medley_error error = {0};
+        medley_options *options = make_options(cases[i][0]);
+        assert_int_equal(md_choice_of_strength(&choice, text, data, options, NULL, &error),
+                         MEDLEY_OK);
+        assert_string_equal(choice.option, cases[i][1]);
+        assert_string_equal(choice.values, cases[i][2]);
+        medley_options_free(options);
+    }
+    medley_dataset_free(data);
+}
+
+static void names_of_files_may_have_commas(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"kernels", "template"};
+    char folder[] = "/tmp/medley-choice-XXXXXX";
+    char path[64];
+    char text[128];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a,b", folder);
+    for (size_t i = 0; i < 2; i++) {
+        joined(text, sizeof text, options[i], path);
+        assert_non_null(strchr(text, '#'));
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    for (size_t i = 0; i < 2; i++) {
+        joined(text, sizeof text, options[i], path);
+        assert_string_equal(text, path);
+    }
+    remove(path);
+    remove(folder);
+}
+
+static void missing_pointers_are_refused(void **state)
+{
+    (void)state;
+    static const medley_choice choices[] = {{"C", NULL}, {NULL, "1,2"}};
+    static const char *const says[] = {"no values", "no option"};
+    size_t count;
+    medley_error error = {0};
+    medley_dataset *data = make_data("ringnorm", 30, 2);
+    medley_tuning *tuning = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        error = (medley_error){0};
+        assert_int_equal(medley_choice_count(&count, &choices[i], &error), MEDLEY_USAGE);
+        assert_non_null(strstr(error.message, says[i]));
+        assert_int_equal(medley_tune(&tuning, data, NULL, &choices[i], 1, NULL, NULL, &error),
+                         MEDLEY_USAGE);
+    }
+    assert_int_equal(medley_choice_count(&count, NULL, &error), MEDLEY_USAGE);
+    assert_int_equal(medley_tune(&tuning, data, NULL, NULL, 1, NULL, NULL, &error), MEDLEY_USAGE);
+    assert_null(tuning);
+    medley_dataset_free(data);
 }
 
 static void ratios_of_a_range_are_the_same(void **state)
@@ -195,6 +314,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_cut_outside_of_brackets),
         cmocka_unit_test(ranges_are_even_in_logarithm),
+        cmocka_unit_test(ranges_may_be_as_wide_as_numbers_are),
+        cmocka_unit_test(locales_change_nothing),
+        cmocka_unit_test(strengths_stand_around_the_value_given),
+        cmocka_unit_test(names_of_files_may_have_commas),
+        cmocka_unit_test(missing_pointers_are_refused),
         cmocka_unit_test(ratios_of_a_range_are_the_same),
         cmocka_unit_test(bad_lists_are_refused),
         cmocka_unit_test(every_combination_is_there_once),

@@ -181,6 +181,37 @@ static void rare_labels_are_no_crash(void **state)
     medley_dataset_free(data);
 }
 
+/* Three rows of a label, as many as calibration needs: one of the four folds leaves them. */
+static void folds_that_fail_have_no_share_in_means(void **state)
+{
+    (void)state;
+    enum { ROWS = 24, FOLDS = 4 };
+    double values[ROWS];
+    const char *labels[ROWS];
+    for (size_t r = 0; r < ROWS; r++) {
+        values[r] = (double)(r % 5);
+        labels[r] = r % 8 == 0 ? "rare" : "common";
+    }
+    static const medley_choice choices[] = {{"calibrate", "yes,no"}, {"method", "spom,nonsense"}};
+    medley_error error = {0};
+    medley_dataset *data = NULL;
+    assert_int_equal(medley_dataset_from_dense(&data, values, ROWS, 1, labels, &error), MEDLEY_OK);
+    medley_tuning *tuning =
+        tune_text(data, "kernel=rbf(sigma2=1) penalty=l2 epochs=2", choices, 2, FOLDS, NULL);
+    const medley_trial *some = &tuning->trials[0];
+    const medley_trial *none = &tuning->trials[1];
+    size_t failed = 0;
+    for (size_t f = 0; f < FOLDS; f++)
+        failed += isnan(some->fold[f]) ? 1 : 0;
+    assert_int_equal(failed, 3);
+    assert_true(some->problem != NULL && isnan(some->mean));
+    assert_true(some->active == 1 && some->seconds > 0);
+    assert_true(isnan(none->active) && isnan(none->seconds));
+    assert_true(tuning->trials[2].problem == NULL && tuning->trials[2].active == 1);
+    medley_tuning_free(tuning);
+    medley_dataset_free(data);
+}
+
 /* ---- nothing to vary ---- */
 
 static void without_choices_the_strength_is_varied(void **state)
@@ -298,6 +329,7 @@ int main(void)
         cmocka_unit_test(refusals_say_why),
         cmocka_unit_test(data_without_labels_are_refused),
         cmocka_unit_test(rare_labels_are_no_crash),
+        cmocka_unit_test(folds_that_fail_have_no_share_in_means),
         cmocka_unit_test(without_choices_the_strength_is_varied),
         cmocka_unit_test(any_number_of_threads_gives_the_same_table),
         cmocka_unit_test(the_observer_sees_all_and_stops_all),

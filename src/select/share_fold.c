@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of a fold, and whether they mean the kernels that all rows have. Kernels with weights
+ * go by their specs, and a spec may mean more than it did: @all is the view of DATA and every other
+ * table's. So the bank that a fold would make is made, and its names are compared. */
+#include "select/share.h"
+
+#include "base/memory.h"
+#include "select/choice.h"
+#include <stdlib.h>
+#include <string.h>
+
+static medley_status set_text(char **target, const char *text, medley_error *error)
+{
+    char *copy = text ? md_copy_text(text, strlen(text)) : NULL;
+    if (text != NULL && copy == NULL)
+        return md_fail_memory(error, strlen(text));
+    free(*target);
+    *target = copy;
+    return MEDLEY_OK;
+}
+
+medley_status md_share_adapt(const md_share *share, medley_options *options,
+                             const md_method *method, size_t threads, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    options->threads = (long long)threads;
+    options->resume = false;
+    if (options->memory > 0 && share->budget > 0) /* defaults mean more than a number */
+        options->memory = share->budget;
+    MEDLEY_TRY(set_text(&options->checkpoint, NULL, error));
+    if (strcmp(options->method, "auto") == 0) /* a fold has fewer rows, and may suit another */
+        MEDLEY_TRY(set_text(&options->method, method->name, error));
+    if (!share->replaces)
+        goto done;
+    md_texts_free(options->kernels);
+    md_texts_free(options->kernel_files);
+    options->kernels = NULL;
+    options->kernel_files = NULL;
+    options->normalize = MD_NORM_NONE; /* each kernel says its own */
+    for (size_t k = 0; share->weights != NULL && share->weights[k] != NULL; k++)
+        MEDLEY_TRY(md_texts_add(&options->kernels, share->weights[k], error));
+    if (share->weights != NULL)
+        goto done;
+    md_texts_free(options->scale);
+    options->scale = NULL;
+    MEDLEY_TRY(set_text(&options->views, "auto", error));
+done:
+    return status;
+}
+
+medley_status md_share_make_bank(md_problem *problem, medley_error *error)
+{
+    md_selection selection = {0};
+    medley_status status = md_problem_make_bank(problem, error);
+    if (status == MEDLEY_OK)
+        status = md_selection_make(&selection, problem->options, error);
+    if (status == MEDLEY_OK)
+        status = md_selection_of_bank(&selection, &problem->bank, error);
+    md_selection_clear(&selection);
+    return status;
+}
+
+/* ---- is it the same? ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char **sort_names(const md_bank *bank)
+{
+    const char **names = md_calloc(bank->count, sizeof(char *));
+    for (size_t m = 0; names != NULL && m < bank->count; m++)
+        names[m] = bank->kernels[m].name;
+    if (names != NULL)
+        qsort(names, bank->count, sizeof(char *), compare_names);
+    return names;
+}
+
+static medley_status compare_banks(bool *same, const md_bank *a, const md_bank *b,
+                                   medley_error *error)
+{
+    const char **left = sort_names(a);
+    const char **right = sort_names(b);
+    medley_status status = MEDLEY_OK;
+    if (left == NULL || right == NULL)
+        status = md_fail_memory(error, a->count * sizeof(char *));
+    *same = status == MEDLEY_OK && a->count == b->count;
+    for (size_t m = 0; *same && m < a->count; m++)
+        *same = strcmp(left[m], right[m]) == 0;
+    free(left);
+    free(right);
+    return status;
+}
+
+/* With share->weights as they are. Specs that cannot be read back are no failure. */
+static medley_status check_weights(bool *same, const md_share *share, const md_problem *problem,
+                                   medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const md_method *chosen = NULL;
+    medley_options *adapted = NULL;
+    medley_error unread = {0};
+    md_problem fold = {.train = &share->data, .method = problem->method, .trees = problem->trees};
+    *same = false;
+    MEDLEY_TRY(md_options_with(&adapted, problem->options, NULL, NULL, 0, error));
+    MEDLEY_TRY(md_share_adapt(share, adapted, problem->method, 1, error));
+    MEDLEY_TRY(md_method_choose(&chosen, adapted, &share->data, NULL, error));
+    fold.options = adapted;
+    if (chosen == problem->method && md_share_make_bank(&fold, &unread) == MEDLEY_OK)
+        status = compare_banks(same, &fold.bank, &problem->bank, error);
+done:
+    md_problem_clear(&fold);
+    medley_options_free(adapted);
+    return status;
+}
+
+/* The specs of kernels with weights: each with its view, or each once for all views. */
+static medley_status list_weights(md_share *share, const md_bank *bank, bool of_all_views,
+                                  medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_strings specs = {0};
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        if (!md_kernel_has_weights(kernel))
+            continue;
+        const size_t tail = 1 + strlen(bank->views[kernel->view].name); /* "@view" */
+        const size_t length = strlen(kernel->name) - (of_all_views ? tail : 0);
+        if (md_strings_add(&specs, kernel->name, length) < 0) {
+            status = md_fail_memory(error, length);
+            goto done;
+        }
+    }
+    md_texts_free(share->weights);
+    share->weights = NULL;
+    for (size_t i = 0; i < specs.count; i++)
+        MEDLEY_TRY(md_texts_add(&share->weights, specs.items[i], error));
+done:
+    md_strings_clear(&specs);
+    return status;
+}
+
+medley_status md_share_check(bool *same, md_share *share, const md_problem *problem,
+                             medley_error *error)
+{
+    medley_status status = list_weights(share, &problem->bank, false, error);
+    if (status == MEDLEY_OK)
+        status = check_weights(same, share, problem, error);
+    if (status != MEDLEY_OK || *same || share->weights == NULL)
+        return status;
+    status = list_weights(share, &problem->bank, true, error);
+    return status == MEDLEY_OK ? check_weights(same, share, problem, error) : status;
+}
