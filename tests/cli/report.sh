@@ -61,7 +61,7 @@ check "nothing but the report" cmp -s "$out" wave.html
 expect_text "the rest is told elsewhere" 'report written to /dev/stdout' "$err"
 cut -d, -f1-10,22 test.csv >left.csv
 cut -d, -f11-22 test.csv >right.csv
-"$MEDLEY" train --model views.medley "${quick[@]}" --view a=left.csv --view b=right.csv
+"$MEDLEY" train --model views.medley "${quick[@]}" --view a=left.csv --view b=right.csv >"$out"
 expect_exit 0 "several views" "$MEDLEY" report views.medley --view a=left.csv --view b=right.csv
 expect_text "all of them are named" '<bdi>left.csv, right.csv</bdi>' views.html
 expect_text "columns with their views" '<bdi>b</bdi>\.' views.html
