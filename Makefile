@@ -13,7 +13,9 @@ all: deps
 deps:
 	@scripts/deps build
 
-demo: all
+demo: deps # only the command: tests and benchmarks can wait
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target medley
 	@build/medley demo
 
 asan: deps
