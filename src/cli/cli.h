@@ -76,6 +76,9 @@ medley_status cli_load_data(const cli_arguments *arguments, const medley_model *
 /* The file of --dev, read as DATA is. */
 medley_status cli_load_dev(const cli_arguments *arguments, const char *path,
                            medley_dataset **dataset, medley_error *error);
+/* With --holdout moves that share of *train to *held_out; else leaves both alone. */
+medley_status cli_hold_out(const cli_arguments *arguments, medley_dataset **train,
+                           medley_dataset **held_out, medley_error *error);
 medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
                                    medley_error *error);
 /* For commands that write data: with --json, tells what went into the file (not if that is stdout,

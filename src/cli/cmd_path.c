@@ -135,7 +135,7 @@ static bool check_arguments(const cli_arguments *arguments, int *code)
         cli_usage_error(arguments, "--output '%s': name a file that ends in .csv or .json", output);
         return false;
     }
-    if (!cli_check_report(arguments, cli_value(arguments, "report")))
+    if (!cli_check_outputs(arguments))
         return false;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         const char *path = cli_value(arguments, files[f][0]);
@@ -149,40 +149,17 @@ static bool check_arguments(const cli_arguments *arguments, int *code)
 
 /* ---- data ---- */
 
-static medley_status hold_out(const cli_arguments *arguments, struct run *run, const char *text,
-                              medley_error *error)
-{
-    char *end;
-    const double share = strtod(text, &end);
-    if (end == text || *end != '\0' || !(share > 0 && share < 1)) {
-        error->code = MEDLEY_USAGE;
-        snprintf(error->message, sizeof error->message,
-                 "--holdout='%s' is not a share between 0 and 1, such as 0.2", text);
-        return MEDLEY_USAGE;
-    }
-    const char *seed = cli_value(arguments, "seed");
-    medley_dataset *kept = NULL;
-    const medley_status status = medley_dataset_split(&kept, &run->held_out, run->train, share,
-                                                      seed ? strtoull(seed, NULL, 10) : 1, error);
-    if (status >= 0) {
-        medley_dataset_free(run->train);
-        run->train = kept;
-    }
-    return status;
-}
-
 static medley_status load(const cli_arguments *arguments, struct run *run, medley_error *error)
 {
     const double start = cli_clock();
     const char *dev = cli_value(arguments, "dev");
-    const char *share = cli_value(arguments, "holdout");
     medley_status status = cli_training_options(arguments, &run->options, error);
     if (status >= 0)
         status = cli_load_data(arguments, NULL, &run->train, error);
     if (status >= 0 && dev != NULL)
         status = cli_load_dev(arguments, dev, &run->held_out, error);
-    if (status >= 0 && share != NULL)
-        status = hold_out(arguments, run, share, error);
+    if (status >= 0)
+        status = cli_hold_out(arguments, &run->train, &run->held_out, error);
     run->seconds_read = cli_clock() - start;
     return status;
 }

@@ -41,25 +41,8 @@ static medley_status load(const cli_arguments *arguments, struct run *run, medle
     const char *dev = cli_value(arguments, "dev");
     if (status >= 0 && dev != NULL)
         status = cli_load_dev(arguments, dev, &run->dev, error);
-    const char *text = cli_value(arguments, "holdout");
-    if (status >= 0 && text != NULL) {
-        char *end;
-        const double share = strtod(text, &end);
-        if (end == text || *end != '\0' || !(share > 0 && share < 1)) {
-            error->code = MEDLEY_USAGE;
-            snprintf(error->message, sizeof error->message,
-                     "--holdout='%s' is not a share between 0 and 1, such as 0.2", text);
-            return MEDLEY_USAGE;
-        }
-        const char *seed = cli_value(arguments, "seed");
-        medley_dataset *kept = NULL;
-        status = medley_dataset_split(&kept, &run->held_out, run->train, share,
-                                      seed ? strtoull(seed, NULL, 10) : 1, error);
-        if (status >= 0) {
-            medley_dataset_free(run->train);
-            run->train = kept;
-        }
-    }
+    if (status >= 0)
+        status = cli_hold_out(arguments, &run->train, &run->held_out, error);
     run->seconds_read = cli_clock() - start;
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley tune: choose options by cross-validation, then learn the model. */
 #include "cli.h"
+#include "report_output.h"
 #include "summary.h"
 #include "tune_table.h"
 #include "writable.h"
@@ -286,47 +287,12 @@ static const struct {
     {"model", "the model", false}, {"output", "the table", true}, {"report", "the report", false}};
 enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 
-/* The file of DATA or of --view NAME=FILE; NULL behind the last. */
-static const char *input_at(const cli_arguments *arguments, size_t i)
-{
-    if (i < arguments->word_count)
-        return arguments->words[i];
-    const char *view = cli_nth(arguments, "view", i - arguments->word_count);
-    const char *equals = view ? strchr(view, '=') : NULL;
-    return equals ? equals + 1 : view;
-}
-
-/* None of the outputs may be one of the others, nor what is read. */
-static bool check_distinct(const cli_arguments *arguments)
-{
-    for (size_t f = 0; f < OUTPUTS; f++) {
-        const char *path = cli_value(arguments, outputs[f].option);
-        const char *input;
-        for (size_t g = 0; path != NULL && g < f; g++) {
-            const char *other = cli_value(arguments, outputs[g].option);
-            if (other != NULL && cli_same_file(path, other)) {
-                cli_usage_error(arguments, "--%s and --%s are the same file '%s'; name two",
-                                outputs[g].option, outputs[f].option, path);
-                return false;
-            }
-        }
-        for (size_t i = 0; path != NULL && (input = input_at(arguments, i)) != NULL; i++) {
-            if (cli_same_file(path, input)) {
-                cli_usage_error(arguments, "--%s would overwrite the data '%s'; name another file",
-                                outputs[f].option, input);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 static bool check_arguments(const cli_arguments *arguments, size_t *folds, int *code)
 {
     medley_error error = {0};
     const char *rule = cli_value(arguments, "choose");
     *code = CLI_USAGE;
-    if (!cli_count(arguments, "cv", 5, folds) || !check_distinct(arguments))
+    if (!cli_count(arguments, "cv", 5, folds) || !cli_check_outputs(arguments))
         return false;
     if (rule != NULL && strcmp(rule, "best") != 0 && strcmp(rule, "one-error") != 0) {
         cli_usage_error(arguments, "--choose='%s' is not best or one-error", rule);

@@ -213,6 +213,27 @@ medley_status cli_load_dev(const cli_arguments *arguments, const char *path,
     return status < 0 ? status : medley_dataset_read(dataset, path, &options, error);
 }
 
+medley_status cli_hold_out(const cli_arguments *arguments, medley_dataset **train,
+                           medley_dataset **held_out, medley_error *error)
+{
+    const char *text = cli_value(arguments, "holdout");
+    const char *seed = cli_value(arguments, "seed");
+    if (text == NULL)
+        return MEDLEY_OK;
+    char *end;
+    const double share = strtod(text, &end);
+    if (end == text || *end != '\0' || !(share > 0 && share < 1))
+        return fail(error, "--holdout='%s' is not a share between 0 and 1, such as 0.2", text);
+    medley_dataset *kept = NULL;
+    const medley_status status = medley_dataset_split(&kept, held_out, *train, share,
+                                                      seed ? strtoull(seed, NULL, 10) : 1, error);
+    if (status >= 0) {
+        medley_dataset_free(*train);
+        *train = kept;
+    }
+    return status;
+}
+
 void cli_print_written(const cli_arguments *arguments, const medley_dataset *dataset,
                        const char *output)
 {

@@ -30,8 +30,8 @@ static bool names_file(const char *value, const char *path)
 
 bool cli_check_output(const cli_arguments *arguments, const char *option, const char *path)
 {
-    static const char *const files[] = {"view",     "gram",  "gram-diagonal", "labels", "dev",
-                                        "template", "model", "output",        "report"};
+    static const char *const files[] = {"view",     "gram",    "gram-diagonal", "labels", "dev",
+                                        "template", "kernels", "model",         "output", "report"};
     if (cli_is_standard_output(path))
         return true;
     for (size_t i = 0; i < arguments->word_count; i++)
@@ -65,4 +65,15 @@ bool cli_check_report(const cli_arguments *arguments, const char *path)
         return false;
     }
     return cli_check_output(arguments, "report", path);
+}
+
+bool cli_check_outputs(const cli_arguments *arguments)
+{
+    static const char *const written[] = {"model", "output"};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        const char *path = cli_value(arguments, written[i]);
+        if (path != NULL && !cli_check_output(arguments, written[i], path))
+            return false;
+    }
+    return cli_check_report(arguments, cli_value(arguments, "report"));
 }

@@ -15,4 +15,7 @@ bool cli_check_output(const cli_arguments *arguments, const char *option, const 
 /* The same for --report, which must not go where the results go either; path may be NULL. */
 bool cli_check_report(const cli_arguments *arguments, const char *path);
 
+/* Both, for commands that write --model, --output and --report. */
+bool cli_check_outputs(const cli_arguments *arguments);
+
 #endif

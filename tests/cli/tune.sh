@@ -177,8 +177,10 @@ expect_exit 2 "model and table in one file" tune --C 1,2 --model x.out --output 
 expect_text "are refused" 'same file' "$err"
 expect_exit 2 "report and model" tune --C 1,2 --model m.medley --report m.medley ring.csv
 expect_exit 2 "data that would be overwritten" tune --C 1,2 --output link.csv ring.csv
-expect_text "are refused too" 'overwrite the data' "$err"
+expect_text "are refused too" 'would overwrite .*which is read' "$err"
 expect_exit 2 "and so are views" tune --C 1,2 --model blobs-view2.csv --view b=blobs-view2.csv blobs-view1.csv
+expect_exit 2 "a report between the results" tune --C 1,2 --report - ring.csv
+expect_text "is refused" 'name a file' "$err"
 expect_exit 0 "devices are no files" tune --cv 2 --C 1,2 --model /dev/null --output /dev/null ring.csv
 cut -d, -f1-20 ring.csv >bare.csv
 expect_exit 2 "data without labels" tune --label none --C 1,2 bare.csv
