@@ -65,9 +65,11 @@ static bool is_overruled(const cli_arguments *arguments, size_t place, bool repe
 /* Kernels are learnt in the order they are given in, so those behind a list stand behind it. */
 static bool is_varied(const struct run *run, const char *option)
 {
-    for (size_t c = 0; c < run->choice_count; c++)
-        if (strcmp(run->choices[c].option, option) == 0)
+    for (size_t c = 0; c < run->choice_count; c++) {
+        const char *varied = run->choices[c].option;
+        if (varied != NULL && strcmp(varied, option) == 0)
             return true;
+    }
     return false;
 }
 
