@@ -46,7 +46,7 @@ def by_python(X, y):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("letters", nargs="?", default=DATA / "ocr" / "letter.data.gz", type=Path)
-    parser.add_argument("--runs", default=10, type=int)
+    parser.add_argument("--runs", default=30, type=int)
     arguments = parser.parse_args()
     command = os.environ.get("MEDLEY") or str(ROOT / "build" / "medley")
     with tempfile.TemporaryDirectory() as folder:
