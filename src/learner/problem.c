@@ -14,7 +14,6 @@ enum {
     TREE_EPOCHS = 10
 };                                 /* unless --epochs says otherwise */
 enum { MOST_VALUES = 1000000000 }; /* bytes */
-static const double DEFAULT_C = 10, TREE_C = 3;
 
 void md_problem_drop_rows(md_problem *problem)
 {
@@ -408,10 +407,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(md_options_number(&problem->eta0, "eta0", options->eta0, false, error));
     MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
     MEDLEY_TRY(md_options_number(&problem->eta, "eta", options->eta, false, error));
-    MEDLEY_TRY(md_options_lambda(&problem->lambda, options,
-                                 method->default_C > 0 ? method->default_C
-                                 : problem->trees      ? TREE_C
-                                                       : DEFAULT_C,
+    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, problem->trees),
                                  problem->example_count, error));
     MEDLEY_TRY(md_problem_make_bank(problem, error));
     MEDLEY_TRY(md_problem_find_templates(problem, error));

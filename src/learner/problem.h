@@ -126,6 +126,9 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error);
 /* The task that the options and the data mean. */
 md_task md_task_of(const medley_options *options, const medley_dataset *train);
 
+/* C where no strength is given. Batch methods choose it by the kernels instead. */
+double md_default_C(const md_method *method, bool trees);
+
 /* ---- trees.c: what is particular to trees ---- */
 medley_status md_trees_check(md_problem *problem, medley_error *error);
 medley_status md_trees_prepare_dev(md_problem *problem, medley_error *error);

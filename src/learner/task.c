@@ -240,3 +240,9 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
                                         : "mkl";
     return md_penalty_create(&problem->penalty, name, error);
 }
+
+double md_default_C(const md_method *method, bool trees)
+{
+    static const double most = 10, of_trees = 3; /* as the help of --C tells */
+    return method->default_C > 0 ? method->default_C : trees ? of_trees : most;
+}

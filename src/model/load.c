@@ -449,52 +449,45 @@ static medley_status read_parser(struct loader *loader)
 
 /* ---- the file ---- */
 
-static medley_status load_from(struct loader *loader, const char *data, size_t length)
+/* path NULL: not a file of its own. */
+static medley_status load_from(medley_model **model, const char *path, const char *data,
+                               size_t length, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    loader->model = md_calloc(1, sizeof *loader->model);
-    if (loader->model == NULL)
-        return md_fail_memory(loader->error, sizeof *loader->model);
-    MEDLEY_TRY(read_container(loader, data, length));
-    MEDLEY_TRY(read_story(loader));
-    MEDLEY_TRY(read_kernels(loader));
-    MEDLEY_TRY(read_points(loader));
-    MEDLEY_TRY(read_bodies(loader));
-    MEDLEY_TRY(read_weights(loader));
-    MEDLEY_TRY(read_calibration(loader));
-    MEDLEY_TRY(read_parser(loader));
-    md_model_link_summary(loader->model);
+    struct loader loader = {.path = path, .error = error};
+    loader.model = md_calloc(1, sizeof *loader.model);
+    if (loader.model == NULL)
+        return md_fail_memory(error, sizeof *loader.model);
+    MEDLEY_TRY(read_container(&loader, data, length));
+    MEDLEY_TRY(read_story(&loader));
+    MEDLEY_TRY(read_kernels(&loader));
+    MEDLEY_TRY(read_points(&loader));
+    MEDLEY_TRY(read_bodies(&loader));
+    MEDLEY_TRY(read_weights(&loader));
+    MEDLEY_TRY(read_calibration(&loader));
+    MEDLEY_TRY(read_parser(&loader));
+    md_model_link_summary(loader.model);
+    *model = loader.model;
+    loader.model = NULL;
 done:
-    if (status < 0) {
-        medley_model_free(loader->model);
-        loader->model = NULL;
-    }
+    medley_model_free(loader.model);
     return status;
 }
 
 medley_status md_model_unpack(medley_model **model, const char *data, size_t length,
                               medley_error *error)
 {
-    struct loader loader = {.error = error}; /* without a path: not a file of its own */
-    const medley_status status = load_from(&loader, data, length);
-    if (status == MEDLEY_OK)
-        *model = loader.model;
-    return status;
+    return load_from(model, NULL, data, length, error);
 }
 
 medley_status medley_model_read(medley_model **model, const void *bytes, size_t size,
                                 const char *name, medley_error *error)
 {
-    struct loader loader = {.path = name != NULL ? name : "bytes", .error = error};
-    const medley_status status = load_from(&loader, bytes, size);
-    if (status == MEDLEY_OK)
-        *model = loader.model;
-    return status;
+    return load_from(model, name != NULL ? name : "bytes", bytes, size, error);
 }
 
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
 {
-    struct loader loader = {.path = path, .error = error};
     struct stat info;
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0 || fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -513,9 +506,7 @@ medley_status medley_model_load(medley_model **model, const char *path, medley_e
     if (data == MAP_FAILED)
         return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s",
                           strerror(errno));
-    const medley_status status = load_from(&loader, data, length);
+    const medley_status status = load_from(model, path, data, length, error);
     munmap(data, length);
-    if (status == MEDLEY_OK)
-        *model = loader.model;
     return status;
 }

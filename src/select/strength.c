@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEFAULT_C = 10, TREE_C = 3; /* as the help of --C tells */
-static const double BATCH_FACTOR = 10;          /* weaker than what leaves out everything */
+static const double BATCH_FACTOR = 10; /* weaker than what leaves out everything */
 
 static bool note_C(void *context, medley_model *model)
 {
@@ -24,8 +23,7 @@ static medley_status find_default_C(double *C, const medley_dataset *dataset,
                                     const medley_options *options, const md_method *method,
                                     const medley_observer *observer, medley_error *error)
 {
-    const bool trees = md_task_of(options, dataset) == MD_TASK_TREE;
-    *C = method->default_C > 0 ? method->default_C : trees ? TREE_C : DEFAULT_C;
+    *C = md_default_C(method, md_task_of(options, dataset) == MD_TASK_TREE);
     if (!method->batch || method->fit_path == NULL)
         return MEDLEY_OK;
     medley_options *plain = NULL;

@@ -57,6 +57,26 @@ static inline medley_dataset *read_text(const char *text, const char *ending,
     return dataset;
 }
 
+/* A label of its own for each row: "label0", "label1" ... */
+static inline medley_dataset *rows_of_many_labels(const double *values, size_t rows, size_t columns)
+{
+    char(*names)[16] = calloc(rows, sizeof *names);
+    const char **labels = calloc(rows, sizeof *labels);
+    medley_dataset *data = NULL;
+    medley_error error = {0};
+    assert_non_null(names);
+    assert_non_null(labels);
+    for (size_t i = 0; i < rows; i++) {
+        snprintf(names[i], sizeof *names, "label%zu", i % 1000000);
+        labels[i] = names[i];
+    }
+    assert_int_equal(medley_dataset_from_dense(&data, values, rows, columns, labels, &error),
+                     MEDLEY_OK);
+    free(names);
+    free(labels);
+    return data;
+}
+
 /* settings: name, value, ..., NULL */
 static inline medley_model *fit(const medley_dataset *data, const char *const *settings)
 {

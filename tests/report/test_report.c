@@ -247,21 +247,12 @@ static void many_labels_make_no_large_file(void **state)
 {
     (void)state;
     enum { MANY = 1000 };
-    double *values = calloc(2 * MANY, sizeof *values);
-    char(*names)[16] = calloc(MANY, sizeof *names);
-    const char **labels = calloc(MANY, sizeof *labels);
-    medley_dataset *data = NULL;
-    assert_non_null(values);
-    assert_non_null(names);
-    assert_non_null(labels);
+    double values[2 * MANY];
     for (size_t i = 0; i < MANY; i++) {
         values[2 * i] = (double)(i % 40);
         values[2 * i + 1] = floor((double)i / 40);
-        snprintf(names[i], 16, "label%zu", i);
-        labels[i] = names[i];
     }
-    assert_int_equal(medley_dataset_from_dense(&data, values, MANY, 2, labels, &no_error),
-                     MEDLEY_OK);
+    medley_dataset *data = rows_of_many_labels(values, MANY, 2);
     const char *const settings[] = {"epochs", "1", "eta0", "1", "kernel", "linear", NULL};
     medley_model *model = fit(data, settings);
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
@@ -273,9 +264,6 @@ static void many_labels_make_no_large_file(void **state)
     free(html);
     medley_model_free(model);
     medley_dataset_free(data);
-    free(values);
-    free(names);
-    free(labels);
 }
 
 static void long_sentences_make_no_large_file(void **state)

@@ -288,20 +288,10 @@ static void many_labels_are_counted(void **state)
 {
     (void)state;
     enum { MANY = 2040 };
-    double *values = calloc(MANY, sizeof *values);
-    char(*names)[16] = calloc(MANY, sizeof *names);
-    const char **labels = calloc(MANY, sizeof *labels);
-    medley_dataset *data = NULL;
-    assert_non_null(values);
-    assert_non_null(names);
-    assert_non_null(labels);
-    for (size_t i = 0; i < MANY; i++) {
+    double values[MANY];
+    for (size_t i = 0; i < MANY; i++)
         values[i] = (double)i / MANY;
-        snprintf(names[i], 16, "label%zu", i);
-        labels[i] = names[i];
-    }
-    assert_int_equal(medley_dataset_from_dense(&data, values, MANY, 1, labels, &no_error),
-                     MEDLEY_OK);
+    medley_dataset *data = rows_of_many_labels(values, MANY, 1);
     const char *const settings[] = {"epochs", "1", "eta0", "1", "kernel", "linear", NULL};
     medley_model *model = fit(data, settings);
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
@@ -312,9 +302,6 @@ static void many_labels_are_counted(void **state)
     free(html);
     medley_model_free(model);
     medley_dataset_free(data);
-    free(values);
-    free(names);
-    free(labels);
 }
 
 /* ---- numbers ---- */
