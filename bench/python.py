@@ -53,8 +53,8 @@ def main():
         path = arguments.letters
         if not path.exists():
             path = Path(folder) / "words.data"
-            subprocess.run([command, "generate", "handwriting", "--rows", "7000", "--output",
-                            str(path)], check=True)
+            subprocess.run([command, "generate", "handwriting", "--rows", "7000", "--to", "letter",
+                            "--output", str(path)], check=True)
         X, y = medley.read(path, folds="0")
         best = [float("inf")] * 3
         for _ in range(arguments.runs):
