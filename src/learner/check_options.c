@@ -96,7 +96,7 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
     const medley_status status = check_mirror_options(problem, error);
     if (status < 0)
         return status;
-    const bool trees = md_task_of(options, problem->train) == MD_TASK_TREE;
+    const bool trees = md_task_of(options, problem->train) == &md_task_tree;
     if (!trees && (options->tags != NULL || options->roots != MD_ROOTS_ONE || options->projective ||
                    options->unlabelled))
         return md_fail(error, MEDLEY_USAGE,

@@ -51,10 +51,10 @@ medley_status md_method_choose(const md_method **method, const medley_options *o
 {
     const char *name = options->method;
     const bool named = strcmp(name, "auto") != 0;
-    const md_task task = md_task_of(options, train);
+    const md_task *task = md_task_of(options, train);
     const bool batch =
-        task == MD_TASK_REGRESSION ||
-        (task == MD_TASK_BINARY && dev == NULL && !md_options_speak_of_online(options) &&
+        task == &md_task_regression ||
+        (task == &md_task_binary && dev == NULL && !md_options_speak_of_online(options) &&
          options->template == NULL && suits_batch(options, train, named));
     if (!named)
         name = batch ? "spicy" : "spom";

@@ -6,7 +6,7 @@
 #define MD_ONLINE_H
 
 #include "block/block.h"
-#include "learner/options.h"
+#include "settings/options.h"
 #include "loss/loss.h"
 #include "penalty/penalty.h"
 

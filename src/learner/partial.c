@@ -72,7 +72,7 @@ static medley_status check_kind(const medley_learner *learner, const medley_data
         return md_fail_at(error, MEDLEY_BAD_INPUT, piece->source, 0,
                           "earlier pieces had sequences and the rows of this one stand alone");
     if (learner->begun && !learner->problem.sequences && piece->sequence_count > 0 &&
-        learner->options->task == MD_TASK_AUTO)
+        learner->options->task == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, piece->source, 0,
                           "this piece has sequences and the rows of earlier ones stood alone; say "
                           "--task multiclass to look at each row by itself");
@@ -96,7 +96,8 @@ static medley_status check_size(const md_problem *problem, const md_label_union 
                                 medley_error *error)
 {
     const md_strings *names = &both->all->label_names;
-    if (problem->options->task == MD_TASK_BINARY && names->count > 2)
+    if (md_task_of(problem->options, problem->train) == &md_task_binary &&
+        problem->options->task > 0 && names->count > 2)
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                           "%zu different labels so far, --task binary expects two; use --task "
                           "multiclass",

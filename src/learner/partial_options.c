@@ -146,11 +146,11 @@ static medley_status check_idle(const medley_options *options, const medley_opti
 
 static medley_status check_values(const medley_options *options, medley_error *error)
 {
-    if (options->task == MD_TASK_REGRESSION)
+    if (options->task > 0 && md_tasks[options->task - 1] == &md_task_regression)
         return md_fail(error, MEDLEY_USAGE,
                        "learning piece by piece is for labels, not for numbers; --task regression "
                        "needs medley_fit and method spicy");
-    if (options->task == MD_TASK_TREE)
+    if (options->task > 0 && md_tasks[options->task - 1] == &md_task_tree)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "learning piece by piece is for labels, not for trees; use medley_fit");
     if (options->normalize == MD_NORM_CENTER)

@@ -9,7 +9,7 @@
 #include "feature/feature.h"
 #include "gram/store.h"
 #include "learner/online.h"
-#include "model/model.h"
+#include "task/task.h"
 
 typedef enum md_source { MD_FROM_KERNEL, MD_FROM_TEMPLATE, MD_FROM_LABELS, MD_FROM_ARCS } md_source;
 
@@ -122,9 +122,6 @@ medley_status md_problem_block(md_block **block, md_problem *problem, size_t can
 medley_status md_problem_find_task(md_problem *problem, medley_error *error);
 medley_status md_problem_find_loss(md_problem *problem, medley_error *error);
 medley_status md_problem_find_penalty(md_problem *problem, medley_error *error);
-
-/* The task that the options and the data mean. */
-md_task md_task_of(const medley_options *options, const medley_dataset *train);
 
 /* C where no strength is given. Batch methods choose it by the kernels instead. */
 double md_default_C(const md_method *method, bool trees);

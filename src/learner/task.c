@@ -16,12 +16,13 @@ static bool has_only_targets(const medley_dataset *data)
     return data->label == NULL && data->target != NULL;
 }
 
-static medley_status check_labels(const medley_dataset *train, md_task task, medley_error *error)
+static medley_status check_labels(const medley_dataset *train, const md_task *task,
+                                  medley_error *error)
 {
     if (train->rows == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "there are no rows to learn from");
-    if (has_only_targets(train) && task == MD_TASK_REGRESSION)
+    if (has_only_targets(train) && task == &md_task_regression)
         return MEDLEY_OK;
     if (has_only_targets(train))
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
@@ -77,62 +78,36 @@ static bool look_like_numbers(const medley_dataset *train)
     return train->label_names.count > train->rows / 2 && train->label_names.count > 50;
 }
 
-/* No templates, or built-in ones of arcs: heads are wanted, not tags. */
-static bool speaks_of_arcs(const medley_options *options)
-{
-    bool found =
-        options->template == NULL && options->kernels == NULL && options->kernel_files == NULL;
-    for (size_t i = 0; !found && options->template != NULL && md_arc_sets[i].name != NULL; i++)
-        found = strcmp(options->template, md_arc_sets[i].name) == 0;
-    return found;
-}
-
-md_task md_task_of(const medley_options *options, const medley_dataset *train)
-{
-    if (options->task != MD_TASK_AUTO)
-        return (md_task)options->task;
-    const bool words_only = train->table_count == 0 && train->gram_count == 0;
-    const bool as_usual = train->label_column == MD_ARC_UPOS; /* no other label was asked for */
-    if (train->head != NULL && words_only && as_usual && speaks_of_arcs(options))
-        return MD_TASK_TREE;
-    if (train->sequence_count > 0)
-        return MD_TASK_CHAIN;
-    if (has_only_targets(train))
-        return MD_TASK_REGRESSION;
-    return train->label_names.count == 2 ? MD_TASK_BINARY : MD_TASK_MULTICLASS;
-}
-
-static medley_status check_task(const md_problem *problem, md_task task, medley_error *error)
+static medley_status check_task(const md_problem *problem, const md_task *task, medley_error *error)
 {
     const medley_dataset *train = problem->train;
     const size_t labels = train->label_names.count;
-    if (task == MD_TASK_BINARY && labels != 2)
+    if (task == &md_task_binary && labels != 2)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "%zu different labels found, --task binary expects two; use --task "
                           "multiclass, or --label if this is not the label column",
                           labels);
-    if (task == MD_TASK_CHAIN && train->sequence_count == 0)
+    if (task == &md_task_chain && train->sequence_count == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "--task chain expects sequences and these rows stand alone; use a format "
                           "that has them (columns, conllu, letter, attributes)");
-    if (problem->options->task == MD_TASK_AUTO && task == MD_TASK_MULTICLASS &&
-        look_like_numbers(train))
+    if (problem->options->task == 0 && task == &md_task_multiclass && look_like_numbers(train))
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "%zu different numeric labels in %zu rows look like numbers to be "
                           "predicted, not classes; say --task regression, check --label, or say "
                           "--task multiclass",
                           labels, train->rows);
-    if (task == MD_TASK_REGRESSION && (!problem->method->batch || problem->method->labels_only))
+    if (task == &md_task_regression && (!problem->method->batch || problem->method->labels_only))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s learns labels, not numbers; use --method spicy for --task "
                        "regression",
                        problem->method->name);
-    if (task == MD_TASK_TREE && problem->method->batch)
+    if (task == &md_task_tree && problem->method->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is for rows that stand alone; use --method spom or obscure for "
                        "trees",
                        problem->method->name);
-    if (task == MD_TASK_CHAIN && problem->method->batch)
+    if (task == &md_task_chain && problem->method->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is for rows that stand alone; use --method spom for sequences, "
                        "or --task multiclass to look at each row by itself",
@@ -142,29 +117,26 @@ static medley_status check_task(const md_problem *problem, md_task task, medley_
 
 medley_status md_problem_find_task(md_problem *problem, medley_error *error)
 {
-    static const char *const names[] = {"auto",       "binary", "regression",
-                                        "multiclass", "chain",  "tree"};
-    static const char *const structures[] = {[MD_TASK_CHAIN] = "chain", [MD_TASK_TREE] = "tree"};
     const medley_dataset *train = problem->train;
-    const md_task task = md_task_of(problem->options, train);
-    const bool trees = problem->trees = task == MD_TASK_TREE;
+    const md_task *task = md_task_of(problem->options, train);
+    const bool trees = problem->trees = task == &md_task_tree;
     medley_status status =
         trees ? md_trees_check(problem, error) : check_labels(train, task, error);
     if (status == MEDLEY_OK && !trees)
         status =
-            task == MD_TASK_REGRESSION ? check_numbers(train, error) : check_classes(train, error);
+            task == &md_task_regression ? check_numbers(train, error) : check_classes(train, error);
     if (status == MEDLEY_OK)
         status = check_task(problem, task, error);
     if (status < 0)
         return status;
-    problem->sequences = task == MD_TASK_CHAIN;
-    problem->regression = task == MD_TASK_REGRESSION;
-    problem->task = names[task];
+    problem->sequences = task == &md_task_chain;
+    problem->regression = task == &md_task_regression;
+    problem->task = task->about.name;
     problem->gold = trees ? train->head : train->label;
-    problem->space = (md_space){
-        .structure = md_structure_find(structures[task] ? structures[task] : "multiclass"),
-        .shape = {.labels = problem->regression || trees ? 1 : train->label_names.count,
-                  .many_roots = problem->options->roots == MD_ROOTS_MANY}};
+    problem->space =
+        (md_space){.structure = task->structure ? task->structure : &md_structure_multiclass,
+                   .shape = {.labels = problem->regression || trees ? 1 : train->label_names.count,
+                             .many_roots = problem->options->roots == MD_ROOTS_MANY}};
     return MEDLEY_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef MD_CHOICE_H
 #define MD_CHOICE_H
 
-#include "learner/options.h"
+#include "settings/options.h"
 #include "medley/select.h"
 
 /* The values of a choice, as a NULL-terminated list for md_texts_free: pieces between commas (of

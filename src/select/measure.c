@@ -60,9 +60,9 @@ struct facts {
 static struct facts find_facts(const medley_dataset *dataset, const medley_options *options)
 {
     enum { DEPREL = 7 }; /* column of CoNLL-U */
-    const md_task task = md_task_of(options, dataset);
-    struct facts facts = {.numbers = task == MD_TASK_REGRESSION,
-                          .trees = task == MD_TASK_TREE,
+    const md_task *task = md_task_of(options, dataset);
+    struct facts facts = {.numbers = task == &md_task_regression,
+                          .trees = task == &md_task_tree,
                           .sequences = dataset->sequence_count > 0};
     facts.chunks = facts.sequences && !facts.trees && md_chunk_labels(&dataset->label_names);
     if (facts.trees && dataset->token_columns > DEPREL) {

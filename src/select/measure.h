@@ -3,7 +3,7 @@
 #ifndef MD_MEASURE_H
 #define MD_MEASURE_H
 
-#include "learner/options.h"
+#include "settings/options.h"
 #include "medley/select.h"
 
 typedef struct md_measure {

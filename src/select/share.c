@@ -232,7 +232,7 @@ medley_status md_share_make(md_share *share, const medley_dataset *dataset,
         .options = options,
         .method = method,
         .threads = limits->threads,
-        .trees = md_task_of(options, dataset) == MD_TASK_TREE,
+        .trees = md_task_of(options, dataset) == &md_task_tree,
     };
     *share = (md_share){.data = *dataset, .trees = problem.trees};
     medley_status status = MEDLEY_OK;

@@ -208,7 +208,6 @@ static double log_partition(md_shape shape, size_t length, const float *score, f
     return value;
 }
 
-extern const md_structure md_structure_chain;
 const md_structure md_structure_chain = {
     .name = "chain",
     .summary = "sequences: one label per row, neighbouring labels scored too",

@@ -118,7 +118,6 @@ static double log_partition(md_shape shape, size_t length, const float *score, f
     return total;
 }
 
-extern const md_structure md_structure_multiclass;
 const md_structure md_structure_multiclass = {
     .name = "multiclass",
     .summary = "one label per row",

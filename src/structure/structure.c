@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MD_STRUCTURE(name) extern const md_structure md_structure_##name;
-#include "structure/structures.def"
-#undef MD_STRUCTURE
-
 const md_structure *const md_structures[] = {
 #define MD_STRUCTURE(name) &md_structure_##name,
 #include "structure/structures.def"

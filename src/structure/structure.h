@@ -108,6 +108,9 @@ typedef struct md_structure {
     double (*log_outputs)(md_shape shape, size_t length); /* log of the number of outputs */
 } md_structure;
 
+#define MD_STRUCTURE(name) extern const md_structure md_structure_##name;
+#include "structure/structures.def"
+#undef MD_STRUCTURE
 extern const md_structure *const md_structures[]; /* NULL-terminated */
 const md_structure *md_structure_find(const char *name);
 

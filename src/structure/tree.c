@@ -175,7 +175,6 @@ static double log_partition(md_shape shape, size_t length, const float *score, f
     return sum_of_one(&tree, marginal, scratch);
 }
 
-extern const md_structure md_structure_tree;
 const md_structure md_structure_tree = {
     .name = "tree",
     .summary = "dependency trees: a head for each word of a sentence",

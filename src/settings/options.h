@@ -6,14 +6,6 @@
 #include "medley/options.h"
 #include "param/param.h"
 
-typedef enum md_task {
-    MD_TASK_AUTO,
-    MD_TASK_BINARY,
-    MD_TASK_REGRESSION,
-    MD_TASK_MULTICLASS,
-    MD_TASK_CHAIN,
-    MD_TASK_TREE
-} md_task;
 typedef enum md_roots { MD_ROOTS_ONE, MD_ROOTS_MANY } md_roots;
 typedef enum md_storage { MD_STORE_SINGLE, MD_STORE_WIDE } md_storage;
 typedef enum md_schedule {
@@ -36,7 +28,8 @@ typedef enum md_bigram {
 #define MD_DEFAULT_EPOCHS2 30
 
 struct medley_options {
-    int task, storage;
+    int task; /* 0: auto; else its place in md_task_names */
+    int storage;
     char *method, *loss, *penalty;
     double lambda, C, spicy_C; /* NaN: not given */
     double gap, ridge;
@@ -77,6 +70,8 @@ struct medley_options {
 };
 
 extern const md_param md_option_table[];
+
+extern const char *const md_task_names[]; /* "auto", then those of tasks.def (task/tasks.c) */
 
 /* kernel_specs.c: all kernel specs: those given one by one and those in files. *specs is NULL if
  * there are none; the caller frees it with md_texts_free. */

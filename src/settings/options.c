@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one table of training options: names, defaults, ranges and help for the command line, the
  * manual, completion and bindings. */
-#include "learner/options.h"
+#include "settings/options.h"
 
 #include "base/memory.h"
 #include "gram/bank.h"
-#include "learner/problem.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const task_names[] = {"auto",  "binary", "regression", "multiclass",
-                                         "chain", "tree",   NULL};
 static const char *const roots_names[] = {"one", "many", NULL};
 static const char *const storage_names[] = {"float32", "float64", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
@@ -27,7 +24,7 @@ const md_param md_option_table[] = {
      .type = MD_CHOICE,
      .offset = FIELD(task),
      .fallback = "auto",
-     .choices = task_names,
+     .choices = md_task_names,
      .argument = "auto|binary|regression|multiclass|chain|tree",
      .help = "what is predicted; auto: dependency trees (tree) of CoNLL-U files without chain "
              "templates, sequences of labels (chain) where the data have sequences, else one label "

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sequences of labels. */
+#include "task/task.h"
+
+static bool fits(const medley_options *options, const medley_dataset *data)
+{
+    (void)options;
+    return data->sequence_count > 0;
+}
+
+const md_task md_task_chain = {
+    .about = {.name = "chain",
+              .summary =
+                  "a label for each row of a sequence, by its features and the labels beside it",
+              .takes =
+                  MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_CONTEXT | MD_TAKES_PROBABILITIES},
+    .structure = &md_structure_chain,
+    .by_sequence = true,
+    .fits = fits,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any number of labels. */
+#include "task/task.h"
+
+static bool fits(const medley_options *options, const medley_dataset *data)
+{
+    (void)options;
+    return data->label_names.count != 2;
+}
+
+const md_task md_task_multiclass = {
+    .about = {.name = "multiclass",
+              .summary = "one of several labels for each row",
+              .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_PROBABILITIES},
+    .structure = &md_structure_multiclass,
+    .fits = fits,
+};
