@@ -30,6 +30,14 @@ typedef struct md_step {
     double eta;
 } md_step;
 
+/* Features that are made for some examples at a time. open makes those of examples[0] and as many
+ * after it as fit, a multiple of `batch` of them unless it is all `count`, and tells how many. */
+typedef struct md_window {
+    void *context;
+    medley_status (*open)(void *context, const size_t *examples, size_t count, size_t batch,
+                          size_t *opened, medley_error *error);
+} md_window;
+
 typedef struct md_block md_block;
 
 /* Called for every piece of a block's state. */

@@ -33,7 +33,7 @@ static medley_status borrow_coefficients(md_builder *b)
     const md_problem *problem = b->problem;
     const md_coefficients *plain = b->trained->plain;
     for (size_t c = 0; c < problem->candidate_count; c++) {
-        if (problem->candidates[c].source != MD_FROM_KERNEL)
+        if (problem->candidates[c].origin != MD_FROM_KERNEL)
             continue;
         const size_t m = problem->candidates[c].index;
         const bool active = plain->body[m] != NULL && plain->norm[m] > 0;
@@ -211,7 +211,7 @@ static void find_norms(md_builder *b, double *norm)
             continue;
         }
         for (size_t c = 0; c < problem->candidate_count; c++)
-            if (problem->candidates[c].source == MD_FROM_KERNEL) {
+            if (problem->candidates[c].origin == MD_FROM_KERNEL) {
                 norm[c] = learnt->norm / (double)problem->bank.count;
                 b->model->blocks[c].features = features;
             }
@@ -251,11 +251,10 @@ static medley_status describe_blocks(md_builder *b)
     return MEDLEY_OK;
 }
 
-/* What scores mean: labels, bias, link. */
+/* What scores mean: bias, link, and what the task adds. */
 static medley_status describe_outputs(md_builder *b)
 {
     medley_model *model = b->model;
-    const md_strings *labels = &b->problem->train->label_names;
     const md_coefficients *plain = b->trained->plain;
     model->outputs = b->outputs;
     if (plain != NULL && plain->bias != NULL) {
@@ -263,18 +262,10 @@ static medley_status describe_outputs(md_builder *b)
         if (model->bias == NULL)
             return md_fail_memory(b->error, plain->outputs * sizeof *model->bias);
     }
-    if (b->problem->regression)
-        return MEDLEY_OK;
-    model->space = b->problem->space;
-    if (b->problem->trees) { /* relations come with the labeller */
-        model->space.shape.projective = b->problem->options->projective;
-        return MEDLEY_OK;
-    }
     model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
-    for (size_t l = 0; l < labels->count; l++)
-        if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
-            return md_fail_memory(b->error, strlen(labels->items[l]));
-    return MEDLEY_OK;
+    if (b->problem->task->build == NULL)
+        return MEDLEY_OK;
+    return b->problem->task->build(model, b->problem, b->learnt, b->learnt_count, b->error);
 }
 
 /* Methods with blocks say nothing of duals. */
@@ -300,7 +291,7 @@ static medley_status tell_story(md_builder *b)
     const md_coefficients *plain = trained->plain;
     medley_summary *summary = &model->summary;
     const double n = (double)problem->example_count;
-    model->task = copy_of(problem->task);
+    model->task = copy_of(problem->task->about.name);
     model->method = copy_of(problem->method->name);
     model->loss = copy_of(problem->loss_name ? problem->loss_name : problem->loss->name);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
@@ -330,20 +321,14 @@ static medley_status tell_story(md_builder *b)
     return MEDLEY_OK;
 }
 
-static size_t count_outputs(const md_problem *problem, const md_trained *trained)
-{
-    if (trained->plain != NULL)
-        return trained->plain->outputs;
-    return problem->regression || problem->trees ? 1 : problem->train->label_names.count;
-}
-
 medley_status md_model_build(medley_model **result, md_problem *problem, const md_trained *trained,
                              medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_builder b = {.problem = problem,
                     .trained = trained,
-                    .outputs = count_outputs(problem, trained),
+                    .outputs =
+                        trained->plain ? trained->plain->outputs : problem->space.shape.labels,
                     .error = error};
     b.model = md_calloc(1, sizeof *b.model);
     if (b.model == NULL)
@@ -352,7 +337,6 @@ medley_status md_model_build(medley_model **result, md_problem *problem, const m
     MEDLEY_TRY(find_support(&b));
     MEDLEY_TRY(copy_bodies(&b));
     MEDLEY_TRY(copy_points(&b));
-    MEDLEY_TRY(problem->trees ? md_builder_copy_arcs(&b) : md_builder_copy_features(&b));
     MEDLEY_TRY(describe_blocks(&b));
     MEDLEY_TRY(describe_outputs(&b));
     MEDLEY_TRY(copy_epochs(&b));
@@ -364,9 +348,6 @@ done:
     for (size_t i = 0; b.learnt != NULL && i < b.learnt_count; i++)
         free(b.learnt[i].values);
     free(b.learnt);
-    for (size_t t = 0; b.kept != NULL && t < b.template_count; t++)
-        free(b.kept[t]);
-    free(b.kept);
     free(b.kernels);
     free(b.learnt_of);
     medley_model_free(b.model);
@@ -384,7 +365,7 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
     if (status == MEDLEY_OK)
         status = medley_predict(&prediction, model, problem->dev, problem->threads, error);
     if (status == MEDLEY_OK) {
-        const int32_t *predicted = prediction->head ? prediction->head : prediction->label;
+        const int32_t *predicted = problem->task->outputs(prediction);
         size_t right = 0;
         for (size_t r = 0; r < problem->dev->rows; r++)
             right += problem->dev_gold[r] == predicted[r];

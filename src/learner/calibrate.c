@@ -46,14 +46,11 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
     const medley_dataset *train = problem->train;
     if (!problem->options->calibrate)
         return MEDLEY_OK;
-    if (problem->trees)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--calibrate is about the probabilities of labels, and --task tree predicts "
-                       "trees; leave out --calibrate");
-    if (problem->regression)
+    if ((problem->task->about.takes & MD_TAKES_PROBABILITIES) == 0)
         return md_fail(error, MEDLEY_USAGE,
-                       "--calibrate is about the probabilities of labels, and --task regression "
-                       "predicts numbers; leave out --calibrate");
+                       "--calibrate is about the probabilities of labels, and --task %s has none; "
+                       "leave out --calibrate",
+                       problem->task->about.name);
     if (problem->method->batch && train->sequence_count > 0)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s calibrates rows that stand alone, and these data have "
@@ -63,9 +60,9 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "--calibrate holds out a fifth of the %s, and %zu are too few for that; "
                           "give at least %d or leave out --calibrate",
-                          problem->sequences ? "sequences" : "rows", problem->example_count,
+                          problem->task->by_sequence ? "sequences" : "rows", problem->example_count,
                           FEWEST_EXAMPLES);
-    return problem->sequences ? MEDLEY_OK : check_labels(train, error);
+    return problem->task->by_sequence ? MEDLEY_OK : check_labels(train, error);
 }
 
 /* ---- online methods ---- */
@@ -90,7 +87,7 @@ static medley_status fit_sequences(md_calibration *calibration, struct held_out 
 {
     const md_held_sequences sequences = {.space = held->problem->space,
                                          .count = held->division->held_count,
-                                         .longest = md_longest_example(held->problem),
+                                         .longest = held->problem->longest,
                                          .scores = score_sequence,
                                          .context = held,
                                          .threads = held->problem->threads};
@@ -161,7 +158,7 @@ medley_status md_calibrate(medley_model **model, md_problem *problem, const md_t
 {
     medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
-    const md_division_rule rule = rule_for(problem->sequences);
+    const md_division_rule rule = rule_for(problem->task->by_sequence);
     md_division division = {0};
     md_trained again = {.blocks = trained->blocks,
                         .candidate = trained->candidate,
@@ -175,8 +172,8 @@ medley_status md_calibrate(medley_model **model, md_problem *problem, const md_t
     MEDLEY_TRY(train_again(problem, &again, trained->eta0, &division, error));
     if (status == MEDLEY_STOPPED)
         goto done;
-    MEDLEY_TRY(problem->sequences ? fit_sequences(&(*model)->calibration, &held, error)
-                                  : fit_rows(&(*model)->calibration, &held, error));
+    MEDLEY_TRY(problem->task->by_sequence ? fit_sequences(&(*model)->calibration, &held, error)
+                                          : fit_rows(&(*model)->calibration, &held, error));
 done:
     finish(model, start, status);
     free(again.epochs);

@@ -10,36 +10,25 @@ enum context { PAIRS, TRIPLES, ENDS };
 const char *const md_context_names[] = {
     [PAIRS] = "bigram", [TRIPLES] = "trigram", [ENDS] = "ends", NULL};
 
-medley_status md_problem_find_templates(md_problem *problem, medley_error *error)
-{
-    const char *path = problem->options->template;
-    if (problem->trees)
-        return md_arc_templates_read(&problem->arc_templates, path ? path : "built-in:arc-507",
-                                     error);
-    if (path == NULL)
-        return MEDLEY_OK;
-    return md_templates_read(&problem->templates, path, error);
-}
-
 static void add(md_problem *problem, md_candidate candidate)
 {
     problem->candidates[problem->candidate_count++] = candidate;
 }
 
-/* Is this block of the templates used? Pairs of labels make sense in chains only. */
-static bool is_used(const md_problem *problem, size_t block)
+/* Do labels look back on others? */
+static bool has_context(const md_problem *problem)
 {
-    return !md_templates_is_pair(problem->templates, block) ||
-           (problem->sequences && problem->options->bigram != MD_BIGRAM_NONE);
+    return (problem->task->about.takes & MD_TAKES_CONTEXT) != 0 &&
+           problem->options->bigram != MD_BIGRAM_NONE;
 }
 
 /* Label context that the templates do not bring along. */
 static void add_label_context(md_problem *problem, bool has_pairs, bool own_term)
 {
     const medley_options *options = problem->options;
-    md_candidate context = {.source = MD_FROM_LABELS, .own_term = own_term};
+    md_candidate context = {.origin = MD_FROM_LABELS, .own_term = own_term};
     const bool wants_pairs =
-        options->bigram != MD_BIGRAM_AUTO || problem->templates == NULL || options->order == 2;
+        options->bigram != MD_BIGRAM_AUTO || problem->source == NULL || options->order == 2;
     if (wants_pairs && !has_pairs) {
         context.kind = MD_PAIR_PARTS;
         context.name = md_context_names[PAIRS];
@@ -68,9 +57,10 @@ static void find_shape(md_problem *problem)
                                                                 : 0;
         shape->order = order > shape->order ? order : shape->order;
         shape->ends = shape->ends || candidate->kind == MD_END_PARTS;
-        if (candidate->source == MD_FROM_TEMPLATE && candidate->kind == MD_PAIR_PARTS)
-            shape->local_pairs = shape->local_pairs ||
-                                 !md_templates_is_constant(problem->templates, candidate->index);
+        if (candidate->origin == MD_FROM_TEMPLATE && candidate->kind == MD_PAIR_PARTS)
+            shape->local_pairs =
+                shape->local_pairs ||
+                !problem->source->class->facts(problem->source, candidate->index).constant;
     }
 }
 
@@ -97,11 +87,11 @@ static medley_status check_context(const md_problem *problem, medley_error *erro
     const bool wants_context = options->order == 2 || options->bigram_ends ||
                                options->bigram_scale != 1 || options->bigram == MD_BIGRAM_FIXED ||
                                options->bigram == MD_BIGRAM_LEARNED;
-    if (!problem->sequences && wants_context)
+    if ((problem->task->about.takes & MD_TAKES_CONTEXT) == 0 && wants_context)
         return md_fail(error, MEDLEY_USAGE,
                        "--bigram, --bigram-scale, --bigram-ends and --order are about sequences of "
                        "labels, and --task %s has none; leave them out",
-                       problem->task);
+                       problem->task->about.name);
     if (options->bigram == MD_BIGRAM_FIXED && problem->method->rule == MD_RULE_MIRROR)
         return md_fail(error, MEDLEY_USAGE,
                        "--method %s has one norm over all blocks and no term of its own for pairs "
@@ -115,13 +105,38 @@ static medley_status check_context(const md_problem *problem, medley_error *erro
     return MEDLEY_OK;
 }
 
+static void add_kernels(md_problem *problem)
+{
+    for (size_t m = 0; m < problem->bank.count; m++)
+        add(problem, (md_candidate){.origin = MD_FROM_KERNEL,
+                                    .index = m,
+                                    .kind = MD_ROW_PARTS,
+                                    .name = problem->bank.kernels[m].name});
+}
+
+/* Pairs of labels make sense only where labels look back on others. *has_pairs: there is a template
+ * of all pairs. */
+static void add_templates(md_problem *problem, bool own_term, bool *has_pairs)
+{
+    const md_source *source = problem->source;
+    for (size_t t = 0; t < md_source_count(source); t++) {
+        const md_template_facts facts = source->class->facts(source, t);
+        if (facts.pair && !has_context(problem))
+            continue;
+        *has_pairs = *has_pairs || (facts.pair && facts.constant);
+        add(problem, (md_candidate){.origin = MD_FROM_TEMPLATE,
+                                    .index = t,
+                                    .kind = facts.pair ? MD_PAIR_PARTS : MD_ROW_PARTS,
+                                    .name = source->class->name(source, t),
+                                    .own_term = facts.pair && own_term});
+    }
+}
+
 medley_status md_problem_list_candidates(md_problem *problem, medley_error *error)
 {
     enum { CONTEXTS = 3 };
     const medley_options *options = problem->options;
-    const size_t templates = problem->templates ? md_templates_count(problem->templates) : 0;
-    const size_t arcs = problem->arc_templates ? md_arc_templates_count(problem->arc_templates) : 0;
-    const size_t most = problem->bank.count + templates + arcs + CONTEXTS;
+    const size_t most = problem->bank.count + md_source_count(problem->source) + CONTEXTS;
     const medley_status status = check_context(problem, error);
     if (status < 0)
         return status;
@@ -131,30 +146,11 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
     const bool may_own = problem->method->rule == MD_RULE_PROX; /* else one norm is over all */
     const bool own_term =
         may_own && (options->bigram == MD_BIGRAM_FIXED ||
-                    (options->bigram == MD_BIGRAM_AUTO && problem->templates == NULL));
+                    (options->bigram == MD_BIGRAM_AUTO && problem->source == NULL));
     bool has_pairs = false;
-    for (size_t m = 0; m < problem->bank.count; m++)
-        add(problem, (md_candidate){.source = MD_FROM_KERNEL,
-                                    .index = m,
-                                    .kind = MD_ROW_PARTS,
-                                    .name = problem->bank.kernels[m].name});
-    for (size_t t = 0; t < templates; t++) {
-        const bool pair = md_templates_is_pair(problem->templates, t);
-        if (!is_used(problem, t))
-            continue;
-        has_pairs = has_pairs || (pair && md_templates_is_constant(problem->templates, t));
-        add(problem, (md_candidate){.source = MD_FROM_TEMPLATE,
-                                    .index = t,
-                                    .kind = pair ? MD_PAIR_PARTS : MD_ROW_PARTS,
-                                    .name = md_templates_name(problem->templates, t),
-                                    .own_term = pair && own_term});
-    }
-    for (size_t t = 0; t < arcs; t++)
-        add(problem, (md_candidate){.source = MD_FROM_ARCS,
-                                    .index = t,
-                                    .kind = MD_ROW_PARTS,
-                                    .name = md_arc_templates_name(problem->arc_templates, t)});
-    if (problem->sequences && options->bigram != MD_BIGRAM_NONE)
+    add_kernels(problem);
+    add_templates(problem, own_term, &has_pairs);
+    if (has_context(problem))
         add_label_context(problem, has_pairs, own_term);
     if (problem->candidate_count == 0)
         return md_fail(error, MEDLEY_USAGE,

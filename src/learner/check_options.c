@@ -24,7 +24,7 @@ medley_status md_problem_check_scales(const md_problem *problem, medley_error *e
         for (size_t c = 0; c < problem->candidate_count; c++)
             used = used || md_selection_matches(list[i], (size_t)(equals - list[i]),
                                                 problem->candidates[c].name,
-                                                problem->candidates[c].source != MD_FROM_KERNEL);
+                                                problem->candidates[c].origin != MD_FROM_KERNEL);
         if (!used)
             return md_fail(error, MEDLEY_USAGE,
                            "--block-scale '%s': there is no block of that name; the first is '%s'",
@@ -96,7 +96,7 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
     const medley_status status = check_mirror_options(problem, error);
     if (status < 0)
         return status;
-    const bool trees = md_task_of(options, problem->train) == &md_task_tree;
+    const bool trees = (problem->task->about.takes & MD_TAKES_ARCS) != 0;
     if (!trees && (options->tags != NULL || options->roots != MD_ROOTS_ONE || options->projective ||
                    options->unlabelled))
         return md_fail(error, MEDLEY_USAGE,
@@ -106,10 +106,6 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
         return md_fail(error, MEDLEY_USAGE,
                        "--min-count has no place in --task tree, whose features are hashed; leave "
                        "it out");
-    if (trees && options->hash_bits > 0 && options->hash_bits < 5) /* files count slots by 32 */
-        return md_fail(error, MEDLEY_USAGE,
-                       "--hash-bits %lld is too few for --task tree; give 5 to 28",
-                       options->hash_bits);
     if (!trees && options->template == NULL && (options->min_count > 1 || options->hash_bits > 0))
         return md_fail(error, MEDLEY_USAGE,
                        "--min-count and --hash-bits are about the features of templates; give "

@@ -77,8 +77,8 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     md_text_clear(&text);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
         key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
-    const bool searched =
-        isnan(problem->eta0) && problem->method->rule != MD_RULE_MIRROR && !problem->trees;
+    const bool searched = isnan(problem->eta0) && problem->method->rule != MD_RULE_MIRROR &&
+                          problem->task->defaults.rate == NULL;
     /* where averaging starts and how long rates are tried depends on the number of epochs */
     const size_t by_epochs[] = {
         options.average

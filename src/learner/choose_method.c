@@ -52,10 +52,9 @@ medley_status md_method_choose(const md_method **method, const medley_options *o
     const char *name = options->method;
     const bool named = strcmp(name, "auto") != 0;
     const md_task *task = md_task_of(options, train);
-    const bool batch =
-        task == &md_task_regression ||
-        (task == &md_task_binary && dev == NULL && !md_options_speak_of_online(options) &&
-         options->template == NULL && suits_batch(options, train, named));
+    const bool batch = task->structure == NULL ||
+                       (task->one_score && dev == NULL && !md_options_speak_of_online(options) &&
+                        options->template == NULL && suits_batch(options, train, named));
     if (!named)
         name = batch ? "spicy" : "spom";
     *method = find_method(name);

@@ -18,6 +18,66 @@ static medley_status build_empty(medley_model **model, md_problem *problem, medl
     return status < 0 ? status : MEDLEY_STOPPED;
 }
 
+/* ---- a second problem ---- */
+
+static bool rename_stage(void *context, const medley_progress *progress)
+{
+    md_problem *problem = context;
+    medley_progress renamed = *progress;
+    renamed.stage = problem->task->companion;
+    return problem->watch.progress(problem->watch.context, &renamed);
+}
+
+medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_dataset *data = NULL;
+    medley_options *options = NULL;
+    md_problem second = {0};
+    const medley_observer observer = {.context = problem, .progress = rename_stage};
+    const md_method *method = NULL;
+    if (problem->task->derive == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(problem->task->derive(&data, &options, problem, error));
+    if (data == NULL)
+        goto done;
+    MEDLEY_TRY(md_method_choose(&method, options, data, NULL, error));
+    MEDLEY_TRY(md_problem_init(&second, data, NULL, options, &observer, method, error));
+    MEDLEY_TRY(second.stopped ? build_empty(companion, &second, error)
+                              : method->fit(companion, &second, error));
+    status = MEDLEY_OK; /* stopped: problem->stopped tells, and the model is valid */
+done:
+    md_problem_clear(&second);
+    medley_dataset_free(data);
+    medley_options_free(options);
+    return status;
+}
+
+/* ---- the front door ---- */
+
+/* The companion first: an interrupted run still has it. */
+static medley_status fit_with_companion(medley_model **model, md_problem *problem,
+                                        medley_error *error)
+{
+    medley_model *companion = NULL;
+    medley_status status = md_fit_companion(&companion, problem, error);
+    if (status < 0)
+        return status;
+    status = problem->stopped ? build_empty(model, problem, error)
+                              : problem->method->fit(model, problem, error);
+    if (status < 0 || companion == NULL) {
+        medley_model_free(companion);
+        return status;
+    }
+    const medley_status joined = problem->task->join(*model, companion, error);
+    if (joined == MEDLEY_OK)
+        return status;
+    medley_model_free(companion);
+    medley_model_free(*model);
+    *model = NULL;
+    return joined;
+}
+
 medley_status medley_fit(medley_model **model, const medley_dataset *train,
                          const medley_dataset *dev, const medley_options *options,
                          const medley_observer *observer, medley_error *error)
@@ -25,7 +85,6 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     medley_status status = MEDLEY_OK;
     medley_options *defaults = NULL;
     md_problem problem = {0};
-    medley_model *labeller = NULL;
     if (options == NULL) {
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
@@ -34,24 +93,12 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
     MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, method, error));
     MEDLEY_TRY(md_calibrate_check(&problem, error));
-    if (problem.trees && !options->unlabelled) /* first: who stops the rest still has relations */
-        MEDLEY_TRY(md_labeller_fit(&labeller, &problem, error));
-    status =
-        problem.stopped ? build_empty(model, &problem, error) : method->fit(model, &problem, error);
-    if (status >= 0 && labeller != NULL) {
-        const medley_status joined = md_labeller_join(*model, &labeller, error);
-        if (joined < 0) {
-            medley_model_free(*model);
-            *model = NULL;
-            status = joined;
-        }
-    }
+    status = fit_with_companion(model, &problem, error);
     if (status == MEDLEY_OK && method->batch) {
         md_problem_clear(&problem); /* the kernel values make room for others */
         status = md_calibrate_batch(model, train, options, observer, error);
     }
 done:
-    medley_model_free(labeller);
     md_problem_clear(&problem);
     medley_options_free(defaults);
     return status;

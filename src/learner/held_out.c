@@ -47,22 +47,13 @@ void md_score_example(const md_problem *problem, const md_trained *trained, md_e
         trained->blocks[b]->class->score(trained->blocks[b], example, score);
 }
 
-size_t md_longest_example(const md_problem *problem)
-{
-    size_t longest = 1;
-    for (size_t e = 0; e < problem->example_count; e++)
-        longest = problem->examples[e].length > longest ? problem->examples[e].length : longest;
-    return longest;
-}
-
 medley_status md_held_out_accuracy(double *accuracy, const md_problem *problem,
                                    const md_trained *trained, const md_division *division,
                                    medley_error *error)
 {
     const md_space space = problem->space;
     md_inference inference;
-    const medley_status status =
-        md_inference_init(&inference, space, md_longest_example(problem), error);
+    const medley_status status = md_inference_init(&inference, space, problem->longest, error);
     if (status < 0)
         return status;
     size_t right = 0;

@@ -28,8 +28,6 @@ void md_division_clear(md_division *division);
 void md_score_example(const md_problem *problem, const md_trained *trained, md_example example,
                       float *score);
 
-size_t md_longest_example(const md_problem *problem);
-
 /* Share of the held-out rows whose label is right. */
 medley_status md_held_out_accuracy(double *accuracy, const md_problem *problem,
                                    const md_trained *trained, const md_division *division,

@@ -11,11 +11,6 @@ static medley_status refuse_others(const md_problem *problem, const char *penalt
 {
     const char *method = problem->method->name;
     const char *asked = problem->options->penalty;
-    if (problem->regression)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method %s learns labels, not numbers; use --method spicy for --task "
-                       "regression",
-                       method);
     if (strcmp(problem->margin_loss->name, "hinge") != 0)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is made of support vector machines, whose loss is hinge; leave "

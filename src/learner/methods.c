@@ -34,7 +34,7 @@ static medley_status make_blocks(md_trained *trained, md_problem *problem, long 
     medley_status status = MEDLEY_OK;
     for (size_t c = 0; c < most && status == MEDLEY_OK; c++) {
         const md_candidate *candidate = &problem->candidates[c];
-        if (candidate->source == MD_FROM_KERNEL && kernel != ALL_KERNELS &&
+        if (candidate->origin == MD_FROM_KERNEL && kernel != ALL_KERNELS &&
             candidate->index != (size_t)kernel)
             continue;
         status = md_problem_block(&trained->blocks[trained->block_count], problem, c, error);
@@ -80,12 +80,12 @@ static medley_status refuse_others(const md_problem *problem, bool explicit_kern
     const char *method = problem->method->name;
     for (size_t c = 0; c < problem->candidate_count; c++) {
         const md_candidate *candidate = &problem->candidates[c];
-        if (candidate->source == MD_FROM_TEMPLATE || candidate->source == MD_FROM_ARCS)
+        if (candidate->origin == MD_FROM_TEMPLATE)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "--method %s compares kernels and '%s' is a template; leave out "
                            "--template or use --method spom",
                            method, candidate->name);
-        if (!explicit_kernels && candidate->source == MD_FROM_KERNEL &&
+        if (!explicit_kernels && candidate->origin == MD_FROM_KERNEL &&
             problem->bank.kernels[candidate->index].explicit_weights)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "--method %s works on kernels; '%s' has explicit weights", method,
@@ -166,7 +166,8 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
     md_trained trained = {0};
     size_t best = 0;
     md_division division = {0};
-    const md_division_rule rule = {.sequences = problem->sequences, .by_label = true, .which = 5};
+    const md_division_rule rule = {
+        .sequences = problem->task->by_sequence, .by_label = true, .which = 5};
     if (problem->options->checkpoint != NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method best trains many models and has no --checkpoint");

@@ -6,9 +6,9 @@
 #define MD_ONLINE_H
 
 #include "block/block.h"
-#include "settings/options.h"
 #include "loss/loss.h"
 #include "penalty/penalty.h"
+#include "settings/options.h"
 
 typedef enum md_rule {
     MD_RULE_PROX,   /* theta is what scores; the penalty's prox shrinks it */
@@ -39,14 +39,6 @@ typedef struct md_online_settings {
     uint64_t seed;
     size_t threads;
 } md_online_settings;
-
-/* Features that are made for some examples at a time. open makes those of examples[0] and as many
- * behind it as fit, a multiple of `batch` of them unless it is all `count`, and tells how many. */
-typedef struct md_window {
-    void *context;
-    medley_status (*open)(void *context, const size_t *examples, size_t count, size_t batch,
-                          size_t *opened, medley_error *error);
-} md_window;
 
 /* What is learnt from what; every pointer is borrowed. */
 typedef struct md_online_problem {

@@ -115,7 +115,7 @@ static medley_status learn_next(struct walk *walk, medley_error *error)
 {
     md_trained *trained = &walk->trained;
     trained->continues = !is_empty(trained);
-    if (!trained->continues || walk->given_rate || walk->problem->trees)
+    if (!trained->continues || walk->given_rate || walk->problem->task->defaults.rate != NULL)
         return learn(walk, error);
     double before = INFINITY;
     medley_status status = learn_with_care(walk, &before, error);

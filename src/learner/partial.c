@@ -68,10 +68,10 @@ static medley_status check_kind(const medley_learner *learner, const medley_data
         return md_fail_at(error, MEDLEY_USAGE, piece->source, 0,
                           "precomputed kernels are of rows that are known beforehand and have no "
                           "place in learning piece by piece; give the features");
-    if (learner->begun && learner->problem.sequences && piece->sequence_count == 0)
+    if (learner->begun && learner->problem.task->by_sequence && piece->sequence_count == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, piece->source, 0,
                           "earlier pieces had sequences and the rows of this one stand alone");
-    if (learner->begun && !learner->problem.sequences && piece->sequence_count > 0 &&
+    if (learner->begun && !learner->problem.task->by_sequence && piece->sequence_count > 0 &&
         learner->options->task == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, piece->source, 0,
                           "this piece has sequences and the rows of earlier ones stood alone; say "
@@ -96,16 +96,13 @@ static medley_status check_size(const md_problem *problem, const md_label_union 
                                 medley_error *error)
 {
     const md_strings *names = &both->all->label_names;
-    if (md_task_of(problem->options, problem->train) == &md_task_binary &&
-        problem->options->task > 0 && names->count > 2)
+    if (problem->options->task > 0 && problem->task->one_score && names->count > 2)
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                           "%zu different labels so far, --task binary expects two; use --task "
                           "multiclass",
                           names->count);
     const double labels = (double)names->count;
-    size_t longest = 0;
-    for (size_t e = 0; e < problem->example_count; e++)
-        longest = problem->examples[e].length > longest ? problem->examples[e].length : longest;
+    const size_t longest = problem->longest;
     if ((double)longest * labels + pow(labels, (double)problem->space.shape.order + 1) <
         (double)INT32_MAX)
         return MEDLEY_OK;

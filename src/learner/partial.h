@@ -45,7 +45,7 @@ struct medley_learner {
 static inline bool md_candidate_has_rows(const md_problem *problem, size_t c)
 {
     const md_candidate *candidate = &problem->candidates[c];
-    return candidate->source == MD_FROM_KERNEL &&
+    return candidate->origin == MD_FROM_KERNEL &&
            !md_kernel_has_weights(&problem->bank.kernels[candidate->index]);
 }
 

@@ -172,8 +172,8 @@ static void tell_problem(md_problem *problem, medley_dataset *rows, const medley
     problem->example_count = learner->examples;
     problem->began = md_clock_seconds() - learner->seconds;
     problem->seconds_kernels = learner->seconds_kernels;
-    if (learner->options->task == 0 && !problem->sequences)
-        problem->task = learner->known.labels.count == 2 ? "binary" : "multiclass";
+    if (!problem->task->by_sequence)
+        problem->task = md_task_of(learner->options, rows);
     problem->lambda = learner->strength / (double)learner->examples;
 }
 

@@ -146,13 +146,12 @@ static medley_status check_idle(const medley_options *options, const medley_opti
 
 static medley_status check_values(const medley_options *options, medley_error *error)
 {
-    if (options->task > 0 && md_tasks[options->task - 1] == &md_task_regression)
+    const md_task *task = options->task > 0 ? md_tasks[options->task - 1] : NULL;
+    if (task != NULL && (task->about.takes & MD_TAKES_PROBABILITIES) == 0)
         return md_fail(error, MEDLEY_USAGE,
-                       "learning piece by piece is for labels, not for numbers; --task regression "
-                       "needs medley_fit and method spicy");
-    if (options->task > 0 && md_tasks[options->task - 1] == &md_task_tree)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "learning piece by piece is for labels, not for trees; use medley_fit");
+                       "learning piece by piece is for labels, and --task %s has none; use "
+                       "medley_fit",
+                       task->about.name);
     if (options->normalize == MD_NORM_CENTER)
         return md_fail(error, MEDLEY_USAGE,
                        "--normalize center needs all rows at once; pieces come one by one, so use "

@@ -64,12 +64,13 @@ static medley_status check_path(const medley_path_options *path, const medley_op
     return check_lambdas(path, error);
 }
 
-/* ---- trees: every model has the same relations ---- */
+/* ---- a companion is the same for every model ---- */
 
 struct joining {
     medley_path_taker take;
     void *context;
-    void *bytes; /* of the model of relations, as a file would have it */
+    const md_task *task;
+    void *bytes; /* of the companion, as a file would have it */
     size_t size;
     medley_status status;
     medley_error *error;
@@ -78,14 +79,14 @@ struct joining {
 static bool join_and_take(void *context, medley_model *model)
 {
     struct joining *joining = context;
-    medley_model *labeller = NULL;
-    joining->status =
-        medley_model_read(&labeller, joining->bytes, joining->size, "relations", joining->error);
+    medley_model *companion = NULL;
+    joining->status = medley_model_read(&companion, joining->bytes, joining->size,
+                                        joining->task->companion, joining->error);
     if (joining->status == MEDLEY_OK)
-        joining->status = md_labeller_join(model, &labeller, joining->error);
-    medley_model_free(labeller);
+        joining->status = joining->task->join(model, companion, joining->error);
     if (joining->status == MEDLEY_OK)
         return joining->take(joining->context, model);
+    medley_model_free(companion);
     medley_model_free(model);
     return false;
 }
@@ -94,17 +95,16 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
                           struct joining *joining, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    medley_model *labeller = NULL;
+    medley_model *companion = NULL;
     medley_path_taker take = joining->take;
     void *context = joining->context;
-    if (problem->trees && !problem->options->unlabelled)
-        MEDLEY_TRY(md_labeller_fit(&labeller, problem, error));
+    MEDLEY_TRY(md_fit_companion(&companion, problem, error));
     if (problem->stopped) {
         status = MEDLEY_STOPPED;
         goto done;
     }
-    if (labeller != NULL) {
-        MEDLEY_TRY(medley_model_write(labeller, &joining->bytes, &joining->size, error));
+    if (companion != NULL) {
+        MEDLEY_TRY(medley_model_write(companion, &joining->bytes, &joining->size, error));
         take = join_and_take;
         context = joining;
     }
@@ -112,7 +112,7 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
     if (joining->status < 0)
         status = joining->status;
 done:
-    medley_model_free(labeller);
+    medley_model_free(companion);
     medley_bytes_free(joining->bytes);
     return status;
 }
@@ -135,7 +135,8 @@ medley_status medley_fit_path(const medley_dataset *train, const medley_options 
     MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
     MEDLEY_TRY(check_path(path, options, method, error));
     MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, observer, method, error));
-    struct joining joining = {.take = take, .context = context, .error = error};
+    struct joining joining = {
+        .take = take, .context = context, .task = problem.task, .error = error};
     status = walk(&problem, path, &joining, error);
 done:
     md_problem_clear(&problem);

@@ -8,12 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KERNEL_EPOCHS = 100,
-    EXPLICIT_EPOCHS = 12,
-    TREE_EPOCHS = 10
-};                                 /* unless --epochs says otherwise */
-enum { MOST_VALUES = 1000000000 }; /* bytes */
+enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs or the task say otherwise */
+enum { MOST_VALUES = 1000000000 };                  /* bytes */
 
 void md_problem_drop_rows(md_problem *problem)
 {
@@ -40,13 +36,8 @@ void md_problem_clear(md_problem *problem)
     md_store_free(problem->store);
     free(problem->dev_gold);
     md_bank_clear(&problem->bank);
-    md_templates_free(problem->templates);
-    md_arcs_free(problem->arcs);
-    md_arc_templates_free(problem->arc_templates);
-    free(problem->sentence);
-    free(problem->arc_weights);
-    md_features_free(problem->features);
-    free(problem->feature_ids);
+    if (problem->source != NULL)
+        problem->source->class->free(problem->source);
     free(problem->candidates);
     *problem = (md_problem){0};
 }
@@ -78,15 +69,17 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error)
 {
     const medley_dataset *train = problem->train;
-    const bool sequences = problem->sequences || problem->trees;
+    const bool sequences = problem->task->by_sequence;
     problem->example_count = sequences ? train->sequence_count : train->rows;
+    problem->longest = 1;
     problem->examples = md_calloc(problem->example_count, sizeof *problem->examples);
     if (problem->examples == NULL)
         return md_fail_memory(error, problem->example_count * sizeof *problem->examples);
     for (size_t e = 0; e < problem->example_count; e++) {
         const size_t first = sequences ? train->sequence_start[e] : e;
-        problem->examples[e] = (md_example){
-            .row = first, .length = sequences ? train->sequence_start[e + 1] - first : 1};
+        const size_t length = sequences ? train->sequence_start[e + 1] - first : 1;
+        problem->examples[e] = (md_example){.row = first, .length = length};
+        problem->longest = length > problem->longest ? length : problem->longest;
     }
     return MEDLEY_OK;
 }
@@ -98,25 +91,29 @@ static bool has_attributes(const medley_dataset *dataset)
     return table != NULL && md_matrix_is_sparse(&table->features) && table->column_names.count > 0;
 }
 
-medley_status md_problem_make_bank(md_problem *problem, medley_error *error)
+static const char *template_path(const medley_options *options, const md_task *task)
+{
+    return options->template != NULL ? options->template : task->defaults.templates;
+}
+
+medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
+                           const md_task *task, const md_method *method, medley_error *error)
 {
     static char *const explicit_kernels[] = {"linear(explicit)", NULL};
     static char *const linear_kernels[] = {"linear", NULL};
-    char *const *attribute_kernels = problem->method->batch ? linear_kernels : explicit_kernels;
-    const medley_dataset *train = problem->train;
-    const medley_options *options = problem->options;
-    const bool attributes = has_attributes(train);
+    char *const *attribute_kernels = method->batch ? linear_kernels : explicit_kernels;
+    const bool attributes = has_attributes(data);
+    const bool words_only = data->table_count == 0 && data->gram_count == 0;
     const char *views = options->views;
     char **specs = NULL;
     medley_status status = md_options_kernels(&specs, options, error);
     if (status < 0)
         return status;
-    if (specs == NULL && (options->template != NULL || problem->trees) && train->table_count == 0 &&
-        train->gram_count == 0)
-        return MEDLEY_OK; /* the templates are all there is */
-    if (train->token_columns > 0 && train->table_count == 0 && train->gram_count == 0) {
+    if (specs == NULL && template_path(options, task) != NULL && words_only)
+        return MEDLEY_OK;
+    if (data->token_columns > 0 && words_only) {
         md_texts_free(specs);
-        return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
+        return md_fail_at(error, MEDLEY_USAGE, data->source, 0,
                           "tagged words need feature templates to learn from: give --template FILE "
                           "(CRF++ or Wapiti), or --template chunk");
     }
@@ -128,8 +125,8 @@ medley_status md_problem_make_bank(md_problem *problem, medley_error *error)
                                           .scale = options->scale,
                                           .normalize = (md_norm)options->normalize,
                                           .seed = (uint64_t)options->seed,
-                                          .primal = !problem->method->needs_kernels};
-    status = md_bank_make(&problem->bank, train, &bank_options, error);
+                                          .primal = !method->needs_kernels};
+    status = md_bank_make(bank, data, &bank_options, error);
     md_texts_free(specs);
     return status;
 }
@@ -141,10 +138,8 @@ static medley_status select_blocks(md_problem *problem, medley_error *error)
     MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
     MEDLEY_TRY(md_selection_check(&selection, problem, error));
     MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
-    MEDLEY_TRY(md_selection_of_templates(&selection, problem, error));
-    if (problem->bank.count == 0 &&
-        (problem->templates == NULL || md_templates_count(problem->templates) == 0) &&
-        (problem->arc_templates == NULL || md_arc_templates_count(problem->arc_templates) == 0))
+    MEDLEY_TRY(md_selection_of_templates(&selection, problem->source, error));
+    if (problem->bank.count == 0 && md_source_count(problem->source) == 0)
         status = md_fail(error, MEDLEY_USAGE,
                          "none of the blocks that were asked for is among those of this run; "
                          "medley inspect MODEL shows the names");
@@ -158,7 +153,7 @@ static medley_status check_batch(const md_problem *problem, medley_error *error)
     const char *method = problem->method->name;
     if (!problem->method->batch)
         return MEDLEY_OK;
-    if (problem->templates != NULL)
+    if (problem->source != NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s works on kernels; leave out --template or use --method spom",
                        method);
@@ -184,25 +179,6 @@ static medley_status check_blocks(const md_problem *problem, medley_error *error
     return MEDLEY_OK;
 }
 
-/* Parts are numbered by 32 bits. */
-static medley_status check_size(const md_problem *problem, medley_error *error)
-{
-    const md_shape shape = problem->space.shape;
-    if (problem->trees)
-        return MEDLEY_OK; /* looked at already */
-    size_t longest = 0;
-    for (size_t e = 0; e < problem->example_count; e++)
-        longest = problem->examples[e].length > longest ? problem->examples[e].length : longest;
-    if ((double)longest * (double)shape.labels * (shape.local_pairs ? (double)shape.labels : 1) +
-            pow((double)shape.labels, (double)shape.order + 1) <
-        (double)INT32_MAX)
-        return MEDLEY_OK;
-    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                      "a sequence of %zu rows with %zu labels is too large for this model; cut it "
-                      "into shorter ones, use --order 1 or templates without macros in B lines",
-                      longest, shape.labels);
-}
-
 /* Whole matrices for batch methods, rows for the others. */
 static medley_status create_values(md_problem *problem, size_t memory, medley_error *error)
 {
@@ -222,46 +198,6 @@ static medley_status create_values(md_problem *problem, size_t memory, medley_er
     if (status == MEDLEY_OK || problem->stopped)
         return MEDLEY_OK; /* who wanted to stop is not told of a failure */
     return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
-}
-
-/* A cut-off that leaves no feature leaves nothing to learn with. */
-static medley_status check_features(const md_problem *problem, medley_error *error)
-{
-    size_t count = 0;
-    size_t templates = 0;
-    for (size_t b = 0; b < md_templates_count(problem->templates); b++) {
-        if (md_templates_is_constant(problem->templates, b))
-            continue;
-        count += md_features_count(problem->features, b);
-        templates++;
-    }
-    if (count > 0 || templates == 0)
-        return MEDLEY_OK;
-    return md_fail(error, MEDLEY_USAGE,
-                   "no feature of the templates occurs %lld times; use a smaller --min-count",
-                   problem->options->min_count);
-}
-
-static medley_status find_features(md_problem *problem, medley_error *error)
-{
-    if (problem->templates == NULL)
-        return MEDLEY_OK;
-    const md_features_options options = {.min_count = (size_t)problem->options->min_count,
-                                         .hash_bits = (size_t)problem->options->hash_bits,
-                                         .threads = problem->threads};
-    md_feature_ids ids = {0};
-    const medley_status status = md_features_create(&problem->features, &ids, problem->templates,
-                                                    problem->train, &options, error);
-    if (status < 0)
-        return status;
-    problem->feature_ids = md_calloc(ids.rows * ids.block_count, sizeof *problem->feature_ids);
-    for (size_t r = 0; problem->feature_ids != NULL && r < ids.rows; r++)
-        for (size_t b = 0; b < ids.block_count; b++)
-            problem->feature_ids[r * ids.block_count + b] = ids.ids[b][r];
-    const size_t bytes = ids.rows * ids.block_count * sizeof *problem->feature_ids;
-    md_feature_ids_free(&ids);
-    return problem->feature_ids != NULL ? check_features(problem, error)
-                                        : md_fail_memory(error, bytes);
 }
 
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
@@ -288,8 +224,8 @@ size_t md_problem_memory(const md_problem *problem)
 static size_t memory_for_values(const md_problem *problem)
 {
     const size_t memory = md_problem_memory(problem);
-    const bool few = problem->method->rule == MD_RULE_MIRROR &&
-                     strcmp(problem->loss->name, "hinge") == 0 && problem->options->memory == 0;
+    const bool few = problem->method->rule == MD_RULE_MIRROR && problem->loss->has_margin &&
+                     problem->options->memory == 0;
     return few && memory > MOST_VALUES ? MOST_VALUES : memory;
 }
 
@@ -300,8 +236,9 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     bool any = false;
     for (size_t m = 0; m < problem->bank.count; m++)
         any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
-    medley_status status =
-        problem->trees ? md_trees_find_features(problem, error) : find_features(problem, error);
+    medley_status status = MEDLEY_OK;
+    if (problem->source != NULL)
+        status = problem->source->class->find_features(problem->source, error);
     if (status == MEDLEY_OK && problem->bank.count > 0)
         status = md_points_make(&problem->points, &problem->bank, problem->train, true, error);
     if (status == MEDLEY_OK)
@@ -309,27 +246,6 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     if (status == MEDLEY_OK && any)
         status = create_values(problem, memory, error);
     problem->seconds_kernels = md_clock_seconds() - start;
-    return status;
-}
-
-static medley_status prepare_dev(md_problem *problem, medley_error *error)
-{
-    if (problem->dev == NULL)
-        return MEDLEY_OK;
-    if (problem->trees)
-        return md_trees_prepare_dev(problem, error);
-    if (problem->dev->label == NULL || problem->dev->rows == 0)
-        return md_fail_at(error, MEDLEY_USAGE, problem->dev->source, 0,
-                          "held-out data need rows with labels");
-    problem->dev_gold = md_dataset_map_labels(problem->dev, &problem->train->label_names);
-    if (problem->dev_gold == NULL)
-        return md_fail_memory(error, problem->dev->rows * sizeof *problem->dev_gold);
-    /* data that do not fit are found out now, not after the first epoch */
-    md_points points = {0};
-    medley_status status = MEDLEY_OK;
-    if (problem->bank.count > 0)
-        status = md_points_make(&points, &problem->bank, problem->dev, false, error);
-    md_points_clear(&points);
     return status;
 }
 
@@ -343,17 +259,17 @@ bool md_problem_is_explicit(const md_problem *problem)
 }
 
 /* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
- * only if there are some sequences to score; and sentences share what they look up of tables. */
+ * only if there are some sequences to score. */
 size_t md_problem_batch(const md_problem *problem)
 {
-    enum { BATCH = 8, TREE_BATCH = 32, TREES = 100 }; /* sentences for each of a round */
-    const size_t given = (size_t)problem->options->batch;
-    if (given > 0)
-        return given;
-    const size_t few = problem->example_count / TREES + 1;
-    if (problem->trees)
-        return few < TREE_BATCH ? few : TREE_BATCH;
-    return md_problem_is_explicit(problem) ? BATCH : 1;
+    enum { BATCH = 8 };
+    const md_task_defaults *defaults = &problem->task->defaults;
+    if (problem->options->batch > 0)
+        return (size_t)problem->options->batch;
+    if (defaults->most_batch == 0)
+        return md_problem_is_explicit(problem) ? BATCH : 1;
+    const size_t share = problem->example_count / defaults->batch_share + 1;
+    return share < defaults->most_batch ? share : defaults->most_batch;
 }
 
 /* A candidate's factor by --block-scale; the last one that fits counts. */
@@ -364,7 +280,7 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         const char *equals = strrchr(list[i], '=');
         if (md_selection_matches(list[i], (size_t)(equals - list[i]), candidate->name,
-                                 candidate->source != MD_FROM_KERNEL))
+                                 candidate->origin != MD_FROM_KERNEL))
             md_parse_double(equals + 1, &scale);
     }
     return scale;
@@ -379,10 +295,48 @@ static void count_epochs(md_problem *problem)
         problem->epochs = problem->first_epochs + (size_t)options->epochs2;
     else if (options->epochs > 0)
         problem->epochs = (size_t)options->epochs;
-    else if (problem->trees)
-        problem->epochs = TREE_EPOCHS;
+    else if (problem->task->defaults.epochs > 0)
+        problem->epochs = problem->task->defaults.epochs;
     else
         problem->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
+}
+
+/* Is the method one for this task? */
+static medley_status check_method(const md_problem *problem, medley_error *error)
+{
+    const md_task *task = problem->task;
+    const md_method *method = problem->method;
+    if (task->structure == NULL && (!method->batch || method->labels_only))
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s learns labels, not numbers; use --method spicy for --task %s",
+                       method->name, task->about.name);
+    if (task->by_sequence && method->batch)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s is for rows that stand alone, and --task %s is about whole "
+                       "sequences of them; use --method spom",
+                       method->name, task->about.name);
+    return MEDLEY_OK;
+}
+
+static medley_status find_task(md_problem *problem, medley_error *error)
+{
+    const md_task *task = problem->task;
+    medley_status status = task->check(problem, error);
+    if (status == MEDLEY_OK)
+        status = check_method(problem, error);
+    if (status < 0)
+        return status;
+    problem->space.structure = task->structure;
+    task->describe(problem);
+    return md_problem_make_examples(problem, error);
+}
+
+static medley_status find_templates(md_problem *problem, medley_error *error)
+{
+    const char *path = template_path(problem->options, problem->task);
+    if (path == NULL)
+        return MEDLEY_OK;
+    return problem->task->templates->create(&problem->source, path, problem, error);
 }
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
@@ -391,34 +345,37 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               medley_error *error)
 {
     medley_status status = MEDLEY_OK;
+    const md_task *task = md_task_of(options, train);
     *problem = (md_problem){.train = train,
                             .dev = dev,
                             .options = options,
+                            .task = task,
                             .method = method,
                             .observer = observer,
                             .watch = {.context = problem, .progress = forward},
                             .began = md_clock_seconds()};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
     MEDLEY_TRY(md_problem_check_options(problem, error));
-    MEDLEY_TRY(md_problem_find_task(problem, error));
+    MEDLEY_TRY(find_task(problem, error));
     MEDLEY_TRY(md_problem_find_loss(problem, error));
     MEDLEY_TRY(md_problem_find_penalty(problem, error));
-    MEDLEY_TRY(md_problem_make_examples(problem, error));
     MEDLEY_TRY(md_options_number(&problem->eta0, "eta0", options->eta0, false, error));
     MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
     MEDLEY_TRY(md_options_number(&problem->eta, "eta", options->eta, false, error));
-    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, problem->trees),
+    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
                                  problem->example_count, error));
-    MEDLEY_TRY(md_problem_make_bank(problem, error));
-    MEDLEY_TRY(md_problem_find_templates(problem, error));
+    MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
+    MEDLEY_TRY(find_templates(problem, error));
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
     MEDLEY_TRY(md_problem_check_scales(problem, error));
     count_epochs(problem);
     MEDLEY_TRY(check_batch(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
-    MEDLEY_TRY(check_size(problem, error));
-    MEDLEY_TRY(prepare_dev(problem, error));
+    if (task->check_size != NULL)
+        MEDLEY_TRY(task->check_size(problem, error));
+    if (dev != NULL)
+        MEDLEY_TRY(task->prepare_dev(problem, error));
     MEDLEY_TRY(compute_kernels(problem, error));
 done:
     if (status < 0)
@@ -431,14 +388,10 @@ static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley
 {
     md_ledger_options options = {
         .labels = problem->space.shape.labels,
-        .longest = 1,
+        .longest = problem->longest * md_problem_batch(problem),
         .memory = md_problem_memory(problem),
         .keep_none = problem->options->checkpoint != NULL /* a resumed run ends in the same model */
     };
-    for (size_t e = 0; e < problem->example_count; e++)
-        if (problem->examples[e].length > options.longest)
-            options.longest = problem->examples[e].length;
-    options.longest *= md_problem_batch(problem);
     if (options.longest > problem->train->rows)
         options.longest = problem->train->rows;
     const size_t taken = md_gram_bytes(problem->gram);
@@ -490,18 +443,12 @@ medley_status md_problem_block(md_block **block, md_problem *problem, size_t ind
                         .averaging = problem->options->average,
                         .thresholds = !candidate->own_term &&
                                       md_penalty_inner_threshold(problem->penalty) > 0};
-    if (candidate->source == MD_FROM_KERNEL)
-        return kernel_block(block, problem, candidate, &what, error);
-    if (candidate->source == MD_FROM_ARCS)
-        return md_trees_block(block, problem, &what, candidate->index, error);
-    const bool constant = candidate->source == MD_FROM_LABELS ||
-                          md_templates_is_constant(problem->templates, candidate->index);
-    if (!constant)
-        what.features =
-            (md_row_features){.id = problem->feature_ids + candidate->index,
-                              .id_step = md_templates_count(problem->templates),
-                              .count = md_features_count(problem->features, candidate->index)};
     if (candidate->kind != MD_ROW_PARTS)
         what.gain *= problem->options->bigram_scale;
+    if (candidate->origin == MD_FROM_KERNEL)
+        return kernel_block(block, problem, candidate, &what, error);
+    if (candidate->origin == MD_FROM_TEMPLATE)
+        return problem->source->class->block(block, problem->source, candidate->index, &what,
+                                             error);
     return md_explicit_block_create(block, &what, error);
 }

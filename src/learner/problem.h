@@ -1,82 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A training run, assembled: data, kernels, blocks, loss, penalty. Methods work on it and turn it
- * into a model. */
-#ifndef MD_PROBLEM_H
-#define MD_PROBLEM_H
+/* How a problem is assembled (task/problem.h has what it is), what a run has learnt, and methods.
+ */
+#ifndef MD_LEARNER_PROBLEM_H
+#define MD_LEARNER_PROBLEM_H
 
-#include "batch/batch.h"
-#include "feature/arc.h"
-#include "feature/feature.h"
-#include "gram/store.h"
 #include "learner/online.h"
-#include "task/task.h"
-
-typedef enum md_source { MD_FROM_KERNEL, MD_FROM_TEMPLATE, MD_FROM_LABELS, MD_FROM_ARCS } md_source;
-
-/* A block that may be learnt. */
-typedef struct md_candidate {
-    md_source source;
-    size_t index; /* kernel of the bank, or template */
-    md_part_kind kind;
-    const char *name; /* borrowed */
-    bool own_term;    /* an l2 term of its own instead of the penalty */
-} md_candidate;
+#include "task/problem.h"
 
 typedef struct md_method md_method;
-
-typedef struct md_problem {
-    const medley_dataset *train, *dev; /* dev may be NULL */
-    const medley_options *options;
-    const md_method *method;
-    const medley_observer *observer;
-    medley_observer watch; /* passes progress on to observer and remembers its wish to stop */
-    bool stopped;          /* it asked to stop; if that was before there was a gram, gram is NULL */
-    double began;
-
-    const char *task;
-    bool regression;     /* numbers are predicted, not labels */
-    bool sequences;      /* examples are sequences, and labels look back on others */
-    bool trees;          /* examples are sentences, and every word has a head */
-    const int32_t *gold; /* [rows] what is predicted: labels or heads; NULL for numbers */
-    md_space space;
-    const md_loss *loss;               /* NULL for batch methods */
-    const md_margin_loss *margin_loss; /* NULL for the others */
-    void *margin_state;
-    const char *loss_name; /* for the model's story; NULL: that of loss */
-    md_penalty *penalty;
-    double lambda;
-    double eta0, radius; /* NaN: auto; radius infinite: none */
-    double eta;          /* of the mirror rule's first stage; NaN: auto */
-    size_t epochs;
-    size_t first_epochs; /* of them, of the mirror rule's first stage */
-    md_example *examples;
-    size_t example_count;
-    size_t threads;
-
-    md_bank bank;
-    md_points points;
-    md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
-    md_gram *gram;     /* NULL if every block has explicit weights, and for batch methods */
-    md_ledger *ledger; /* of kernels whose values are not kept; NULL: none yet */
-    md_store *store;   /* of batch methods */
-    md_templates *templates;
-    md_features *features;           /* NULL: no templates */
-    int32_t *feature_ids;            /* [rows][templates]: those of an example stand together */
-    md_arc_templates *arc_templates; /* of trees */
-    md_arcs *arcs;                   /* of all sentences, or of some at a time */
-    uint32_t *sentence;              /* [rows] of arcs */
-    md_window window;                /* open is NULL: arcs are of all sentences */
-    size_t arc_bits;                 /* slots of a template: 2^arc_bits */
-    float *arc_weights;              /* [templates][slots], and as much again for averages */
-    size_t tags;                     /* column that arc templates call upos */
-    double seconds_kernels;
-
-    md_candidate
-        *candidates; /* kernels, templates, label context; with own_term behind the others */
-    size_t candidate_count;
-
-    int32_t *dev_gold; /* [dev rows] in the training labels' numbering, or NULL */
-} md_problem;
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
@@ -84,12 +15,9 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               medley_error *error);
 void md_problem_clear(md_problem *problem);
 
-/* The kernels of the options on the training data, in problem->bank; train, options, method and
- * trees are known. */
-medley_status md_problem_make_bank(md_problem *problem, medley_error *error);
-
-/* Bytes for kernel values and features. */
-size_t md_problem_memory(const md_problem *problem);
+/* The kernels that options mean on data; empty where templates are all there is. */
+medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
+                           const md_task *task, const md_method *method, medley_error *error);
 
 /* What belongs to the rows of problem->train, for who learns from one data set after the other: its
  * examples, and the rows of linear kernels that are kept as weights (points are made). */
@@ -118,31 +46,18 @@ size_t md_problem_batch(const md_problem *problem);
 medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,
                                medley_error *error);
 
-/* ---- task.c: what is predicted, by which loss and penalty ---- */
-medley_status md_problem_find_task(md_problem *problem, medley_error *error);
+/* ---- find_loss.c: by which loss and penalty it is learnt ---- */
 medley_status md_problem_find_loss(md_problem *problem, medley_error *error);
 medley_status md_problem_find_penalty(md_problem *problem, medley_error *error);
 
 /* C where no strength is given. Batch methods choose it by the kernels instead. */
-double md_default_C(const md_method *method, bool trees);
+double md_default_C(const md_method *method, const md_task *task);
 
-/* ---- trees.c: what is particular to trees ---- */
-medley_status md_trees_check(md_problem *problem, medley_error *error);
-medley_status md_trees_prepare_dev(md_problem *problem, medley_error *error);
-medley_status md_trees_find_features(md_problem *problem, medley_error *error);
-/* The first rate for eta0 = auto. */
-double md_trees_rate(const md_problem *problem);
-medley_status md_trees_block(md_block **block, md_problem *problem, const md_explicit *what,
-                             size_t t, medley_error *error);
+/* ---- fit.c ---- */
 
-/* ---- labeller.c: relations of arcs ---- */
-
-/* Learns to label arcs from the trees of train; NULL if there are no relations to learn from.
- * problem->stopped: the observer asked to stop. */
-medley_status md_labeller_fit(medley_model **labeller, md_problem *problem, medley_error *error);
-
-/* *labeller belongs to the model from here on, and is NULL. */
-medley_status md_labeller_join(medley_model *model, medley_model **labeller, medley_error *error);
+/* The model of the task's second problem; NULL if it has none. problem->stopped: the observer asked
+ * to stop. */
+medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error);
 
 /* ---- check_options.c: options that have no place here ---- */
 medley_status md_problem_check_options(const md_problem *problem, medley_error *error);
@@ -151,8 +66,7 @@ medley_status md_problem_check_scales(const md_problem *problem, medley_error *e
 
 /* ---- candidates.c ---- */
 
-/* Reads the templates and lists the candidates; shape follows from them. The bank is made. */
-medley_status md_problem_find_templates(md_problem *problem, medley_error *error);
+/* Lists the candidates; the shape follows from them. Bank and templates are made. */
 medley_status md_problem_list_candidates(md_problem *problem, medley_error *error);
 
 /* Names of the blocks of label context: "bigram", "trigram", "ends". */
@@ -178,7 +92,7 @@ medley_status md_selection_check(const md_selection *selection, const md_problem
                                  medley_error *error);
 medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
                                    medley_error *error);
-medley_status md_selection_of_templates(const md_selection *selection, md_problem *problem,
+medley_status md_selection_of_templates(const md_selection *selection, md_source *source,
                                         medley_error *error);
 
 /* ---- what a run has learnt ---- */

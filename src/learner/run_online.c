@@ -315,6 +315,12 @@ static void tell_of_mirror(struct run *run)
             : (double)NAN;
 }
 
+/* Of templates with large tables, no scores are kept. */
+static bool has_large_tables(const md_problem *problem)
+{
+    return problem->source != NULL && problem->source->class->large_tables;
+}
+
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
  * are renewed too, unless that takes another pass over kernels that are not kept. */
 static medley_status finish(struct run *run)
@@ -328,7 +334,7 @@ static medley_status finish(struct run *run)
         MEDLEY_TRY(md_theta_restore(run->trained, run->best, run->problem->ledger, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
-    } else if (!streamed && !run->problem->trees) { /* whose scores are not kept */
+    } else if (!streamed && !has_large_tables(run->problem)) {
         MEDLEY_TRY(md_theta_copy(&last, run->trained, run->error));
         MEDLEY_TRY(md_theta_restore(run->trained, last, run->problem->ledger, run->error));
     }
@@ -347,7 +353,7 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
                                .penalised = penalised,
                                .gram = problem->gram,
                                .ledger = problem->ledger,
-                               .window = problem->window.open ? &problem->window : NULL,
+                               .window = problem->source ? problem->source->window : NULL,
                                .space = problem->space,
                                .loss = problem->loss,
                                .penalty = problem->penalty,
@@ -356,12 +362,12 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
                                .gold = problem->gold};
 }
 
-/* Rounds before a prox. There are hundreds of templates for trees, and each of them gets some step
- * in every round: only the end of an epoch tells those that nothing needs from the others. */
+/* Rounds before a prox. */
 static size_t choose_prox_every(const md_problem *problem)
 {
     const size_t given = (size_t)problem->options->prox_every;
-    return given > 0 ? given : problem->trees ? SIZE_MAX : 1;
+    const size_t usual = problem->task->defaults.prox_every;
+    return given > 0 ? given : usual > 0 ? usual : 1;
 }
 
 md_online_settings md_problem_settings(const md_problem *problem, const md_online_problem *loop)
@@ -381,8 +387,8 @@ md_online_settings md_problem_settings(const md_problem *problem, const md_onlin
         .batch = md_problem_batch(problem),
         .prox_every = choose_prox_every(problem),
         .learnt = MD_LEARNT,
-        .by_block = problem->trees, /* whose tables are large, and hardly stay in the cache */
-        .least_part = problem->trees ? MD_LEARNT : 0, /* a word has dozens of unlikely heads */
+        .by_block = has_large_tables(problem),
+        .least_part = has_large_tables(problem) ? MD_LEARNT : 0,
         .seed = (uint64_t)options->seed,
         .threads = problem->threads};
 }
@@ -468,8 +474,8 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
     medley_status stopped = MEDLEY_OK;
     bool resumed;
     MEDLEY_TRY(resume(&run, &resumed));
-    if (problem->trees && !mirror && isnan(trained->eta0))
-        trained->eta0 = md_trees_rate(problem);
+    if (problem->task->defaults.rate != NULL && !mirror && isnan(trained->eta0))
+        trained->eta0 = problem->task->defaults.rate(problem);
     if (!resumed && !mirror &&
         isnan(trained->eta0)) /* stopped there: what the last trial has learnt is returned */
         MEDLEY_TRY(stopped = try_rates(&run, trained->continues));

@@ -125,33 +125,19 @@ bool md_selection_has(const md_selection *selection, const char *name, bool is_t
     return found;
 }
 
-/* Templates of words, or of arcs. */
-static size_t count_templates(const md_problem *problem)
-{
-    if (problem->arc_templates != NULL)
-        return md_arc_templates_count(problem->arc_templates);
-    return problem->templates ? md_templates_count(problem->templates) : 0;
-}
-
-static const char *template_name(const md_problem *problem, size_t t)
-{
-    return problem->arc_templates ? md_arc_templates_name(problem->arc_templates, t)
-                                  : md_templates_name(problem->templates, t);
-}
-
 medley_status md_selection_check(const md_selection *selection, const md_problem *problem,
                                  medley_error *error)
 {
     const md_bank *bank = &problem->bank;
-    const size_t template_count = count_templates(problem);
+    const md_source *source = problem->source;
     for (size_t i = 0; selection->by_name && i < selection->names.count; i++) {
         const char *name = selection->names.items[i];
         const size_t length = strlen(name);
         bool found = md_text_index(name, md_context_names) >= 0; /* it stays in any case */
         for (size_t m = 0; !found && m < bank->count; m++)
             found = md_selection_matches(name, length, bank->kernels[m].name, false);
-        for (size_t t = 0; !found && t < template_count; t++)
-            found = md_selection_matches(name, length, template_name(problem, t), true);
+        for (size_t t = 0; !found && t < md_source_count(source); t++)
+            found = md_selection_matches(name, length, source->class->name(source, t), true);
         if (!found)
             return md_fail(error, MEDLEY_USAGE,
                            "--blocks: there is no block '%s' in this run; write the name of a "
@@ -183,29 +169,18 @@ medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
     return MEDLEY_OK;
 }
 
-medley_status md_selection_of_templates(const md_selection *selection, md_problem *problem,
+medley_status md_selection_of_templates(const md_selection *selection, md_source *source,
                                         medley_error *error)
 {
-    const size_t count = count_templates(problem);
+    const size_t count = md_source_count(source);
     if (selection->all || count == 0)
         return MEDLEY_OK;
     bool *keep = md_calloc(count, sizeof *keep);
     if (keep == NULL)
         return md_fail_memory(error, count * sizeof *keep);
     for (size_t t = 0; t < count; t++)
-        keep[t] = md_selection_has(selection, template_name(problem, t), true);
-    md_templates *templates = NULL;
-    md_arc_templates *arc_templates = NULL;
-    const medley_status status =
-        problem->arc_templates
-            ? md_arc_templates_subset(&arc_templates, problem->arc_templates, keep, error)
-            : md_templates_subset(&templates, problem->templates, keep, error);
+        keep[t] = md_selection_has(selection, source->class->name(source, t), true);
+    const medley_status status = source->class->keep(source, keep, error);
     free(keep);
-    if (status < 0)
-        return status;
-    md_templates_free(problem->templates);
-    md_arc_templates_free(problem->arc_templates);
-    problem->templates = templates;
-    problem->arc_templates = arc_templates;
-    return MEDLEY_OK;
+    return status;
 }

@@ -64,9 +64,10 @@ static void clear_run(struct run *run)
 static void fill_targets(const struct run *run, size_t output)
 {
     const medley_dataset *train = run->problem->train;
+    const int32_t *gold = run->problem->gold;
     const int32_t label = run->outputs == 1 ? 1 : (int32_t)output;
     for (size_t r = 0; r < train->rows; r++)
-        run->y[r] = run->problem->regression ? train->target[r] : train->label[r] == label ? 1 : -1;
+        run->y[r] = gold == NULL ? train->target[r] : gold[r] == label ? 1 : -1;
 }
 
 static bool watch(void *context, const md_batch_step *step)
@@ -163,8 +164,9 @@ static medley_status prepare(struct run *run, medley_error *error)
     md_problem *problem = run->problem;
     const size_t n = problem->train->rows;
     const size_t kernels = problem->bank.count;
-    run->outputs =
-        problem->regression || problem->space.shape.labels == 2 ? 1 : problem->space.shape.labels;
+    run->outputs = problem->task->one_score || problem->space.shape.labels == 2
+                       ? 1
+                       : problem->space.shape.labels;
     run->y = md_calloc(n, sizeof *run->y);
     run->zero = md_calloc(n, sizeof *run->zero);
     run->body = md_calloc(kernels, sizeof(double *));
@@ -255,7 +257,7 @@ static bool is_constant(const struct run *run)
     for (size_t r = 1; r < run->problem->train->rows; r++)
         if (run->y[r] != run->y[0])
             return false;
-    return !run->problem->regression;
+    return run->problem->gold != NULL;
 }
 
 static medley_status solve_output(struct run *run, size_t output, medley_error *error)

@@ -63,6 +63,7 @@ const md_loss md_loss_hinge = {
     .name = "hinge",
     .summary = "structured hinge: support vector machine",
     .formula = "max_y' [f(y') + cost(y',y)] - f(y)",
+    .has_margin = true,
     .evaluate = evaluate,
     .at_zero = at_zero,
 };

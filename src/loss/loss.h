@@ -24,6 +24,7 @@ void md_inference_clear(md_inference *inference);
 
 typedef struct md_loss {
     const char *name, *summary, *formula;
+    bool has_margin; /* an example that is right by a margin has no gradient: few rows change */
 
     /* Loss of the scores inference->score, which it may change. wants_gradient: fills part,
      * coefficient, count and dense of inference->delta, otherwise leaves them empty. */

@@ -3,8 +3,8 @@
 #ifndef MD_CHOICE_H
 #define MD_CHOICE_H
 
-#include "settings/options.h"
 #include "medley/select.h"
+#include "settings/options.h"
 
 /* The values of a choice, as a NULL-terminated list for md_texts_free: pieces between commas (of
  * kernels between '|') outside of brackets; a..b and a..b:count of numbers are evenly spaced in

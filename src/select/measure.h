@@ -3,8 +3,8 @@
 #ifndef MD_MEASURE_H
 #define MD_MEASURE_H
 
-#include "settings/options.h"
 #include "medley/select.h"
+#include "settings/options.h"
 
 typedef struct md_measure {
     const char *name;

@@ -83,10 +83,10 @@ static medley_status share_given(md_share *share, const medley_dataset *dataset,
 
 /* The kernels of the bank as those of a data set: first the ones whose values are to be computed,
  * then those that came ready made. */
-static medley_status list_kernels(md_share *share, md_problem *problem, medley_error *error)
+static medley_status list_kernels(md_share *share, md_kernel_set *set, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    md_bank *bank = &problem->bank;
+    md_bank *bank = &set->bank;
     bool weights = false;
     MEDLEY_TRY(make_room(share, bank->count, error));
     for (size_t m = 0; m < bank->count; m++) {
@@ -100,7 +100,7 @@ static medley_status list_kernels(md_share *share, md_problem *problem, medley_e
         if (bank->kernels[m].class != NULL)
             continue;
         const size_t g = share->data.gram_count++;
-        share->grams[g] = problem->train->grams[bank->kernels[m].view];
+        share->grams[g] = set->data->grams[bank->kernels[m].view];
         share->grams[g].norm = 1 + (int)bank->kernels[m].norm;
         MEDLEY_TRY(keep_diagonal(share, g, MD_NORM_NONE, error));
     }
@@ -113,13 +113,13 @@ done:
     return status;
 }
 
-static medley_status compute_values(md_share *share, md_problem *problem,
+static medley_status compute_values(md_share *share, md_kernel_set *set,
                                     const md_share_limits *limits, double began,
                                     medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    md_bank *bank = &problem->bank;
-    const size_t rows = problem->train->rows;
+    md_bank *bank = &set->bank;
+    const size_t rows = set->data->rows;
     size_t g = 0;
     float **full = md_calloc(bank->count, sizeof *full);
     if (full == NULL)
@@ -130,8 +130,8 @@ static medley_status compute_values(md_share *share, md_problem *problem,
         MEDLEY_TRY(md_matrix_init_dense(&share->grams[g].values, rows, rows, error));
         full[m] = share->grams[g++].values.dense;
     }
-    MEDLEY_TRY(md_points_make(&problem->points, bank, problem->train, true, error));
-    MEDLEY_TRY(md_share_values(problem, full, limits, began, error));
+    MEDLEY_TRY(md_points_make(&set->points, bank, set->data, true, error));
+    MEDLEY_TRY(md_share_values(set, full, limits, began, error));
 done:
     free(full);
     return status;
@@ -180,7 +180,6 @@ static bool fits(const md_share *share, const md_share_limits *limits)
            share->shared_bytes + share->cut_bytes + share->learner_bytes <= (double)limits->memory;
 }
 
-/* Trees fill tables of hashed weights and are better off with all threads. */
 static void count_workers(md_share *share, const md_share_limits *limits)
 {
     const double fold = share->cut_bytes + share->learner_bytes + 1;
@@ -188,34 +187,35 @@ static void count_workers(md_share *share, const md_share_limits *limits)
     share->workers = limits->threads;
     if (limits->memory > 0 && left < fold * (double)limits->threads)
         share->workers = left > fold ? (size_t)(left / fold) : 1;
-    if (share->trees)
+    if (share->alone)
         share->workers = 1;
-    if (limits->memory == 0 || share->trees)
+    if (limits->memory == 0 || share->alone)
         return;
     const double least = (double)limits->memory / 8; /* learners do with little */
     share->budget = (size_t)fmax(left / (double)share->workers - share->cut_bytes, least);
 }
 
-static medley_status share_kernels(md_share *share, md_problem *problem,
+static medley_status share_kernels(md_share *share, md_kernel_set *set,
                                    const md_share_limits *limits, double began, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     bool same = false;
     size_t values = 0;
-    for (size_t m = 0; m < problem->bank.count; m++)
-        values += has_values(&problem->bank.kernels[m]);
+    for (size_t m = 0; m < set->bank.count; m++)
+        values += has_values(&set->bank.kernels[m]);
     if (values > 0) {
-        MEDLEY_TRY(list_kernels(share, problem, error));
-        MEDLEY_TRY(md_share_check(&same, share, problem, error));
-        count_fold(share, &problem->bank, limits);
+        MEDLEY_TRY(list_kernels(share, set, error));
+        MEDLEY_TRY(md_share_check(&same, share, set, error));
+        count_fold(share, &set->bank, limits);
     }
     if (same && fits(share, limits)) {
-        MEDLEY_TRY(compute_values(share, problem, limits, began, error));
+        MEDLEY_TRY(compute_values(share, set, limits, began, error));
     } else {
+        const bool alone = share->alone;
         md_share_clear(share);
-        *share = (md_share){.data = *problem->train, .trees = problem->trees, .too_large = same};
-        MEDLEY_TRY(share_given(share, problem->train, problem->options, error));
-        count_fold(share, &problem->bank, limits);
+        *share = (md_share){.data = *set->data, .alone = alone, .too_large = same};
+        MEDLEY_TRY(share_given(share, set->data, set->options, error));
+        count_fold(share, &set->bank, limits);
     }
     count_workers(share, limits);
 done:
@@ -227,21 +227,19 @@ medley_status md_share_make(md_share *share, const medley_dataset *dataset,
                             const md_share_limits *limits, medley_error *error)
 {
     const double began = md_clock_seconds();
-    md_problem problem = {
-        .train = dataset,
-        .options = options,
-        .method = method,
-        .threads = limits->threads,
-        .trees = md_task_of(options, dataset) == &md_task_tree,
-    };
-    *share = (md_share){.data = *dataset, .trees = problem.trees};
+    md_kernel_set set = {.data = dataset,
+                         .options = options,
+                         .task = md_task_of(options, dataset),
+                         .method = method};
+    const bool alone = (set.task->about.takes & MD_TAKES_KERNELS) == 0;
+    *share = (md_share){.data = *dataset, .alone = alone};
     medley_status status = MEDLEY_OK;
-    if (!problem.trees)
-        status = md_share_make_bank(&problem, error);
+    if (!alone)
+        status = md_share_make_bank(&set, error);
     if (status == MEDLEY_OK)
-        status = share_kernels(share, &problem, limits, began, error);
+        status = share_kernels(share, &set, limits, began, error);
     share->seconds = share->replaces ? md_clock_seconds() - began : 0;
-    md_problem_clear(&problem);
+    md_kernel_set_clear(&set);
     if (status != MEDLEY_OK)
         md_share_clear(share);
     return status;

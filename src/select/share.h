@@ -16,12 +16,22 @@ typedef struct md_share {
     char **weights;        /* specs of the kernels that are left to the folds, or NULL */
     bool replaces;         /* the kernels of the options are among grams */
     bool too_large;        /* they would be, but memory has no room for them and a fold */
-    bool trees;
+    bool alone;            /* a task without kernels: a fold is better off with all threads */
     double shared_bytes, cut_bytes, learner_bytes; /* of grams, of a fold's data, of its kernels */
     size_t workers;                                /* folds that the memory allows at a time */
     size_t budget; /* of the learner of a fold; 0: as the options say */
     double seconds;
 } md_share;
+
+/* The kernels of a run: what they are made from, and what they are. */
+typedef struct md_kernel_set {
+    const medley_dataset *data;
+    const medley_options *options;
+    const md_task *task;
+    const md_method *method;
+    md_bank bank;
+    md_points points; /* rows, once values are to be computed */
+} md_kernel_set;
 
 typedef struct md_share_limits {
     size_t memory; /* for kernel values and folds; 0: no limit */
@@ -42,19 +52,20 @@ void md_share_clear(md_share *share);
 medley_status md_share_adapt(const md_share *share, medley_options *options,
                              const md_method *method, size_t threads, medley_error *error);
 
-/* The kernels of problem->options that these leave in, in problem->bank. */
-medley_status md_share_make_bank(md_problem *problem, medley_error *error);
+/* The kernels of set->options that these leave in, in set->bank. */
+medley_status md_share_make_bank(md_kernel_set *set, medley_error *error);
+void md_kernel_set_clear(md_kernel_set *set);
 
-/* Would the folds be learnt by the same method on the kernels of problem->bank, each of them once?
- * Sets share->weights such that they are; without kernel values, which may come later. */
-medley_status md_share_check(bool *same, md_share *share, const md_problem *problem,
+/* Would the folds be learnt by the same method on the kernels of the set, each of them once? Sets
+ * share->weights such that they are; without kernel values, which may come later. */
+medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *set,
                              medley_error *error);
 
 /* ---- share_values.c ---- */
 
-/* The values of the kernels of problem->bank with full[m], [rows][rows], before anything that
- * depends on training rows; the points are made. began: for the observer, who may stop it. */
-medley_status md_share_values(md_problem *problem, float **full, const md_share_limits *limits,
+/* The values of the kernels of the set with full[m], [rows][rows], before anything that depends on
+ * training rows; the points are made. began: for the observer, who may stop it. */
+medley_status md_share_values(const md_kernel_set *set, float **full, const md_share_limits *limits,
                               double began, medley_error *error);
 
 /* ---- folds ---- */

@@ -48,16 +48,23 @@ done:
     return status;
 }
 
-medley_status md_share_make_bank(md_problem *problem, medley_error *error)
+medley_status md_share_make_bank(md_kernel_set *set, medley_error *error)
 {
     md_selection selection = {0};
-    medley_status status = md_problem_make_bank(problem, error);
+    medley_status status =
+        md_make_bank(&set->bank, set->data, set->options, set->task, set->method, error);
     if (status == MEDLEY_OK)
-        status = md_selection_make(&selection, problem->options, error);
+        status = md_selection_make(&selection, set->options, error);
     if (status == MEDLEY_OK)
-        status = md_selection_of_bank(&selection, &problem->bank, error);
+        status = md_selection_of_bank(&selection, &set->bank, error);
     md_selection_clear(&selection);
     return status;
+}
+
+void md_kernel_set_clear(md_kernel_set *set)
+{
+    md_points_clear(&set->points);
+    md_bank_clear(&set->bank);
 }
 
 /* ---- is it the same? ---- */
@@ -94,23 +101,23 @@ static medley_status compare_banks(bool *same, const md_bank *a, const md_bank *
 }
 
 /* With share->weights as they are. Specs that cannot be read back are no failure. */
-static medley_status check_weights(bool *same, const md_share *share, const md_problem *problem,
+static medley_status check_weights(bool *same, const md_share *share, const md_kernel_set *set,
                                    medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const md_method *chosen = NULL;
     medley_options *adapted = NULL;
     medley_error unread = {0};
-    md_problem fold = {.train = &share->data, .method = problem->method, .trees = problem->trees};
+    md_kernel_set fold = {.data = &share->data, .method = set->method, .task = set->task};
     *same = false;
-    MEDLEY_TRY(md_options_with(&adapted, problem->options, NULL, NULL, 0, error));
-    MEDLEY_TRY(md_share_adapt(share, adapted, problem->method, 1, error));
+    MEDLEY_TRY(md_options_with(&adapted, set->options, NULL, NULL, 0, error));
+    MEDLEY_TRY(md_share_adapt(share, adapted, set->method, 1, error));
     MEDLEY_TRY(md_method_choose(&chosen, adapted, &share->data, NULL, error));
     fold.options = adapted;
-    if (chosen == problem->method && md_share_make_bank(&fold, &unread) == MEDLEY_OK)
-        status = compare_banks(same, &fold.bank, &problem->bank, error);
+    if (chosen == set->method && md_share_make_bank(&fold, &unread) == MEDLEY_OK)
+        status = compare_banks(same, &fold.bank, &set->bank, error);
 done:
-    md_problem_clear(&fold);
+    md_kernel_set_clear(&fold);
     medley_options_free(adapted);
     return status;
 }
@@ -141,14 +148,14 @@ done:
     return status;
 }
 
-medley_status md_share_check(bool *same, md_share *share, const md_problem *problem,
+medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *set,
                              medley_error *error)
 {
-    medley_status status = list_weights(share, &problem->bank, false, error);
+    medley_status status = list_weights(share, &set->bank, false, error);
     if (status == MEDLEY_OK)
-        status = check_weights(same, share, problem, error);
+        status = check_weights(same, share, set, error);
     if (status != MEDLEY_OK || *same || share->weights == NULL)
         return status;
-    status = list_weights(share, &problem->bank, true, error);
-    return status == MEDLEY_OK ? check_weights(same, share, problem, error) : status;
+    status = list_weights(share, &set->bank, true, error);
+    return status == MEDLEY_OK ? check_weights(same, share, set, error) : status;
 }

@@ -83,12 +83,12 @@ static medley_status compute_tiles(struct values *values, const md_share_limits 
     return MEDLEY_OK;
 }
 
-medley_status md_share_values(md_problem *problem, float **full, const md_share_limits *limits,
+medley_status md_share_values(const md_kernel_set *set, float **full, const md_share_limits *limits,
                               double began, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const md_bank *bank = &problem->bank;
-    struct values values = {.bank = bank, .full = full, .n = problem->train->rows};
+    const md_bank *bank = &set->bank;
+    struct values values = {.bank = bank, .full = full, .n = set->data->rows};
     const md_tile_sink sink = {.context = &values, .place = place_value, .take = mirror_value};
     values.tiles = (values.n + MD_TILE - 1) / MD_TILE;
     values.triangle = values.tiles * (values.tiles + 1) / 2;
@@ -107,12 +107,9 @@ medley_status md_share_values(md_problem *problem, float **full, const md_share_
     }
     values.view_start[values.views] = bank->count;
     for (size_t t = 0; t < limits->threads; t++)
-        MEDLEY_TRY(md_tile_scratch_init(&values.scratch[t], &problem->points, error));
-    values.job = (md_tile_job){.bank = bank,
-                               .left = &problem->points,
-                               .right = &problem->points,
-                               .wanted = wanted,
-                               .sink = &sink};
+        MEDLEY_TRY(md_tile_scratch_init(&values.scratch[t], &set->points, error));
+    values.job = (md_tile_job){
+        .bank = bank, .left = &set->points, .right = &set->points, .wanted = wanted, .sink = &sink};
     status = compute_tiles(&values, limits, began);
 done:
     for (size_t t = 0; values.scratch != NULL && t < limits->threads; t++)

@@ -23,7 +23,7 @@ static medley_status find_default_C(double *C, const medley_dataset *dataset,
                                     const medley_options *options, const md_method *method,
                                     const medley_observer *observer, medley_error *error)
 {
-    *C = md_default_C(method, md_task_of(options, dataset) == &md_task_tree);
+    *C = md_default_C(method, md_task_of(options, dataset));
     if (!method->batch || method->fit_path == NULL)
         return MEDLEY_OK;
     medley_options *plain = NULL;

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two labels. */
-#include "task/task.h"
+#include "task/problem.h"
 
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
     (void)options;
     return data->label_names.count == 2;
+}
+
+static medley_status check(const md_problem *problem, medley_error *error)
+{
+    const size_t labels = problem->train->label_names.count;
+    const medley_status status = md_labels_check(problem, error);
+    if (status < 0 || labels == 2)
+        return status;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                      "%zu different labels found, --task binary expects two; use --task "
+                      "multiclass, or --label if this is not the label column",
+                      labels);
 }
 
 const md_task md_task_binary = {
@@ -15,4 +27,11 @@ const md_task md_task_binary = {
     .structure = &md_structure_multiclass,
     .one_score = true,
     .fits = fits,
+    .check = check,
+    .describe = md_labels_describe,
+    .templates = &md_word_templates,
+    .check_size = md_labels_check_size,
+    .prepare_dev = md_labels_prepare_dev,
+    .build = md_labels_build,
+    .outputs = md_labels_of,
 };

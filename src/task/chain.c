@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sequences of labels. */
-#include "task/task.h"
+/* Sequences of labels: those of neighbours have a say in each. */
+#include "task/problem.h"
 
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
@@ -8,13 +8,30 @@ static bool fits(const medley_options *options, const medley_dataset *data)
     return data->sequence_count > 0;
 }
 
+static medley_status check(const md_problem *problem, medley_error *error)
+{
+    const medley_status status = md_labels_check(problem, error);
+    if (status < 0 || problem->train->sequence_count > 0)
+        return status;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                      "--task chain expects sequences and these rows stand alone; use a format "
+                      "that has them (columns, conllu, letter, attributes)");
+}
+
 const md_task md_task_chain = {
     .about = {.name = "chain",
-              .summary =
-                  "a label for each row of a sequence, by its features and the labels beside it",
+              .summary = "a label for each row of a sequence, by its features and by the labels "
+                         "beside it",
               .takes =
                   MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_CONTEXT | MD_TAKES_PROBABILITIES},
     .structure = &md_structure_chain,
     .by_sequence = true,
     .fits = fits,
+    .check = check,
+    .describe = md_labels_describe,
+    .templates = &md_word_templates,
+    .check_size = md_labels_check_size,
+    .prepare_dev = md_labels_prepare_dev,
+    .build = md_labels_build,
+    .outputs = md_labels_of,
 };

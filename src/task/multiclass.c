@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any number of labels. */
-#include "task/task.h"
+#include "task/problem.h"
+
+#include <math.h>
 
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
     (void)options;
-    return data->label_names.count != 2;
+    return data->label_names.count != 2 && !md_dataset_has_only_targets(data);
+}
+
+/* Fractions among the labels, or nearly as many numbers as rows: no classes. */
+static bool look_like_numbers(const medley_dataset *train)
+{
+    if (train->target == NULL)
+        return false;
+    for (size_t r = 0; r < train->rows; r++)
+        if (train->target[r] != floor(train->target[r]))
+            return true;
+    return train->label_names.count > train->rows / 2 && train->label_names.count > 50;
+}
+
+static medley_status check(const md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    const medley_status status = md_labels_check(problem, error);
+    const bool chosen = problem->options->task > 0;
+    if (status < 0 || chosen || !look_like_numbers(train))
+        return status;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                      "%zu different numeric labels in %zu rows look like numbers to be "
+                      "predicted, not classes; say --task regression, check --label, or say "
+                      "--task multiclass",
+                      train->label_names.count, train->rows);
 }
 
 const md_task md_task_multiclass = {
@@ -14,4 +41,11 @@ const md_task md_task_multiclass = {
               .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_PROBABILITIES},
     .structure = &md_structure_multiclass,
     .fits = fits,
+    .check = check,
+    .describe = md_labels_describe,
+    .templates = &md_word_templates,
+    .check_size = md_labels_check_size,
+    .prepare_dev = md_labels_prepare_dev,
+    .build = md_labels_build,
+    .outputs = md_labels_of,
 };

@@ -1,17 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers. */
-#include "task/task.h"
+/* Numbers. They have no structure: one score is the prediction. */
+#include "task/problem.h"
 
-/* Numbers that came from memory: there are no labels beside them. */
+#include <math.h>
+#include <stdlib.h>
+
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
     (void)options;
-    return data->label == NULL && data->target != NULL;
+    return md_dataset_has_only_targets(data);
+}
+
+/* The first label that is no number names the row. */
+static medley_status check_row(const medley_dataset *train, size_t r, medley_error *error)
+{
+    if (train->label[r] < 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "row %zu has no label; every training row needs one", r + 1);
+    const char *text = train->label_names.items[train->label[r]];
+    char *end;
+    const double number = strtod(text, &end);
+    if (*text != '\0' && *end == '\0' && isfinite(number))
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                      "row %zu has the label '%s'; --task regression predicts numbers, so every "
+                      "label must be one",
+                      r + 1, text);
+}
+
+static medley_status check(const md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    medley_status status = MEDLEY_OK;
+    if (train->rows == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "there are no rows to learn from");
+    if (md_dataset_has_only_targets(train))
+        return MEDLEY_OK;
+    if (train->label == NULL)
+        return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
+                          "there are no labels to learn from; use --label COLUMN or --labels FILE");
+    for (size_t r = 0; r < train->rows && status == MEDLEY_OK; r++)
+        status = check_row(train, r, error);
+    if (status < 0 || train->target != NULL)
+        return status;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                      "the labels are not numbers; --task regression predicts numbers");
+}
+
+static void describe(md_problem *problem)
+{
+    problem->space.shape.labels = 1;
 }
 
 const md_task md_task_regression = {
-    .about = {.name = "regression", .summary = "a number for each row", .takes = MD_TAKES_KERNELS},
-    .structure = NULL,
+    .about = {.name = "regression",
+              .summary = "a number for each row",
+              .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS},
+    .defaults = {.loss = "squared"},
     .one_score = true,
     .fits = fits,
+    .check = check,
+    .describe = describe,
+    .templates = &md_word_templates,
 };

@@ -10,18 +10,66 @@
 #include "settings/about.h"
 #include "settings/options.h"
 
+typedef struct md_problem md_problem;           /* problem.h */
+typedef struct md_learnt md_learnt;             /* problem.h */
+typedef struct md_source_class md_source_class; /* problem.h */
+
+/* Where an option says nothing. 0 and NULL: as for most tasks. */
+typedef struct md_task_defaults {
+    const char *loss;
+    const char *templates; /* a built-in set, if the task is nothing without templates */
+    double C;
+    size_t epochs;
+    size_t prox_every;
+    size_t most_batch,
+        batch_share; /* examples of a round: one of so many, but at most most_batch */
+    double (*rate)(const md_problem *problem); /* the first one; NULL: it is searched */
+} md_task_defaults;
+
 typedef struct md_task {
     md_about about;
+    md_task_defaults defaults;
 
     /* ---- what is predicted ---- */
     const md_structure *structure; /* NULL: a number for each row, which has none */
     bool by_sequence;              /* an example is a sequence of rows, not one row */
     bool one_score;                /* a single score decides: of two labels, or it is the number */
 
-    /* ---- learning ---- */
+    /* ---- learning, in the order in which it is asked ---- */
 
     /* Is it what these data are for, where --task auto leaves the choice? */
     bool (*fits)(const medley_options *options, const medley_dataset *data);
+
+    /* Can it be learnt from the training data? */
+    medley_status (*check)(const md_problem *problem, medley_error *error);
+
+    /* Shape of the outputs, and the right ones of the training data. */
+    void (*describe)(md_problem *problem);
+
+    const md_source_class *templates; /* what --template means */
+
+    /* Once all blocks are known; NULL: any size will do. */
+    medley_status (*check_size)(const md_problem *problem, medley_error *error);
+
+    /* Right outputs of held-out data into dev_gold. NULL: there can be none. */
+    medley_status (*prepare_dev)(md_problem *problem, medley_error *error);
+
+    /* Data and options of a second problem, whose model this one needs as well; *data stays NULL
+     * where there is nothing to learn it from. NULL: there is no such problem. join: what the model
+     * takes over from that one, its companion. */
+    medley_status (*derive)(medley_dataset **data, medley_options **options,
+                            const md_problem *problem, medley_error *error);
+    medley_status (*join)(medley_model *model, medley_model *companion, medley_error *error);
+    const char *companion; /* what progress calls it */
+
+    /* What only models of this task have, from what was learnt; NULL: nothing. */
+    medley_status (*build)(medley_model *model, const md_problem *problem, const md_learnt *learnt,
+                           size_t count, medley_error *error);
+
+    /* ---- predicting ---- */
+
+    /* [rows] the outputs that are compared with the right ones. */
+    const int32_t *(*outputs)(const medley_prediction *prediction);
 } md_task;
 
 #define MD_TASK(name) extern const md_task md_task_##name;

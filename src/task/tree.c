@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dependency trees. */
-#include "task/task.h"
+/* Dependency trees: every word of a sentence has a head, found by the features of arcs (arcs.c),
+ * and the relation to it by a second model (relations.c). */
+#include "task/problem.h"
 
+#include "base/memory.h"
+#include "data/trees.h"
+#include <stdint.h>
 #include <string.h>
+
+/* Scores and marginals of a sentence take memory and time by the square and the cube of its words.
+ */
+enum { LONGEST_SENTENCE = 1000 };
+enum { LEAST_BITS = 5 }; /* model files count slots by 32 */
 
 /* No templates, or built-in ones of arcs: heads are wanted, not tags. */
 static bool speaks_of_arcs(const medley_options *options)
@@ -21,11 +30,112 @@ static bool fits(const medley_options *options, const medley_dataset *data)
     return data->head != NULL && words_only && as_usual && speaks_of_arcs(options);
 }
 
+static medley_status check_lengths(const medley_dataset *train, medley_error *error)
+{
+    for (size_t s = 0; s < train->sequence_count; s++) {
+        const size_t first = train->sequence_start[s];
+        const size_t length = train->sequence_start[s + 1] - first;
+        if (length > LONGEST_SENTENCE)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, train->source,
+                              train->line ? train->line[first] : 0,
+                              "a sentence of %zu words; trees are learnt from sentences of at most "
+                              "%d; cut it with a blank line, or leave it out",
+                              length, LONGEST_SENTENCE);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check(const md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    const medley_options *options = problem->options;
+    if (options->hash_bits > 0 && options->hash_bits < LEAST_BITS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--hash-bits %lld is too few for --task tree; give %d to 28",
+                       options->hash_bits, LEAST_BITS);
+    if (train->rows == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "there are no sentences to learn from");
+    if (train->head == NULL || train->token_columns != MD_ARC_COLUMNS)
+        return md_fail_at(
+            error, MEDLEY_BAD_INPUT, train->source, 0,
+            "--task tree learns from words and their heads, and these data have none; "
+            "give a CoNLL-U file");
+    if (options->kernels != NULL || options->kernel_files != NULL || train->table_count > 0 ||
+        train->gram_count > 0)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--task tree learns from arc templates, not from kernels; leave out "
+                       "--kernel, --kernels, --view and --gram");
+    const medley_status status = check_lengths(train, error);
+    return status == MEDLEY_OK
+               ? md_dataset_check_trees(train, options->roots == MD_ROOTS_MANY, error)
+               : status;
+}
+
+static void describe(md_problem *problem)
+{
+    problem->space.shape =
+        (md_shape){.labels = 1, .many_roots = problem->options->roots == MD_ROOTS_MANY};
+    problem->gold = problem->train->head;
+}
+
+static medley_status prepare_dev(md_problem *problem, medley_error *error)
+{
+    const size_t bytes = problem->dev->rows * sizeof *problem->dev_gold;
+    const medley_status status =
+        md_dataset_check_trees(problem->dev, problem->space.shape.many_roots, error);
+    if (status < 0)
+        return status;
+    problem->dev_gold = md_copy(problem->dev->head, bytes);
+    return problem->dev_gold ? MEDLEY_OK : md_fail_memory(error, bytes);
+}
+
+/* Templates step together: what they add to a score in one step is so many times the rate. A margin
+ * of one wants half of that in all, a log loss, whose gradients are smaller, ten times as much.
+ * Five epochs on some sentences, as other rates are chosen, favour rates that are too small here.
+ */
+static double first_rate(const md_problem *problem)
+{
+    return (problem->loss->has_margin ? 0.5 : 5) / (double)problem->candidate_count;
+}
+
+static medley_status build(medley_model *model, const md_problem *problem, const md_learnt *learnt,
+                           size_t count, medley_error *error)
+{
+    model->space = problem->space;
+    model->space.shape.projective = problem->options->projective;
+    return md_arcs_build(model, problem, learnt, count, error);
+}
+
+static const int32_t *heads_of(const medley_prediction *prediction)
+{
+    return prediction->head;
+}
+
 const md_task md_task_tree = {
     .about = {.name = "tree",
               .summary = "a dependency tree for each sentence, and the relations of its arcs",
               .takes = MD_TAKES_ARCS},
+    /* There are hundreds of templates, and each of them gets some step in every round: only the end
+     * of an epoch tells those that nothing needs from the others. Sentences of a round share what
+     * they look up of tables. */
+    .defaults = {.templates = "built-in:arc-507",
+                 .C = 3,
+                 .epochs = 10,
+                 .prox_every = SIZE_MAX,
+                 .most_batch = 32,
+                 .batch_share = 100,
+                 .rate = first_rate},
     .structure = &md_structure_tree,
     .by_sequence = true,
     .fits = fits,
+    .check = check,
+    .describe = describe,
+    .templates = &md_arc_sources,
+    .prepare_dev = prepare_dev,
+    .derive = md_relations_derive,
+    .join = md_relations_join,
+    .companion = "relations",
+    .build = build,
+    .outputs = heads_of,
 };

@@ -448,7 +448,7 @@ static void what_cannot_be_calibrated_is_refused(void **state)
     (void)state;
     medley_error error = {0};
     refuse(make_data("ringnorm", 30, 1), "task=regression calibrate=yes", MEDLEY_USAGE,
-           "--task regression predicts numbers; leave out --calibrate");
+           "--task regression has none; leave out --calibrate");
     medley_dataset *rows = make_data("ringnorm", 30, 1);
     rows->sequence_count = 1;
     rows->sequence_start = calloc(2, sizeof *rows->sequence_start);

@@ -36,7 +36,7 @@ static void options_without_a_place_are_refused(void **state)
         {"gap=0.1", "--gap"},
         {"ridge=0.1", "--ridge"},
         {"storage=float64", "--storage"},
-        {"task=regression", "numbers"},
+        {"task=regression", "labels"},
         {"normalize=center", "--normalize center"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

@@ -238,8 +238,8 @@ static inline void plain_start(struct plain *plain, const struct model_case *giv
                         &error) != MEDLEY_OK)
         fail_msg("%s", error.message);
     if (given->origin == NUMBERS) {
-        plain->problem.task = "regression";
-        plain->problem.regression = true;
+        plain->problem.task = &md_task_regression;
+        plain->problem.space = (md_space){.shape.labels = 1};
         plain->problem.loss = NULL;
         plain->problem.loss_name = "squared";
     }

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arc templates of a run: the features of all sentences, or of some at a time where they do not fit
+ * the memory, and hashed tables of weights. */
+#include "task/problem.h"
+
+#include "base/memory.h"
+#include "block/arc_weights.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_BITS = 18 }; /* as good as 20 on treebanks of 200,000 words, and a quarter of it */
+
+typedef struct arc_source {
+    md_source base;
+    md_window window;
+    const md_problem *problem;
+    md_arc_templates *templates;
+    md_arcs *arcs;      /* of all sentences, or of some at a time */
+    uint32_t *sentence; /* [rows] of arcs */
+    size_t bits;        /* slots of a template: 2^bits */
+    float *weights;     /* [templates][slots], and as much again for averages */
+    size_t tags;        /* column that the templates call upos */
+} arc_source;
+
+static const arc_source *arcs_of(const md_source *source)
+{
+    return (const arc_source *)source;
+}
+
+static void free_arcs(md_source *source)
+{
+    arc_source *arcs = (arc_source *)source;
+    md_arcs_free(arcs->arcs);
+    md_arc_templates_free(arcs->templates);
+    free(arcs->sentence);
+    free(arcs->weights);
+    free(arcs);
+}
+
+static medley_status create(md_source **source, const char *path, const md_problem *problem,
+                            medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const medley_options *options = problem->options;
+    arc_source *arcs = md_calloc(1, sizeof *arcs);
+    if (arcs == NULL)
+        return md_fail_memory(error, sizeof *arcs);
+    *arcs = (arc_source){
+        .base.class = &md_arc_sources,
+        .problem = problem,
+        .bits = options->hash_bits > 0 ? (size_t)options->hash_bits : DEFAULT_BITS,
+        .tags = MD_ARC_UPOS,
+    };
+    if (options->tags != NULL)
+        MEDLEY_TRY(md_arc_column(&arcs->tags, options->tags, error));
+    MEDLEY_TRY(md_arc_templates_read(&arcs->templates, path, error));
+    *source = &arcs->base;
+    arcs = NULL;
+done:
+    if (arcs != NULL)
+        free_arcs(&arcs->base);
+    return status;
+}
+
+static size_t count_templates(const md_source *source)
+{
+    return md_arc_templates_count(arcs_of(source)->templates);
+}
+
+static const char *name_of(const md_source *source, size_t t)
+{
+    return md_arc_templates_name(arcs_of(source)->templates, t);
+}
+
+static md_template_facts facts_of(const md_source *source, size_t t)
+{
+    (void)source;
+    (void)t;
+    return (md_template_facts){0};
+}
+
+static medley_status keep_some(md_source *source, const bool *keep, medley_error *error)
+{
+    arc_source *arcs = (arc_source *)source;
+    md_arc_templates *subset = NULL;
+    const medley_status status = md_arc_templates_subset(&subset, arcs->templates, keep, error);
+    if (status < 0)
+        return status;
+    md_arc_templates_free(arcs->templates);
+    arcs->templates = subset;
+    return MEDLEY_OK;
+}
+
+size_t md_arcs_tags(const md_source *source)
+{
+    return arcs_of(source)->tags;
+}
+
+/* ---- features ---- */
+
+static void number_rows(const arc_source *arcs, size_t sequence, size_t sentence)
+{
+    const size_t *start = arcs->problem->train->sequence_start;
+    for (size_t r = start[sequence]; r < start[sequence + 1]; r++)
+        arcs->sentence[r] = (uint32_t)sentence;
+}
+
+/* Features of the next sentences that fit the memory, and in any case of a round. */
+static medley_status open_window(void *context, const size_t *examples, size_t count, size_t batch,
+                                 size_t *opened, medley_error *error)
+{
+    arc_source *arcs = context;
+    const md_problem *problem = arcs->problem;
+    md_arc_source source = {
+        .dataset = problem->train, .which = examples, .count = 1, .tags = arcs->tags};
+    const size_t memory = md_problem_memory(problem);
+    size_t bytes = 0;
+    size_t taken = 0;
+    for (; taken < count; taken++) {
+        source.which = examples + taken;
+        bytes += md_arcs_bytes(arcs->templates, &source);
+        if (bytes > memory && taken >= batch)
+            break;
+    }
+    if (taken < count && batch > 0)
+        taken -= taken % batch;
+    source.which = examples;
+    source.count = *opened = taken;
+    md_arcs_free(arcs->arcs);
+    arcs->arcs = NULL;
+    for (size_t s = 0; s < taken; s++)
+        number_rows(arcs, examples[s], s);
+    return md_arcs_create(&arcs->arcs, arcs->templates, &source, problem->threads, error);
+}
+
+static medley_status find_features(md_source *source, medley_error *error)
+{
+    arc_source *arcs = (arc_source *)source;
+    const medley_dataset *train = arcs->problem->train;
+    const md_arc_source all = {
+        .dataset = train, .count = train->sequence_count, .tags = arcs->tags};
+    arcs->sentence = md_calloc(train->rows, sizeof *arcs->sentence);
+    if (arcs->sentence == NULL)
+        return md_fail_memory(error, train->rows * sizeof *arcs->sentence);
+    if (md_arcs_bytes(arcs->templates, &all) > md_problem_memory(arcs->problem)) {
+        arcs->window = (md_window){.context = arcs, .open = open_window};
+        arcs->base.window = &arcs->window;
+        return MEDLEY_OK;
+    }
+    for (size_t s = 0; s < train->sequence_count; s++)
+        number_rows(arcs, s, s);
+    return md_arcs_create(&arcs->arcs, arcs->templates, &all, arcs->problem->threads, error);
+}
+
+/* ---- blocks ---- */
+
+/* Weights of all templates; those of averages stand after all of them. */
+static medley_status find_weights(arc_source *arcs, medley_error *error)
+{
+    const size_t count = md_arc_templates_count(arcs->templates);
+    const size_t floats = (count << arcs->bits) * (arcs->problem->options->average ? 2 : 1);
+    const size_t available = md_memory_available();
+    if (available > 0 && floats > available / sizeof(float))
+        return md_fail(error, MEDLEY_FAILED,
+                       "the weights of %zu templates take %zu MB, and %zu MB are free; use a "
+                       "smaller --hash-bits (now %zu), fewer templates or no --average",
+                       count, (floats * 4) >> 20, available >> 20, arcs->bits);
+    arcs->weights = md_alloc_aligned(floats, sizeof *arcs->weights);
+    return arcs->weights ? MEDLEY_OK : md_fail_memory(error, floats * sizeof(float));
+}
+
+static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,
+                                medley_error *error)
+{
+    arc_source *arcs = (arc_source *)source;
+    const size_t slots = (size_t)1 << arcs->bits;
+    const size_t count = md_arc_templates_count(arcs->templates);
+    if (arcs->weights == NULL) {
+        const medley_status status = find_weights(arcs, error);
+        if (status < 0)
+            return status;
+    }
+    float *weight = arcs->weights + t * slots;
+    const md_arc_explicit table = {.name = what->name,
+                                   .arcs = &arcs->arcs,
+                                   .bag = md_arc_templates_is_bag(arcs->templates, t),
+                                   .sentence = arcs->sentence,
+                                   .t = t,
+                                   .bits = arcs->bits,
+                                   .weight = weight,
+                                   .aside = what->averaging ? weight + count * slots : NULL,
+                                   .gain = what->gain,
+                                   .thresholds = what->thresholds};
+    memset(weight, 0, slots * sizeof *weight);
+    if (table.aside != NULL)
+        memset(table.aside, 0, slots * sizeof *weight);
+    return md_arc_block_create(block, &table, error);
+}
+
+const md_source_class md_arc_sources = {
+    .large_tables = true,
+    .create = create,
+    .count = count_templates,
+    .name = name_of,
+    .facts = facts_of,
+    .keep = keep_some,
+    .find_features = find_features,
+    .block = make_block,
+    .free = free_arcs,
+};
+
+/* ---- into a model ---- */
+
+static medley_status copy_templates(md_parser *parser, const arc_source *arcs,
+                                    const md_problem *problem, const md_learnt *learnt,
+                                    size_t count, medley_error *error)
+{
+    const size_t templates = md_arc_templates_count(arcs->templates);
+    bool *keep = md_calloc(templates, sizeof *keep);
+    if (keep == NULL)
+        return md_fail_memory(error, templates * sizeof *keep);
+    for (size_t i = 0; i < count; i++)
+        if (md_learnt_is_active(&learnt[i]))
+            keep[problem->candidates[learnt[i].candidate].index] = true;
+    const medley_status status =
+        md_arc_templates_subset(&parser->templates, arcs->templates, keep, error);
+    free(keep);
+    return status == MEDLEY_OK ? md_parser_allocate(parser, error) : status;
+}
+
+/* Weights so small that all of an arc's together change its score by about this, if their signs are
+ * random, are left out: they are most of them. A loss of one, or a margin, is the unit of scores;
+ * where weights are small, since little was learnt, it is four times the largest of them. */
+static const double LEAST_CHANGE = 0.02;
+
+static float find_least(const md_learnt *learnt, size_t count, size_t templates)
+{
+    float largest = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; md_learnt_is_active(&learnt[i]) && k < learnt[i].size; k++)
+            largest = fmaxf(largest, fabsf(learnt[i].values[k]));
+    return (float)(LEAST_CHANGE / sqrt((double)templates) * fmin(1, 4 * (double)largest));
+}
+
+/* Blocks are in the order of their templates. */
+medley_status md_arcs_build(medley_model *model, const md_problem *problem, const md_learnt *learnt,
+                            size_t count, medley_error *error)
+{
+    const arc_source *arcs = arcs_of(problem->source);
+    md_parser *parser = model->parser = md_calloc(1, sizeof *parser);
+    if (parser == NULL)
+        return md_fail_memory(error, sizeof *parser);
+    parser->tags = arcs->tags;
+    parser->bits = arcs->bits;
+    model->token_columns = problem->train->token_columns;
+    const medley_status status = copy_templates(parser, arcs, problem, learnt, count, error);
+    if (status < 0)
+        return status;
+    const float least = find_least(learnt, count, md_arc_templates_count(parser->templates));
+    uint16_t *to = parser->weights;
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!md_learnt_is_active(&learnt[i]))
+            continue;
+        parser->info[used++] = learnt[i].candidate;
+        for (size_t k = 0; k < learnt[i].size; k++)
+            to[k] = fabsf(learnt[i].values[k]) < least ? 0 : md_half_of_float(learnt[i].values[k]);
+        to += learnt[i].size;
+    }
+    return MEDLEY_OK;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A training run, assembled: data, kernels, templates, candidates for blocks, loss, penalty. Tasks
+ * have their say in it (task.h), methods learn from it and do not change it. */
+#ifndef MD_PROBLEM_H
+#define MD_PROBLEM_H
+
+#include "batch/batch.h"
+#include "block/block.h"
+#include "gram/store.h"
+#include "loss/loss.h"
+#include "penalty/penalty.h"
+#include "task/task.h"
+
+typedef enum md_origin { MD_FROM_KERNEL, MD_FROM_TEMPLATE, MD_FROM_LABELS } md_origin;
+
+/* A block that may be learnt. */
+typedef struct md_candidate {
+    md_origin origin;
+    size_t index; /* kernel of the bank, or template */
+    md_part_kind kind;
+    const char *name; /* borrowed */
+    bool own_term;    /* an l2 term of its own instead of the penalty */
+} md_candidate;
+
+/* ---- templates ---- */
+
+/* The templates of a run and the features that they make of its rows: of words (words.c), or of
+ * arcs (arcs.c). */
+typedef struct md_source {
+    const struct md_source_class *class;
+    const md_window *window; /* NULL: the features of all examples are there at once */
+} md_source;
+
+typedef struct md_template_facts {
+    bool pair;     /* features of a pair of labels, not of one */
+    bool constant; /* the same feature at every row */
+} md_template_facts;
+
+struct md_source_class {
+    /* Tables are large and hardly stay in the cache: examples of a round are scored block by block,
+     * parts that are unlikely are not stepped for, and no scores are kept. */
+    bool large_tables;
+
+    /* Reads the templates of a file or built-in set. */
+    medley_status (*create)(md_source **source, const char *path, const md_problem *problem,
+                            medley_error *error);
+    size_t (*count)(const md_source *source);
+    const char *(*name)(const md_source *source, size_t t);
+    md_template_facts (*facts)(const md_source *source, size_t t);
+
+    /* Only those with keep[t] stay. */
+    medley_status (*keep)(md_source *source, const bool *keep, medley_error *error);
+
+    /* Makes the features of the problem's rows. */
+    medley_status (*find_features)(md_source *source, medley_error *error);
+
+    /* A block of template t; what: all but its features. */
+    medley_status (*block)(md_block **block, md_source *source, size_t t, md_explicit *what,
+                           medley_error *error);
+    void (*free)(md_source *source);
+};
+
+extern const md_source_class md_word_templates, md_arc_sources;
+
+static inline size_t md_source_count(const md_source *source)
+{
+    return source != NULL ? source->class->count(source) : 0;
+}
+
+/* ---- the problem ---- */
+
+struct md_problem {
+    const medley_dataset *train, *dev; /* dev may be NULL */
+    const medley_options *options;
+    const md_task *task;
+    const struct md_method *method;
+    const medley_observer *observer;
+    medley_observer watch; /* passes progress on to observer and remembers its wish to stop */
+    bool stopped;          /* it asked to stop; if that was before there was a gram, gram is NULL */
+    double began;
+    size_t threads;
+
+    /* what is predicted */
+    md_space space;
+    const int32_t *gold; /* [rows] labels or heads; NULL for numbers */
+    int32_t *dev_gold;   /* [dev rows] the same of held-out data, in the same numbering; or NULL */
+    md_example *examples;
+    size_t example_count, longest;
+
+    const md_loss *loss;               /* NULL for batch methods */
+    const md_margin_loss *margin_loss; /* NULL for the others */
+    void *margin_state;
+    const char *loss_name; /* for the model's summary; NULL: that of loss */
+    md_penalty *penalty;
+    double lambda;
+    double eta0, radius; /* NaN: auto; radius infinite: none */
+    double eta;          /* of the mirror rule's first stage; NaN: auto */
+    size_t epochs;
+    size_t first_epochs; /* of them, of the mirror rule's first stage */
+
+    /* what it is learnt from */
+    md_bank bank;
+    md_points points;
+    md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
+    md_gram *gram;     /* NULL if every block has explicit weights, and for batch methods */
+    md_ledger *ledger; /* of kernels whose values are not kept; NULL: none yet */
+    md_store *store;   /* of batch methods */
+    md_source *source; /* of templates; NULL: there are none */
+    double seconds_kernels;
+
+    md_candidate
+        *candidates; /* kernels, templates, label context; with own_term after the others */
+    size_t candidate_count;
+};
+
+/* Bytes for kernel values and features. */
+size_t md_problem_memory(const md_problem *problem);
+
+/* ---- what was learnt, on its way into a model ---- */
+
+/* The coefficients of a block, or of a kernel where a method has no blocks. Neither values nor
+ * wide: it is not active. */
+typedef struct md_learnt {
+    float *values;      /* [size] of a block */
+    const double *wide; /* [size] of a kernel, borrowed */
+    size_t size;
+    size_t candidate; /* of the problem */
+    double norm;
+} md_learnt;
+
+static inline bool md_learnt_is_active(const md_learnt *learnt)
+{
+    return learnt->values != NULL || learnt->wide != NULL;
+}
+
+/* Is there anything but zeros? */
+static inline bool md_learnt_has_some(const md_learnt *learnt, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++)
+        if (learnt->wide != NULL ? learnt->wide[i] != 0 : learnt->values[i] != 0)
+            return true;
+    return false;
+}
+
+/* ---- labels.c: what tasks share that predict labels ---- */
+
+/* Every row has one, and there are two or more. */
+medley_status md_labels_check(const md_problem *problem, medley_error *error);
+void md_labels_describe(md_problem *problem);
+medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error);
+medley_status md_labels_check_size(const md_problem *problem, medley_error *error);
+
+/* Label names, and the weights of templates and label context. */
+medley_status md_labels_build(medley_model *model, const md_problem *problem,
+                              const md_learnt *learnt, size_t count, medley_error *error);
+
+const int32_t *md_labels_of(const medley_prediction *prediction);
+
+/* Numbers to be predicted that came from memory: there are no labels beside them. */
+bool md_dataset_has_only_targets(const medley_dataset *data);
+
+/* ---- words.c ---- */
+
+/* The weights of templates and of label context among what was learnt; features without any are
+ * left behind. */
+medley_status md_words_build(medley_model *model, const md_problem *problem,
+                             const md_learnt *learnt, size_t count, medley_error *error);
+
+/* ---- arcs.c, relations.c ---- */
+
+/* The tables of arc templates that have weights. */
+medley_status md_arcs_build(medley_model *model, const md_problem *problem, const md_learnt *learnt,
+                            size_t count, medley_error *error);
+size_t md_arcs_tags(const md_source *source); /* the column that arc templates call upos */
+
+medley_status md_relations_derive(medley_dataset **data, medley_options **options,
+                                  const md_problem *problem, medley_error *error);
+medley_status md_relations_join(medley_model *model, medley_model *relations, medley_error *error);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Relations of arcs: the second problem of a parser. Its model is that of a chain over the words of
+ * a sentence, whose columns tell of the word, of its head and of what else is near it in the tree
+ * (data/tree_columns.h). It is learnt from the right trees, with settings of its own. */
+#include "task/problem.h"
+
+#include "data/tree_columns.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FEW_WORDS = 5000 }; /* features that occur once matter where there are not more */
+enum { DEPREL = 7 };       /* column of CoNLL-U */
+
+static medley_status make_options(medley_options **options, const md_problem *problem,
+                                  medley_error *error)
+{
+    char threads[32];
+    char seed[32];
+    const char *const settings[][2] = {
+        {"task", "chain"},
+        {"template", "built-in:relation"},
+        {"loss", "hinge"},
+        {"penalty", "l2"},
+        {"C", "1"},
+        {"average", "true"},
+        {"min-count", problem->train->rows < FEW_WORDS ? "1" : "2"},
+        {"threads", threads},
+        {"seed", seed},
+    };
+    snprintf(threads, sizeof threads, "%zu", problem->threads);
+    snprintf(seed, sizeof seed, "%lld", problem->options->seed);
+    medley_status status = medley_options_create(options, error);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings && status == MEDLEY_OK; i++)
+        status = medley_options_set(*options, settings[i][0], settings[i][1], error);
+    return status;
+}
+
+/* Every word has a relation, or none has; any: there are two or more. */
+static medley_status check_relations(const medley_dataset *train, bool *any, medley_error *error)
+{
+    const int32_t unknown = md_strings_find(&train->token_values[DEPREL], "_", 1);
+    size_t first = SIZE_MAX;
+    size_t count = 0;
+    *any = false;
+    for (size_t r = 0; r < train->rows; r++) {
+        const int32_t relation = train->token[r * train->token_columns + DEPREL];
+        const bool given = relation != unknown;
+        count += given;
+        *any = *any || relation != train->token[DEPREL];
+        if (!given && first == SIZE_MAX)
+            first = r;
+    }
+    if (count == 0 || count == train->rows)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, train->line ? train->line[first] : 0,
+                      "the DEPREL is not given although other words have one; give all of them, or "
+                      "train with --unlabelled");
+}
+
+medley_status md_relations_derive(medley_dataset **data, medley_options **options,
+                                  const md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    bool any = false;
+    medley_status status = MEDLEY_OK;
+    if (!problem->options->unlabelled)
+        status = check_relations(train, &any, error);
+    if (status < 0 || !any)
+        return status;
+    status = make_options(options, problem, error);
+    if (status == MEDLEY_OK)
+        status = md_tree_columns(data, train, train->head, md_arcs_tags(problem->source), error);
+    return status;
+}
+
+medley_status md_relations_join(medley_model *model, medley_model *relations, medley_error *error)
+{
+    const md_strings *labels = &relations->labels;
+    for (size_t l = 0; l < labels->count; l++)
+        if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
+            return md_fail_memory(error, strlen(labels->items[l]));
+    model->space.shape.labels = labels->count;
+    model->parser->labeller = relations;
+    return MEDLEY_OK;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Templates of tagged words: the features of the rows of a run, and the weights of templates and
+ * label context on their way into a model. */
+#include "task/problem.h"
+
+#include "base/memory.h"
+#include "feature/feature.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct word_source {
+    md_source base;
+    const md_problem *problem;
+    md_templates *templates;
+    md_features *features;
+    int32_t *ids; /* [rows][templates]: those of an example stand together */
+} word_source;
+
+static const word_source *words_of(const md_source *source)
+{
+    return (const word_source *)source;
+}
+
+static void free_words(md_source *source)
+{
+    word_source *words = (word_source *)source;
+    md_templates_free(words->templates);
+    md_features_free(words->features);
+    free(words->ids);
+    free(words);
+}
+
+static medley_status create(md_source **source, const char *path, const md_problem *problem,
+                            medley_error *error)
+{
+    word_source *words = md_calloc(1, sizeof *words);
+    if (words == NULL)
+        return md_fail_memory(error, sizeof *words);
+    *words = (word_source){.base.class = &md_word_templates, .problem = problem};
+    const medley_status status = md_templates_read(&words->templates, path, error);
+    if (status < 0)
+        free_words(&words->base);
+    else
+        *source = &words->base;
+    return status;
+}
+
+static size_t count_templates(const md_source *source)
+{
+    return md_templates_count(words_of(source)->templates);
+}
+
+static const char *name_of(const md_source *source, size_t t)
+{
+    return md_templates_name(words_of(source)->templates, t);
+}
+
+static md_template_facts facts_of(const md_source *source, size_t t)
+{
+    const md_templates *templates = words_of(source)->templates;
+    return (md_template_facts){.pair = md_templates_is_pair(templates, t),
+                               .constant = md_templates_is_constant(templates, t)};
+}
+
+static medley_status keep_some(md_source *source, const bool *keep, medley_error *error)
+{
+    word_source *words = (word_source *)source;
+    md_templates *subset = NULL;
+    const medley_status status = md_templates_subset(&subset, words->templates, keep, error);
+    if (status < 0)
+        return status;
+    md_templates_free(words->templates);
+    words->templates = subset;
+    return MEDLEY_OK;
+}
+
+/* A cut-off that leaves no feature leaves nothing to learn with. */
+static medley_status check_features(const word_source *words, medley_error *error)
+{
+    size_t count = 0;
+    size_t templates = 0;
+    for (size_t b = 0; b < md_templates_count(words->templates); b++) {
+        if (md_templates_is_constant(words->templates, b))
+            continue;
+        count += md_features_count(words->features, b);
+        templates++;
+    }
+    if (count > 0 || templates == 0)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "no feature of the templates occurs %lld times; use a smaller --min-count",
+                   words->problem->options->min_count);
+}
+
+static medley_status find_features(md_source *source, medley_error *error)
+{
+    word_source *words = (word_source *)source;
+    const md_problem *problem = words->problem;
+    const md_features_options options = {.min_count = (size_t)problem->options->min_count,
+                                         .hash_bits = (size_t)problem->options->hash_bits,
+                                         .threads = problem->threads};
+    md_feature_ids ids = {0};
+    const medley_status status = md_features_create(&words->features, &ids, words->templates,
+                                                    problem->train, &options, error);
+    if (status < 0)
+        return status;
+    words->ids = md_calloc(ids.rows * ids.block_count, sizeof *words->ids);
+    for (size_t r = 0; words->ids != NULL && r < ids.rows; r++)
+        for (size_t b = 0; b < ids.block_count; b++)
+            words->ids[r * ids.block_count + b] = ids.ids[b][r];
+    const size_t bytes = ids.rows * ids.block_count * sizeof *words->ids;
+    md_feature_ids_free(&ids);
+    return words->ids != NULL ? check_features(words, error) : md_fail_memory(error, bytes);
+}
+
+static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,
+                                medley_error *error)
+{
+    const word_source *words = words_of(source);
+    if (!md_templates_is_constant(words->templates, t))
+        what->features = (md_row_features){.id = words->ids + t,
+                                           .id_step = md_templates_count(words->templates),
+                                           .count = md_features_count(words->features, t)};
+    return md_explicit_block_create(block, what, error);
+}
+
+const md_source_class md_word_templates = {
+    .create = create,
+    .count = count_templates,
+    .name = name_of,
+    .facts = facts_of,
+    .keep = keep_some,
+    .find_features = find_features,
+    .block = make_block,
+    .free = free_words,
+};
+
+/* ---- into a model ---- */
+
+struct building {
+    medley_model *model;
+    const md_problem *problem;
+    const word_source *words; /* NULL: there is label context only */
+    bool **kept;              /* [templates] features with weights; NULL: of none */
+    medley_error *error;
+};
+
+/* Which features of a template have any weight. Hashed ones are where they are. */
+static medley_status find_kept(struct building *b, const md_learnt *learnt, size_t t, size_t *count)
+{
+    const size_t features = md_features_count(b->words->features, t);
+    const bool hashed = b->problem->options->hash_bits > 0;
+    const size_t width = learnt->size / features;
+    bool *kept = b->kept[t] = md_calloc(features, sizeof *kept);
+    if (kept == NULL)
+        return md_fail_memory(b->error, features * sizeof *kept);
+    *count = 0;
+    for (size_t f = 0; f < features; f++) {
+        kept[f] = hashed || md_learnt_has_some(learnt, f * width, width);
+        *count += kept[f];
+    }
+    return MEDLEY_OK;
+}
+
+/* The features that stay move together; their order stays. */
+static medley_status copy_weights(struct building *b, const md_learnt *learnt, md_weights *weights)
+{
+    const md_candidate *candidate = &b->problem->candidates[learnt->candidate];
+    const md_space *space = &b->problem->space;
+    const bool templated = candidate->origin == MD_FROM_TEMPLATE;
+    *weights =
+        (md_weights){.kind = candidate->kind,
+                     .info = learnt->candidate,
+                     .block = templated ? candidate->index : MD_CONSTANT,
+                     .width = space->structure->groups(space->shape, 3, candidate->kind).width,
+                     .rows = 1};
+    if (templated) {
+        const medley_status status = find_kept(b, learnt, candidate->index, &weights->rows);
+        if (status < 0)
+            return status;
+    }
+    weights->values = md_calloc(weights->rows * weights->width, sizeof *weights->values);
+    if (weights->values == NULL)
+        return md_fail_memory(b->error, weights->rows * weights->width * sizeof(float));
+    const size_t rows = learnt->size / weights->width;
+    float *to = weights->values;
+    for (size_t f = 0; f < rows; f++) {
+        if (templated && !b->kept[candidate->index][f])
+            continue;
+        memcpy(to, learnt->values + f * weights->width, weights->width * sizeof *to);
+        to += weights->width;
+    }
+    return MEDLEY_OK;
+}
+
+/* Templates without weights are left out, so those after them move up. */
+static void renumber_templates(const struct building *b)
+{
+    for (size_t w = 0; w < b->model->weights_count; w++) {
+        md_weights *weights = &b->model->weights[w];
+        size_t place = 0;
+        for (size_t t = 0; weights->block != MD_CONSTANT && t < weights->block; t++)
+            place += b->kept[t] != NULL;
+        if (weights->block != MD_CONSTANT)
+            weights->block = place;
+    }
+}
+
+medley_status md_words_build(medley_model *model, const md_problem *problem,
+                             const md_learnt *learnt, size_t count, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    struct building b = {
+        .model = model, .problem = problem, .words = words_of(problem->source), .error = error};
+    const size_t templates = md_source_count(problem->source);
+    bool templated = false;
+    b.kept = md_calloc(templates, sizeof *b.kept);
+    model->weights = md_calloc(count, sizeof *model->weights);
+    if (b.kept == NULL || model->weights == NULL) {
+        status = md_fail_memory(error, count * sizeof *model->weights);
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const md_origin origin = problem->candidates[learnt[i].candidate].origin;
+        if (!md_learnt_is_active(&learnt[i]) || origin == MD_FROM_KERNEL)
+            continue;
+        templated = templated || origin == MD_FROM_TEMPLATE;
+        MEDLEY_TRY(copy_weights(&b, &learnt[i], &model->weights[model->weights_count++]));
+    }
+    model->token_columns = b.words ? problem->train->token_columns : 0;
+    model->label_column = b.words ? problem->train->label_column + 1 : 0;
+    if (!templated)
+        goto done;
+    renumber_templates(&b);
+    status =
+        md_features_subset(&model->features, b.words->features, (const bool *const *)b.kept, error);
+done:
+    for (size_t t = 0; b.kept != NULL && t < templates; t++)
+        free(b.kept[t]);
+    free(b.kept);
+    return status;
+}
