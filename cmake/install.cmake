@@ -14,7 +14,7 @@ install(FILES ${PROJECT_BINARY_DIR}/man/medley.bash
 
 get_filename_component(BLAS_NAME ${BLAS_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" "-l" BLAS_NAME ${BLAS_NAME})
-set(MEDLEY_PRIVATE_LIBS "-lm -lz ${BLAS_NAME} ${MEDLEY_LIBSVM_LIBS} ${MEDLEY_CLP_LIBS} -pthread")
+set(MEDLEY_PRIVATE_LIBS "-lm -lz ${BLAS_NAME} ${MEDLEY_LIBSVM_LIBS} ${MEDLEY_CLP_LIBS} -pthread -ldl")
 configure_file(cmake/medley.pc.in ${PROJECT_BINARY_DIR}/medley.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/medley.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 configure_package_config_file(cmake/medley-config.cmake.in ${PROJECT_BINARY_DIR}/medley-config.cmake
