@@ -12,9 +12,9 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}
 install(FILES ${PROJECT_BINARY_DIR}/man/medley.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME medley)
 
-get_filename_component(CBLAS_NAME ${CBLAS_LIBRARY} NAME_WE)
-string(REGEX REPLACE "^lib" "-l" CBLAS_NAME ${CBLAS_NAME})
-set(MEDLEY_PRIVATE_LIBS "-lm -lz ${CBLAS_NAME} ${MEDLEY_LIBSVM_LIBS} ${MEDLEY_CLP_LIBS} -pthread")
+get_filename_component(BLAS_NAME ${BLAS_LIBRARY} NAME_WE)
+string(REGEX REPLACE "^lib" "-l" BLAS_NAME ${BLAS_NAME})
+set(MEDLEY_PRIVATE_LIBS "-lm -lz ${BLAS_NAME} ${MEDLEY_LIBSVM_LIBS} ${MEDLEY_CLP_LIBS} -pthread -ldl")
 configure_file(cmake/medley.pc.in ${PROJECT_BINARY_DIR}/medley.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/medley.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 configure_package_config_file(cmake/medley-config.cmake.in ${PROJECT_BINARY_DIR}/medley-config.cmake

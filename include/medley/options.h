@@ -50,6 +50,11 @@ MEDLEY_API const char *medley_nearest_name(const char *text, const char *const *
 
 MEDLEY_API const char *medley_version(void);
 
+/* The BLAS in use, found at run time: "OpenBLAS 0.3.21 (SkylakeX)", "MKL", "BLIS", "ATLAS",
+ * "unknown", or "reference", which is many times slower. Not while another thread computes; the
+ * text is the calling thread's. */
+MEDLEY_API const char *medley_blas(void);
+
 #ifdef __cplusplus
 }
 #endif

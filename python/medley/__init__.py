@@ -23,6 +23,7 @@ from ._errors import (
 )
 from ._library import lib as _lib
 from ._lists import (
+    blas,
     generate,
     kinds,
     list_formats,
@@ -63,6 +64,7 @@ __all__ = [
     "Tuning",
     "UsageError",
     "Views",
+    "blas",
     "generate",
     "kinds",
     "list_formats",

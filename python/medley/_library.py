@@ -20,6 +20,7 @@ TEXTS = POINTER(c_char_p)
 # name: (result, arguments). A result of c_int with ERROR as the last argument is a medley_status.
 SIGNATURES = {
     "medley_version": (c_char_p, []),
+    "medley_blas": (c_char_p, []),
     "medley_option_count": (c_size_t, []),
     "medley_option_describe": (s.OptionInfo, [c_size_t]),
     "medley_options_create": (c_int, [HANDLE, ERROR]),

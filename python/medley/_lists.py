@@ -32,6 +32,16 @@ class Option(NamedTuple):
     repeatable: bool
 
 
+def blas() -> str:
+    """The BLAS in use: "OpenBLAS 0.3.21 (SkylakeX)" ...; "reference" is many times slower.
+
+    >>> from medley import blas
+    >>> blas().split()[0] in ("OpenBLAS", "MKL", "BLIS", "ATLAS", "reference", "unknown")
+    True
+    """
+    return text(lib.medley_blas())
+
+
 def kinds() -> List[str]:
     """The kinds of things that ``listing`` knows."""
     names, found = lib.medley_list_kinds(), []

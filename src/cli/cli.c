@@ -238,7 +238,7 @@ int cli_main(int count, char **words)
                 return run_command(cli_commands[i], 1, help);
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        printf("medley %s\n", medley_version());
+        printf("medley %s\nBLAS: %s\n", medley_version(), medley_blas());
         return CLI_OK;
     }
     const char *names[32];

@@ -70,7 +70,8 @@ int cli_finish(const cli_arguments *arguments, int code);
 
 /* ---- shared steps (data.c) ---- */
 
-/* Reads DATA, views, grams, labels; applies --folds and --sample. model: NULL when training. */
+/* Reads DATA, views, grams, labels; applies --folds and --sample; warns of a slow BLAS. model: NULL
+ * when training. */
 medley_status cli_load_data(const cli_arguments *arguments, const medley_model *model,
                             medley_dataset **dataset, medley_error *error);
 /* The file of --dev, read as DATA is. */
@@ -85,6 +86,8 @@ medley_status cli_training_options(const cli_arguments *arguments, medley_option
  * where the data are). */
 void cli_print_written(const cli_arguments *arguments, const medley_dataset *dataset,
                        const char *output);
+/* On stderr, unless --quiet: that the BLAS in use is the reference one, and what to do about it. */
+void cli_warn_of_slow_blas(const cli_arguments *arguments);
 size_t cli_threads(const cli_arguments *arguments);
 double cli_clock(void);
 

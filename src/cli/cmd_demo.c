@@ -258,6 +258,7 @@ static int run_demo(cli_arguments *arguments)
     const char *path = cli_value(arguments, "report");
     if (!cli_check_report(arguments, path))
         return CLI_USAGE;
+    cli_warn_of_slow_blas(arguments);
     int code = CLI_OK;
     if (tell_story(&demo, &error) < 0) {
         code = cli_fail(arguments, &error);

@@ -69,6 +69,7 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
     json_number(stdout, "total", e->seconds_total);
     json_close(stdout, '}');
     json_number(stdout, "per_second", (double)e->parts / fmax(e->seconds_total, 1e-9));
+    json_string(stdout, "blas", medley_blas());
     json_close(stdout, '}');
     printf("\n");
 }

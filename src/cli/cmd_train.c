@@ -63,6 +63,7 @@ static void print_json(const struct run *run)
     json_count(stdout, "support_rows", s->support_rows);
     json_count(stdout, "seed", (size_t)s->seed);
     json_count(stdout, "threads", s->threads);
+    json_string(stdout, "blas", medley_blas());
     json_bool(stdout, "converged", s->converged);
     json_bool(stdout, "interrupted", run->interrupted);
     if (run->report != NULL)

@@ -184,6 +184,16 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     return status;
 }
 
+void cli_warn_of_slow_blas(const cli_arguments *arguments)
+{
+    if (!arguments->quiet && strcmp(medley_blas(), "reference") == 0)
+        fprintf(stderr,
+                "medley %s: slow: matrix products come from the reference BLAS; install "
+                "OpenBLAS ('apt-get install libopenblas-dev') and build again, or choose it "
+                "by update-alternatives\n",
+                arguments->command->name);
+}
+
 medley_status cli_load_data(const cli_arguments *arguments, const medley_model *model,
                             medley_dataset **dataset, medley_error *error)
 {
@@ -197,7 +207,9 @@ medley_status cli_load_data(const cli_arguments *arguments, const medley_model *
     if (status < 0) {
         medley_dataset_free(*dataset);
         *dataset = NULL;
+        return status;
     }
+    cli_warn_of_slow_blas(arguments); /* who reads data computes next */
     return status;
 }
 

@@ -80,7 +80,8 @@ static void print_overview_page(FILE *file)
     print_title(file, "medley", "multiple kernel learning");
     fprintf(file, ".SH SYNOPSIS\n.B medley\n.I COMMAND\n[options]\n.SH DESCRIPTION\n"
                   "Medley learns a predictor from many kernels or views of the data, and which of "
-                  "them matter.\n.SH COMMANDS\n");
+                  "them matter.\n.B medley \\-\\-version\nnames the BLAS in use, too.\n"
+                  ".SH COMMANDS\n");
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
         fprintf(file, ".TP\n.BR medley\\-%s (1)\n", cli_commands[i]->name);
         print_roff(file, cli_commands[i]->summary);

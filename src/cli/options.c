@@ -32,7 +32,7 @@ static const cli_option rows_options[] = {
     {0}};
 
 static const cli_option run_options[] = {
-    {"quiet", "", "", "no progress", false},
+    {"quiet", "", "", "no progress, no warning", false},
     {"json", "", "", "print one JSON object instead of text", false},
     {0}};
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Row-major products and triangular systems by the C interface of BLAS. */
+/* Row-major products and triangular systems by the C interface of BLAS, and that library's name. */
 #include "linalg/blas.h"
 
+#include "medley/options.h"
 #include <cblas.h>
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +13,16 @@
 /* NOLINTBEGIN(readability-redundant-declaration): only OpenBLAS's own cblas.h declares them */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
+extern char *openblas_get_config(void) __attribute__((weak));
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
 /* NOLINTEND(readability-redundant-declaration) */
+/* What tells the others apart, netlib's reference last. Weak, so that the loader decides: a program
+ * need not meet the library again that it was linked with. */
+extern void MKL_Get_Version_String(char *text, int size) __attribute__((weak));
+extern void bli_init(void) __attribute__((weak));
+extern void ATL_buildinfo(void) __attribute__((weak));
+extern int CBLAS_CallFromC __attribute__((weak));
 
 /* OpenBLAS chooses its code by the processor's model number. On models younger than itself it
  * falls back to that of 2004 ("Prescott"), several times slower; then it is made to choose again,
@@ -44,6 +54,33 @@ void md_blas_single_thread(void)
     leave_fallback_code();
     if (openblas_set_num_threads != NULL)
         openblas_set_num_threads(1);
+}
+
+/* Do products come from netlib's reference? It may be loaded beside the library that is used, and
+ * OpenBLAS beside it: LAPACK brings its own. */
+static bool is_reference(void)
+{
+    Dl_info used;
+    Dl_info reference;
+    return &CBLAS_CallFromC != NULL && dladdr((void *)cblas_sgemm, &used) != 0 &&
+           dladdr(&CBLAS_CallFromC, &reference) != 0 && used.dli_fbase == reference.dli_fbase;
+}
+
+const char *medley_blas(void)
+{
+    static _Thread_local char name[64]; /* no thread writes what another reads */
+    char version[32] = "";
+    if (is_reference())
+        return "reference";
+    if (openblas_get_config == NULL || openblas_get_corename == NULL)
+        return MKL_Get_Version_String != NULL ? "MKL"
+               : bli_init != NULL             ? "BLIS"
+               : ATL_buildinfo != NULL        ? "ATLAS"
+                                              : "unknown";
+    leave_fallback_code();
+    sscanf(openblas_get_config(), "OpenBLAS %31s", version);
+    snprintf(name, sizeof name, "OpenBLAS %s (%s)", version, openblas_get_corename());
+    return name;
 }
 
 /* BLAS refuses a stride of 0 even for matrices without columns. */

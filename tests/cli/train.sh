@@ -38,7 +38,7 @@ expect_exit 0 "predict --proba runs" "$MEDLEY" predict --model m.medley --proba 
 check "probabilities sum to one" awk 'NR > 1 && ($2 + $3 < 0.999 || $2 + $3 > 1.001) { exit 1 }' "$out"
 expect_exit 0 "train --json runs" train --json ring.csv
 for name in task method loss penalty lambda C spicy_C examples parts blocks active_blocks objective \
-    dual gap iterations epochs seconds peak_rss_mb model_bytes seed threads converged; do
+    dual gap iterations epochs seconds peak_rss_mb model_bytes seed threads blas converged; do
     expect_text "train --json has $name" "\"$name\":" "$out"
 done
 check "train --json is one line" test "$(wc -l <"$out")" -eq 1

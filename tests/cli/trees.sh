@@ -353,7 +353,7 @@ done
 decline() { # decline CODE PATTERN NAME ARGUMENTS...: medley predict refuses in one line
     local code=$1 pattern=$2 name=$3
     shift 3
-    expect_exit "$code" "$name" predict --output bad.out "$@"
+    expect_exit "$code" "$name" predict --output bad.out --quiet "$@"
     expect_text "$name: says why" "$pattern" "$err"
     check "$name: one line" test "$(wc -l <"$err")" -eq 1
 }
