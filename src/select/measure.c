@@ -41,56 +41,58 @@ static double las_of(const medley_evaluation *e)
     return e->las;
 }
 
-enum { ACCURACY, F1, LOG_LOSS, EXACT_MATCH, RMSE, UAS, LAS, MEASURES };
-static const md_measure measures[MEASURES] = {
-    [ACCURACY] = {"accuracy", true, false, accuracy_of},
-    [F1] = {"f1", true, false, f1_of},
-    [LOG_LOSS] = {"log-loss", false, true, log_loss_of},
-    [EXACT_MATCH] = {"exact-match", true, false, exact_match_of},
-    [RMSE] = {"rmse", false, false, rmse_of},
-    [UAS] = {"uas", true, false, uas_of},
-    [LAS] = {"las", true, false, las_of},
-};
+/* ---- what data must have to be measured; NULL: they have it ---- */
 
-/* What there is to be measured. */
-struct facts {
-    bool numbers, trees, relations, sequences, chunks;
-};
-
-static struct facts find_facts(const medley_dataset *dataset, const medley_options *options)
+static const char *without_sequences(const medley_dataset *data, const medley_options *options)
 {
-    enum { DEPREL = 7 }; /* column of CoNLL-U */
-    const md_task *task = md_task_of(options, dataset);
-    struct facts facts = {.numbers = task == &md_task_regression,
-                          .trees = task == &md_task_tree,
-                          .sequences = dataset->sequence_count > 0};
-    facts.chunks = facts.sequences && !facts.trees && md_chunk_labels(&dataset->label_names);
-    if (facts.trees && dataset->token_columns > DEPREL) {
-        const md_strings *texts = &dataset->token_values[DEPREL];
-        facts.relations =
-            !options->unlabelled &&
-            (texts->count > 1 || (texts->count == 1 && strcmp(texts->items[0], "_") != 0));
-    }
-    return facts;
+    (void)options;
+    return data->sequence_count > 0
+               ? NULL
+               : "it is for sequences, and these rows stand alone; use accuracy";
 }
 
-/* Why a measure cannot be; NULL: it can. */
-static const char *objection(int measure, struct facts facts)
+static const char *without_chunks(const medley_dataset *data, const medley_options *options)
 {
-    if (facts.numbers != (measure == RMSE))
-        return facts.numbers ? "numbers are predicted, whose measure is rmse"
-                             : "it is for numbers; use --task regression";
-    if ((measure == UAS || measure == LAS) && !facts.trees)
-        return "it is for dependency trees; use accuracy";
-    if (measure == LAS && !facts.relations)
-        return "the trees have no relations, or --unlabelled leaves them out; use uas";
-    if (measure == LOG_LOSS && facts.trees)
-        return "trees have no probabilities; use uas or las";
-    if (measure == F1 && !facts.chunks)
-        return "it is for sequences with labels of chunks such as B-NP, I-NP, O; use accuracy";
-    if (measure == EXACT_MATCH && !facts.sequences)
-        return "it is for sequences, and these rows stand alone; use accuracy";
-    return NULL;
+    (void)options;
+    return data->sequence_count > 0 && md_chunk_labels(&data->label_names)
+               ? NULL
+               : "it is for sequences with labels of chunks such as B-NP, I-NP, O; use accuracy";
+}
+
+static const char *without_relations(const medley_dataset *data, const medley_options *options)
+{
+    enum { DEPREL = 7 }; /* column of CoNLL-U */
+    const md_strings *texts = data->token_columns > DEPREL ? &data->token_values[DEPREL] : NULL;
+    return texts != NULL && !options->unlabelled &&
+                   (texts->count > 1 || (texts->count == 1 && strcmp(texts->items[0], "_") != 0))
+               ? NULL
+               : "the trees have no relations, or --unlabelled leaves them out; use uas";
+}
+
+static const md_measure measures[] = {
+    {"accuracy", true, false, accuracy_of, NULL},
+    {"f1", true, false, f1_of, without_chunks},
+    {"log-loss", false, true, log_loss_of, NULL},
+    {"exact-match", true, false, exact_match_of, without_sequences},
+    {"rmse", false, false, rmse_of, NULL},
+    {"uas", true, false, uas_of, NULL},
+    {"las", true, false, las_of, without_relations},
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+static medley_status fail_task(const char *name, const md_task *task, medley_error *error)
+{
+    size_t i = 0;
+    while (md_tasks[i + 1] != NULL && md_text_index(name, md_tasks[i]->measures) < 0)
+        i++;
+    md_text usual = {0};
+    for (size_t k = 0; task->measures[k] != NULL; k++)
+        md_text_addf(&usual, "%s%s", k > 0 ? ", " : "", task->measures[k]);
+    const medley_status status =
+        md_fail(error, MEDLEY_USAGE, "measure %s is for --task %s; --task %s is judged by %s", name,
+                md_tasks[i]->about.name, task->about.name, usual.data ? usual.data : "others");
+    md_text_clear(&usual);
+    return status;
 }
 
 medley_status md_measure_find(const md_measure **measure, const char *name,
@@ -98,23 +100,25 @@ medley_status md_measure_find(const md_measure **measure, const char *name,
                               medley_error *error)
 {
     const char *names[MEASURES + 1] = {NULL};
-    const struct facts facts = find_facts(dataset, options);
-    for (int i = 0; i < MEASURES; i++)
+    const md_task *task = md_task_of(options, dataset);
+    for (size_t i = 0; i < MEASURES; i++)
         names[i] = measures[i].name;
-    int chosen = facts.numbers                    ? RMSE
-                 : facts.trees && facts.relations ? LAS
-                 : facts.trees                    ? UAS
-                 : facts.chunks                   ? F1
-                                                  : ACCURACY;
-    if (name != NULL)
-        chosen = md_text_index(name, names);
-    if (chosen < 0)
+    if (name != NULL && md_text_index(name, names) < 0)
         return md_fail_unknown("measure", name, names, error);
-    const char *problem = objection(chosen, facts);
-    if (problem != NULL)
-        return md_fail(error, MEDLEY_USAGE, "measure %s has no place here: %s", name, problem);
-    *measure = &measures[chosen];
-    return MEDLEY_OK;
+    if (name != NULL && md_text_index(name, task->measures) < 0)
+        return fail_task(name, task, error);
+    const char *objection = NULL;
+    for (size_t i = 0; task->measures[i] != NULL; i++) { /* the first that suits the data */
+        const md_measure *found =
+            &measures[md_text_index(name != NULL ? name : task->measures[i], names)];
+        objection = found->objection != NULL ? found->objection(dataset, options) : NULL;
+        *measure = found;
+        if (name != NULL || objection == NULL)
+            break;
+    }
+    return objection == NULL ? MEDLEY_OK
+                             : md_fail(error, MEDLEY_USAGE, "measure %s has no place here: %s",
+                                       (*measure)->name, objection);
 }
 
 medley_status md_measure_model(double *value, const md_measure *measure, const medley_model *model,

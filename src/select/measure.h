@@ -11,6 +11,9 @@ typedef struct md_measure {
     bool higher_is_better;
     bool probabilities; /* must be asked for */
     double (*of)(const medley_evaluation *evaluation);
+
+    /* Why it cannot be, of such data; NULL: it can. */
+    const char *(*objection)(const medley_dataset *data, const medley_options *options);
 } md_measure;
 
 /* The measure called name, if data and options allow it; NULL: the one that suits them. */

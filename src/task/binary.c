@@ -26,6 +26,7 @@ const md_task md_task_binary = {
               .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_PROBABILITIES},
     .structure = &md_structure_multiclass,
     .one_score = true,
+    .measures = md_label_measures,
     .fits = fits,
     .check = check,
     .describe = md_labels_describe,

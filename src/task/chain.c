@@ -26,6 +26,7 @@ const md_task md_task_chain = {
                   MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_CONTEXT | MD_TAKES_PROBABILITIES},
     .structure = &md_structure_chain,
     .by_sequence = true,
+    .measures = md_label_measures,
     .fits = fits,
     .check = check,
     .describe = md_labels_describe,

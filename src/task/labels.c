@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+const char *const md_label_measures[] = {"f1", "accuracy", "log-loss", "exact-match", NULL};
+
 bool md_dataset_has_only_targets(const medley_dataset *data)
 {
     return data->label == NULL && data->target != NULL;

@@ -40,6 +40,7 @@ const md_task md_task_multiclass = {
               .summary = "one of several labels for each row",
               .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_PROBABILITIES},
     .structure = &md_structure_multiclass,
+    .measures = md_label_measures,
     .fits = fits,
     .check = check,
     .describe = md_labels_describe,

@@ -144,6 +144,8 @@ static inline bool md_learnt_has_some(const md_learnt *learnt, size_t first, siz
 
 /* ---- labels.c: what tasks share that predict labels ---- */
 
+extern const char *const md_label_measures[];
+
 /* Every row has one, and there are two or more. */
 medley_status md_labels_check(const md_problem *problem, medley_error *error);
 void md_labels_describe(md_problem *problem);

@@ -53,12 +53,15 @@ static void describe(md_problem *problem)
     problem->space.shape.labels = 1;
 }
 
+static const char *const measures[] = {"rmse", NULL};
+
 const md_task md_task_regression = {
     .about = {.name = "regression",
               .summary = "a number for each row",
               .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS},
     .defaults = {.loss = "squared"},
     .one_score = true,
+    .measures = measures,
     .fits = fits,
     .check = check,
     .describe = describe,

@@ -35,6 +35,8 @@ typedef struct md_task {
     bool by_sequence;              /* an example is a sequence of rows, not one row */
     bool one_score;                /* a single score decides: of two labels, or it is the number */
 
+    const char *const *measures; /* by which it is judged, NULL-terminated; the usual ones first */
+
     /* ---- learning, in the order in which it is asked ---- */
 
     /* Is it what these data are for, where --task auto leaves the choice? */

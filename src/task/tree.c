@@ -112,6 +112,8 @@ static const int32_t *heads_of(const medley_prediction *prediction)
     return prediction->head;
 }
 
+static const char *const measures[] = {"las", "uas", "accuracy", "exact-match", NULL};
+
 const md_task md_task_tree = {
     .about = {.name = "tree",
               .summary = "a dependency tree for each sentence, and the relations of its arcs",
@@ -128,6 +130,7 @@ const md_task md_task_tree = {
                  .rate = first_rate},
     .structure = &md_structure_tree,
     .by_sequence = true,
+    .measures = measures,
     .fits = fits,
     .check = check,
     .describe = describe,
