@@ -230,7 +230,7 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
             c->part[i * n + j] = value_at(c, c->learnt[i], c->learnt[j]);
     MEDLEY_TRY(md_store_of_matrix(&part.store, c->part, n, part.threads, error));
     part.y = c->y;
-    part.C *= (double)n / (double)c->n;
+    part.strength *= (double)n / (double)c->n;
     part.gap = fmax(part.gap, enough);
     if (part.max_iterations > most_iterations)
         part.max_iterations = most_iterations;

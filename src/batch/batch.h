@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The batch solver: the optimum of
  *
- *     P(a, b) = sum_i l(y_i, f_i) + C sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
+ *     P(a, b) = sum_i l(y_i, f_i) + strength sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
  *
  * with a certificate (SpicyMKL; docs/math.md). An outer proximal loop on the coefficients and on
  * the scores, an inner Newton method in the dual variable rho, on a working set of kernels that is
@@ -28,7 +28,7 @@ typedef struct md_batch_problem {
     const double *y; /* [rows] -1 and +1, or numbers */
     const md_scalar_penalty *penalty;
     const void *penalty_state;
-    double C;              /* strength of the penalty */
+    double strength;       /* of the penalty: lambda N, the C of the SpicyMKL paper */
     double gap;            /* wanted: (primal - dual) / primal */
     size_t max_iterations; /* outer ones */
     size_t threads;
@@ -51,15 +51,15 @@ typedef struct md_batch_solution {
     bool converged, stopped;
 } md_batch_solution;
 
-/* start: a solution of a problem like this one to begin with (another C), or NULL. A problem that
- * is not solved to the wanted gap within max_iterations or for rounding is no error: converged is
- * false and the certificate says how far it is. */
+/* start: a solution of a problem like this one to begin with (another strength), or NULL. A problem
+ * that is not solved to the wanted gap within max_iterations or for rounding is no error: converged
+ * is false and the certificate says how far it is. */
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error);
 void md_batch_solution_clear(md_batch_solution *solution);
 
-/* The least C for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual point of
- * the empty model, over g'(0). Infinite where kernels are never left out (g'(0) = 0): then
+/* The least strength for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual
+ * point of the empty model, over g'(0). Infinite where kernels are never left out (g'(0) = 0): then
  * *without_slope, that maximum itself, is still a sensible scale. */
 medley_status md_batch_largest_C(const md_batch_problem *problem, double *largest,
                                  double *without_slope, medley_error *error);

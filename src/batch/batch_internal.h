@@ -120,7 +120,8 @@ medley_status md_batch_direction(md_batch *b, double *decrement, medley_error *e
 double md_batch_old_decrement(md_batch *b);
 
 /* ---- dual.c ---- */
-/* -sum l*(-s r) - sum_i (C g)*(s h_i) at the best s, and s. h: norms of the kernels that count. */
+/* -sum l*(-s r) - sum_i (strength g)*(s h_i) at the best s, and s. h: norms of the kernels that
+ * count. */
 double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t count,
                      double *scale);
 

@@ -38,7 +38,7 @@ static void value_model(md_batch_solution *solution, const md_batch_problem *p, 
     solution->loss = 0;
     for (size_t i = 0; i < n; i++)
         solution->loss += p->loss->value(p->loss_state, p->y[i], f[i] + solution->bias);
-    solution->primal = solution->loss + p->C * penalty;
+    solution->primal = solution->loss + p->strength * penalty;
 }
 
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,

@@ -19,12 +19,12 @@ double md_certified_gap(double primal, double dual);
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
                                medley_error *error);
 
-/* -sum l*(-s r) - sum_m (C g)*(s h_m) at the best s, and s, for a point r inside the loss's domain
- * with sum 0. h[count]: norms ||r|| of the kernels that count. */
+/* -sum l*(-s r) - sum_m (strength g)*(s h_m) at the best s, and s, for a point r inside the loss's
+ * domain with sum 0. h[count]: norms ||r|| of the kernels that count. */
 double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
                      size_t count, double *scale);
 
-/* Is (C g)* finite everywhere, so that every dual point is feasible? */
+/* Is (strength g)* finite everywhere, so that every dual point is feasible? */
 bool md_penalty_conjugate_is_finite(const md_batch_problem *problem);
 
 /* Appends a step and tells the problem's watcher; its wish to stop comes back in

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dual value of a point r inside the loss's domain with sum 0, scaled as well as can be:
  *
- *     max_s  -sum_i l*(-s r_i) - sum_m (C g)*(s ||r||_{K_m})
+ *     max_s  -sum_i l*(-s r_i) - sum_m (strength g)*(s ||r||_{K_m})
  *
- * For the block 1-norm the second sum is 0 as long as no norm is above C and infinite beyond: the
- * scaling that makes the point feasible (SpicyMKL section 6.1) is the end of the interval. */
+ * For the block 1-norm the second sum is 0 as long as no norm is above the strength and infinite
+ * beyond: the scaling that makes the point feasible (SpicyMKL section 6.1) is the end of the
+ * interval. */
 #include "batch/batch_internal.h"
 #include "batch/certificate.h"
 
@@ -24,7 +25,7 @@ static double value_at(const struct ray *ray, double s)
     for (size_t i = 0; i < ray->n; i++)
         value -= p->loss->conjugate(p->loss_state, p->y[i], s * ray->r[i]);
     for (size_t m = 0; ray->finite && m < ray->count; m++)
-        value -= p->penalty->conjugate(p->penalty_state, p->C, s * ray->h[m], NULL, NULL);
+        value -= p->penalty->conjugate(p->penalty_state, p->strength, s * ray->h[m], NULL, NULL);
     return value;
 }
 
@@ -47,15 +48,16 @@ static double longest(const struct ray *ray)
     double largest = 0;
     for (size_t m = 0; m < ray->count; m++)
         largest = ray->h[m] > largest ? ray->h[m] : largest;
-    const double limit = p->C * p->penalty->slope_at_zero(p->penalty_state);
+    const double limit = p->strength * p->penalty->slope_at_zero(p->penalty_state);
     return largest * most > limit ? limit / largest : most;
 }
 
 bool md_penalty_conjugate_is_finite(const md_batch_problem *problem)
 {
     const double slope = problem->penalty->slope_at_zero(problem->penalty_state);
-    return isfinite(problem->penalty->conjugate(problem->penalty_state, problem->C,
-                                                problem->C * (2 * slope + 1e-6), NULL, NULL));
+    return isfinite(problem->penalty->conjugate(problem->penalty_state, problem->strength,
+                                                problem->strength * (2 * slope + 1e-6), NULL,
+                                                NULL));
 }
 
 double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,

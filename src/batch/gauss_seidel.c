@@ -2,8 +2,8 @@
 /* lp-norm multiple kernel learning by taking turns (Kloft et al. 2009, 2011), for every penalty
  * that is a minimum over kernel weights: with the model fixed the best weight is
  * d_m = 1 / (2 g'(||f_m||^2)), in terms of the function of the norm ||f_m|| / g'(||f_m||). For the
- * block 1-norm that is ||f_m|| = d_m ||rho||_{K_m} / C: weights of kernels that are not needed
- * shrink by a constant factor each time. */
+ * block 1-norm that is ||f_m|| = d_m ||rho||_{K_m} / strength: weights of kernels that are not
+ * needed shrink by a constant factor each time. */
 #include "batch/wrap.h"
 #include "batch/wrappers.h"
 
@@ -17,7 +17,7 @@ static medley_status take_turns(md_wrap *w, void *method, bool *moved, medley_er
     const md_batch_problem *p = w->problem;
     (void)method;
     for (size_t m = 0; m < w->kernels; m++) {
-        const double length = w->weight[m] * w->norm[m] / p->C;
+        const double length = w->weight[m] * w->norm[m] / p->strength;
         if (length > 0)
             w->weight[m] = fmax(length / p->penalty->slope(p->penalty_state, length), LEAST_WEIGHT);
     }

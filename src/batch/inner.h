@@ -2,7 +2,7 @@
 /* The problem of one kernel, which methods that take turns between kernel weights and a model
  * solve again and again:
  *
- *     minimise over f, b   sum_i l(y_i, f_i + b) + C/2 ||f||_K^2,   f = K rho / C
+ *     minimise over f, b   sum_i l(y_i, f_i + b) + strength/2 ||f||_K^2,   f = K rho / strength
  *
  * with rho = -dl/df, of sum 0. Any support vector machine will do; which one it was is no part of
  * the result, whose certificate comes from rho alone. */
@@ -12,7 +12,7 @@
 #include "batch/batch.h"
 
 typedef struct md_inner {
-    const md_batch_problem *problem; /* its loss, y, C and threads; its kernels do not matter */
+    const md_batch_problem *problem; /* its loss, y, strength and threads; its kernels are unused */
     const double *kernel;            /* [n][n] upper triangle */
     size_t n;
     double gap;   /* wanted: how far the objective may be above the least one, as a share of it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One kernel by libsvm, the solver that the papers on multiple kernel learning wrap: C_SVC for the
- * hinge loss, EPSILON_SVR for the epsilon-insensitive one. Its constant is 1/C here, and its
- * coefficients times C are rho. All that is known of libsvm is in this file. */
+ * hinge loss, EPSILON_SVR for the epsilon-insensitive one. Its constant is 1 / strength here, and
+ * its coefficients times the strength are rho. All that is known of libsvm is in this file. */
 #include "batch/inner.h"
 #include "batch/libsvm.h"
 
@@ -151,12 +151,12 @@ static medley_status solve_by_libsvm(const md_inner *inner, double *rho, double 
         .y = p->y,
         .classifies = classifies,
         .tolerance = classifies ? 0 : p->loss->conjugate(p->loss_state, 0, 1), /* l*(1) at y = 0 */
-        .C = 1 / p->C,
+        .C = 1 / p->strength,
         .eps = stopping_rule(inner),
         .cache = INFINITY};
     status = md_libsvm_solve(matrix, &task, rho, error);
     for (size_t i = 0; i < inner->n && status == MEDLEY_OK; i++)
-        rho[i] *= p->C;
+        rho[i] *= p->strength;
     if (status == MEDLEY_OK)
         memcpy(point, rho, inner->n * sizeof *rho);
     md_libsvm_free(matrix);

@@ -19,7 +19,7 @@ medley_status md_inner_newton(const md_inner *inner, double *rho, double *point,
                                       .loss_state = outer->loss_state,
                                       .y = outer->y,
                                       .penalty = md_penalty_find("l2")->scalar,
-                                      .C = outer->C,
+                                      .strength = outer->strength,
                                       .gap = inner->gap,
                                       .max_iterations = MOST_ITERATIONS,
                                       .threads = outer->threads};
@@ -28,7 +28,7 @@ medley_status md_inner_newton(const md_inner *inner, double *rho, double *point,
     status = md_batch_solve(&solution, &problem, &start, error);
     for (size_t i = 0; i < n && status == MEDLEY_OK; i++) {
         point[i] = solution.rho[i];
-        rho[i] = solution.active > 0 ? outer->C * solution.coefficient[i] : point[i];
+        rho[i] = solution.active > 0 ? outer->strength * solution.coefficient[i] : point[i];
     }
     md_batch_solution_clear(&solution);
     md_store_free(store);

@@ -14,9 +14,9 @@ double md_batch_length(const md_batch *b, double norm, double *derivative)
 {
     const md_batch_problem *p = b->problem;
     if (!b->smooth_penalty)
-        return p->penalty->prox(p->penalty_state, b->gamma * p->C, norm, derivative);
+        return p->penalty->prox(p->penalty_state, b->gamma * p->strength, norm, derivative);
     double slope;
-    p->penalty->conjugate(p->penalty_state, p->C, norm, &slope, derivative);
+    p->penalty->conjugate(p->penalty_state, p->strength, norm, &slope, derivative);
     return slope;
 }
 
@@ -117,7 +117,7 @@ void md_batch_try_model(md_batch *b)
     for (size_t i = 0; i < b->count; i++)
         if (b->members[i].ratio > 0)
             penalty += p->penalty->value(p->penalty_state, b->members[i].length);
-    const double primal = loss + p->C * penalty;
+    const double primal = loss + p->strength * penalty;
     if (!(primal < b->best_primal))
         return;
     b->best_primal = primal;

@@ -15,7 +15,7 @@ enum { FIRST_MEMBERS = 400, MORE_MEMBERS = 100 };
 
 static double threshold(const md_batch *b)
 {
-    return b->problem->C * b->problem->penalty->slope_at_zero(b->problem->penalty_state);
+    return b->problem->strength * b->problem->penalty->slope_at_zero(b->problem->penalty_state);
 }
 
 /* Norms of the listed kernels, those of factors from above: enough where they stay below limit. */

@@ -94,7 +94,7 @@ static medley_status full_check(md_batch *b, const double *r, const double *memb
                                 double largest, medley_error *error)
 {
     const md_batch_problem *p = b->problem;
-    const double threshold = p->C * p->penalty->slope_at_zero(p->penalty_state);
+    const double threshold = p->strength * p->penalty->slope_at_zero(p->penalty_state);
     const double limit = b->finite_conjugate || largest < threshold ? threshold : largest;
     const medley_status status = md_batch_check_all(b, r, member_norm, limit, error);
     if (status < 0)

@@ -213,7 +213,7 @@ medley_status md_batch_set(md_batch *b, const size_t *kernels, size_t count, med
 medley_status md_batch_prune(md_batch *b, medley_error *error)
 {
     const md_batch_problem *p = b->problem;
-    const double limit = MD_BATCH_NEAR * p->C * p->penalty->slope_at_zero(p->penalty_state);
+    const double limit = MD_BATCH_NEAR * p->strength * p->penalty->slope_at_zero(p->penalty_state);
     const size_t before = b->count;
     for (size_t i = 0; i < b->count; i++)
         if (b->norm2[i] < limit && !(b->members[i].ratio > 0) && !(b->members[i].aKa > 0))

@@ -77,7 +77,7 @@ static void run_libsvm(void *context, size_t item, size_t worker)
                                  .count = machine->count,
                                  .y = y,
                                  .classifies = true,
-                                 .C = 1 / w->set->C,
+                                 .C = 1 / w->set->strength,
                                  .eps = w->eps[w->pending[place]],
                                  .cache = CACHE};
     (void)worker;
@@ -112,7 +112,7 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
                                       .loss = md_margin_loss_find("hinge"),
                                       .y = y,
                                       .penalty = md_penalty_find("l2")->scalar,
-                                      .C = set->C,
+                                      .strength = set->strength,
                                       .gap = machine->rough ? fmax(set->gap, ROUGH_GAP) : set->gap,
                                       .max_iterations = MOST_ITERATIONS,
                                       .threads = set->threads};
@@ -196,15 +196,15 @@ static double best_bias(const md_svm *machine, const double *f, double *places)
     return places[positive - 1] / 2 + places[positive] / 2;
 }
 
-/* The coefficients times C are a dual point, but for a factor: D(s) = s C sum |a| - s^2 C/2 a'Ka
- * for those s that leave it within the box. */
-static double dual_value(double C, double sum, double most, double norm2)
+/* The coefficients times the strength C are a dual point, but for a factor: D(s) = s C sum |a| -
+ * s^2 C/2 a'Ka for those s that leave it within the box. */
+static double dual_value(double strength, double sum, double most, double norm2)
 {
     if (!(sum > 0))
         return 0;
-    const double largest = 1 / (C * most);
+    const double largest = 1 / (strength * most);
     const double s = norm2 > 0 ? fmin(largest, sum / norm2) : largest;
-    return s * C * (sum - s * norm2 / 2);
+    return s * strength * (sum - s * norm2 / 2);
 }
 
 /* Value, bias and dual value of the coefficients in a place. scratch: 2 n doubles. */
@@ -228,8 +228,8 @@ static md_svm certify(const struct work *w, size_t place, double *scratch)
     machine.loss = 0;
     for (size_t i = 0; i < machine.count; i++)
         machine.loss += fmax(0, 1 - machine.y[row_of(&machine, i)] * (f[i] + machine.bias));
-    machine.primal = machine.loss + set->C / 2 * norm2;
-    machine.dual = w->matrix != NULL ? dual_value(set->C, sum, most, norm2) : w->dual[place];
+    machine.primal = machine.loss + set->strength / 2 * norm2;
+    machine.dual = w->matrix != NULL ? dual_value(set->strength, sum, most, norm2) : w->dual[place];
     return machine;
 }
 

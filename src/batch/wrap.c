@@ -102,12 +102,12 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     md_dsymv(w->n, matrix, w->n, fixed->rho, w->f);
     const double norm2 = md_batch_dot(fixed->rho, w->f, w->n);
     for (size_t i = 0; i < w->n; i++)
-        w->f[i] /= p->C;
+        w->f[i] /= p->strength;
     const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
     fixed->loss = 0;
     for (size_t i = 0; i < w->n; i++)
         fixed->loss += p->loss->value(p->loss_state, p->y[i], w->f[i] + bias);
-    fixed->value = fixed->loss + fmax(0, norm2) / (2 * p->C);
+    fixed->value = fixed->loss + fmax(0, norm2) / (2 * p->strength);
     return MEDLEY_OK;
 }
 
@@ -126,8 +126,8 @@ static void try_model(md_wrap *w, const double *norm)
     double penalty = 0;
     for (size_t m = 0; m < w->kernels; m++)
         if (w->weight[m] >= least)
-            penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->C);
-    const double primal = w->here.loss + p->C * penalty;
+            penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->strength);
+    const double primal = w->here.loss + p->strength * penalty;
     if (!(primal < w->best_primal))
         return;
     w->best_primal = primal;
@@ -164,7 +164,7 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
         w->norm[m] = at_rho[m] + difference;
         most = fmax(most, difference);
     }
-    const bool near = most <= 1e-3 * w->problem->gap * w->problem->C;
+    const bool near = most <= 1e-3 * w->problem->gap * w->problem->strength;
     return near ? MEDLEY_OK : norms_of(w, w->here.point, w->norm, error);
 }
 
@@ -204,7 +204,7 @@ static medley_status finish(const md_wrap *w, md_batch_solution *solution, medle
             continue;
         double *to = solution->coefficient + solution->active * n;
         for (size_t i = 0; i < n; i++)
-            to[i] = w->best_weight[m] * w->best_rho[i] / w->problem->C;
+            to[i] = w->best_weight[m] * w->best_rho[i] / w->problem->strength;
         solution->kernel[solution->active++] = m;
     }
     const medley_status status = md_batch_certify(solution, w->problem, error);

@@ -9,7 +9,7 @@
 
 /* What solves the problem of one kernel, for fixed weights. */
 typedef struct md_fixed {
-    double *rho;        /* [n] the model is d_m rho / C */
+    double *rho;        /* [n] the model is d_m rho / strength */
     double *point;      /* [n] the dual point, and where a solver begins */
     double loss, value; /* of the model, and of the problem: J(d) without h(d) */
 } md_fixed;
@@ -26,7 +26,7 @@ typedef struct md_wrap {
     md_fixed here;  /* for these weights */
     double *norm;   /* [kernels] ||here.point||_{K_m}, known when a method moves */
 
-    /* The best model so far, a_m = d_m rho / C, and the best dual point. */
+    /* The best model so far, a_m = d_m rho / strength, and the best dual point. */
     double *best_weight, *best_rho;
     double best_primal, best_loss;
     double *dual_point;

@@ -2,8 +2,8 @@
 /* The methods that SpicyMKL is compared with. They minimise the same objective as md_batch_solve,
  * stop at the same certified gap and return the same kind of solution:
  *
- *     sum_i l(y_i, f_i) + C sum_m g(||f_m||)
- *         = min over d >= 0 of   sum_i l(y_i, f_i) + C/2 sum_m (||f_m||^2 / d_m + h(d_m))
+ *     sum_i l(y_i, f_i) + strength sum_m g(||f_m||)
+ *         = min over d >= 0 of   sum_i l(y_i, f_i) + strength/2 sum_m (||f_m||^2 / d_m + h(d_m))
  *
  * (SpicyMKL eq. 44), for fixed d a problem of the one kernel sum_m d_m K_m (batch/inner.h). Of a
  * solution, steps are outer iterations, newton_steps the problems of one kernel that were solved,
@@ -42,7 +42,7 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
 /* The mean of all kernels: every one is active, with the same coefficients. */
 medley_status md_batch_average(md_batch_solution *solution, const md_batch_problem *problem,
                                const md_batch_solution *start, medley_error *error);
-/* As md_batch_largest_C: a C that is large for the mean kernel, for both. */
+/* As md_batch_largest_C: a strength that is large for the mean kernel, for both. */
 medley_status md_batch_average_C(const md_batch_problem *problem, double *largest,
                                  double *without_slope, medley_error *error);
 

@@ -44,7 +44,7 @@ static double length_objective(void *context, double x)
 {
     const struct length_term *term = context;
     const md_batch *b = &term->inner->b;
-    const double penalty = b->problem->C * plain_g(term->inner->c.choice.penalty, x);
+    const double penalty = b->problem->strength * plain_g(term->inner->c.choice.penalty, x);
     return b->smooth_penalty ? penalty - x * term->norm
                              : penalty + (x * x / 2 - x * term->norm) / b->gamma;
 }

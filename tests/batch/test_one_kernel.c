@@ -20,13 +20,13 @@ static void add_upper_only(double *matrix, size_t n)
 
 static void evaluate(const batch_case *c, struct found *found)
 {
-    const double C = c->problem.C;
+    const double strength = c->problem.strength;
     double *f = md_calloc(c->n, sizeof *f);
     assert_non_null(f);
     plain_multiply(c, 0, found->rho, f);
-    found->primal = plain_dot(found->rho, f, c->n) / (2 * C);
+    found->primal = plain_dot(found->rho, f, c->n) / (2 * strength);
     for (size_t i = 0; i < c->n; i++)
-        f[i] /= C;
+        f[i] /= strength;
     const double bias = md_best_bias(c->problem.loss, c->problem.loss_state, c->y, f, c->n);
     found->sum = found->dual = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -35,7 +35,7 @@ static void evaluate(const batch_case *c, struct found *found)
         found->sum += found->point[i];
     }
     const double norm = plain_norm(c, 0, found->point);
-    found->dual -= norm * norm / (2 * C);
+    found->dual -= norm * norm / (2 * strength);
     free(f);
 }
 
@@ -62,7 +62,7 @@ static void check_found(const batch_case *c, const struct found *found, double g
 {
     if (!(found->primal - found->dual <= gap * found->primal + 1e-9))
         fail_msg("%s, C %g: primal %.12g, dual %.12g", plain_loss_names[c->choice.loss.kind],
-                 c->problem.C, found->primal, found->dual);
+                 c->problem.strength, found->primal, found->dual);
     assert_true(found->dual <= found->primal * (1 + 1e-12) + 1e-12);
     assert_true(fabs(found->sum) <= 1e-9 * (double)c->n);
 }
@@ -77,7 +77,7 @@ static void open_random(batch_case *c, size_t kind, uint64_t seed)
                                  .seed = seed};
     draw_case(c, &choice);
     open_case(c);
-    c->problem.C = exp(2 * md_random_normal(&c->random));
+    c->problem.strength = exp(2 * md_random_normal(&c->random));
 }
 
 static void newton_solves_every_loss(void **state)

@@ -82,10 +82,10 @@ static void check_solution(const batch_case *c, const md_batch_solution *s)
     }
     /* a norm at its limit may be above it by rounding */
     for (size_t m = 0; m < c->count; m++)
-        dual -= plain_g_conjugate(c->choice.penalty, c->problem.C,
+        dual -= plain_g_conjugate(c->choice.penalty, c->problem.strength,
                                   plain_norm(c, m, s->rho) * (1 - 1e-9));
     assert_true(fabs(sum) <= 1e-9 * (double)c->n);
-    assert_true(fabs(value + c->problem.C * penalty - s->primal) <= 1e-9 * s->primal);
+    assert_true(fabs(value + c->problem.strength * penalty - s->primal) <= 1e-9 * s->primal);
     /* norms may have been bounded where they were not worth a pass */
     const double slack = (0.05 * c->problem.gap + 1e-7) * s->primal;
     if (!(s->dual <= dual + 1e-7 * s->primal && s->dual >= dual - slack))
@@ -273,7 +273,7 @@ static void a_start_is_a_shorter_way(void **state)
         open_random(&c, LOGISTIC, &group_lasso, 7);
         c.problem.gap = 1e-5;
         check_ok(md_batch_solve(&before, &c.problem, NULL, NULL), NULL);
-        c.problem.C *= 0.98;
+        c.problem.strength *= 0.98;
         check_ok(ways[w].run(&s, &c.problem, &before, NULL, NULL), NULL);
         check_ok(ways[w].run(&cold, &c.problem, NULL, NULL, NULL), NULL);
         check_solution(&c, &s);
