@@ -167,11 +167,10 @@ static medley_status solve_by_libsvm(const md_inner *inner, double *rho, double 
 md_inner_solver md_inner_libsvm(const md_batch_problem *problem)
 {
     const size_t n = md_store_rows(problem->store);
-    const char *loss = problem->loss->name;
-    bool both = strcmp(loss, "epsilon") == 0;
-    for (size_t i = 1; i < n && strcmp(loss, "hinge") == 0; i++)
-        both = both || problem->y[i] != problem->y[0];
-    return both && md_libsvm_takes(n) ? solve_by_libsvm : NULL;
+    bool both = !problem->loss->classifies;
+    for (size_t i = 1; i < n && !both; i++)
+        both = problem->y[i] != problem->y[0];
+    return problem->loss->svm && both && md_libsvm_takes(n) ? solve_by_libsvm : NULL;
 }
 
 #else

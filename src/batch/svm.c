@@ -109,7 +109,7 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
             part[i * k + j] = set->kernel[row_of(machine, i) * set->n + row_of(machine, j)];
     MEDLEY_TRY(md_store_of_matrix(&store, part, k, set->threads, error));
     const md_batch_problem problem = {.store = store,
-                                      .loss = md_margin_loss_find("hinge"),
+                                      .loss = &md_margin_hinge,
                                       .y = y,
                                       .penalty = md_penalty_find("l2")->scalar,
                                       .strength = set->strength,
