@@ -207,7 +207,7 @@ typedef medley_status (*batch_solver)(md_batch_solution *, const md_batch_proble
  * is many times faster than Newton's method on one poor kernel. */
 static batch_solver solver_of_one(const md_batch_problem *problem)
 {
-    const bool turns = md_has_kernel_weights(problem) && md_inner_libsvm(problem) != NULL;
+    const bool turns = md_has_kernel_weights(problem) && md_one_kernel_libsvm(problem) != NULL;
     return turns ? md_batch_gauss_seidel : md_batch_solve;
 }
 

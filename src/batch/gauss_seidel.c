@@ -40,7 +40,7 @@ bool md_has_kernel_weights(const md_batch_problem *p)
 }
 
 medley_status md_gauss_seidel_by(md_batch_solution *solution, const md_batch_problem *problem,
-                                 const md_batch_solution *start, md_inner_solver inner,
+                                 const md_batch_solution *start, md_one_kernel_solver inner,
                                  medley_error *error)
 {
     const md_wrap_method method = {.move = take_turns, .inner = inner, .inner_share = 0.1};

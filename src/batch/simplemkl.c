@@ -260,7 +260,7 @@ done:
 }
 
 medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,
-                              const md_batch_solution *start, md_inner_solver inner,
+                              const md_batch_solution *start, md_one_kernel_solver inner,
                               medley_error *error)
 {
     struct descent s = {0};

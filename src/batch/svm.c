@@ -8,18 +8,19 @@
 #include "base/parallel.h"
 #include "batch/certificate.h"
 #include "batch/libsvm.h"
+#include "batch/one_kernel.h"
 #include "linalg/blas.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double LIBSVM_GAP = 1e-5;      /* smaller ones are for our own solver */
-static const double LEAST_EPS = 1e-9;       /* of libsvm */
-static const double ROUGH_EPS = 1e-3;       /* libsvm's own default */
-static const double ROUGH_GAP = 0.01;       /* of our own solver, for the same purpose */
-static const double CACHE = 256;            /* megabytes of libsvm for a machine */
-enum { MOST_ITERATIONS = 200, PANEL = 64 }; /* of our own solver; rows of a product */
+static const double LIBSVM_GAP = 1e-5; /* smaller ones are for our own solver */
+static const double LEAST_EPS = 1e-9;  /* of libsvm */
+static const double ROUGH_EPS = 1e-3;  /* libsvm's own default */
+static const double ROUGH_GAP = 0.01;  /* of our own solver, for the same purpose */
+static const double CACHE = 256;       /* megabytes of libsvm for a machine */
+enum { PANEL = 64 };                   /* rows of a product */
 
 struct work {
     md_svm_set *set;
@@ -96,7 +97,6 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
     const md_svm *machine = &set->machines[w->pending[place]];
     const size_t k = machine->count;
     md_batch_solution solution = {0};
-    md_store *store = NULL;
     medley_status status = MEDLEY_OK;
     double *y = copy_targets(machine);
     double *part = md_alloc_aligned(k * k, sizeof *part);
@@ -107,22 +107,18 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++)
             part[i * k + j] = set->kernel[row_of(machine, i) * set->n + row_of(machine, j)];
-    MEDLEY_TRY(md_store_of_matrix(&store, part, k, set->threads, error));
-    const md_batch_problem problem = {.store = store,
-                                      .loss = &md_margin_hinge,
-                                      .y = y,
-                                      .penalty = md_penalty_find("l2")->scalar,
-                                      .strength = set->strength,
-                                      .gap = machine->rough ? fmax(set->gap, ROUGH_GAP) : set->gap,
-                                      .max_iterations = MOST_ITERATIONS,
-                                      .threads = set->threads};
-    MEDLEY_TRY(md_batch_solve(&solution, &problem, NULL, error));
+    const md_batch_problem problem = {
+        .loss = &md_margin_hinge, .y = y, .strength = set->strength, .threads = set->threads};
+    const md_one_kernel one = {.problem = &problem,
+                               .kernel = part,
+                               .n = k,
+                               .gap = machine->rough ? fmax(set->gap, ROUGH_GAP) : set->gap};
+    MEDLEY_TRY(md_one_kernel_solve(&solution, &one, NULL, error));
     if (solution.active > 0)
         put_coefficients(w, place, solution.coefficient);
     w->dual[place] = solution.dual;
 done:
     md_batch_solution_clear(&solution);
-    md_store_free(store);
     free(part);
     free(y);
     return status;

@@ -57,9 +57,9 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
     w->here.point = w->dual_point + n;
     w->inner = method->inner;
     if (w->inner == NULL)
-        w->inner = md_inner_libsvm(problem);
+        w->inner = md_one_kernel_libsvm(problem);
     if (w->inner == NULL)
-        w->inner = md_inner_newton;
+        w->inner = md_one_kernel_newton;
     md_blas_single_thread();
     return MEDLEY_OK;
 }
@@ -91,9 +91,9 @@ medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medl
 medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error)
 {
     const md_batch_problem *p = w->problem;
-    const md_inner inner = {
+    const md_one_kernel inner = {
         .problem = p, .kernel = matrix, .n = w->n, .gap = w->gap, .level = w->best_primal};
-    const md_inner_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_inner_newton;
+    const md_one_kernel_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_one_kernel_newton;
     const medley_status status = solve(&inner, fixed->rho, fixed->point, error);
     if (status < 0)
         return status;

@@ -5,7 +5,7 @@
 #ifndef MD_WRAP_H
 #define MD_WRAP_H
 
-#include "batch/inner.h"
+#include "batch/one_kernel.h"
 
 /* What solves the problem of one kernel, for fixed weights. */
 typedef struct md_fixed {
@@ -16,7 +16,7 @@ typedef struct md_fixed {
 
 typedef struct md_wrap {
     const md_batch_problem *problem;
-    md_inner_solver inner;
+    md_one_kernel_solver inner;
     size_t n, kernels;
     double gap; /* of problems of one kernel */
 
@@ -48,7 +48,7 @@ typedef medley_status (*md_wrap_move)(md_wrap *w, void *method, bool *moved, med
 typedef struct md_wrap_method {
     md_wrap_move move;
     void *state;
-    md_inner_solver inner;
+    md_one_kernel_solver inner;
     double inner_share; /* of the wanted gap: accuracy of problems of one kernel */
 } md_wrap_method;
 medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *problem,

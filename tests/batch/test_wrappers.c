@@ -37,13 +37,13 @@ static void open_random(batch_case *c, size_t kind, const struct plain_penalty *
 }
 
 /* Which solver of one kernel, or NULL: this way is not for this case. */
-static md_inner_solver inner_of(const struct way *way, const batch_case *c)
+static md_one_kernel_solver inner_of(const struct way *way, const batch_case *c)
 {
     const bool simple = way->run == md_simplemkl_by;
     const bool linear = c->choice.penalty->kind == LASSO;
     if (simple && !linear)
         return NULL;
-    return way->by_libsvm ? md_inner_libsvm(&c->problem) : md_inner_newton;
+    return way->by_libsvm ? md_one_kernel_libsvm(&c->problem) : md_one_kernel_newton;
 }
 
 /* Every model is d_m times the same coefficients with d >= 0, and primal and dual value are what
@@ -139,7 +139,7 @@ static void check_case(batch_case *c)
     exact.gap = 1e-8;
     check_ok(md_batch_solve(&optimum, &exact, NULL, &error), &error);
     for (size_t w = 0; w < WAYS; w++) {
-        const md_inner_solver inner = inner_of(&ways[w], c);
+        const md_one_kernel_solver inner = inner_of(&ways[w], c);
         md_batch_solution s = {0};
         if (inner == NULL)
             continue;
@@ -183,7 +183,7 @@ static void kernel_weights_agree(void **state)
             weights_of(&c, &s, weights[0]);
             md_batch_solution_clear(&s);
             for (size_t w = 0; w < 2; w++) {
-                check_ok(ways[w].run(&s, &c.problem, NULL, md_inner_newton, NULL), NULL);
+                check_ok(ways[w].run(&s, &c.problem, NULL, md_one_kernel_newton, NULL), NULL);
                 weights_of(&c, &s, weights[1]);
                 md_batch_solution_clear(&s);
                 for (size_t m = 0; m < c.count; m++)
