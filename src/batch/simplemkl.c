@@ -10,7 +10,7 @@
  * next weight that becomes 0 and on from there, as long as J falls, and then a golden section
  * search divides the last stretch. Along a stretch the mixture is linear in the step, so a trial
  * costs one problem of one kernel and no look at the kernels. */
-#include "batch/wrap.h"
+#include "batch/wrapper_loop.h"
 #include "batch/wrappers.h"
 
 #include "base/memory.h"

@@ -3,7 +3,7 @@
  * batch solver, which is certified, what they say against plain formulas, and the edges. */
 #include "batch_case.h"
 
-#include "batch/svm.h"
+#include "batch/svm_set.h"
 #include <math.h>
 
 enum { ROWS = 40, MACHINES = 6 };

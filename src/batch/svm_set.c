@@ -2,7 +2,7 @@
 /* Machines that share a matrix. They are solved in rounds: all that are not yet good enough run in
  * parallel, then the scores of all of them come from one product of matrices, which gives their
  * certificates. Where libsvm has stopped too early it is asked again with a smaller eps. */
-#include "batch/svm.h"
+#include "batch/svm_set.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -8,8 +8,8 @@
  * share the matrix and run in parallel. libsvm solves them where it is there and the
  * wanted gap is not too small for its single precision, the batch solver otherwise; which of them
  * is no part of the result, which comes with a certificate. */
-#ifndef MD_SVM_H
-#define MD_SVM_H
+#ifndef MD_SVM_SET_H
+#define MD_SVM_SET_H
 
 #include "batch/batch.h"
 

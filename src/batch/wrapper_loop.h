@@ -2,8 +2,8 @@
 /* Shared by the methods that take turns between kernel weights d and problems of one kernel: the
  * current point with what is known there, the best model and the best dual point so far. A method
  * is a function that moves on to other weights. */
-#ifndef MD_WRAP_H
-#define MD_WRAP_H
+#ifndef MD_WRAPPER_LOOP_H
+#define MD_WRAPPER_LOOP_H
 
 #include "batch/one_kernel.h"
 
