@@ -2,7 +2,7 @@
 #include "batch/certificate.h"
 
 #include "base/memory.h"
-#include "batch/batch_internal.h"
+#include "batch/spicy.h"
 #include <math.h>
 #include <stdlib.h>
 

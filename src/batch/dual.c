@@ -6,8 +6,8 @@
  * For the block 1-norm the second sum is 0 as long as no norm is above the strength and infinite
  * beyond: the scaling that makes the point feasible (SpicyMKL section 6.1) is the end of the
  * interval. */
-#include "batch/batch_internal.h"
 #include "batch/certificate.h"
+#include "batch/spicy.h"
 
 #include <math.h>
 
@@ -104,8 +104,8 @@ double md_dual_value(const md_batch_problem *problem, const double *r, const dou
     return best;
 }
 
-double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t count,
+double md_spicy_dual(const md_spicy *s, const double *r, const double *h, size_t count,
                      double *scale)
 {
-    return md_dual_value(b->problem, r, h, count, scale);
+    return md_dual_value(s->problem, r, h, count, scale);
 }

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "batch/batch_internal.h"
 #include "batch/certificate.h"
+#include "batch/spicy.h"
 #include "linalg/blas.h"
 #include <float.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the files of the batch module. Notation of docs/math.md; v_m = a_m + gamma rho. */
-#ifndef MD_BATCH_INTERNAL_H
-#define MD_BATCH_INTERNAL_H
+#ifndef MD_SPICY_H
+#define MD_SPICY_H
 
 #include "batch/batch.h"
 
 /* Members without weight stay while their norm is above this share of the threshold. */
-#define MD_BATCH_NEAR 0.95
+#define MD_SPICY_NEAR 0.95
 
 /* One kernel of the working set. */
 typedef struct md_member {
@@ -20,7 +20,7 @@ typedef struct md_member {
     double line[3];   /* ||v||^2 along the direction: line[0] + 2 line[1] t + line[2] t^2 */
 } md_member;
 
-typedef struct md_batch {
+typedef struct md_spicy {
     const md_batch_problem *problem;
     md_store *store;
     size_t n, kernels, threads;
@@ -81,60 +81,60 @@ typedef struct md_batch {
     double least_gap; /* of this working set */
     size_t stalled;   /* outer iterations without a smaller one */
     double began;
-} md_batch;
+} md_spicy;
 
 /* ---- state.c ---- */
 /* direct: conjugates may be used as they are, where they are smooth. */
-medley_status md_batch_init(md_batch *b, const md_batch_problem *problem, bool direct,
+medley_status md_spicy_init(md_spicy *s, const md_batch_problem *problem, bool direct,
                             medley_error *error);
-void md_batch_clear(md_batch *b);
+void md_spicy_clear(md_spicy *s);
 /* The working set becomes these kernels; what was known of those that stay, stays. */
-medley_status md_batch_set(md_batch *b, const size_t *kernels, size_t count, medley_error *error);
+medley_status md_spicy_set(md_spicy *s, const size_t *kernels, size_t count, medley_error *error);
 /* Members without weight whose norm (in norm2, as set by the last look at the set) is far below the
  * threshold leave the set; the look at all kernels brings them back if need be. */
-medley_status md_batch_prune(md_batch *b, medley_error *error);
-md_chosen md_batch_members(md_batch *b, bool active_only);
+medley_status md_spicy_prune(md_spicy *s, medley_error *error);
+md_chosen md_spicy_members(md_spicy *s, bool active_only);
 
 /* ---- model.c: primal values, the best model ---- */
-void md_batch_evaluate(md_batch *b);  /* all about the current rho */
-void md_batch_try_model(md_batch *b); /* is it the best so far? */
-medley_status md_batch_keep_best(md_batch *b, medley_error *error);
-medley_status md_batch_finish(md_batch *b, md_batch_solution *solution, medley_error *error);
+void md_spicy_evaluate(md_spicy *s);  /* all about the current rho */
+void md_spicy_try_model(md_spicy *s); /* is it the best so far? */
+medley_status md_spicy_keep_best(md_spicy *s, medley_error *error);
+medley_status md_spicy_finish(md_spicy *s, md_batch_solution *solution, medley_error *error);
 
 /* length and its derivative for a norm. */
-double md_batch_length(const md_batch *b, double norm, double *derivative);
+double md_spicy_length(const md_spicy *s, double norm, double *derivative);
 /* Scores that belong to rho, and -d/drho of them. */
-void md_batch_scores(const md_batch *b, const double *rho, double *scores, double *slope);
+void md_spicy_scores(const md_spicy *s, const double *rho, double *scores, double *slope);
 
 double md_batch_dot(const double *x, const double *y, size_t n);
 void md_batch_add(double *f, double p, const double *x, size_t n); /* f += p x */
 
 /* ---- newton.c ---- */
-medley_status md_batch_minimise(md_batch *b, medley_error *error);
+medley_status md_spicy_minimise(md_spicy *s, medley_error *error);
 
 /* ---- hessian.c ---- */
 /* direction: the Newton step, with sum 0; returns the decrement -gradient'direction in *decrement.
  */
-medley_status md_batch_direction(md_batch *b, double *decrement, medley_error *error);
+medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *error);
 /* The decrement by the factor of the last Hessian; NaN if there is none. */
-double md_batch_old_decrement(md_batch *b);
+double md_spicy_old_decrement(md_spicy *s);
 
 /* ---- dual.c ---- */
 /* -sum l*(-s r) - sum_i (strength g)*(s h_i) at the best s, and s. h: norms of the kernels that
  * count. */
-double md_batch_dual(const md_batch *b, const double *r, const double *h, size_t count,
+double md_spicy_dual(const md_spicy *s, const double *r, const double *h, size_t count,
                      double *scale);
 
 /* ---- screen.c: all kernels against a dual point ---- */
 /* Brings bound up to date for r, exactly where it matters: wherever it could be above limit.
  * member_norm (may be NULL): ||r|| of the members, where they are known. */
-medley_status md_batch_check_all(md_batch *b, const double *r, const double *member_norm,
+medley_status md_spicy_check_all(md_spicy *s, const double *r, const double *member_norm,
                                  double limit, medley_error *error);
 /* Drops kernels that cannot be active at the optimum: the dual is at most best_primal there. scale:
  * of r for best_dual. */
-void md_batch_screen(md_batch *b, double scale);
+void md_spicy_screen(md_spicy *s, double scale);
 /* The kernels that the working set should have, in list; returns how many, SIZE_MAX for lack of
  * memory. */
-size_t md_batch_choose(md_batch *b);
+size_t md_spicy_choose(md_spicy *s);
 
 #endif
