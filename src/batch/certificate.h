@@ -14,15 +14,26 @@ double md_relative_gap(double primal, double dual);
  * low rank with little penalty): then the difference counts against the model too. */
 double md_certified_gap(double primal, double dual);
 
+/* Room for a model of so many kernels, in place of one that was there, and the dual point. */
+medley_status md_batch_allocate(md_batch_solution *solution, size_t rows, size_t active,
+                                const double *rho, medley_error *error);
+
+/* The loss of the scores f[rows] with the best bias for them. */
+double md_batch_loss(const md_batch_problem *problem, const double *f, double *bias);
+
 /* Norms, bias, loss and primal value of kernel[active] and coefficient, with kernel values as they
- * are stored: nothing that was carried along by iterations enters the certificate. */
+ * are stored: nothing that was carried along by iterations enters the certificate. With that the
+ * gap to dual, and whether it is as wanted. */
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
-                               medley_error *error);
+                               double dual, medley_error *error);
 
 /* -sum l*(-s r) - sum_m (strength g)*(s h_m) at the best s, and s, for a point r inside the loss's
  * domain with sum 0. h[count]: norms ||r|| of the kernels that count. */
 double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
                      size_t count, double *scale);
+
+/* strength g'(0): a kernel has weight at the optimum only if its norm reaches this. */
+double md_penalty_threshold(const md_batch_problem *problem);
 
 /* Is (strength g)* finite everywhere, so that every dual point is feasible? */
 bool md_penalty_conjugate_is_finite(const md_batch_problem *problem);
@@ -31,5 +42,9 @@ bool md_penalty_conjugate_is_finite(const md_batch_problem *problem);
  * solution->stopped. */
 medley_status md_batch_record(md_batch_solution *solution, const md_batch_problem *problem,
                               const md_batch_step *step, medley_error *error);
+
+/* The better of two solutions ends up in first, with the effort of both; the other one in
+ * second. */
+void md_batch_keep_better(md_batch_solution *first, md_batch_solution *second);
 
 #endif

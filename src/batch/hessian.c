@@ -7,6 +7,7 @@
  * gradients where there are so many rows that they are faster. Flops: n^2 for each active kernel
  * and n^3 / 3. */
 #include "batch/spicy.h"
+#include "batch/vectors.h"
 
 #include "base/parallel.h"
 #include "linalg/blas.h"

@@ -4,6 +4,7 @@
  * a small slope instead of a small value: it is exact to rounding where values are not. Along the
  * direction every norm is a root of a quadratic, so a trial costs O(members + rows). */
 #include "batch/spicy.h"
+#include "batch/vectors.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,15 +19,9 @@ static const double ROUNDING = 1e-13; /* of scores */
 
 /* ---- the line search ---- */
 
-struct line {
-    md_spicy *spicy;
-    double *rho, *scores, *slope; /* [n] scratch */
-};
-
-/* d phi / dt at rho + t direction. */
-static double slope_at(const struct line *line, double t)
+/* d phi / dt at rho + t direction, which is left in trial, with its scores in new_z. */
+static double slope_at(md_spicy *s, double t)
 {
-    const md_spicy *s = line->spicy;
     double slope = 0;
     for (size_t i = 0; i < s->count; i++) {
         const double *q = s->members[i].line;
@@ -38,9 +33,9 @@ static double slope_at(const struct line *line, double t)
             slope += length * (q[1] + t * q[2]) / (norm * s->gamma);
     }
     for (size_t i = 0; i < s->n; i++)
-        line->rho[i] = s->rho[i] + t * s->direction[i];
-    md_spicy_scores(s, line->rho, line->scores, line->slope);
-    return slope - md_batch_dot(line->scores, s->direction, s->n);
+        s->trial[i] = s->rho[i] + t * s->direction[i];
+    md_spicy_scores(s, s->trial, s->new_z, s->z_slope);
+    return slope - md_batch_dot(s->new_z, s->direction, s->n);
 }
 
 /* The largest step that stays inside the domain of a loss whose conjugate is used as it is. */
@@ -60,17 +55,17 @@ static double longest_step(const md_spicy *s)
 }
 
 /* A step t with a small slope; 1 if it will do. */
-static double search(const struct line *line, double first_slope)
+static double search(md_spicy *s, double first_slope)
 {
     const double enough = FLAT * fabs(first_slope);
-    const double longest = longest_step(line->spicy);
+    const double longest = longest_step(s);
     double low = 0;
     double high = INFINITY;
     double low_slope = first_slope;
     double high_slope = 0;
     double t = longest < 1 ? longest : 1;
     for (int trial = 0; trial < MOST_TRIALS; trial++) {
-        const double slope = slope_at(line, t);
+        const double slope = slope_at(s, t);
         if (fabs(slope) <= enough || (slope < 0 && t >= longest))
             return t;
         if (slope > 0) {
@@ -142,8 +137,7 @@ static medley_status take_step(md_spicy *s, medley_error *error)
     if (status < 0)
         return status;
     prepare_line(s);
-    const struct line line = {.spicy = s, .rho = s->trial, .scores = s->new_z, .slope = s->z_slope};
-    const double t = search(&line, md_batch_dot(s->gradient, s->direction, n));
+    const double t = search(s, md_batch_dot(s->gradient, s->direction, n));
     md_batch_add(s->rho, t, s->direction, n);
     s->sum_ready = t == 1;
     if (t == 1) {

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "batch/certificate.h"
-#include "batch/spicy.h"
+#include "batch/vectors.h"
 #include "linalg/blas.h"
 #include <float.h>
 #include <math.h>
@@ -103,10 +103,8 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     const double norm2 = md_batch_dot(fixed->rho, w->f, w->n);
     for (size_t i = 0; i < w->n; i++)
         w->f[i] /= p->strength;
-    const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
-    fixed->loss = 0;
-    for (size_t i = 0; i < w->n; i++)
-        fixed->loss += p->loss->value(p->loss_state, p->y[i], w->f[i] + bias);
+    double bias;
+    fixed->loss = md_batch_loss(p, w->f, &bias);
     fixed->value = fixed->loss + fmax(0, norm2) / (2 * p->strength);
     return MEDLEY_OK;
 }
@@ -191,29 +189,21 @@ static medley_status look(md_wrap *w, medley_error *error)
 static medley_status finish(const md_wrap *w, md_batch_solution *solution, medley_error *error)
 {
     const size_t n = w->n;
-    solution->kernel = md_calloc(w->active, sizeof *solution->kernel);
-    solution->norm = md_calloc(w->active, sizeof *solution->norm);
-    solution->coefficient = md_calloc(w->active * n, sizeof *solution->coefficient);
-    solution->rho = md_copy(w->dual_point, n * sizeof *w->dual_point);
-    if (solution->kernel == NULL || solution->norm == NULL || solution->coefficient == NULL ||
-        solution->rho == NULL)
-        return md_fail_memory(error, (w->active + 1) * n * sizeof(double));
-    solution->rows = n;
+    const medley_status status = md_batch_allocate(solution, n, w->active, w->dual_point, error);
+    size_t next = 0;
+    if (status < 0)
+        return status;
     for (size_t m = 0; m < w->kernels; m++) {
         if (!(w->best_weight[m] > 0))
             continue;
-        double *to = solution->coefficient + solution->active * n;
+        double *to = solution->coefficient + next * n;
         for (size_t i = 0; i < n; i++)
             to[i] = w->best_weight[m] * w->best_rho[i] / w->problem->strength;
-        solution->kernel[solution->active++] = m;
+        solution->kernel[next++] = m;
     }
-    const medley_status status = md_batch_certify(solution, w->problem, error);
-    solution->dual = w->best_dual;
-    solution->gap = md_certified_gap(solution->primal, solution->dual);
     solution->newton_steps = w->solved;
     solution->passes = w->looks;
-    solution->converged = solution->gap <= w->problem->gap;
-    return status;
+    return md_batch_certify(solution, w->problem, w->best_dual, error);
 }
 
 /* ---- the outer loop ---- */
@@ -222,9 +212,8 @@ static medley_status finish(const md_wrap *w, md_batch_solution *solution, medle
 static medley_status begin(md_wrap *w, medley_error *error)
 {
     const md_batch_problem *p = w->problem;
-    const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
-    for (size_t i = 0; i < w->n; i++)
-        w->here.loss += p->loss->value(p->loss_state, p->y[i], bias);
+    double bias;
+    w->here.loss = md_batch_loss(p, w->f, &bias);
     md_empty_dual(p->loss, p->loss_state, p->y, w->here.rho, w->n);
     memcpy(w->here.point, w->here.rho, w->n * sizeof *w->here.rho);
     return look(w, error);
