@@ -110,7 +110,7 @@ medley_status md_spicy_finish(md_spicy *s, medley_error *error)
     MEDLEY_TRY(md_batch_certify(s->solution, s->problem, s->best_dual, error));
     s->solution->newton_steps = s->newton_steps;
     s->solution->passes = s->passes;
-    s->best_primal = s->solution->primal; /* what was carried along may have been too low */
+    s->best_primal = s->solution->primal; /* the value tracked by iterations may have been lower */
     s->best_loss = s->solution->loss;
 done:
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Both sides of the gap. The primal value comes from coefficients alone. The dual value is that of
- * a point r inside the loss's domain with sum 0, scaled as well as can be:
+ * a point r inside the loss's domain with sum 0, at its best scaling:
  *
  *     max_s  -sum_i l*(-s r_i) - sum_m (strength g)*(s ||r||_{K_m})
  *
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double ROUNDING = 1e-9; /* of the primal value: what sums may be off by */
+static const double ROUNDING = 1e-9; /* of the primal value: error of sums */
 
 double md_relative_gap(double primal, double dual)
 {
@@ -109,7 +109,7 @@ static double value_at(const struct ray *ray, double s)
 static double longest(const struct ray *ray)
 {
     const md_batch_problem *p = ray->problem;
-    double most = 2; /* r is near the optimum: there is no need to look further */
+    double most = 2; /* r is near the optimum, so the best scaling is near 1 */
     for (size_t i = 0; i < ray->n; i++) {
         double low;
         double high;

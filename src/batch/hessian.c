@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Newton step. Hessian of phi (docs/math.md; SpicyMKL eq. 27):
+/* The Newton step, which takes most of the time. Hessian of phi (SpicyMKL eq. 27, 50):
  *
  *     diag(-dz/drho) + gamma sum_{active} (ratio K + (curvature - ratio) K v v' K / ||v||^2)
  *
@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    DENSE_ROWS = 1500, /* up to so many the factorisation is faster than conjugate gradients */
+    DENSE_ROWS = 1500, /* up to this many rows Cholesky is faster than conjugate gradients */
     MOST_CG_STEPS = 500,
     BANDS = 16 /* of rows, in products with the Hessian: fixed, so that sums do not depend on
                   the number of threads */
@@ -70,7 +70,7 @@ static medley_status build(md_spicy *s, double ridge, medley_error *error)
     double trace = 0;
     for (size_t i = 0; i < n; i++)
         trace += s->hessian[i * n + i] += s->z_slope[i];
-    const double least = s->smooth_loss ? 0 : s->gamma_z; /* no kernel and no row may be curved */
+    const double least = s->smooth_loss ? 0 : s->gamma_z; /* the trace may be 0: rows at kinks */
     for (size_t i = 0; i < n; i++)
         s->hessian[i * n + i] += ridge * (trace / (double)n + least);
     return MEDLEY_OK;
@@ -83,7 +83,7 @@ static void solve_by_factor(const md_spicy *s, double *direction, bool fresh)
 {
     const size_t n = s->n;
     double *flat = s->scratch;
-    double mean = 0; /* it is the bias, goes into mu anyway, and would cost digits */
+    double mean = 0; /* the bias: part of mu in any case, and large enough to cost digits */
     for (size_t i = 0; i < n; i++)
         mean += s->gradient[i] / (double)n;
     for (size_t i = 0; i < n; i++)
@@ -117,7 +117,7 @@ static medley_status step_by_cholesky(md_spicy *s, medley_error *error)
             return MEDLEY_OK;
         }
     }
-    /* rounding has eaten the curvature: downhill is still known */
+    /* The curvature is lost to rounding; this is still a descent direction. */
     for (size_t i = 0; i < s->n; i++)
         s->direction[i] = -s->gradient[i] / (s->gamma_z + s->z_slope[i]);
     return MEDLEY_OK;
@@ -188,7 +188,7 @@ static medley_status step_by_gradients(md_spicy *s, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* Long steps in flat directions leave more than rounding of a sum. */
+/* After long steps in flat directions the sum differs from 0 by more than rounding. */
 static void center(double *x, size_t n)
 {
     double mean = 0;
@@ -198,8 +198,8 @@ static void center(double *x, size_t n)
         x[i] -= mean;
 }
 
-/* Where phi is flat but for the ridge, steps would lead far out of the loss's domain: no step is
- * longer than LONGEST times its width. */
+/* Where phi is flat except for the ridge, steps would lead far out of the loss's domain: their
+ * length is limited to LONGEST times its width. */
 static void shorten(md_spicy *s)
 {
     double factor = 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inner objective phi(rho) of SpicyMKL (eq. 25, 32, 41, 47), of which Newton's method needs the
- * parts that every step of it looks at: prox(v_m) of the members, the scores that belong to rho,
- * and the gradient (eq. 26, 49)
+/* The inner objective phi(rho) of SpicyMKL (eq. 25, 32, 41, 47). Newton's method needs not its
+ * value but prox(v_m) of the members, the scores z(rho), and the gradient (eq. 26, 49)
  *
  *     sum_m K_m prox(v_m) - z(rho). */
 #include "batch/spicy.h"
@@ -40,7 +39,7 @@ void md_spicy_scores(const md_spicy *s, const double *rho, double *scores, doubl
     }
 }
 
-/* ||v||^2 = a'Ka + 2 gamma rho'Ka + gamma^2 rho'K rho: nothing cancels, v grows along rho. */
+/* ||v||^2 = a'Ka + 2 gamma rho'Ka + gamma^2 rho'K rho: nothing cancels, since v grows along rho. */
 static void evaluate_member(md_spicy *s, size_t i)
 {
     md_member *member = &s->members[i];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inner problem: minimise phi(rho) among rho that sum to 0, by Newton's method with a line
  * search (SpicyMKL sections 3.3 and 3.5.1). phi is convex and smooth, so the line search looks for
- * a small slope instead of a small value: it is exact to rounding where values are not. Along the
- * direction every norm is a root of a quadratic, so a trial costs O(members + rows). */
+ * a small slope, not for a small value as Armijo's rule does: near the minimum slopes have correct
+ * digits where differences of values have none. Along the direction every norm is a root of a
+ * quadratic, so a trial costs O(members + rows). */
 #include "batch/spicy.h"
 #include "batch/vectors.h"
 
@@ -54,7 +55,7 @@ static double longest_step(const md_spicy *s)
     return INSIDE * longest;
 }
 
-/* A step t with a small slope; 1 if it will do. */
+/* A step t with a small slope; 1 if that is one. */
 static double search(md_spicy *s, double first_slope)
 {
     const double enough = FLAT * fabs(first_slope);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The problem of one kernel by SpicyMKL itself, for losses and gaps that are not for libsvm: the
- * penalty is 1/2 ||f||^2, so its dual is smooth and the outer loop is short. */
+/* The problem of one kernel by SpicyMKL itself, for losses that libsvm does not know and gaps that
+ * it cannot reach. The penalty is 1/2 ||f||^2: its dual is smooth and the outer loop short. */
 #include "batch/one_kernel.h"
 
 enum { MOST_ITERATIONS = 200 };

@@ -4,8 +4,7 @@
  *
  *     minimise over f, b   sum_i l(y_i, f_i + b) + strength/2 ||f||_K^2,   f = K rho / strength
  *
- * with rho = -dl/df, of sum 0. Any support vector machine will do; which one it was is no part of
- * the result, whose certificate comes from rho alone. */
+ * with rho = -dl/df, of sum 0. Any solver will do: the certificate comes from rho alone. */
 #ifndef MD_ONE_KERNEL_H
 #define MD_ONE_KERNEL_H
 

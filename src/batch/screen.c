@@ -50,7 +50,7 @@ static medley_status update_bounds(md_spicy *s, double limit, medley_error *erro
         if ((s->passes == 0 || s->bound[m] > limit) && !s->in_set[m])
             s->list[count++] = m;
     }
-    for (size_t i = 0; i < s->count; i++) /* known since the gap of the working set */
+    for (size_t i = 0; i < s->count; i++) /* computed for the gap of the working set */
         s->bound[s->members[i].kernel] = s->norm2[i];
     memcpy(s->last, s->candidate, s->n * sizeof *s->last);
     s->passes++;

@@ -62,7 +62,8 @@ typedef struct md_spicy {
     size_t *kept_kernel;
     double *kept_coefficient; /* [kept][n] */
 
-    /* Dual points: the present one inside the domain, and the best that all kernels have seen. */
+    /* Dual points: the projection of rho onto the domain, and the best one that was checked against
+     * all kernels. */
     double *candidate, *dual_point; /* [n] */
     double best_dual;
 
@@ -76,7 +77,7 @@ typedef struct md_spicy {
     size_t iterations, newton_steps, passes;
     size_t rounds;    /* working sets that were checked against all kernels */
     double least_gap; /* of this working set */
-    size_t stalled;   /* iterations in a row that made it hardly smaller */
+    size_t stalled;   /* outer iterations in a row that hardly reduced it */
     double began;
 } md_spicy;
 
@@ -122,12 +123,12 @@ medley_status md_spicy_next_set(md_spicy *s, const md_batch_solution *start, med
 medley_status md_spicy_prune(md_spicy *s, medley_error *error);
 /* The gap to reach on this set before all kernels are looked at. */
 double md_spicy_set_target(const md_spicy *s, double wanted);
-/* Takes the candidate from rho; its gap to the best model if there were only the members. */
+/* Projects rho to the candidate. *gap: to the best model, as if the members were all kernels. */
 medley_status md_spicy_set_gap(md_spicy *s, double *gap, medley_error *error);
 
 /* ---- screen.c ---- */
-/* The candidate against all kernels: its true dual value, kernels to screen, bounds that say which
- * kernels should join the working set. */
+/* Checks the candidate against all kernels: its dual value, which kernels are screened, and the
+ * bounds by which the next working set is chosen. */
 medley_status md_spicy_check_all(md_spicy *s, medley_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a run of the batch solver, and its working set. */
+/* The life of a run of SpicyMKL: its memory, the first gammas, and the model it starts from. */
 #include "batch/certificate.h"
 #include "batch/spicy.h"
 
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TALL_ROWS = 128 }; /* rank-one terms that are added together */
+enum { TALL_ROWS = 128 }; /* rank-one terms per product of matrices */
 
-/* Proximity to begin with, in units of scores over dual variables: small enough for the first
- * steps to stay within reach, large enough for few outer iterations. */
+/* The first gamma, in units of scores over dual variables: small enough that Newton's method
+ * reaches the first minimum, large enough for few outer iterations. */
 static const double FIRST_GAMMA = 10;
-static const double MOST_GROWTH = 1e7; /* more makes steps less exact, not longer */
+static const double MOST_GROWTH = 1e7; /* beyond this steps get less exact, not longer */
 static const double START_GROWTH = 16; /* of gamma, for a start that is near the optimum */
-static const double AWAY = 1e-3;       /* from a start, towards the empty model */
+static const double AWAY = 1e-3;       /* share of the way from a start back to the empty model */
 
 void md_spicy_clear(md_spicy *s)
 {
@@ -42,7 +42,8 @@ void md_spicy_clear(md_spicy *s)
     *s = (md_spicy){0};
 }
 
-/* What a unit of rho is worth in scores: 1, but for losses of numbers whose rho is bounded. */
+/* The change of scores that corresponds to a unit of rho: 1, except for regression losses whose rho
+ * is bounded. */
 static double unit_of_scores(const md_batch_problem *problem, size_t n)
 {
     double low;
@@ -132,7 +133,7 @@ static medley_status look_at_empty_model(md_spicy *s, medley_error *error)
     return md_spicy_check_all(s, error);
 }
 
-/* rho of the start, but not on the border of the domain. */
+/* rho of the start, moved away from the border of the domain. */
 static medley_status look_at_start(md_spicy *s, const md_batch_solution *start, medley_error *error)
 {
     for (size_t i = 0; i < s->n; i++)

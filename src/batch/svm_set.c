@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machines that share a matrix. They are solved in rounds: all that are not yet good enough run in
- * parallel, then the scores of all of them come from one product of matrices, which gives their
- * certificates. Where libsvm has stopped too early it is asked again with a smaller eps. */
+/* Support vector machines that share a matrix. They are solved in rounds: all that are not yet good
+ * enough run in parallel, then the scores of all of them come from one product of matrices, which
+ * gives their certificates. Where libsvm has stopped too early it is asked again with a smaller
+ * eps. */
 #include "batch/svm_set.h"
 
 #include "base/memory.h"
@@ -27,7 +28,7 @@ struct work {
     md_libsvm *matrix; /* NULL: our own solver serves */
     size_t *pending;   /* [count] machines that are to be solved */
     size_t pending_count;
-    size_t ran;          /* the first so many of them have been, in this round */
+    size_t ran;          /* number of them that were solved in this round */
     double *eps;         /* [count] of libsvm */
     double *gap;         /* [count] before this round */
     double *coefficient; /* [n][pending_count] */
@@ -124,7 +125,7 @@ done:
     return status;
 }
 
-/* A second attempt at some does not turn the count back. */
+/* The reported count does not fall when some machines are solved again. */
 static void tell_watcher(struct work *w)
 {
     md_svm_set *set = w->set;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The working set: of thousands of kernels few have weight at the optimum, and the others enter the
  * primal not at all and the dual only through their norms. So iterations run on the kernels with
- * the largest norms, and screen.c says now and then which of the others should join them. */
+ * the largest norms, and after each round screen.c tells which of the others should join. */
 #include "batch/certificate.h"
 #include "batch/spicy.h"
 
@@ -101,7 +101,7 @@ medley_status md_spicy_set(md_spicy *s, const size_t *kernels, size_t count, med
         return status;
     const size_t before = s->count;
     for (size_t i = 0; i < before; i++)
-        s->in_set[s->members[i].kernel] = false; /* for a moment: what is left is new */
+        s->in_set[s->members[i].kernel] = false; /* for now: only new kernels are marked */
     for (size_t i = 0; i < count; i++)
         if (s->in_set[kernels[i]])
             add_member(s, kernels[i]);
