@@ -207,7 +207,7 @@ typedef medley_status (*batch_solver)(md_batch_solution *, const md_batch_proble
  * is many times faster than Newton's method on one poor kernel. */
 static batch_solver solver_of_one(const md_batch_problem *problem)
 {
-    const bool turns = md_has_kernel_weights(problem) && md_inner_libsvm(problem) != NULL;
+    const bool turns = md_has_kernel_weights(problem) && md_one_kernel_libsvm(problem) != NULL;
     return turns ? md_batch_gauss_seidel : md_batch_solve;
 }
 
@@ -230,7 +230,7 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
             c->part[i * n + j] = value_at(c, c->learnt[i], c->learnt[j]);
     MEDLEY_TRY(md_store_of_matrix(&part.store, c->part, n, part.threads, error));
     part.y = c->y;
-    part.C *= (double)n / (double)c->n;
+    part.strength *= (double)n / (double)c->n;
     part.gap = fmax(part.gap, enough);
     if (part.max_iterations > most_iterations)
         part.max_iterations = most_iterations;

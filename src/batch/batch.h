@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The batch solver: the optimum of
+/* The problem of all batch methods: the optimum of
  *
- *     P(a, b) = sum_i l(y_i, f_i) + C sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
+ *     P(a, b) = sum_i l(y_i, f_i) + strength sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
  *
- * with a certificate (SpicyMKL; docs/math.md). An outer proximal loop on the coefficients and on
- * the scores, an inner Newton method in the dual variable rho, on a working set of kernels that is
- * checked against all of them. The bias has no penalty: rho always sums to 0. */
+ * with a certificate (docs/math.md). md_batch_solve is SpicyMKL (spicy.c has the theory);
+ * wrappers.h has the methods that it is compared with. The bias has no penalty, so dual points rho
+ * sum to 0. */
 #ifndef MD_BATCH_H
 #define MD_BATCH_H
 
@@ -25,10 +25,10 @@ typedef struct md_batch_problem {
     md_store *store;
     const md_margin_loss *loss;
     const void *loss_state;
-    const double *y; /* [rows] -1 and +1, or numbers */
+    const double *y; /* [rows] -1 and +1, or regression targets */
     const md_scalar_penalty *penalty;
     const void *penalty_state;
-    double C;              /* strength of the penalty */
+    double strength;       /* of the penalty: lambda N, the C of the SpicyMKL paper */
     double gap;            /* wanted: (primal - dual) / primal */
     size_t max_iterations; /* outer ones */
     size_t threads;
@@ -43,7 +43,7 @@ typedef struct md_batch_solution {
     double *coefficient; /* [active][rows] */
     double *norm;        /* [active] ||a_m|| */
     double bias;
-    double *rho; /* [rows] the dual point behind the certificate */
+    double *rho; /* [rows] the dual point of the certificate */
     double primal, loss, dual, gap;
     size_t newton_steps, passes; /* passes: over kernels outside of the working set */
     md_batch_step *steps;        /* [step_count] */
@@ -51,15 +51,15 @@ typedef struct md_batch_solution {
     bool converged, stopped;
 } md_batch_solution;
 
-/* start: a solution of a problem like this one to begin with (another C), or NULL. A problem that
- * is not solved to the wanted gap within max_iterations or for rounding is no error: converged is
- * false and the certificate says how far it is. */
+/* SpicyMKL. start: the solution of a similar problem (another strength), or NULL. It is no error if
+ * the wanted gap is not reached, within max_iterations or because of rounding: then converged is
+ * false, and gap says how far the model may be from the optimum. */
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error);
 void md_batch_solution_clear(md_batch_solution *solution);
 
-/* The least C for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual point of
- * the empty model, over g'(0). Infinite where kernels are never left out (g'(0) = 0): then
+/* The least strength for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual
+ * point of the empty model, over g'(0). Infinite where kernels are never left out (g'(0) = 0): then
  * *without_slope, that maximum itself, is still a sensible scale. */
 medley_status md_batch_largest_C(const md_batch_problem *problem, double *largest,
                                  double *without_slope, medley_error *error);

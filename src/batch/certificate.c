@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Both sides of the gap. The primal value comes from coefficients alone. The dual value is that of
+ * a point r inside the loss's domain with sum 0, at its best scaling:
+ *
+ *     max_s  -sum_i l*(-s r_i) - sum_m (strength g)*(s ||r||_{K_m})
+ *
+ * For the block 1-norm the second sum is 0 as long as no norm is above the strength and infinite
+ * beyond: the scaling that makes the point feasible (SpicyMKL section 6.1) is the end of the
+ * interval. */
 #include "batch/certificate.h"
 
 #include "base/memory.h"
-#include "batch/batch_internal.h"
+#include "batch/vectors.h"
 #include <math.h>
 #include <stdlib.h>
 
-static const double ROUNDING = 1e-9; /* of the primal value: what sums may be off by */
+static const double ROUNDING = 1e-9; /* of the primal value: error of sums */
 
 double md_relative_gap(double primal, double dual)
 {
@@ -23,6 +31,18 @@ double md_certified_gap(double primal, double dual)
                                                  : md_relative_gap(primal, dual);
 }
 
+/* ---- the primal value ---- */
+
+double md_batch_loss(const md_batch_problem *p, const double *f, double *bias)
+{
+    const size_t n = md_store_rows(p->store);
+    double loss = 0;
+    *bias = md_best_bias(p->loss, p->loss_state, p->y, f, n);
+    for (size_t i = 0; i < n; i++)
+        loss += p->loss->value(p->loss_state, p->y[i], f[i] + *bias);
+    return loss;
+}
+
 static void value_model(md_batch_solution *solution, const md_batch_problem *p, const double *Ka,
                         double *f)
 {
@@ -34,15 +54,12 @@ static void value_model(md_batch_solution *solution, const md_batch_problem *p, 
         penalty += p->penalty->value(p->penalty_state, solution->norm[i]);
         md_batch_add(f, 1, Ka + i * n, n);
     }
-    solution->bias = md_best_bias(p->loss, p->loss_state, p->y, f, n);
-    solution->loss = 0;
-    for (size_t i = 0; i < n; i++)
-        solution->loss += p->loss->value(p->loss_state, p->y[i], f[i] + solution->bias);
-    solution->primal = solution->loss + p->C * penalty;
+    solution->loss = md_batch_loss(p, f, &solution->bias);
+    solution->primal = solution->loss + p->strength * penalty;
 }
 
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
-                               medley_error *error)
+                               double dual, medley_error *error)
 {
     const size_t n = solution->rows;
     double *Ka = md_calloc(solution->active * n, sizeof *Ka);
@@ -55,24 +72,110 @@ medley_status md_batch_certify(md_batch_solution *solution, const md_batch_probl
         status = md_store_multiply_each(problem->store, chosen, solution->coefficient, Ka, error);
     if (status == MEDLEY_OK)
         value_model(solution, problem, Ka, f);
+    solution->dual = dual;
+    solution->gap = md_certified_gap(solution->primal, dual);
+    solution->converged = solution->gap <= problem->gap;
     free(Ka);
     free(f);
     return status;
 }
 
-medley_status md_batch_record(md_batch_solution *solution, const md_batch_problem *problem,
-                              const md_batch_step *step, medley_error *error)
+/* ---- the dual value ---- */
+
+double md_penalty_threshold(const md_batch_problem *problem)
 {
-    if (solution->step_count == solution->step_capacity) {
-        const size_t capacity = 2 * solution->step_capacity + 16;
-        md_batch_step *steps = realloc(solution->steps, capacity * sizeof *steps);
-        if (steps == NULL)
-            return md_fail_memory(error, capacity * sizeof *steps);
-        solution->steps = steps;
-        solution->step_capacity = capacity;
+    return problem->strength * problem->penalty->slope_at_zero(problem->penalty_state);
+}
+
+struct ray {
+    const md_batch_problem *problem;
+    const double *r, *h;
+    size_t n, count;
+    bool finite; /* the conjugate of the penalty */
+};
+
+static double value_at(const struct ray *ray, double s)
+{
+    const md_batch_problem *p = ray->problem;
+    double value = 0;
+    for (size_t i = 0; i < ray->n; i++)
+        value -= p->loss->conjugate(p->loss_state, p->y[i], s * ray->r[i]);
+    for (size_t m = 0; ray->finite && m < ray->count; m++)
+        value -= p->penalty->conjugate(p->penalty_state, p->strength, s * ray->h[m], NULL, NULL);
+    return value;
+}
+
+/* Largest s for which everything is finite. */
+static double longest(const struct ray *ray)
+{
+    const md_batch_problem *p = ray->problem;
+    double most = 2; /* r is near the optimum, so the best scaling is near 1 */
+    for (size_t i = 0; i < ray->n; i++) {
+        double low;
+        double high;
+        p->loss->domain(p->loss_state, p->y[i], &low, &high);
+        if (ray->r[i] > 0 && high / ray->r[i] < most)
+            most = high / ray->r[i];
+        if (ray->r[i] < 0 && low / ray->r[i] < most)
+            most = low / ray->r[i];
     }
-    solution->steps[solution->step_count++] = *step;
-    if (problem->watch != NULL && !problem->watch(problem->context, step))
-        solution->stopped = true;
-    return MEDLEY_OK;
+    if (ray->finite)
+        return most;
+    double largest = 0;
+    for (size_t m = 0; m < ray->count; m++)
+        largest = ray->h[m] > largest ? ray->h[m] : largest;
+    const double limit = md_penalty_threshold(p);
+    return largest * most > limit ? limit / largest : most;
+}
+
+bool md_penalty_conjugate_is_finite(const md_batch_problem *problem)
+{
+    const double slope = problem->penalty->slope_at_zero(problem->penalty_state);
+    return isfinite(problem->penalty->conjugate(problem->penalty_state, problem->strength,
+                                                problem->strength * (2 * slope + 1e-6), NULL,
+                                                NULL));
+}
+
+double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
+                     size_t count, double *scale)
+{
+    static const double golden = 0.618033988749895;
+    const struct ray ray = {.problem = problem,
+                            .r = r,
+                            .h = h,
+                            .n = md_store_rows(problem->store),
+                            .count = count,
+                            .finite = md_penalty_conjugate_is_finite(problem)};
+    const double end = longest(&ray) * (1 - 1e-15); /* rounding must not lead outside */
+    double low = 0;
+    double high = end;
+    double left = high - golden * (high - low);
+    double right = low + golden * (high - low);
+    double left_value = value_at(&ray, left);
+    double right_value = value_at(&ray, right);
+    for (int i = 0; i < 40; i++) {
+        if (left_value < right_value) {
+            low = left;
+            left = right;
+            left_value = right_value;
+            right = low + golden * (high - low);
+            right_value = value_at(&ray, right);
+        } else {
+            high = right;
+            right = left;
+            right_value = left_value;
+            left = high - golden * (high - low);
+            left_value = value_at(&ray, left);
+        }
+    }
+    const double places[] = {end < 1 ? end : 1, left, right, end};
+    double best = -INFINITY;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const double value = value_at(&ray, places[i]);
+        if (!(value <= best)) {
+            best = value;
+            *scale = places[i];
+        }
+    }
+    return best;
 }

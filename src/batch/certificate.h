@@ -1,35 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every batch method says about where it stands, in the same words: the value of a model from
- * its coefficients alone, the value of a dual point, their gap, and the record of the way. */
+/* The certificate that every batch method gives: the value of a model from its coefficients alone,
+ * the value of a dual point, their gap; and the record of iterations. */
 #ifndef MD_CERTIFICATE_H
 #define MD_CERTIFICATE_H
 
 #include "batch/batch.h"
 
-/* (primal - dual) / primal; 0 where rounding has turned them round. */
+/* (primal - dual) / primal; 0 if rounding makes it negative. */
 double md_relative_gap(double primal, double dual);
 
-/* The same to be told at the end. A dual value above the primal one by more than rounding says that
- * kernel values, as they are stored, are not positive semi-definite where it matters (kernels of
- * low rank with little penalty): then the difference counts against the model too. */
+/* The same for a final report. If the dual value exceeds the primal one by more than rounding, the
+ * stored kernel values are not positive semi-definite where it matters (kernels of low rank with a
+ * weak penalty); then the difference counts as a gap too. */
 double md_certified_gap(double primal, double dual);
 
-/* Norms, bias, loss and primal value of kernel[active] and coefficient, with kernel values as they
- * are stored: nothing that was carried along by iterations enters the certificate. */
-medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
-                               medley_error *error);
+/* Memory for a model of `active` kernels in place of an earlier one; rho is copied. */
+medley_status md_batch_allocate(md_batch_solution *solution, size_t rows, size_t active,
+                                const double *rho, medley_error *error);
 
-/* -sum l*(-s r) - sum_m (C g)*(s h_m) at the best s, and s, for a point r inside the loss's domain
- * with sum 0. h[count]: norms ||r|| of the kernels that count. */
+/* The loss of the scores f[rows] with the best bias for them. */
+double md_batch_loss(const md_batch_problem *problem, const double *f, double *bias);
+
+/* Norms, bias, loss and primal value of kernel[active] and coefficient, with kernel values as they
+ * are stored: nothing that iterations tracked enters the certificate. Then the gap to dual, and
+ * whether it is small enough. */
+medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
+                               double dual, medley_error *error);
+
+/* -sum l*(-s r) - sum_m (strength g)*(s h_m) at the best s, and s, for a point r inside the loss's
+ * domain with sum 0. h[count]: norms ||r|| of the kernels that count. */
 double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
                      size_t count, double *scale);
 
-/* Is (C g)* finite everywhere, so that every dual point is feasible? */
+/* strength g'(0): a kernel has weight at the optimum only if its norm reaches this. */
+double md_penalty_threshold(const md_batch_problem *problem);
+
+/* Is (strength g)* finite everywhere, so that every dual point is feasible? */
 bool md_penalty_conjugate_is_finite(const md_batch_problem *problem);
 
-/* Appends a step and tells the problem's watcher; its wish to stop comes back in
- * solution->stopped. */
+/* Appends a step and calls the problem's watch function; if that returns false, solution->stopped
+ * is set. */
 medley_status md_batch_record(md_batch_solution *solution, const md_batch_problem *problem,
                               const md_batch_step *step, medley_error *error);
+
+/* Moves the better of two solutions to first, with the step counts of both, and the other one to
+ * second. */
+void md_batch_keep_better(md_batch_solution *first, md_batch_solution *second);
 
 #endif

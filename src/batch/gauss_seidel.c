@@ -2,9 +2,9 @@
 /* lp-norm multiple kernel learning by taking turns (Kloft et al. 2009, 2011), for every penalty
  * that is a minimum over kernel weights: with the model fixed the best weight is
  * d_m = 1 / (2 g'(||f_m||^2)), in terms of the function of the norm ||f_m|| / g'(||f_m||). For the
- * block 1-norm that is ||f_m|| = d_m ||rho||_{K_m} / C: weights of kernels that are not needed
- * shrink by a constant factor each time. */
-#include "batch/wrap.h"
+ * block 1-norm that is ||f_m|| = d_m ||rho||_{K_m} / strength: weights of kernels that are not
+ * needed shrink by a constant factor each time. */
+#include "batch/wrapper_loop.h"
 #include "batch/wrappers.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static medley_status take_turns(md_wrap *w, void *method, bool *moved, medley_er
     const md_batch_problem *p = w->problem;
     (void)method;
     for (size_t m = 0; m < w->kernels; m++) {
-        const double length = w->weight[m] * w->norm[m] / p->C;
+        const double length = w->weight[m] * w->norm[m] / p->strength;
         if (length > 0)
             w->weight[m] = fmax(length / p->penalty->slope(p->penalty_state, length), LEAST_WEIGHT);
     }
@@ -40,7 +40,7 @@ bool md_has_kernel_weights(const md_batch_problem *p)
 }
 
 medley_status md_gauss_seidel_by(md_batch_solution *solution, const md_batch_problem *problem,
-                                 const md_batch_solution *start, md_inner_solver inner,
+                                 const md_batch_solution *start, md_one_kernel_solver inner,
                                  medley_error *error)
 {
     const md_wrap_method method = {.move = take_turns, .inner = inner, .inner_share = 0.1};

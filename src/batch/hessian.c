@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Newton step. Hessian of phi (docs/math.md; SpicyMKL eq. 27):
+/* The Newton step, which takes most of the time. Hessian of phi (SpicyMKL eq. 27, 50):
  *
  *     diag(-dz/drho) + gamma sum_{active} (ratio K + (curvature - ratio) K v v' K / ||v||^2)
  *
  * Steps sum to 0, so that rho does: H d = -gradient + mu 1. Solved by Cholesky, by conjugate
  * gradients where there are so many rows that they are faster. Flops: n^2 for each active kernel
  * and n^3 / 3. */
-#include "batch/batch_internal.h"
+#include "batch/spicy.h"
+#include "batch/vectors.h"
 
 #include "base/parallel.h"
 #include "linalg/blas.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 enum {
-    DENSE_ROWS = 1500, /* up to so many the factorisation is faster than conjugate gradients */
+    DENSE_ROWS = 1500, /* up to this many rows Cholesky is faster than conjugate gradients */
     MOST_CG_STEPS = 500,
     BANDS = 16 /* of rows, in products with the Hessian: fixed, so that sums do not depend on
                   the number of threads */
@@ -25,73 +26,73 @@ static const double LONGEST = 10;
 static const double RIDGE = 1e-10; /* of the mean diagonal: rows may be alike, kernels flat */
 
 /* tall[rows] := sqrt(|c|) K v of the members whose c has the given sign, from *next on. */
-static size_t fill_tall(md_batch *b, double sign, size_t *next)
+static size_t fill_tall(md_spicy *s, double sign, size_t *next)
 {
-    const size_t n = b->n;
+    const size_t n = s->n;
     size_t rows = 0;
-    for (; *next < b->count && rows < b->tall_rows; ++*next) {
-        const md_member *member = &b->members[*next];
+    for (; *next < s->count && rows < s->tall_rows; ++*next) {
+        const md_member *member = &s->members[*next];
         const double c = member->curvature - member->ratio;
         if (!(member->ratio > 0) || !(sign * c > 0))
             continue;
-        const double factor = sqrt(sign * c * b->gamma) / member->norm;
-        double *row = b->tall + rows++ * n;
+        const double factor = sqrt(sign * c * s->gamma) / member->norm;
+        double *row = s->tall + rows++ * n;
         memset(row, 0, n * sizeof *row);
-        md_batch_add(row, factor * b->gamma, b->Kr + *next * n, n);
-        if (!b->smooth_penalty && member->aKa > 0)
-            md_batch_add(row, factor, b->Ka + *next * n, n);
+        md_batch_add(row, factor * s->gamma, s->Kr + *next * n, n);
+        if (!s->smooth_penalty && member->aKa > 0)
+            md_batch_add(row, factor, s->Ka + *next * n, n);
     }
     return rows;
 }
 
-static medley_status build(md_batch *b, double ridge, medley_error *error)
+static medley_status build(md_spicy *s, double ridge, medley_error *error)
 {
-    const size_t n = b->n;
-    if (!b->sum_ready) {
+    const size_t n = s->n;
+    if (!s->sum_ready) {
         size_t active = 0;
-        for (size_t i = 0; i < b->count; i++)
-            if (b->members[i].ratio > 0)
-                b->weight[active++] = b->gamma * b->members[i].ratio;
+        for (size_t i = 0; i < s->count; i++)
+            if (s->members[i].ratio > 0)
+                s->weight[active++] = s->gamma * s->members[i].ratio;
         const medley_status status =
-            md_store_sum(b->store, md_batch_members(b, true), b->weight, b->sum, error);
+            md_store_sum(s->store, md_spicy_members(s, true), s->weight, s->sum, error);
         if (status < 0)
             return status;
-        b->sum_ready = true;
+        s->sum_ready = true;
     }
     for (size_t i = 0; i < n; i++)
-        memcpy(b->hessian + i * n + i, b->sum + i * n + i, (n - i) * sizeof *b->sum);
+        memcpy(s->hessian + i * n + i, s->sum + i * n + i, (n - i) * sizeof *s->sum);
     for (int sign = 1; sign >= -1; sign -= 2)
-        for (size_t next = 0; next < b->count;) {
-            const size_t rows = fill_tall(b, sign, &next);
+        for (size_t next = 0; next < s->count;) {
+            const size_t rows = fill_tall(s, sign, &next);
             if (rows > 0)
-                md_dsyrk_columns(n, rows, sign, b->tall, n, 1, b->hessian, n);
+                md_dsyrk_columns(n, rows, sign, s->tall, n, 1, s->hessian, n);
         }
     double trace = 0;
     for (size_t i = 0; i < n; i++)
-        trace += b->hessian[i * n + i] += b->z_slope[i];
-    const double least = b->smooth_loss ? 0 : b->gamma_z; /* no kernel and no row may be curved */
+        trace += s->hessian[i * n + i] += s->z_slope[i];
+    const double least = s->smooth_loss ? 0 : s->gamma_z; /* the trace may be 0: rows at kinks */
     for (size_t i = 0; i < n; i++)
-        b->hessian[i * n + i] += ridge * (trace / (double)n + least);
+        s->hessian[i * n + i] += ridge * (trace / (double)n + least);
     return MEDLEY_OK;
 }
 
 /* ---- by Cholesky ---- */
 
 /* direction = H^-1 (-gradient + mu 1) with sum 0; flat = H^-1 1 is kept in scratch. */
-static void solve_by_factor(const md_batch *b, double *direction, bool fresh)
+static void solve_by_factor(const md_spicy *s, double *direction, bool fresh)
 {
-    const size_t n = b->n;
-    double *flat = b->scratch;
-    double mean = 0; /* it is the bias, goes into mu anyway, and would cost digits */
+    const size_t n = s->n;
+    double *flat = s->scratch;
+    double mean = 0; /* the bias: part of mu in any case, and large enough to cost digits */
     for (size_t i = 0; i < n; i++)
-        mean += b->gradient[i] / (double)n;
+        mean += s->gradient[i] / (double)n;
     for (size_t i = 0; i < n; i++)
-        direction[i] = mean - b->gradient[i];
-    md_cholesky_solve(b->hessian, n, direction, 1);
+        direction[i] = mean - s->gradient[i];
+    md_cholesky_solve(s->hessian, n, direction, 1);
     if (fresh) {
         for (size_t i = 0; i < n; i++)
             flat[i] = 1;
-        md_cholesky_solve(b->hessian, n, flat, 1);
+        md_cholesky_solve(s->hessian, n, flat, 1);
     }
     double sum = 0;
     double flat_sum = 0;
@@ -103,32 +104,31 @@ static void solve_by_factor(const md_batch *b, double *direction, bool fresh)
         direction[i] -= sum / flat_sum * flat[i];
 }
 
-static medley_status step_by_cholesky(md_batch *b, medley_error *error)
+static medley_status step_by_cholesky(md_spicy *s, medley_error *error)
 {
     double ridge = RIDGE;
     for (int attempt = 0; attempt < 4; attempt++, ridge *= 1000) {
-        const medley_status status = build(b, ridge, error);
+        const medley_status status = build(s, ridge, error);
         if (status < 0)
             return status;
-        if (md_cholesky(b->hessian, b->n, b->threads)) {
-            solve_by_factor(b, b->direction, true);
-            b->factor_ready = true;
+        if (md_cholesky(s->hessian, s->n, s->threads)) {
+            solve_by_factor(s, s->direction, true);
+            s->factor_ready = true;
             return MEDLEY_OK;
         }
     }
-    /* rounding has eaten the curvature: downhill is still known */
-    for (size_t i = 0; i < b->n; i++)
-        b->direction[i] = -b->gradient[i] / (b->gamma_z + b->z_slope[i]);
+    /* The curvature is lost to rounding; this is still a descent direction. */
+    for (size_t i = 0; i < s->n; i++)
+        s->direction[i] = -s->gradient[i] / (s->gamma_z + s->z_slope[i]);
     return MEDLEY_OK;
 }
 
 /* ---- by conjugate gradients ---- */
 
 struct symmetric {
-    const md_batch *b;
+    const md_spicy *spicy;
     const double *x;
     double *parts; /* [BANDS][n] */
-    double *y;
 };
 
 /* Rows of a band get about the same number of values. */
@@ -140,55 +140,55 @@ static size_t band_start(size_t n, size_t band)
 static void multiply_band(void *context, size_t band, size_t worker)
 {
     (void)worker;
-    const struct symmetric *s = context;
-    const size_t n = s->b->n;
-    double *y = s->parts + band * n;
+    const struct symmetric *product = context;
+    const size_t n = product->spicy->n;
+    double *y = product->parts + band * n;
     memset(y, 0, n * sizeof *y);
     const size_t end = band + 1 == BANDS ? n : band_start(n, band + 1);
     for (size_t i = band_start(n, band); i < end; i++) {
-        const double *row = s->b->hessian + i * n;
-        y[i] += md_batch_dot(row + i, s->x + i, n - i);
-        md_batch_add(y + i + 1, s->x[i], row + i + 1, n - i - 1);
+        const double *row = product->spicy->hessian + i * n;
+        y[i] += md_batch_dot(row + i, product->x + i, n - i);
+        md_batch_add(y + i + 1, product->x[i], row + i + 1, n - i - 1);
     }
 }
 
 static void multiply_hessian(void *context, const double *x, double *y)
 {
-    struct symmetric *s = context;
-    s->x = x;
-    md_parallel_for(s->b->threads, BANDS, multiply_band, s);
-    memset(y, 0, s->b->n * sizeof *y);
+    struct symmetric *product = context;
+    product->x = x;
+    md_parallel_for(product->spicy->threads, BANDS, multiply_band, product);
+    memset(y, 0, product->spicy->n * sizeof *y);
     for (size_t band = 0; band < BANDS; band++)
-        md_batch_add(y, 1, s->parts + band * s->b->n, s->b->n);
+        md_batch_add(y, 1, product->parts + band * product->spicy->n, product->spicy->n);
 }
 
-static medley_status step_by_gradients(md_batch *b, medley_error *error)
+static medley_status step_by_gradients(md_spicy *s, medley_error *error)
 {
-    const size_t n = b->n;
-    const medley_status status = build(b, RIDGE, error);
+    const size_t n = s->n;
+    const medley_status status = build(s, RIDGE, error);
     if (status < 0)
         return status;
-    double *target = b->scratch;
-    double *inverse = b->scratch + n;
+    double *target = s->scratch;
+    double *inverse = s->scratch + n;
     for (size_t i = 0; i < n; i++) {
-        target[i] = -b->gradient[i];
-        inverse[i] = 1 / b->hessian[i * n + i];
-        b->direction[i] = 0;
+        target[i] = -s->gradient[i];
+        inverse[i] = 1 / s->hessian[i * n + i];
+        s->direction[i] = 0;
     }
-    struct symmetric symmetric = {.b = b, .parts = b->tall};
+    struct symmetric symmetric = {.spicy = s, .parts = s->tall};
     const md_linear_system system = {.n = n,
                                      .context = &symmetric,
                                      .multiply = multiply_hessian,
                                      .inverse_diagonal = inverse,
                                      .centred = true};
-    const double gap = (b->best_primal - b->best_dual) / b->best_primal;
+    const double gap = (s->best_primal - s->best_dual) / s->best_primal;
     const double tolerance = gap > 0.1 ? 0.1 : gap > 1e-8 ? gap : 1e-8;
-    md_conjugate_gradient(&system, target, b->direction, tolerance / 10, MOST_CG_STEPS,
-                          b->scratch + 2 * n);
+    md_conjugate_gradient(&system, target, s->direction, tolerance / 10, MOST_CG_STEPS,
+                          s->scratch + 2 * n);
     return MEDLEY_OK;
 }
 
-/* Long steps in flat directions leave more than rounding of a sum. */
+/* After long steps in flat directions the sum differs from 0 by more than rounding. */
 static void center(double *x, size_t n)
 {
     double mean = 0;
@@ -198,37 +198,37 @@ static void center(double *x, size_t n)
         x[i] -= mean;
 }
 
-/* Where phi is flat but for the ridge, steps would lead far out of the loss's domain: no step is
- * longer than LONGEST times its width. */
-static void shorten(md_batch *b)
+/* Where phi is flat except for the ridge, steps would lead far out of the loss's domain: their
+ * length is limited to LONGEST times its width. */
+static void shorten(md_spicy *s)
 {
     double factor = 1;
-    for (size_t i = 0; i < b->n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         double low;
         double high;
-        b->problem->loss->domain(b->problem->loss_state, b->problem->y[i], &low, &high);
-        if (fabs(b->direction[i]) * factor > LONGEST * (high - low))
-            factor = LONGEST * (high - low) / fabs(b->direction[i]);
+        s->problem->loss->domain(s->problem->loss_state, s->problem->y[i], &low, &high);
+        if (fabs(s->direction[i]) * factor > LONGEST * (high - low))
+            factor = LONGEST * (high - low) / fabs(s->direction[i]);
     }
-    for (size_t i = 0; factor < 1 && i < b->n; i++)
-        b->direction[i] *= factor;
+    for (size_t i = 0; factor < 1 && i < s->n; i++)
+        s->direction[i] *= factor;
 }
 
-medley_status md_batch_direction(md_batch *b, double *decrement, medley_error *error)
+medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *error)
 {
-    b->factor_ready = false;
+    s->factor_ready = false;
     const medley_status status =
-        b->n <= DENSE_ROWS ? step_by_cholesky(b, error) : step_by_gradients(b, error);
-    *decrement = -md_batch_dot(b->gradient, b->direction, b->n);
-    shorten(b);
-    center(b->direction, b->n);
+        s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error);
+    *decrement = -md_batch_dot(s->gradient, s->direction, s->n);
+    shorten(s);
+    center(s->direction, s->n);
     return status;
 }
 
-double md_batch_old_decrement(md_batch *b)
+double md_spicy_old_decrement(md_spicy *s)
 {
-    if (!b->factor_ready)
+    if (!s->factor_ready)
         return NAN;
-    solve_by_factor(b, b->trial, false);
-    return -md_batch_dot(b->gradient, b->trial, b->n);
+    solve_by_factor(s, s->trial, false);
+    return -md_batch_dot(s->gradient, s->trial, s->n);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libsvm on a ready-made kernel matrix, which is turned into its form once and then serves many
- * machines, on all rows or on some. What is known of libsvm is in inner_libsvm.c. */
+ * machines, on all rows or on some. What is known of libsvm is in libsvm.c. */
 #ifndef MD_LIBSVM_H
 #define MD_LIBSVM_H
 

@@ -64,13 +64,13 @@ static double epsilon_prox(const void *state, double y, double gamma, double u, 
     return y + copysign(epsilon, u - y);
 }
 
-extern const md_margin_loss md_margin_epsilon;
 const md_margin_loss md_margin_epsilon = {
     .name = "epsilon",
     .summary = "support vector regression: small residuals cost nothing",
     .formula = "max(0, |y - f| - epsilon)",
     .params = epsilon_params,
     .state_size = sizeof(struct epsilon),
+    .svm = true,
     .value = epsilon_value,
     .slope = epsilon_slope,
     .domain = epsilon_domain,

@@ -47,12 +47,12 @@ static double hinge_prox(const void *state, double y, double gamma, double u, do
     return y;
 }
 
-extern const md_margin_loss md_margin_hinge;
 const md_margin_loss md_margin_hinge = {
     .name = "hinge",
     .summary = "hinge loss: support vector machine",
     .formula = "max(0, 1 - y f)",
     .classifies = true,
+    .svm = true,
     .value = hinge_value,
     .slope = hinge_slope,
     .domain = hinge_domain,

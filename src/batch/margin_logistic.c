@@ -90,12 +90,12 @@ static double logistic_prox(const void *state, double y, double gamma, double u,
     return y * w;
 }
 
-extern const md_margin_loss md_margin_logistic;
 const md_margin_loss md_margin_logistic = {
     .name = "logistic",
     .summary = "logistic loss: probabilities",
     .formula = "log(1 + exp(-y f))",
     .classifies = true,
+    .logistic_link = true,
     .smooth_conjugate = true,
     .strong_convexity = 4,
     .value = logistic_value,

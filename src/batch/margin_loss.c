@@ -8,10 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MD_MARGIN_LOSS(name) extern const md_margin_loss md_margin_##name;
-#include "batch/margin_losses.def"
-#undef MD_MARGIN_LOSS
-
 const md_margin_loss *const md_margin_losses[] = {
 #define MD_MARGIN_LOSS(name) &md_margin_##name,
 #include "batch/margin_losses.def"

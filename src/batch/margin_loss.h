@@ -14,6 +14,8 @@ typedef struct md_margin_loss {
     const md_param *params; /* NULL: none */
     size_t state_size;
     bool classifies;         /* y is -1 or +1; else any number */
+    bool svm;                /* a support vector machine's: libsvm can minimise it */
+    bool logistic_link;      /* 1 / (1 + exp(-f)) is the probability of y = +1 */
     bool smooth_conjugate;   /* curved, and twice differentiable inside its domain */
     double strong_convexity; /* of the conjugate in rho; 0: none */
 
@@ -33,6 +35,10 @@ typedef struct md_margin_loss {
      * are two, either). */
     double (*prox)(const void *state, double y, double gamma, double u, double *derivative);
 } md_margin_loss;
+
+#define MD_MARGIN_LOSS(name) extern const md_margin_loss md_margin_##name;
+#include "batch/margin_losses.def"
+#undef MD_MARGIN_LOSS
 
 extern const md_margin_loss *const md_margin_losses[]; /* NULL-terminated */
 const md_margin_loss *md_margin_loss_find(const char *name);

@@ -52,7 +52,6 @@ static double squared_prox(const void *state, double y, double gamma, double u, 
     return y + (u - y) / (1 + gamma);
 }
 
-extern const md_margin_loss md_margin_squared;
 const md_margin_loss md_margin_squared = {
     .name = "squared",
     .summary = "squared loss: ridge regression",

@@ -2,15 +2,15 @@
 /* SimpleMKL (Rakotomamonjy, Bach, Canu and Grandvalet 2008): descent on J(d), the least value for
  * kernel weights d, along its reduced gradient,
  *
- *     dJ/dd_m = C/2 - ||rho||_{K_m}^2 / (2 C),
+ *     dJ/dd_m = strength/2 - ||rho||_{K_m}^2 / (2 strength),
  *
  * with rho of the problem of the one kernel sum_m d_m K_m. Where the paper holds the sum of d at 1
  * and squares the sum of norms, the weights here are only kept from falling below 0, as belongs to
- * the penalty C sum_m ||f_m||. As in the paper: from a gradient on, steps go as far as the next
- * weight that becomes 0 and on from there, as long as J falls, and then a golden section search
- * divides the last stretch. Along a stretch the mixture is linear in the step, so a trial costs one
- * problem of one kernel and no look at the kernels. */
-#include "batch/wrap.h"
+ * the penalty strength sum_m ||f_m||. As in the paper: from a gradient on, steps go as far as the
+ * next weight that becomes 0 and on from there, as long as J falls, and then a golden section
+ * search divides the last stretch. Along a stretch the mixture is linear in the step, so a trial
+ * costs one problem of one kernel and no look at the kernels. */
+#include "batch/wrapper_loop.h"
 #include "batch/wrappers.h"
 
 #include "base/memory.h"
@@ -65,13 +65,13 @@ static medley_status init_descent(struct descent *s, size_t n, size_t kernels, m
 
 /* ---- points ---- */
 
-/* C/2 h(d) at a step. */
+/* strength/2 h(d) at a step. */
 static double price_of_weights(const struct descent *s, double step)
 {
     double sum = 0;
     for (size_t m = 0; m < s->w->kernels; m++)
         sum += s->w->weight[m] + step * s->slope[m];
-    return s->w->problem->C / 2 * sum;
+    return s->w->problem->strength / 2 * sum;
 }
 
 /* J at a step; the best trial is kept. */
@@ -127,7 +127,8 @@ static medley_status drop_small_weights(md_wrap *w, medley_error *error)
     for (size_t m = 0; m < w->kernels; m++)
         largest = fmax(largest, w->weight[m]);
     for (size_t m = 0; m < w->kernels; m++)
-        if (w->weight[m] > 0 && w->weight[m] < NO_WEIGHT * largest && w->norm[m] < w->problem->C) {
+        if (w->weight[m] > 0 && w->weight[m] < NO_WEIGHT * largest &&
+            w->norm[m] < w->problem->strength) {
             w->weight[m] = 0;
             any = true;
         }
@@ -137,10 +138,10 @@ static medley_status drop_small_weights(md_wrap *w, medley_error *error)
 static medley_status find_direction(struct descent *s, medley_error *error)
 {
     md_wrap *w = s->w;
-    const double C = w->problem->C;
+    const double strength = w->problem->strength;
     for (size_t m = 0; m < w->kernels; m++) {
-        const double ratio = w->norm[m] / C;
-        const double descent = C / 2 * (ratio * ratio - 1);
+        const double ratio = w->norm[m] / strength;
+        const double descent = strength / 2 * (ratio * ratio - 1);
         s->slope[m] = w->weight[m] > 0 || descent > 0 ? descent : 0;
     }
     return md_wrap_mix(w, s->slope, s->along, error);
@@ -259,7 +260,7 @@ done:
 }
 
 medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,
-                              const md_batch_solution *start, md_inner_solver inner,
+                              const md_batch_solution *start, md_one_kernel_solver inner,
                               medley_error *error)
 {
     struct descent s = {0};

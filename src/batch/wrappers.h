@@ -2,16 +2,16 @@
 /* The methods that SpicyMKL is compared with. They minimise the same objective as md_batch_solve,
  * stop at the same certified gap and return the same kind of solution:
  *
- *     sum_i l(y_i, f_i) + C sum_m g(||f_m||)
- *         = min over d >= 0 of   sum_i l(y_i, f_i) + C/2 sum_m (||f_m||^2 / d_m + h(d_m))
+ *     sum_i l(y_i, f_i) + strength sum_m g(||f_m||)
+ *         = min over d >= 0 of   sum_i l(y_i, f_i) + strength/2 sum_m (||f_m||^2 / d_m + h(d_m))
  *
- * (SpicyMKL eq. 44), for fixed d a problem of the one kernel sum_m d_m K_m (batch/inner.h). Of a
- * solution, steps are outer iterations, newton_steps the problems of one kernel that were solved,
+ * (SpicyMKL eq. 44), for fixed d a problem of the one kernel sum_m d_m K_m (batch/one_kernel.h). Of
+ * a solution, steps are outer iterations, newton_steps the problems of one kernel that were solved,
  * passes the looks at all kernels. */
 #ifndef MD_WRAPPERS_H
 #define MD_WRAPPERS_H
 
-#include "batch/inner.h"
+#include "batch/one_kernel.h"
 
 /* Is the penalty such a minimum over d? Powers of norms above 2 are none. */
 bool md_has_kernel_weights(const md_batch_problem *problem);
@@ -28,13 +28,13 @@ medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_pro
 
 /* The same with a solver of problems of one kernel of the caller's choice. */
 typedef medley_status (*md_wrapper)(md_batch_solution *solution, const md_batch_problem *problem,
-                                    const md_batch_solution *start, md_inner_solver inner,
+                                    const md_batch_solution *start, md_one_kernel_solver inner,
                                     medley_error *error);
 medley_status md_gauss_seidel_by(md_batch_solution *solution, const md_batch_problem *problem,
-                                 const md_batch_solution *start, md_inner_solver inner,
+                                 const md_batch_solution *start, md_one_kernel_solver inner,
                                  medley_error *error);
 medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,
-                              const md_batch_solution *start, md_inner_solver inner,
+                              const md_batch_solution *start, md_one_kernel_solver inner,
                               medley_error *error);
 
 /* ---- baselines.c: a single kernel, with its own objective and certificate ---- */
@@ -42,7 +42,7 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
 /* The mean of all kernels: every one is active, with the same coefficients. */
 medley_status md_batch_average(md_batch_solution *solution, const md_batch_problem *problem,
                                const md_batch_solution *start, medley_error *error);
-/* As md_batch_largest_C: a C that is large for the mean kernel, for both. */
+/* As md_batch_largest_C: a strength that is large for the mean kernel, for both. */
 medley_status md_batch_average_C(const md_batch_problem *problem, double *largest,
                                  double *without_slope, medley_error *error);
 

@@ -220,7 +220,7 @@ static medley_status first_layer(struct run *run, medley_error *error)
         list_machines(run);
         md_svm_set set = {.kernel = run->machines.kernel,
                           .n = run->n,
-                          .C = problem->lambda * (double)problem->example_count,
+                          .strength = problem->lambda * (double)problem->example_count,
                           .gap = problem->options->gap,
                           .threads = problem->threads,
                           .machines = run->list,

@@ -4,7 +4,7 @@
 #ifndef MD_MACHINES_H
 #define MD_MACHINES_H
 
-#include "batch/svm.h"
+#include "batch/svm_set.h"
 #include "learner/problem.h"
 
 typedef struct md_machines {

@@ -197,7 +197,7 @@ static medley_status prepare(struct run *run, medley_error *error)
         status = find_factors(run, error);
     if (status == MEDLEY_OK)
         status = choose_strength(run, error);
-    run->batch.C = problem->lambda * (double)n * run->factor;
+    run->batch.strength = problem->lambda * (double)n * run->factor;
     return status;
 }
 
@@ -355,7 +355,7 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
         forget(&run);
         problem->lambda =
             md_path_lambda(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
-        run.batch.C = problem->lambda * n * run.factor;
+        run.batch.strength = problem->lambda * n * run.factor;
         status = fit_one(&model, &run, error);
         if (model != NULL)
             wanted = take(context, model);

@@ -160,7 +160,7 @@ static medley_status fit_svm(medley_model **model, md_problem *problem, medley_e
     md_machines_list(&run.machines, NULL, problem->train->rows, run.list);
     md_svm_set set = {.kernel = run.machines.kernel,
                       .n = problem->train->rows,
-                      .C = problem->lambda * (double)problem->example_count,
+                      .strength = problem->lambda * (double)problem->example_count,
                       .gap = problem->options->gap,
                       .threads = problem->threads,
                       .machines = run.list,

@@ -201,7 +201,7 @@ static inline void open_case(batch_case *c)
         (md_batch_problem){.loss = md_margin_loss_find(plain_loss_names[c->choice.loss.kind]),
                            .loss_state = &c->choice.loss.epsilon,
                            .y = c->y,
-                           .C = 1,
+                           .strength = 1,
                            .gap = 1e-6,
                            .max_iterations = 1000};
     assert_non_null(c->problem.loss);
@@ -231,7 +231,7 @@ static inline void set_strength(batch_case *c, double share)
     medley_error error = {0};
     check_ok(md_batch_largest_C(&c->problem, &largest, &without_slope, &error), &error);
     const double scale = isfinite(largest) ? largest : without_slope;
-    c->problem.C = share * (scale > 0 ? scale : 1);
+    c->problem.strength = share * (scale > 0 ? scale : 1);
 }
 
 #endif

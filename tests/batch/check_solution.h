@@ -20,7 +20,7 @@ static inline void fail_solution(const batch_case *c, const md_batch_solution *s
     fail_msg("%s, %s, %zu rows, %zu kernels, C %g, seed %d (primal %.12g, dual %.12g, %zu active): "
              "%s is %.12g, expected %.12g",
              plain_loss_names[c->choice.loss.kind], c->choice.penalty->text, c->n, c->count,
-             c->problem.C, (int)c->choice.seed, s->primal, s->dual, s->active, what, found,
+             c->problem.strength, (int)c->choice.seed, s->primal, s->dual, s->active, what, found,
              expected);
 }
 
@@ -84,9 +84,9 @@ static inline void check_primal(const batch_case *c, const md_batch_solution *s,
         check_close(c, s, "a norm", s->norm[i], norm, 1e-7 * norm + rounding);
         penalty += plain_g(c->choice.penalty, norm);
     }
-    const double size = loss + c->problem.C * penalty;
+    const double size = loss + c->problem.strength * penalty;
     check_close(c, s, "the loss", s->loss, loss, SUM_TOLERANCE * size + 1e-13);
-    check_close(c, s, "the primal value", s->primal, loss + c->problem.C * penalty,
+    check_close(c, s, "the primal value", s->primal, loss + c->problem.strength * penalty,
                 1e-8 * size + 1e-13);
     /* least as a function of the bias: values of order |y| are squared or added up */
     const double best = golden_least(loss_with_bias, &scored, s->bias - 100, s->bias + 100);
@@ -108,7 +108,7 @@ static inline double plain_dual(const batch_case *c, const md_batch_solution *s)
     check_close(c, s, "the sum of rho", sum, 0, 1e-9 * (1 + sqrt(plain_dot(s->rho, s->rho, c->n))));
     for (size_t m = 0; m < c->count; m++) {
         const double norm = plain_norm(c, m, s->rho);
-        value -= plain_g_conjugate(c->choice.penalty, c->problem.C, norm * (1 - 1e-9));
+        value -= plain_g_conjugate(c->choice.penalty, c->problem.strength, norm * (1 - 1e-9));
     }
     return value;
 }
@@ -143,7 +143,7 @@ static inline void check_kernels(const batch_case *c, const md_batch_solution *s
     assert_non_null(difference);
     for (size_t m = 0, i = 0; m < c->count; m++) {
         if (i == s->active || s->kernel[i] != m) {
-            const double worth = plain_g_conjugate(c->choice.penalty, c->problem.C,
+            const double worth = plain_g_conjugate(c->choice.penalty, c->problem.strength,
                                                    plain_norm(c, m, s->rho) * (1 - 1e-9));
             if (!(worth <= slack + 1e-9 * fabs(s->primal)))
                 fail_solution(c, s, "what a kernel without weight is worth", worth, 0);
@@ -151,7 +151,7 @@ static inline void check_kernels(const batch_case *c, const md_batch_solution *s
         }
         const double *a = s->coefficient + i * c->n;
         const double norm = s->norm[i++];
-        const double slope = c->problem.C * plain_g_slope(c->choice.penalty, norm);
+        const double slope = c->problem.strength * plain_g_slope(c->choice.penalty, norm);
         if (!(slack <= 1e-6 * norm * slope))
             continue;
         for (size_t r = 0; r < c->n; r++)

@@ -30,7 +30,7 @@ static double single_value(const batch_case *c, const double *matrix, const doub
         value += plain_loss_value(&c->choice.loss, c->y[i], f + bias);
         norm2 += f * a[i];
     }
-    return value + c->problem.C * plain_g(c->choice.penalty, norm2 > 0 ? sqrt(norm2) : 0);
+    return value + c->problem.strength * plain_g(c->choice.penalty, norm2 > 0 ? sqrt(norm2) : 0);
 }
 
 /* The optimum of one kernel, to be compared with. */
@@ -122,7 +122,7 @@ static void the_scale_of_C_follows_the_kernels(void **state)
         open_case(&c);
         check_ok(md_batch_average_C(&c.problem, &C[large], &without_slope, NULL), NULL);
         assert_true(C[large] > 0 && without_slope == C[large]);
-        c.problem.C = 0.1 * C[large];
+        c.problem.strength = 0.1 * C[large];
         c.problem.gap = 1e-8;
         check_ok(md_batch_average(&s, &c.problem, NULL, NULL), NULL);
         loss[large] = s.loss;
@@ -170,7 +170,7 @@ static void try_kernel(const batch_case *c, const struct fifth *fifth, size_t m,
         part[i] = matrix[fifth->learnt[i / n] * c->n + fifth->learnt[i % n]];
     check_ok(md_store_of_matrix(&problem.store, part, n, 1, NULL), NULL);
     problem.y = fifth->y;
-    problem.C *= (double)n / (double)c->n;
+    problem.strength *= (double)n / (double)c->n;
     problem.gap = 1e-6;
     check_ok(md_batch_solve(&s, &problem, NULL, NULL), NULL);
     *right = 0;

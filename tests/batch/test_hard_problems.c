@@ -121,7 +121,7 @@ static void constant_kernels_alone(void **state)
     draw_case(&c, &choice);
     only_constant_kernels(&c);
     open_case(&c);
-    c.problem.C = 1e-3;
+    c.problem.strength = 1e-3;
     solve_and_check(&c, NULL, &s);
     assert_int_equal(s.active, 0);
     double ones = 0;

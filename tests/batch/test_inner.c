@@ -5,14 +5,14 @@
  * least one. */
 #include "batch/batch_case.h"
 
-#include "batch/batch_internal.h"
+#include "batch/spicy.h"
 #include "golden.h"
 
 enum { ROWS = 11, KERNELS = 5, SEEDS = 5 };
 
 struct inner {
     batch_case c;
-    md_batch b;
+    md_spicy b;
 };
 
 /* ---- phi ---- */
@@ -27,7 +27,7 @@ struct score_term {
 static double score_objective(void *context, double z)
 {
     const struct score_term *term = context;
-    const md_batch *b = &term->inner->b;
+    const md_spicy *b = &term->inner->b;
     const double from = z - b->z[term->row];
     return plain_loss_value(&term->inner->c.choice.loss, term->inner->c.y[term->row], z) +
            term->rho * z + (b->smooth_loss ? 0 : from * from / (2 * b->gamma_z));
@@ -43,8 +43,8 @@ struct length_term {
 static double length_objective(void *context, double x)
 {
     const struct length_term *term = context;
-    const md_batch *b = &term->inner->b;
-    const double penalty = b->problem->C * plain_g(term->inner->c.choice.penalty, x);
+    const md_spicy *b = &term->inner->b;
+    const double penalty = b->problem->strength * plain_g(term->inner->c.choice.penalty, x);
     return b->smooth_penalty ? penalty - x * term->norm
                              : penalty + (x * x / 2 - x * term->norm) / b->gamma;
 }
@@ -52,7 +52,7 @@ static double length_objective(void *context, double x)
 /* -min over a of C g(||a||) + ||a - a_t||^2 / (2 gamma) - rho'K a, and without the square. */
 static double kernel_part(const struct inner *inner, size_t i, const double *rho)
 {
-    const md_batch *b = &inner->b;
+    const md_spicy *b = &inner->b;
     const size_t m = b->members[i].kernel;
     double v[ROWS];
     for (size_t r = 0; r < ROWS; r++)
@@ -91,11 +91,11 @@ static void look_at(struct inner *inner, const double *rho)
 {
     medley_error error = {0};
     memcpy(inner->b.rho, rho, ROWS * sizeof *rho);
-    check_ok(md_store_multiply(inner->b.store, md_batch_members(&inner->b, false), inner->b.rho,
+    check_ok(md_store_multiply(inner->b.store, md_spicy_members(&inner->b, false), inner->b.rho,
                                inner->b.Kr, &error),
              &error);
     inner->b.sum_ready = inner->b.factor_ready = false;
-    md_batch_evaluate(&inner->b);
+    md_spicy_evaluate(&inner->b);
 }
 
 /* All kernels but the last are members, in another order. direct: conjugates that are smooth are
@@ -107,9 +107,9 @@ static void open_inner(struct inner *inner, const batch_choice *choice, bool dir
     draw_case(&inner->c, choice);
     open_case(&inner->c);
     set_strength(&inner->c, 0.1 + 0.5 * md_random_uniform(&inner->c.random));
-    md_batch *b = &inner->b;
-    check_ok(md_batch_init(b, &inner->c.problem, direct, &error), &error);
-    check_ok(md_batch_set(b, members, KERNELS - 1, &error), &error);
+    md_spicy *b = &inner->b;
+    check_ok(md_spicy_init(b, &inner->c.problem, direct, &error), &error);
+    check_ok(md_spicy_set(b, members, KERNELS - 1, &error), &error);
     assert_int_equal(b->count, KERNELS - 1);
     b->gamma *= b->smooth_penalty ? 1 : exp(md_random_normal(&inner->c.random) - 2);
     b->gamma_z *= exp(md_random_normal(&inner->c.random) - 2);
@@ -126,7 +126,7 @@ static void open_inner(struct inner *inner, const batch_choice *choice, bool dir
 
 static void close_inner(struct inner *inner)
 {
-    md_batch_clear(&inner->b);
+    md_spicy_clear(&inner->b);
     close_case(&inner->c);
 }
 
@@ -206,13 +206,13 @@ static void differences(struct inner *inner, double *rho, double H[ROWS][ROWS])
 /* The Newton step of any gradient g has sum 0 and solves H d = -g + mu 1. */
 static void check_step(struct inner *inner, double H[ROWS][ROWS])
 {
-    md_batch *b = &inner->b;
+    md_spicy *b = &inner->b;
     medley_error error = {0};
     double decrement;
     double residual[ROWS];
     double mean = 0;
     double size = 0;
-    check_ok(md_batch_direction(b, &decrement, &error), &error);
+    check_ok(md_spicy_direction(b, &decrement, &error), &error);
     for (size_t r = 0; r < ROWS; r++) {
         residual[r] = b->gradient[r];
         for (size_t i = 0; i < ROWS; i++) {
@@ -233,7 +233,7 @@ static void check_step(struct inner *inner, double H[ROWS][ROWS])
     assert_true(fabs(sum) <= 1e-8 * (1 + sqrt(plain_dot(b->direction, b->direction, ROWS))));
     const double product = -plain_dot(b->gradient, b->direction, ROWS);
     assert_true(fabs(decrement - product) <= 1e-9 * fabs(product));
-    assert_true(fabs(md_batch_old_decrement(b) - product) <= 1e-6 * fabs(product));
+    assert_true(fabs(md_spicy_old_decrement(b) - product) <= 1e-6 * fabs(product));
 }
 
 /* For as many gradients as there are rows: these say all about H among steps that sum to 0. */
@@ -266,7 +266,7 @@ static void the_newton_step_solves_with_the_derivative_of_the_gradient(void **st
 /* What the solver says of its rho is what is true of it: nothing it carries along has drifted. */
 static void check_carried(struct inner *inner, double *rho)
 {
-    md_batch *b = &inner->b;
+    md_spicy *b = &inner->b;
     double carried[ROWS];
     memcpy(carried, b->gradient, sizeof carried);
     memcpy(rho, b->rho, sizeof carried);
@@ -282,7 +282,7 @@ static void check_carried(struct inner *inner, double *rho)
 /* How far the proximal step goes from here, which is what accuracy is measured by. */
 static double distance(struct inner *inner, const double *rho)
 {
-    const md_batch *b = &inner->b;
+    const md_spicy *b = &inner->b;
     double sum = 0;
     for (size_t i = 0; !b->smooth_penalty && i < b->count; i++) {
         double change[ROWS];
@@ -324,18 +324,18 @@ static void check_least(struct inner *inner, const double *rho, double least)
 /* One call stops at a good part of the way, by design; every further call goes on from there. */
 static void check_minimum(struct inner *inner)
 {
-    md_batch *b = &inner->b;
+    md_spicy *b = &inner->b;
     medley_error error = {0};
     double rho[ROWS];
     const md_batch_problem *p = b->problem;
     md_empty_dual(p->loss, p->loss_state, p->y, rho, ROWS);
     look_at(inner, rho);
-    check_ok(md_batch_minimise(b, &error), &error);
+    check_ok(md_spicy_minimise(b, &error), &error);
     check_carried(inner, rho);
     const double first = phi(inner, rho);
     const double allowed = 0.1 * distance(inner, rho) + 1e-8 * (1 + fabs(first));
     for (int call = 0; call < 30; call++)
-        check_ok(md_batch_minimise(b, &error), &error);
+        check_ok(md_spicy_minimise(b, &error), &error);
     check_carried(inner, rho);
     const double least = phi(inner, rho);
     if (!(first >= least - 1e-9 * (1 + fabs(least)) && first - least <= allowed)) {

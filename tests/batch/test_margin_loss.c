@@ -336,6 +336,52 @@ static void logistic_prox_holds_at_the_extremes(void **state)
             }
 }
 
+/* ---- what a loss says of itself ---- */
+
+/* f is the log of the odds of +1 if it is the best score where +1 has the probability
+ * 1 / (1 + exp(-f)). */
+static void check_link(struct loss_case *c)
+{
+    if (!c->loss->classifies) {
+        assert_false(c->loss->logistic_link);
+        return;
+    }
+    bool best = true;
+    for (size_t trial = 0; trial < 20; trial++) {
+        const double f = 3 * md_random_normal(&c->random);
+        const double p = 1 / (1 + exp(-f));
+        const double slope =
+            p * c->loss->slope(&c->state, 1, f) + (1 - p) * c->loss->slope(&c->state, -1, f);
+        best = best && fabs(slope) <= 1e-12;
+    }
+    assert_int_equal(c->loss->logistic_link, best);
+}
+
+static void the_logistic_link_gives_probabilities(void **state)
+{
+    (void)state;
+    for_all_losses(check_link, 5);
+}
+
+/* Support vectors are the rows whose slope is not 0, and then it is 1: the box of the dual. */
+static void check_slopes(struct loss_case *c)
+{
+    bool flat_or_steep = true;
+    for (size_t trial = 0; trial < 20; trial++) {
+        const double y = draw_target(c);
+        const double slope =
+            fabs(c->loss->slope(&c->state, y, y + 2 * md_random_normal(&c->random)));
+        flat_or_steep = flat_or_steep && (slope == 0 || slope == 1);
+    }
+    assert_int_equal(c->loss->svm, flat_or_steep);
+}
+
+static void support_vector_machines_have_slopes_of_zero_or_one(void **state)
+{
+    (void)state;
+    for_all_losses(check_slopes, 5);
+}
+
 /* ---- options ---- */
 
 static void epsilon_is_read_with_and_without_its_name(void **state)
@@ -374,6 +420,8 @@ int main(void)
         cmocka_unit_test(prox_has_the_derivative_it_tells),
         cmocka_unit_test(prox_and_conjugate_obey_moreau),
         cmocka_unit_test(logistic_prox_holds_at_the_extremes),
+        cmocka_unit_test(the_logistic_link_gives_probabilities),
+        cmocka_unit_test(support_vector_machines_have_slopes_of_zero_or_one),
         cmocka_unit_test(epsilon_is_read_with_and_without_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

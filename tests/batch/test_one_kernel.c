@@ -3,7 +3,7 @@
  * dual value side by side. */
 #include "batch_case.h"
 
-#include "batch/inner.h"
+#include "batch/one_kernel.h"
 #include <math.h>
 
 struct found {
@@ -20,13 +20,13 @@ static void add_upper_only(double *matrix, size_t n)
 
 static void evaluate(const batch_case *c, struct found *found)
 {
-    const double C = c->problem.C;
+    const double strength = c->problem.strength;
     double *f = md_calloc(c->n, sizeof *f);
     assert_non_null(f);
     plain_multiply(c, 0, found->rho, f);
-    found->primal = plain_dot(found->rho, f, c->n) / (2 * C);
+    found->primal = plain_dot(found->rho, f, c->n) / (2 * strength);
     for (size_t i = 0; i < c->n; i++)
-        f[i] /= C;
+        f[i] /= strength;
     const double bias = md_best_bias(c->problem.loss, c->problem.loss_state, c->y, f, c->n);
     found->sum = found->dual = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -35,11 +35,11 @@ static void evaluate(const batch_case *c, struct found *found)
         found->sum += found->point[i];
     }
     const double norm = plain_norm(c, 0, found->point);
-    found->dual -= norm * norm / (2 * C);
+    found->dual -= norm * norm / (2 * strength);
     free(f);
 }
 
-static struct found solve_case(const batch_case *c, md_inner_solver solver, double gap,
+static struct found solve_case(const batch_case *c, md_one_kernel_solver solver, double gap,
                                double level, const double *start)
 {
     struct found found = {.rho = md_calloc(c->n, sizeof(double)),
@@ -50,7 +50,7 @@ static struct found solve_case(const batch_case *c, md_inner_solver solver, doub
     if (start != NULL)
         memcpy(found.point, start, c->n * sizeof *start);
     medley_error error = {0};
-    const md_inner inner = {
+    const md_one_kernel inner = {
         .problem = &c->problem, .kernel = upper, .n = c->n, .gap = gap, .level = level};
     check_ok(solver(&inner, found.rho, found.point, &error), &error);
     free(upper);
@@ -62,7 +62,7 @@ static void check_found(const batch_case *c, const struct found *found, double g
 {
     if (!(found->primal - found->dual <= gap * found->primal + 1e-9))
         fail_msg("%s, C %g: primal %.12g, dual %.12g", plain_loss_names[c->choice.loss.kind],
-                 c->problem.C, found->primal, found->dual);
+                 c->problem.strength, found->primal, found->dual);
     assert_true(found->dual <= found->primal * (1 + 1e-12) + 1e-12);
     assert_true(fabs(found->sum) <= 1e-9 * (double)c->n);
 }
@@ -77,7 +77,7 @@ static void open_random(batch_case *c, size_t kind, uint64_t seed)
                                  .seed = seed};
     draw_case(c, &choice);
     open_case(c);
-    c->problem.C = exp(2 * md_random_normal(&c->random));
+    c->problem.strength = exp(2 * md_random_normal(&c->random));
 }
 
 static void newton_solves_every_loss(void **state)
@@ -88,10 +88,10 @@ static void newton_solves_every_loss(void **state)
             batch_case c;
             open_random(&c, kind, seed);
             const double gap = seed % 2 ? 1e-3 : 1e-8;
-            struct found found = solve_case(&c, md_inner_newton, gap, INFINITY, NULL);
+            struct found found = solve_case(&c, md_one_kernel_newton, gap, INFINITY, NULL);
             check_found(&c, &found, gap);
             /* from there it goes nowhere else */
-            struct found again = solve_case(&c, md_inner_newton, 1e-8, INFINITY, found.point);
+            struct found again = solve_case(&c, md_one_kernel_newton, 1e-8, INFINITY, found.point);
             check_found(&c, &again, 1e-8);
             assert_true(fabs(again.primal - found.primal) <= 1.1 * gap * found.primal + 1e-9);
             free(found.rho);
@@ -111,11 +111,11 @@ static void libsvm_solves_hinge_and_epsilon(void **state)
         for (uint64_t seed = 0; seed < 6; seed++) {
             batch_case c;
             open_random(&c, kind, seed);
-            const md_inner_solver solver = md_inner_libsvm(&c.problem);
+            const md_one_kernel_solver solver = md_one_kernel_libsvm(&c.problem);
             assert_true(solver == NULL || kind == HINGE || kind == EPSILON);
             if (solver != NULL) {
                 const double gap = seed % 2 ? 1e-3 : 1e-5; /* single precision */
-                struct found known = solve_case(&c, md_inner_newton, 0.1, INFINITY, NULL);
+                struct found known = solve_case(&c, md_one_kernel_newton, 0.1, INFINITY, NULL);
                 struct found found = solve_case(&c, solver, gap, known.primal, NULL);
                 check_found(&c, &found, 2 * gap);
                 free(known.rho);
@@ -140,8 +140,8 @@ static void one_label_is_for_newton(void **state)
     open_random(&c, HINGE, 2);
     for (size_t i = 0; i < c.n; i++)
         c.y[i] = -1;
-    assert_null(md_inner_libsvm(&c.problem));
-    struct found found = solve_case(&c, md_inner_newton, 1e-6, INFINITY, NULL);
+    assert_null(md_one_kernel_libsvm(&c.problem));
+    struct found found = solve_case(&c, md_one_kernel_newton, 1e-6, INFINITY, NULL);
     assert_true(found.primal <= 1e-9 && found.dual >= -1e-9);
     free(found.rho);
     free(found.point);
@@ -156,9 +156,9 @@ static void no_kernel_leaves_the_bias(void **state)
         batch_case c;
         open_random(&c, kind, 3);
         memset(c.K, 0, c.n * c.n * sizeof *c.K);
-        const md_inner_solver libsvm = md_inner_libsvm(&c.problem);
+        const md_one_kernel_solver libsvm = md_one_kernel_libsvm(&c.problem);
         for (int way = 0; way < (libsvm != NULL ? 2 : 1); way++) {
-            struct found found = solve_case(&c, way ? libsvm : md_inner_newton, 1e-6, 1, NULL);
+            struct found found = solve_case(&c, way ? libsvm : md_one_kernel_newton, 1e-6, 1, NULL);
             check_found(&c, &found, 2e-6);
             free(found.rho);
             free(found.point);

@@ -125,7 +125,7 @@ static void check_empty(batch_case *c)
         return;
     for (int above = 0; above < 2; above++) {
         md_batch_solution s;
-        c->problem.C = largest * (above ? 1 + 1e-6 : 0.99);
+        c->problem.strength = largest * (above ? 1 + 1e-6 : 0.99);
         solve_and_check(c, NULL, &s);
         if (above)
             assert_int_equal(s.active, 0); /* and check_certificate has looked at the bias */
@@ -158,7 +158,7 @@ static double descent_value(struct descent *d, const double *a, double bias, dou
     for (size_t m = 0; m < c->count; m++) {
         plain_multiply(c, m, a + m * c->n, d->Ka);
         const double norm2 = plain_dot(a + m * c->n, d->Ka, c->n);
-        value += c->problem.C * plain_g(c->choice.penalty, norm2 > 0 ? sqrt(norm2) : 0);
+        value += c->problem.strength * plain_g(c->choice.penalty, norm2 > 0 ? sqrt(norm2) : 0);
         for (size_t i = 0; i < c->n; i++)
             f[i] += d->Ka[i];
     }
@@ -182,7 +182,7 @@ static void descent_step(struct descent *d, double step, double momentum, double
             ahead[i] -= step * f[i];
         const double norm = plain_norm(c, m, ahead);
         const double ratio =
-            norm > 0 ? plain_g_prox(c->choice.penalty, step * c->problem.C, norm) / norm : 0;
+            norm > 0 ? plain_g_prox(c->choice.penalty, step * c->problem.strength, norm) / norm : 0;
         for (size_t i = 0; i < c->n; i++) {
             const double before = a[i];
             a[i] = ratio * ahead[i];
@@ -253,7 +253,7 @@ static void check_warm(batch_case *c)
     md_batch_solution start;
     set_strength(c, 0.3);
     solve_and_check(c, NULL, &start);
-    c->problem.C *= 0.9;
+    c->problem.strength *= 0.9;
     solve_and_check(c, NULL, &cold);
     solve_and_check(c, &start, &warm);
     const double tolerance = 3 * c->problem.gap * cold.primal;

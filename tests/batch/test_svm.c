@@ -3,7 +3,7 @@
  * batch solver, which is certified, what they say against plain formulas, and the edges. */
 #include "batch_case.h"
 
-#include "batch/svm.h"
+#include "batch/svm_set.h"
 #include <math.h>
 
 enum { ROWS = 40, MACHINES = 6 };
@@ -17,7 +17,7 @@ struct machines {
 };
 
 /* Every machine has labels of its own; all but the first two leave out some rows. */
-static void draw_machines(struct machines *s, batch_case *c, double C, double gap)
+static void draw_machines(struct machines *s, batch_case *c, double strength, double gap)
 {
     const size_t n = c->n;
     *s = (struct machines){.y = md_calloc(MACHINES * n, sizeof *s->y),
@@ -44,7 +44,7 @@ static void draw_machines(struct machines *s, batch_case *c, double C, double ga
     }
     s->set = (md_svm_set){.kernel = s->kernel,
                           .n = n,
-                          .C = C,
+                          .strength = strength,
                           .gap = gap,
                           .threads = 1,
                           .machines = s->list,
@@ -101,7 +101,7 @@ static double optimum_of(const struct machines *s, const md_svm *machine)
                                       .loss = md_margin_loss_find("hinge"),
                                       .y = y,
                                       .penalty = md_penalty_find("l2")->scalar,
-                                      .C = s->set.C,
+                                      .strength = s->set.strength,
                                       .gap = 1e-8,
                                       .max_iterations = 500,
                                       .threads = 1};
@@ -126,7 +126,7 @@ static void check_words(const struct machines *s, const batch_case *c, size_t k)
     for (size_t i = 0; i < c->n; i++)
         a[i] = s->coefficient[i * MACHINES + k];
     plain_multiply(c, 0, a, f);
-    primal += s->set.C / 2 * plain_dot(a, f, c->n);
+    primal += s->set.strength / 2 * plain_dot(a, f, c->n);
     for (size_t i = 0; i < machine->count; i++) {
         const size_t r = row_at(machine, i);
         primal += fmax(0, 1 - machine->y[r] * (f[r] + machine->bias));

@@ -20,7 +20,7 @@ static void check_alone(const batch_case *c, const md_batch_solution *s)
     for (size_t i = 0; i < s->active; i++)
         memcpy(case_matrix(&alone, i), case_matrix(c, s->kernel[i]), sizeof(double[ROWS][ROWS]));
     open_case(&alone);
-    alone.problem.C = c->problem.C;
+    alone.problem.strength = c->problem.strength;
     alone.problem.gap = c->problem.gap;
     solve_and_check(&alone, NULL, &other);
     check_close(c, s, "the optimum", s->primal, other.primal, 3 * c->problem.gap * s->primal);

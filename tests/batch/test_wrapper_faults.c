@@ -12,13 +12,13 @@
 static medley_status turns(md_batch_solution *s, const md_batch_problem *p,
                            const md_batch_solution *start, medley_error *error)
 {
-    return md_gauss_seidel_by(s, p, start, md_inner_newton, error);
+    return md_gauss_seidel_by(s, p, start, md_one_kernel_newton, error);
 }
 
 static medley_status descent(md_batch_solution *s, const md_batch_problem *p,
                              const md_batch_solution *start, medley_error *error)
 {
-    return md_simplemkl_by(s, p, start, md_inner_newton, error);
+    return md_simplemkl_by(s, p, start, md_one_kernel_newton, error);
 }
 
 static medley_status (*const methods[])(md_batch_solution *, const md_batch_problem *,

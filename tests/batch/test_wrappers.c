@@ -37,13 +37,13 @@ static void open_random(batch_case *c, size_t kind, const struct plain_penalty *
 }
 
 /* Which solver of one kernel, or NULL: this way is not for this case. */
-static md_inner_solver inner_of(const struct way *way, const batch_case *c)
+static md_one_kernel_solver inner_of(const struct way *way, const batch_case *c)
 {
     const bool simple = way->run == md_simplemkl_by;
     const bool linear = c->choice.penalty->kind == LASSO;
     if (simple && !linear)
         return NULL;
-    return way->by_libsvm ? md_inner_libsvm(&c->problem) : md_inner_newton;
+    return way->by_libsvm ? md_one_kernel_libsvm(&c->problem) : md_one_kernel_newton;
 }
 
 /* Every model is d_m times the same coefficients with d >= 0, and primal and dual value are what
@@ -82,10 +82,10 @@ static void check_solution(const batch_case *c, const md_batch_solution *s)
     }
     /* a norm at its limit may be above it by rounding */
     for (size_t m = 0; m < c->count; m++)
-        dual -= plain_g_conjugate(c->choice.penalty, c->problem.C,
+        dual -= plain_g_conjugate(c->choice.penalty, c->problem.strength,
                                   plain_norm(c, m, s->rho) * (1 - 1e-9));
     assert_true(fabs(sum) <= 1e-9 * (double)c->n);
-    assert_true(fabs(value + c->problem.C * penalty - s->primal) <= 1e-9 * s->primal);
+    assert_true(fabs(value + c->problem.strength * penalty - s->primal) <= 1e-9 * s->primal);
     /* norms may have been bounded where they were not worth a pass */
     const double slack = (0.05 * c->problem.gap + 1e-7) * s->primal;
     if (!(s->dual <= dual + 1e-7 * s->primal && s->dual >= dual - slack))
@@ -139,7 +139,7 @@ static void check_case(batch_case *c)
     exact.gap = 1e-8;
     check_ok(md_batch_solve(&optimum, &exact, NULL, &error), &error);
     for (size_t w = 0; w < WAYS; w++) {
-        const md_inner_solver inner = inner_of(&ways[w], c);
+        const md_one_kernel_solver inner = inner_of(&ways[w], c);
         md_batch_solution s = {0};
         if (inner == NULL)
             continue;
@@ -183,7 +183,7 @@ static void kernel_weights_agree(void **state)
             weights_of(&c, &s, weights[0]);
             md_batch_solution_clear(&s);
             for (size_t w = 0; w < 2; w++) {
-                check_ok(ways[w].run(&s, &c.problem, NULL, md_inner_newton, NULL), NULL);
+                check_ok(ways[w].run(&s, &c.problem, NULL, md_one_kernel_newton, NULL), NULL);
                 weights_of(&c, &s, weights[1]);
                 md_batch_solution_clear(&s);
                 for (size_t m = 0; m < c.count; m++)
@@ -273,7 +273,7 @@ static void a_start_is_a_shorter_way(void **state)
         open_random(&c, LOGISTIC, &group_lasso, 7);
         c.problem.gap = 1e-5;
         check_ok(md_batch_solve(&before, &c.problem, NULL, NULL), NULL);
-        c.problem.C *= 0.98;
+        c.problem.strength *= 0.98;
         check_ok(ways[w].run(&s, &c.problem, &before, NULL, NULL), NULL);
         check_ok(ways[w].run(&cold, &c.problem, NULL, NULL, NULL), NULL);
         check_solution(&c, &s);

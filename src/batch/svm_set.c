@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machines that share a matrix. They are solved in rounds: all that are not yet good enough run in
- * parallel, then the scores of all of them come from one product of matrices, which gives their
- * certificates. Where libsvm has stopped too early it is asked again with a smaller eps. */
-#include "batch/svm.h"
+/* Support vector machines that share a matrix. They are solved in rounds: all that are not yet good
+ * enough run in parallel, then the scores of all of them come from one product of matrices, which
+ * gives their certificates. Where libsvm has stopped too early it is asked again with a smaller
+ * eps. */
+#include "batch/svm_set.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "batch/certificate.h"
 #include "batch/libsvm.h"
+#include "batch/one_kernel.h"
 #include "linalg/blas.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double LIBSVM_GAP = 1e-5;      /* smaller ones are for our own solver */
-static const double LEAST_EPS = 1e-9;       /* of libsvm */
-static const double ROUGH_EPS = 1e-3;       /* libsvm's own default */
-static const double ROUGH_GAP = 0.01;       /* of our own solver, for the same purpose */
-static const double CACHE = 256;            /* megabytes of libsvm for a machine */
-enum { MOST_ITERATIONS = 200, PANEL = 64 }; /* of our own solver; rows of a product */
+static const double LIBSVM_GAP = 1e-5; /* smaller ones are for our own solver */
+static const double LEAST_EPS = 1e-9;  /* of libsvm */
+static const double ROUGH_EPS = 1e-3;  /* libsvm's own default */
+static const double ROUGH_GAP = 0.01;  /* of our own solver, for the same purpose */
+static const double CACHE = 256;       /* megabytes of libsvm for a machine */
+enum { PANEL = 64 };                   /* rows of a product */
 
 struct work {
     md_svm_set *set;
     md_libsvm *matrix; /* NULL: our own solver serves */
     size_t *pending;   /* [count] machines that are to be solved */
     size_t pending_count;
-    size_t ran;          /* the first so many of them have been, in this round */
+    size_t ran;          /* number of them that were solved in this round */
     double *eps;         /* [count] of libsvm */
     double *gap;         /* [count] before this round */
     double *coefficient; /* [n][pending_count] */
@@ -77,7 +79,7 @@ static void run_libsvm(void *context, size_t item, size_t worker)
                                  .count = machine->count,
                                  .y = y,
                                  .classifies = true,
-                                 .C = 1 / w->set->C,
+                                 .C = 1 / w->set->strength,
                                  .eps = w->eps[w->pending[place]],
                                  .cache = CACHE};
     (void)worker;
@@ -96,7 +98,6 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
     const md_svm *machine = &set->machines[w->pending[place]];
     const size_t k = machine->count;
     md_batch_solution solution = {0};
-    md_store *store = NULL;
     medley_status status = MEDLEY_OK;
     double *y = copy_targets(machine);
     double *part = md_alloc_aligned(k * k, sizeof *part);
@@ -107,28 +108,24 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++)
             part[i * k + j] = set->kernel[row_of(machine, i) * set->n + row_of(machine, j)];
-    MEDLEY_TRY(md_store_of_matrix(&store, part, k, set->threads, error));
-    const md_batch_problem problem = {.store = store,
-                                      .loss = md_margin_loss_find("hinge"),
-                                      .y = y,
-                                      .penalty = md_penalty_find("l2")->scalar,
-                                      .C = set->C,
-                                      .gap = machine->rough ? fmax(set->gap, ROUGH_GAP) : set->gap,
-                                      .max_iterations = MOST_ITERATIONS,
-                                      .threads = set->threads};
-    MEDLEY_TRY(md_batch_solve(&solution, &problem, NULL, error));
+    const md_batch_problem problem = {
+        .loss = &md_margin_hinge, .y = y, .strength = set->strength, .threads = set->threads};
+    const md_one_kernel one = {.problem = &problem,
+                               .kernel = part,
+                               .n = k,
+                               .gap = machine->rough ? fmax(set->gap, ROUGH_GAP) : set->gap};
+    MEDLEY_TRY(md_one_kernel_solve(&solution, &one, NULL, error));
     if (solution.active > 0)
         put_coefficients(w, place, solution.coefficient);
     w->dual[place] = solution.dual;
 done:
     md_batch_solution_clear(&solution);
-    md_store_free(store);
     free(part);
     free(y);
     return status;
 }
 
-/* A second attempt at some does not turn the count back. */
+/* The reported count does not fall when some machines are solved again. */
 static void tell_watcher(struct work *w)
 {
     md_svm_set *set = w->set;
@@ -196,15 +193,15 @@ static double best_bias(const md_svm *machine, const double *f, double *places)
     return places[positive - 1] / 2 + places[positive] / 2;
 }
 
-/* The coefficients times C are a dual point, but for a factor: D(s) = s C sum |a| - s^2 C/2 a'Ka
- * for those s that leave it within the box. */
-static double dual_value(double C, double sum, double most, double norm2)
+/* The coefficients times the strength C are a dual point, but for a factor: D(s) = s C sum |a| -
+ * s^2 C/2 a'Ka for those s that leave it within the box. */
+static double dual_value(double strength, double sum, double most, double norm2)
 {
     if (!(sum > 0))
         return 0;
-    const double largest = 1 / (C * most);
+    const double largest = 1 / (strength * most);
     const double s = norm2 > 0 ? fmin(largest, sum / norm2) : largest;
-    return s * C * (sum - s * norm2 / 2);
+    return s * strength * (sum - s * norm2 / 2);
 }
 
 /* Value, bias and dual value of the coefficients in a place. scratch: 2 n doubles. */
@@ -228,8 +225,8 @@ static md_svm certify(const struct work *w, size_t place, double *scratch)
     machine.loss = 0;
     for (size_t i = 0; i < machine.count; i++)
         machine.loss += fmax(0, 1 - machine.y[row_of(&machine, i)] * (f[i] + machine.bias));
-    machine.primal = machine.loss + set->C / 2 * norm2;
-    machine.dual = w->matrix != NULL ? dual_value(set->C, sum, most, norm2) : w->dual[place];
+    machine.primal = machine.loss + set->strength / 2 * norm2;
+    machine.dual = w->matrix != NULL ? dual_value(set->strength, sum, most, norm2) : w->dual[place];
     return machine;
 }
 

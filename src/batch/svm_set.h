@@ -2,14 +2,14 @@
 /* Support vector machines of one kernel, many at a time: one for each label, and for each set of
  * rows that is held out. Each of them minimises
  *
- *     P = sum_i max(0, 1 - y_i (f_i + b)) + C/2 ||f||_K^2,   f = K a
+ *     P = sum_i max(0, 1 - y_i (f_i + b)) + strength/2 ||f||_K^2,   f = K a
  *
- * over the rows it learns from, which in libsvm's terms is its C-SVC with the constant 1/C. They
- * share the matrix and run in parallel. libsvm solves them where it is there and the wanted gap is
- * not too small for its single precision, the batch solver otherwise; which of them is no part of
- * the result, which comes with a certificate. */
-#ifndef MD_SVM_H
-#define MD_SVM_H
+ * over the rows it learns from, which libsvm calls C-SVC with C = 1 / strength. They
+ * share the matrix and run in parallel. libsvm solves them where it is there and the
+ * wanted gap is not too small for its single precision, the batch solver otherwise; which of them
+ * is no part of the result, which comes with a certificate. */
+#ifndef MD_SVM_SET_H
+#define MD_SVM_SET_H
 
 #include "batch/batch.h"
 
@@ -28,7 +28,7 @@ typedef struct md_svm {
 typedef struct md_svm_set {
     double *kernel; /* [n][n] upper triangle; comes back with the lower one filled in */
     size_t n;
-    double C, gap;
+    double strength, gap;
     size_t threads;
     md_svm *machines; /* [count] */
     size_t count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One kernel by libsvm, the solver that the papers on multiple kernel learning wrap: C_SVC for the
- * hinge loss, EPSILON_SVR for the epsilon-insensitive one. Its constant is 1/C here, and its
- * coefficients times C are rho. All that is known of libsvm is in this file. */
-#include "batch/inner.h"
+ * hinge loss, EPSILON_SVR for the epsilon-insensitive one. Its constant is 1 / strength here, and
+ * its coefficients times the strength are rho. All that is known of libsvm is in this file. */
 #include "batch/libsvm.h"
+#include "batch/one_kernel.h"
 
 #ifdef MEDLEY_WITH_LIBSVM
 
@@ -130,48 +130,47 @@ done:
 
 /* libsvm stops where no pair of rows has slopes that differ by more than eps; the objective is then
  * within n eps of the least one, by experience far nearer. */
-static double stopping_rule(const md_inner *inner)
+static double stopping_rule(const md_one_kernel *one)
 {
-    const double eps = inner->gap * inner->level / (double)inner->n;
+    const double eps = one->gap * one->level / (double)one->n;
     return eps < 1e-12 ? 1e-12 : eps < 0.1 ? eps : 0.1;
 }
 
 /* It has no use for a place to begin with. */
-static medley_status solve_by_libsvm(const md_inner *inner, double *rho, double *point,
+static medley_status solve_by_libsvm(const md_one_kernel *one, double *rho, double *point,
                                      medley_error *error)
 {
-    const md_batch_problem *p = inner->problem;
+    const md_batch_problem *p = one->problem;
     const bool classifies = p->loss->classifies;
     md_libsvm *matrix = NULL;
-    medley_status status = md_libsvm_create(&matrix, inner->kernel, inner->n, error);
+    medley_status status = md_libsvm_create(&matrix, one->kernel, one->n, error);
     if (status < 0)
         return status;
     const md_libsvm_task task = {
-        .count = inner->n,
+        .count = one->n,
         .y = p->y,
         .classifies = classifies,
         .tolerance = classifies ? 0 : p->loss->conjugate(p->loss_state, 0, 1), /* l*(1) at y = 0 */
-        .C = 1 / p->C,
-        .eps = stopping_rule(inner),
+        .C = 1 / p->strength,
+        .eps = stopping_rule(one),
         .cache = INFINITY};
     status = md_libsvm_solve(matrix, &task, rho, error);
-    for (size_t i = 0; i < inner->n && status == MEDLEY_OK; i++)
-        rho[i] *= p->C;
+    for (size_t i = 0; i < one->n && status == MEDLEY_OK; i++)
+        rho[i] *= p->strength;
     if (status == MEDLEY_OK)
-        memcpy(point, rho, inner->n * sizeof *rho);
+        memcpy(point, rho, one->n * sizeof *rho);
     md_libsvm_free(matrix);
     return status;
 }
 
 /* It wants both labels, and numbers rows by int. */
-md_inner_solver md_inner_libsvm(const md_batch_problem *problem)
+md_one_kernel_solver md_one_kernel_libsvm(const md_batch_problem *problem)
 {
     const size_t n = md_store_rows(problem->store);
-    const char *loss = problem->loss->name;
-    bool both = strcmp(loss, "epsilon") == 0;
-    for (size_t i = 1; i < n && strcmp(loss, "hinge") == 0; i++)
-        both = both || problem->y[i] != problem->y[0];
-    return both && md_libsvm_takes(n) ? solve_by_libsvm : NULL;
+    bool both = !problem->loss->classifies;
+    for (size_t i = 1; i < n && !both; i++)
+        both = problem->y[i] != problem->y[0];
+    return problem->loss->svm && both && md_libsvm_takes(n) ? solve_by_libsvm : NULL;
 }
 
 #else
@@ -205,7 +204,7 @@ medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *tas
     return md_fail(error, MEDLEY_NOT_SUPPORTED, "Medley was built without libsvm");
 }
 
-md_inner_solver md_inner_libsvm(const md_batch_problem *problem)
+md_one_kernel_solver md_one_kernel_libsvm(const md_batch_problem *problem)
 {
     (void)problem;
     return NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What wrapper methods share: solving for fixed kernel weights, the certificate, the outer loop. */
-#include "batch/wrap.h"
+#include "batch/wrapper_loop.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "batch/batch_internal.h"
 #include "batch/certificate.h"
+#include "batch/vectors.h"
 #include "linalg/blas.h"
 #include <float.h>
 #include <math.h>
@@ -57,9 +57,9 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
     w->here.point = w->dual_point + n;
     w->inner = method->inner;
     if (w->inner == NULL)
-        w->inner = md_inner_libsvm(problem);
+        w->inner = md_one_kernel_libsvm(problem);
     if (w->inner == NULL)
-        w->inner = md_inner_newton;
+        w->inner = md_one_kernel_newton;
     md_blas_single_thread();
     return MEDLEY_OK;
 }
@@ -91,9 +91,9 @@ medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medl
 medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error)
 {
     const md_batch_problem *p = w->problem;
-    const md_inner inner = {
+    const md_one_kernel inner = {
         .problem = p, .kernel = matrix, .n = w->n, .gap = w->gap, .level = w->best_primal};
-    const md_inner_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_inner_newton;
+    const md_one_kernel_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_one_kernel_newton;
     const medley_status status = solve(&inner, fixed->rho, fixed->point, error);
     if (status < 0)
         return status;
@@ -102,12 +102,10 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     md_dsymv(w->n, matrix, w->n, fixed->rho, w->f);
     const double norm2 = md_batch_dot(fixed->rho, w->f, w->n);
     for (size_t i = 0; i < w->n; i++)
-        w->f[i] /= p->C;
-    const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
-    fixed->loss = 0;
-    for (size_t i = 0; i < w->n; i++)
-        fixed->loss += p->loss->value(p->loss_state, p->y[i], w->f[i] + bias);
-    fixed->value = fixed->loss + fmax(0, norm2) / (2 * p->C);
+        w->f[i] /= p->strength;
+    double bias;
+    fixed->loss = md_batch_loss(p, w->f, &bias);
+    fixed->value = fixed->loss + fmax(0, norm2) / (2 * p->strength);
     return MEDLEY_OK;
 }
 
@@ -126,8 +124,8 @@ static void try_model(md_wrap *w, const double *norm)
     double penalty = 0;
     for (size_t m = 0; m < w->kernels; m++)
         if (w->weight[m] >= least)
-            penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->C);
-    const double primal = w->here.loss + p->C * penalty;
+            penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->strength);
+    const double primal = w->here.loss + p->strength * penalty;
     if (!(primal < w->best_primal))
         return;
     w->best_primal = primal;
@@ -164,7 +162,7 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
         w->norm[m] = at_rho[m] + difference;
         most = fmax(most, difference);
     }
-    const bool near = most <= 1e-3 * w->problem->gap * w->problem->C;
+    const bool near = most <= 1e-3 * w->problem->gap * w->problem->strength;
     return near ? MEDLEY_OK : norms_of(w, w->here.point, w->norm, error);
 }
 
@@ -191,29 +189,21 @@ static medley_status look(md_wrap *w, medley_error *error)
 static medley_status finish(const md_wrap *w, md_batch_solution *solution, medley_error *error)
 {
     const size_t n = w->n;
-    solution->kernel = md_calloc(w->active, sizeof *solution->kernel);
-    solution->norm = md_calloc(w->active, sizeof *solution->norm);
-    solution->coefficient = md_calloc(w->active * n, sizeof *solution->coefficient);
-    solution->rho = md_copy(w->dual_point, n * sizeof *w->dual_point);
-    if (solution->kernel == NULL || solution->norm == NULL || solution->coefficient == NULL ||
-        solution->rho == NULL)
-        return md_fail_memory(error, (w->active + 1) * n * sizeof(double));
-    solution->rows = n;
+    const medley_status status = md_batch_allocate(solution, n, w->active, w->dual_point, error);
+    size_t next = 0;
+    if (status < 0)
+        return status;
     for (size_t m = 0; m < w->kernels; m++) {
         if (!(w->best_weight[m] > 0))
             continue;
-        double *to = solution->coefficient + solution->active * n;
+        double *to = solution->coefficient + next * n;
         for (size_t i = 0; i < n; i++)
-            to[i] = w->best_weight[m] * w->best_rho[i] / w->problem->C;
-        solution->kernel[solution->active++] = m;
+            to[i] = w->best_weight[m] * w->best_rho[i] / w->problem->strength;
+        solution->kernel[next++] = m;
     }
-    const medley_status status = md_batch_certify(solution, w->problem, error);
-    solution->dual = w->best_dual;
-    solution->gap = md_certified_gap(solution->primal, solution->dual);
     solution->newton_steps = w->solved;
     solution->passes = w->looks;
-    solution->converged = solution->gap <= w->problem->gap;
-    return status;
+    return md_batch_certify(solution, w->problem, w->best_dual, error);
 }
 
 /* ---- the outer loop ---- */
@@ -222,9 +212,8 @@ static medley_status finish(const md_wrap *w, md_batch_solution *solution, medle
 static medley_status begin(md_wrap *w, medley_error *error)
 {
     const md_batch_problem *p = w->problem;
-    const double bias = md_best_bias(p->loss, p->loss_state, p->y, w->f, w->n);
-    for (size_t i = 0; i < w->n; i++)
-        w->here.loss += p->loss->value(p->loss_state, p->y[i], bias);
+    double bias;
+    w->here.loss = md_batch_loss(p, w->f, &bias);
     md_empty_dual(p->loss, p->loss_state, p->y, w->here.rho, w->n);
     memcpy(w->here.point, w->here.rho, w->n * sizeof *w->here.rho);
     return look(w, error);

@@ -2,21 +2,21 @@
 /* Shared by the methods that take turns between kernel weights d and problems of one kernel: the
  * current point with what is known there, the best model and the best dual point so far. A method
  * is a function that moves on to other weights. */
-#ifndef MD_WRAP_H
-#define MD_WRAP_H
+#ifndef MD_WRAPPER_LOOP_H
+#define MD_WRAPPER_LOOP_H
 
-#include "batch/inner.h"
+#include "batch/one_kernel.h"
 
 /* What solves the problem of one kernel, for fixed weights. */
 typedef struct md_fixed {
-    double *rho;        /* [n] the model is d_m rho / C */
+    double *rho;        /* [n] the model is d_m rho / strength */
     double *point;      /* [n] the dual point, and where a solver begins */
     double loss, value; /* of the model, and of the problem: J(d) without h(d) */
 } md_fixed;
 
 typedef struct md_wrap {
     const md_batch_problem *problem;
-    md_inner_solver inner;
+    md_one_kernel_solver inner;
     size_t n, kernels;
     double gap; /* of problems of one kernel */
 
@@ -26,7 +26,7 @@ typedef struct md_wrap {
     md_fixed here;  /* for these weights */
     double *norm;   /* [kernels] ||here.point||_{K_m}, known when a method moves */
 
-    /* The best model so far, a_m = d_m rho / C, and the best dual point. */
+    /* The best model so far, a_m = d_m rho / strength, and the best dual point. */
     double *best_weight, *best_rho;
     double best_primal, best_loss;
     double *dual_point;
@@ -48,7 +48,7 @@ typedef medley_status (*md_wrap_move)(md_wrap *w, void *method, bool *moved, med
 typedef struct md_wrap_method {
     md_wrap_move move;
     void *state;
-    md_inner_solver inner;
+    md_one_kernel_solver inner;
     double inner_share; /* of the wanted gap: accuracy of problems of one kernel */
 } md_wrap_method;
 medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *problem,

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inner objective phi(rho) of SpicyMKL (eq. 25, 32, 41, 47). Newton's method needs not its
+ * value but prox(v_m) of the members, the scores z(rho), and the gradient (eq. 26, 49)
+ *
+ *     sum_m K_m prox(v_m) - z(rho). */
+#include "batch/spicy.h"
+#include "batch/vectors.h"
+
+#include <math.h>
+#include <string.h>
+
+double md_spicy_length(const md_spicy *s, double norm, double *derivative)
+{
+    const md_batch_problem *p = s->problem;
+    if (!s->smooth_penalty)
+        return p->penalty->prox(p->penalty_state, s->gamma * p->strength, norm, derivative);
+    double slope;
+    p->penalty->conjugate(p->penalty_state, p->strength, norm, &slope, derivative);
+    return slope;
+}
+
+/* The derivative of the loss's part of phi is minus these scores (d/drho L*(-rho)). With the
+ * scores' own proximity term, z = prox(z_t - gamma_z rho): for the hinge loss these are its two
+ * slack vectors in one, y z = 1 - xi + zeta (eq. 28-32). */
+void md_spicy_scores(const md_spicy *s, const double *rho, double *scores, double *slope)
+{
+    const md_batch_problem *p = s->problem;
+    const md_margin_loss *loss = p->loss;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->smooth_loss) {
+            scores[i] = -loss->conjugate_slope(p->loss_state, p->y[i], rho[i]);
+            slope[i] = loss->conjugate_curvature(p->loss_state, p->y[i], rho[i]);
+            continue;
+        }
+        double derivative;
+        scores[i] = loss->prox(p->loss_state, p->y[i], s->gamma_z, s->z[i] - s->gamma_z * rho[i],
+                               &derivative);
+        slope[i] = s->gamma_z * derivative;
+    }
+}
+
+/* ||v||^2 = a'Ka + 2 gamma rho'Ka + gamma^2 rho'K rho: nothing cancels, since v grows along rho. */
+static void evaluate_member(md_spicy *s, size_t i)
+{
+    md_member *member = &s->members[i];
+    const double *Kr = s->Kr + i * s->n;
+    double norm2 = s->gamma * s->gamma * md_batch_dot(s->rho, Kr, s->n);
+    if (!s->smooth_penalty && member->aKa > 0)
+        norm2 += member->aKa + 2 * s->gamma * md_batch_dot(s->rho, s->Ka + i * s->n, s->n);
+    member->norm = norm2 > 0 ? sqrt(norm2) : 0;
+    member->length = md_spicy_length(s, member->norm, &member->curvature);
+    member->ratio = member->norm > 0 && member->length > 0 ? member->length / member->norm : 0;
+    if (member->ratio == 0)
+        return;
+    if (!s->smooth_penalty && member->aKa > 0)
+        md_batch_add_two(s->f, member->ratio, s->Ka + i * s->n, member->ratio * s->gamma, Kr, s->n);
+    else
+        md_batch_add(s->f, member->ratio * s->gamma, Kr, s->n);
+}
+
+void md_spicy_evaluate(md_spicy *s)
+{
+    memset(s->f, 0, s->n * sizeof *s->f);
+    for (size_t i = 0; i < s->count; i++)
+        evaluate_member(s, i);
+    md_spicy_scores(s, s->rho, s->new_z, s->z_slope);
+    for (size_t i = 0; i < s->n; i++)
+        s->gradient[i] = s->f[i] - s->new_z[i];
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every batch method returns: room for a model, the record of the iterations, and the choice
+ * between two solutions. */
+#include "batch/certificate.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+static void clear_model(md_batch_solution *solution)
+{
+    free(solution->kernel);
+    free(solution->coefficient);
+    free(solution->norm);
+    free(solution->rho);
+}
+
+void md_batch_solution_clear(md_batch_solution *solution)
+{
+    clear_model(solution);
+    free(solution->steps);
+    *solution = (md_batch_solution){0};
+}
+
+medley_status md_batch_allocate(md_batch_solution *solution, size_t rows, size_t active,
+                                const double *rho, medley_error *error)
+{
+    clear_model(solution);
+    solution->rows = rows;
+    solution->active = active;
+    solution->kernel = md_calloc(active, sizeof *solution->kernel);
+    solution->norm = md_calloc(active, sizeof *solution->norm);
+    solution->coefficient = md_calloc(active * rows, sizeof *solution->coefficient);
+    solution->rho = md_copy(rho, rows * sizeof *rho);
+    return solution->kernel && solution->norm && solution->coefficient && solution->rho
+               ? MEDLEY_OK
+               : md_fail_memory(error, (active + 1) * rows * sizeof *rho);
+}
+
+medley_status md_batch_record(md_batch_solution *solution, const md_batch_problem *problem,
+                              const md_batch_step *step, medley_error *error)
+{
+    if (md_reserve((void **)&solution->steps, &solution->step_capacity, solution->step_count + 1,
+                   sizeof *step) != 0)
+        return md_fail_memory(error, 2 * solution->step_capacity * sizeof *step);
+    solution->steps[solution->step_count++] = *step;
+    if (problem->watch != NULL && !problem->watch(problem->context, step))
+        solution->stopped = true;
+    return MEDLEY_OK;
+}
+
+void md_batch_keep_better(md_batch_solution *first, md_batch_solution *second)
+{
+    const size_t newton_steps = first->newton_steps + second->newton_steps;
+    const size_t passes = first->passes + second->passes;
+    const bool stopped = second->stopped;
+    if (second->gap < first->gap) {
+        const md_batch_solution swap = *first;
+        *first = *second;
+        *second = swap;
+    }
+    first->newton_steps = newton_steps;
+    first->passes = passes;
+    first->stopped = stopped;
+}

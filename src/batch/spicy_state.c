@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a run of SpicyMKL: its memory, the first gammas, and the model it starts from. */
+#include "batch/certificate.h"
+#include "batch/spicy.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "batch/vectors.h"
+#include "linalg/blas.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TALL_ROWS = 128 }; /* rank-one terms per product of matrices */
+
+/* The first gamma, in units of scores over dual variables: small enough that Newton's method
+ * reaches the first minimum, large enough for few outer iterations. */
+static const double FIRST_GAMMA = 10;
+static const double MOST_GROWTH = 1e7; /* beyond this steps get less exact, not longer */
+static const double START_GROWTH = 16; /* of gamma, for a start that is near the optimum */
+static const double AWAY = 1e-3;       /* share of the way from a start back to the empty model */
+
+void md_spicy_clear(md_spicy *s)
+{
+    free(s->members);
+    free(s->in_set); /* and screened */
+    free(s->a);
+    free(s->Ka);
+    free(s->Kr);
+    free(s->Kx);
+    free(s->norm2); /* and weight */
+    free(s->chosen);
+    free(s->rho); /* and all vectors */
+    free(s->sum);
+    free(s->hessian);
+    free(s->tall);
+    free(s->best_ratio);
+    free(s->kept_kernel);
+    free(s->kept_coefficient);
+    free(s->bound); /* and values */
+    free(s->list);
+    *s = (md_spicy){0};
+}
+
+/* The change of scores that corresponds to a unit of rho: 1, except for regression losses whose rho
+ * is bounded. */
+static double unit_of_scores(const md_batch_problem *problem, size_t n)
+{
+    double low;
+    double high;
+    problem->loss->domain(problem->loss_state, problem->y[0], &low, &high);
+    if (problem->loss->classifies || !isfinite(high - low))
+        return 1;
+    double mean = 0;
+    double square = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += problem->y[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        square += (problem->y[i] - mean) * (problem->y[i] - mean);
+    return square > 0 ? sqrt(square / (double)n) / (high - low) : 1;
+}
+
+static void set_gamma(md_spicy *s)
+{
+    double diagonal = 0;
+    for (size_t m = 0; m < s->kernels; m++)
+        diagonal += md_store_trace(s->store, m);
+    diagonal /= (double)s->kernels * (double)s->n;
+    const double unit = unit_of_scores(s->problem, s->n);
+    s->gamma_z = FIRST_GAMMA * unit;
+    s->first_gamma_z = s->gamma_z;
+    s->most_gamma_z = MOST_GROWTH * s->gamma_z;
+    s->gamma = s->smooth_penalty ? 1 : FIRST_GAMMA * unit / (diagonal > 0 ? diagonal : 1);
+}
+
+static medley_status allocate(md_spicy *s, medley_error *error)
+{
+    enum { VECTORS = 20 };
+    const size_t n = s->n;
+    double *next = md_calloc(VECTORS * n, sizeof *next);
+    s->rho = next;
+    s->sum = md_alloc_aligned(n * n, sizeof *s->sum);
+    s->hessian = md_alloc_aligned(n * n, sizeof *s->hessian);
+    s->tall_rows = TALL_ROWS;
+    s->tall = md_alloc_aligned(s->tall_rows * n, sizeof *s->tall);
+    s->in_set = md_calloc(2 * s->kernels, sizeof *s->in_set);
+    s->bound = md_calloc(2 * s->kernels, sizeof *s->bound);
+    s->list = md_calloc(s->kernels, sizeof *s->list);
+    if (next == NULL || s->sum == NULL || s->hessian == NULL || s->tall == NULL ||
+        s->in_set == NULL || s->bound == NULL || s->list == NULL)
+        return md_fail_memory(error, 3 * n * n * sizeof *s->sum);
+    s->screened = s->in_set + s->kernels;
+    s->values = s->bound + s->kernels;
+    double **vectors[] = {&s->rho,        &s->z,         &s->f,      &s->gradient, &s->new_z,
+                          &s->z_slope,    &s->direction, &s->trial,  &s->best_rho, &s->candidate,
+                          &s->dual_point, &s->last,      &s->scratch};
+    for (size_t v = 0; v < sizeof vectors / sizeof vectors[0]; v++, next += n)
+        *vectors[v] = next;
+    return MEDLEY_OK;
+}
+
+medley_status md_spicy_init(md_spicy *s, const md_batch_problem *problem, bool direct,
+                            medley_error *error)
+{
+    *s = (md_spicy){.problem = problem,
+                    .store = problem->store,
+                    .n = md_store_rows(problem->store),
+                    .kernels = md_store_count(problem->store),
+                    .threads = problem->threads ? problem->threads : 1,
+                    .best_primal = INFINITY,
+                    .best_dual = -INFINITY,
+                    .began = md_clock_seconds()};
+    md_blas_single_thread();
+    s->finite_conjugate = md_penalty_conjugate_is_finite(problem);
+    s->smooth_penalty = direct && problem->penalty->smooth_conjugate(problem->penalty_state);
+    s->smooth_loss = s->smooth_penalty && problem->loss->smooth_conjugate;
+    set_gamma(s);
+    return allocate(s, error);
+}
+
+/* ---- where it begins ---- */
+
+/* The model without kernels, its dual point, and all norms there. */
+static medley_status look_at_empty_model(md_spicy *s, medley_error *error)
+{
+    const md_batch_problem *p = s->problem;
+    md_empty_dual(p->loss, p->loss_state, p->y, s->rho, s->n);
+    memset(s->f, 0, s->n * sizeof *s->f);
+    md_spicy_try_model(s); /* there are no members yet */
+    for (size_t i = 0; i < s->n; i++)
+        s->z[i] = s->best_bias;
+    memcpy(s->candidate, s->rho, s->n * sizeof *s->rho);
+    return md_spicy_check_all(s, error);
+}
+
+/* rho of the start, moved away from the border of the domain. */
+static medley_status look_at_start(md_spicy *s, const md_batch_solution *start, medley_error *error)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->rho[i] += (1 - AWAY) * (start->rho[i] - s->rho[i]);
+    memcpy(s->candidate, s->rho, s->n * sizeof *s->rho);
+    return md_spicy_check_all(s, error);
+}
+
+/* The coefficients that the start has for members, and the scores they give. */
+static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_error *error)
+{
+    const size_t n = s->n;
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t k = 0; k < start->active; k++)
+            if (start->kernel[k] == s->members[i].kernel)
+                memcpy(s->a + i * n, start->coefficient + k * n, n * sizeof *s->a);
+    const medley_status status =
+        md_store_multiply_each(s->store, md_spicy_members(s, false), s->a, s->Ka, error);
+    if (status < 0)
+        return status;
+    memset(s->f, 0, n * sizeof *s->f);
+    for (size_t i = 0; i < s->count; i++) {
+        s->members[i].aKa = fmax(0, md_batch_dot(s->a + i * n, s->Ka + i * n, n));
+        md_batch_add(s->f, 1, s->Ka + i * n, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        s->z[i] = s->f[i] + start->bias;
+    s->gamma *= START_GROWTH;
+    s->gamma_z *= START_GROWTH;
+    return MEDLEY_OK;
+}
+
+medley_status md_spicy_begin(md_spicy *s, const md_batch_solution *start, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(look_at_empty_model(s, error));
+    if (start != NULL)
+        MEDLEY_TRY(look_at_start(s, start, error));
+    if (md_spicy_gap(s) <= s->problem->gap)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_spicy_keep_best(s, error)); /* the empty model, before there are members */
+    MEDLEY_TRY(md_spicy_next_set(s, start, error));
+    if (start != NULL && !s->smooth_penalty)
+        MEDLEY_TRY(adopt(s, start, error));
+done:
+    return status;
+}

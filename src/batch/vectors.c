@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loops over rows in which batch methods spend their time outside of products with matrices,
+ * compiled for several generations of processors. MD_VECTOR is for static functions, hence the
+ * pairs. */
+#include "batch/vectors.h"
+
+#include "base/vector.h"
+
+MD_VECTOR
+static double dot_product(const double *restrict x, const double *restrict y, size_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+double md_batch_dot(const double *x, const double *y, size_t n)
+{
+    return dot_product(x, y, n);
+}
+
+MD_VECTOR
+static void add_scaled(double *restrict f, double p, const double *restrict x, size_t n)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        f[i] += p * x[i];
+}
+
+void md_batch_add(double *f, double p, const double *x, size_t n)
+{
+    add_scaled(f, p, x, n);
+}
+
+MD_VECTOR
+static void add_two(double *restrict f, double p, const double *restrict x, double q,
+                    const double *restrict y, size_t n)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        f[i] += p * x[i] + q * y[i];
+}
+
+void md_batch_add_two(double *f, double p, const double *x, double q, const double *y, size_t n)
+{
+    add_two(f, p, x, q, y, n);
+}
