@@ -5,7 +5,8 @@
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
     (void)options;
-    return data->label_names.count != 2;
+    const bool numbers = data->label == NULL && data->target != NULL; /* regression */
+    return data->label_names.count != 2 && !numbers;
 }
 
 const md_task md_task_multiclass = {
