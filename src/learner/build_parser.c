@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "block/arc_weights.h"
+#include "task/parser.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,9 +40,10 @@ static float find_least(const md_builder *b, size_t templates)
 /* Blocks are in the order of their templates. */
 medley_status md_builder_copy_arcs(md_builder *b)
 {
-    md_parser *parser = b->model->parser = md_calloc(1, sizeof *parser);
-    if (parser == NULL)
-        return md_fail_memory(b->error, sizeof *parser);
+    const medley_status created = md_parser_create(b->model, b->error);
+    if (created < 0)
+        return created;
+    md_parser *parser = b->model->own;
     parser->tags = b->problem->tags;
     parser->bits = b->problem->arc_bits;
     b->model->token_columns = b->problem->train->token_columns;

@@ -97,7 +97,7 @@ medley_status md_labeller_join(medley_model *model, medley_model **labeller, med
         if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
             return md_fail_memory(error, strlen(labels->items[l]));
     model->space.shape.labels = labels->count;
-    model->parser->labeller = *labeller;
+    model->companion = *labeller;
     *labeller = NULL;
     return MEDLEY_OK;
 }

@@ -49,7 +49,7 @@ static medley_status sort_blocks(md_report *report, medley_error *error)
 const char *md_report_block_word(const md_report *report, size_t count)
 {
     const medley_model *model = report->model;
-    if (model != NULL && model->parser != NULL)
+    if (model != NULL && medley_model_is_parser(model))
         return count == 1 ? "template" : "templates";
     if (model != NULL && model->features == NULL && model->weights_count == 0)
         return count == 1 ? "kernel" : "kernels";
@@ -62,7 +62,7 @@ static medley_status map_gold(md_report *report, medley_error *error)
 {
     const medley_dataset *data = report->options.data;
     const md_strings *labels = &report->model->labels;
-    if (report->model->parser == NULL) {
+    if (!medley_model_is_parser(report->model)) {
         report->gold = md_dataset_map_labels(data, labels);
         return report->gold != NULL ? MEDLEY_OK
                                     : md_fail_memory(error, data->rows * sizeof *report->gold);
@@ -182,7 +182,7 @@ void md_report_example_rows(const md_report *report, size_t example, size_t *fir
 const char *md_report_gold_name(const md_report *report, size_t row)
 {
     const medley_dataset *data = report->options.data;
-    if (report->model->parser != NULL) {
+    if (medley_model_is_parser(report->model)) {
         const char *text = medley_dataset_word(data, row, DEPREL);
         return text != NULL ? text : "";
     }

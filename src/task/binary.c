@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two labels. */
-#include "task/task.h"
+#include "task/predicting.h"
 
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
@@ -15,4 +15,10 @@ const md_task md_task_binary = {
     .structure = &md_structure_multiclass,
     .one_score = true,
     .fits = fits,
+    .check_request = md_labels_check_request,
+    .predict = md_labels_predict,
+    .check_truth = md_labels_check_truth,
+    .compare = md_labels_compare,
+    .least_labels = 1,
+    .most_labels = 2,
 };

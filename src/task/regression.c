@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers. */
-#include "task/task.h"
+#include "task/predicting.h"
 
 /* Numbers that came from memory: there are no labels beside them. */
 static bool fits(const medley_options *options, const medley_dataset *data)
@@ -14,4 +14,8 @@ const md_task md_task_regression = {
     .structure = NULL,
     .one_score = true,
     .fits = fits,
+    .check_request = md_regression_check_request,
+    .predict = md_regression_predict,
+    .check_truth = md_regression_check_truth,
+    .compare = md_regression_compare,
 };

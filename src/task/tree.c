@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dependency trees. */
-#include "task/task.h"
+#include "task/parser.h"
+#include "task/predicting.h"
 
 #include <string.h>
 
@@ -28,4 +29,13 @@ const md_task md_task_tree = {
     .structure = &md_structure_tree,
     .by_sequence = true,
     .fits = fits,
+    .check_request = md_tree_check_request,
+    .predict = md_tree_predict,
+    .check_truth = md_tree_check_truth,
+    .compare = md_tree_compare,
+    .most_labels = MD_MOST_LABELS,
+    .section = "trees",
+    .pack = md_parser_pack,
+    .unpack = md_parser_unpack,
+    .companion_fits = md_labeller_fits,
 };

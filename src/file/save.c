@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writing model files. Nothing here depends on time, threads or the machine, so one seed gives the
  * same bytes. */
-#include "model/file.h"
+#include "file/file.h"
 
 #include "base/output.h"
 #include <stdlib.h>
 #include <string.h>
 
-const char *const md_section_names[MD_SECTIONS_KNOWN] = {"story",   "kernels", "points", "bodies",
-                                                         "weights", "proba",   "trees"};
+const char *const md_section_names[MD_SECTION_OWN] = {"story",  "kernels", "points",
+                                                      "bodies", "weights", "proba"};
 
 static void pack_story(md_text *out, const medley_model *model)
 {
@@ -18,11 +18,11 @@ static void pack_story(md_text *out, const medley_model *model)
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);
-    if (model->parser != NULL) {
+    if (model->task->section != NULL) { /* version 4 */
         md_pack_u64(out, shape->many_roots);
         md_pack_u64(out, shape->projective);
     }
-    md_pack_text(out, model->task);
+    md_pack_text(out, model->task->about.name);
     md_pack_text(out, model->method);
     md_pack_text(out, model->loss);
     md_pack_text(out, model->penalty);
@@ -134,11 +134,12 @@ static size_t aligned(size_t offset)
 
 /* The sections of a file; those that are empty are not there. */
 struct file {
+    const char *own; /* name of the task's section */
     md_text sections[MD_SECTIONS_KNOWN];
     md_text header;
 };
 
-/* Older programs read what has no trees. */
+/* Older programs read what has no section of the task's own. */
 static void pack_header(struct file *file)
 {
     md_text *out = &file->header;
@@ -151,7 +152,8 @@ static void pack_header(struct file *file)
         if (file->sections[i].length > 0)
             length = aligned(length) + file->sections[i].length;
     md_text_add(out, MD_FILE_MAGIC, 8);
-    md_pack_u64(out, file->sections[6].length > 0 ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
+    md_pack_u64(out,
+                file->sections[MD_SECTION_OWN].length > 0 ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
     md_pack_u64(out, length);
     md_pack_u64(out, count);
     for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
@@ -159,7 +161,8 @@ static void pack_header(struct file *file)
         if (section->length == 0)
             continue;
         char name[8] = {0};
-        memcpy(name, md_section_names[i], strlen(md_section_names[i]));
+        const char *of_table = i < MD_SECTION_OWN ? md_section_names[i] : file->own;
+        memcpy(name, of_table, strlen(of_table));
         md_text_add(out, name, sizeof name);
         md_pack_u64(out, offset);
         md_pack_u64(out, section->length);
@@ -177,18 +180,34 @@ static void file_clear(struct file *file)
     md_text_clear(&file->header);
 }
 
+static medley_status pack_model(md_text *out, const medley_model *model, medley_error *error);
+
+/* What the task keeps, then the bytes of the companion's file. */
+static medley_status pack_own(md_text *out, const medley_model *model, medley_error *error)
+{
+    md_text companion = {0};
+    const medley_status status =
+        model->companion != NULL ? pack_model(&companion, model->companion, error) : MEDLEY_OK;
+    model->task->pack(out, model->own);
+    md_pack_u64(out, companion.length);
+    md_text_add(out, companion.data, companion.length);
+    md_text_clear(&companion);
+    return status;
+}
+
 static medley_status file_make(struct file *file, const medley_model *model, medley_error *error)
 {
     md_text *sections = file->sections;
-    pack_story(&sections[0], model);
-    pack_kernels(&sections[1], &model->bank);
-    pack_points(&sections[2], model);
-    md_bodies_pack(&sections[3], model);
-    md_weights_pack(&sections[4], model);
+    file->own = model->task->section;
+    pack_story(&sections[MD_SECTION_STORY], model);
+    pack_kernels(&sections[MD_SECTION_KERNELS], &model->bank);
+    pack_points(&sections[MD_SECTION_POINTS], model);
+    md_bodies_pack(&sections[MD_SECTION_BODIES], model);
+    md_weights_pack(&sections[MD_SECTION_WEIGHTS], model);
     if (model->calibration.factor > 0)
-        pack_calibration(&sections[5], model);
+        pack_calibration(&sections[MD_SECTION_PROBA], model);
     const medley_status status =
-        model->parser ? md_parser_pack(&sections[6], model->parser, error) : MEDLEY_OK;
+        model->own ? pack_own(&sections[MD_SECTION_OWN], model, error) : MEDLEY_OK;
     if (status < 0)
         return status;
     bool failed = false;
@@ -196,7 +215,8 @@ static medley_status file_make(struct file *file, const medley_model *model, med
         failed = failed || sections[i].failed;
     if (!failed)
         pack_header(file);
-    return failed || file->header.failed ? md_fail_memory(error, sections[2].length) : MEDLEY_OK;
+    return failed || file->header.failed ? md_fail_memory(error, sections[MD_SECTION_POINTS].length)
+                                         : MEDLEY_OK;
 }
 
 /* To a file, or to the end of a text. */
@@ -230,7 +250,7 @@ static medley_status file_put(const struct file *file, struct sink *sink, medley
     return status;
 }
 
-medley_status md_model_pack(md_text *out, const medley_model *model, medley_error *error)
+static medley_status pack_model(md_text *out, const medley_model *model, medley_error *error)
 {
     struct file file = {0};
     struct sink sink = {.text = out};
@@ -245,7 +265,7 @@ medley_status medley_model_write(const medley_model *model, void **bytes, size_t
                                  medley_error *error)
 {
     md_text out = {0};
-    const medley_status status = md_model_pack(&out, model, error);
+    const medley_status status = pack_model(&out, model, error);
     if (status < 0) {
         md_text_clear(&out);
         return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The section of coefficients: what the outputs are, the bias, bodies and the terms that use them.
  * Wide bodies are kept as doubles, so that the certificate is one of the saved model. */
-#include "model/file.h"
+#include "file/file.h"
 
 #include "base/memory.h"
 #include <math.h>
@@ -56,8 +56,7 @@ static double *unpack_doubles(md_unpack *in, size_t count)
 static bool outputs_fit(const medley_model *model)
 {
     const size_t labels = model->labels.count;
-    const md_structure *structure = model->space.structure;
-    if (structure != NULL && strcmp(structure->name, "tree") == 0) /* relations are elsewhere */
+    if (model->task->section != NULL) /* which has what scores */
         return model->outputs == 1;
     if (model->outputs == labels && labels > 0)
         return true;
