@@ -49,8 +49,8 @@ static medley_status sort_blocks(md_report *report, medley_error *error)
 const char *md_report_block_word(const md_report *report, size_t count)
 {
     const medley_model *model = report->model;
-    if (model != NULL && medley_model_is_parser(model))
-        return count == 1 ? "template" : "templates";
+    if (model != NULL && report->task->block != NULL)
+        return count == 1 ? report->task->block : report->task->blocks;
     if (model != NULL && model->features == NULL && model->weights_count == 0)
         return count == 1 ? "kernel" : "kernels";
     return count == 1 ? "block" : "blocks";
@@ -62,7 +62,7 @@ static medley_status map_gold(md_report *report, medley_error *error)
 {
     const medley_dataset *data = report->options.data;
     const md_strings *labels = &report->model->labels;
-    if (!medley_model_is_parser(report->model)) {
+    if (report->prediction->head == NULL) {
         report->gold = md_dataset_map_labels(data, labels);
         return report->gold != NULL ? MEDLEY_OK
                                     : md_fail_memory(error, data->rows * sizeof *report->gold);
@@ -100,15 +100,13 @@ static medley_status read_targets(md_report *report, medley_error *error)
 
 static medley_status predict(md_report *report, medley_error *error)
 {
-    const bool labels =
-        !medley_model_is_regression(report->model) && !medley_model_is_parser(report->model);
     medley_evaluate_options measure = MEDLEY_EVALUATE_OPTIONS_INIT;
     measure.threads = report->options.threads;
-    measure.probabilities = labels;
+    measure.probabilities = report->task->has_probabilities;
     measure.tags = report->options.tags;
     medley_predict_options wanted = MEDLEY_PREDICT_OPTIONS_INIT;
     wanted.threads = report->options.threads;
-    wanted.probabilities = labels;
+    wanted.probabilities = report->task->has_probabilities;
     wanted.tags = report->options.tags;
     const medley_dataset *data = report->options.data;
     medley_status status =
@@ -116,8 +114,8 @@ static medley_status predict(md_report *report, medley_error *error)
     if (status >= 0)
         status = medley_predict_with(&report->prediction, report->model, data, &wanted, error);
     if (status >= 0)
-        status = medley_model_is_regression(report->model) ? read_targets(report, error)
-                                                           : map_gold(report, error);
+        status = report->prediction->value != NULL ? read_targets(report, error)
+                                                   : map_gold(report, error);
     report->measured = status >= 0;
     return status;
 }
@@ -182,7 +180,7 @@ void md_report_example_rows(const md_report *report, size_t example, size_t *fir
 const char *md_report_gold_name(const md_report *report, size_t row)
 {
     const medley_dataset *data = report->options.data;
-    if (medley_model_is_parser(report->model)) {
+    if (report->prediction->head != NULL) {
         const char *text = medley_dataset_word(data, row, DEPREL);
         return text != NULL ? text : "";
     }

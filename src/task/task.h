@@ -32,6 +32,7 @@ typedef struct md_task {
     bool (*fits)(const medley_options *options, const medley_dataset *data);
 
     /* ---- predicting ---- */
+    medley_task_info info;
 
     /* Refuses what has no place here: probabilities, best outputs, given labels, tags. */
     medley_status (*check_request)(const medley_predict_options *options, medley_error *error);

@@ -32,6 +32,12 @@ const md_task *md_task_of(const medley_options *options, const medley_dataset *d
     return task;
 }
 
+const medley_task_info *medley_task_about(const char *name)
+{
+    const md_task *task = md_task_find(name);
+    return task != NULL ? &task->info : NULL;
+}
+
 bool medley_model_is_regression(const medley_model *model)
 {
     return model->task == &md_task_regression;
