@@ -131,17 +131,10 @@ static medley_status read_calibration(md_loader *loader)
     if (in->bad || model->labels.count == 0 || !(factor > 0 && isfinite(factor)) ||
         (count != 0 && count != model->labels.count))
         return md_fail_damaged(loader, "probabilities");
-    if (count > 0)
-        calibration->offset = md_calloc(count, sizeof *calibration->offset);
-    if (count > 0 && calibration->offset == NULL)
-        return md_fail_memory(loader->error, count * sizeof *calibration->offset);
     calibration->factor = factor;
-    bool finite = true;
-    for (size_t l = 0; l < count; l++) {
-        calibration->offset[l] = md_unpack_f64(in);
-        finite = finite && isfinite(calibration->offset[l]);
-    }
-    return finite && md_unpack_done(in) ? MEDLEY_OK : md_fail_damaged(loader, "probabilities");
+    if (count > 0)
+        calibration->offset = md_unpack_doubles(in, count);
+    return md_unpack_done(in) ? MEDLEY_OK : md_fail_damaged(loader, "probabilities");
 }
 
 /* ---- what the task keeps, and the companion ---- */

@@ -4,7 +4,7 @@
 #include "report/report.h"
 
 #include "base/memory.h"
-#include "model/model.h"
+#include "task/predicting.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,25 +79,6 @@ static medley_status map_gold(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-static medley_status read_targets(md_report *report, medley_error *error)
-{
-    const medley_dataset *data = report->options.data;
-    report->target = md_calloc(data->rows, sizeof *report->target);
-    if (report->target == NULL)
-        return md_fail_memory(error, data->rows * sizeof *report->target);
-    if (data->label == NULL && data->target != NULL) { /* numbers that came without texts */
-        memcpy(report->target, data->target, data->rows * sizeof *report->target);
-        return MEDLEY_OK;
-    }
-    for (size_t r = 0; r < data->rows; r++) { /* evaluation has refused what is no number */
-        const int32_t label = medley_dataset_label(data, r);
-        if (label < 0 ||
-            !md_parse_double(medley_dataset_label_name(data, (size_t)label), &report->target[r]))
-            report->target[r] = NAN;
-    }
-    return MEDLEY_OK;
-}
-
 static medley_status predict(md_report *report, medley_error *error)
 {
     medley_evaluate_options measure = MEDLEY_EVALUATE_OPTIONS_INIT;
@@ -114,7 +95,7 @@ static medley_status predict(md_report *report, medley_error *error)
     if (status >= 0)
         status = medley_predict_with(&report->prediction, report->model, data, &wanted, error);
     if (status >= 0)
-        status = report->prediction->value != NULL ? read_targets(report, error)
+        status = report->prediction->value != NULL ? md_read_targets(&report->target, data, error)
                                                    : map_gold(report, error);
     report->measured = status >= 0;
     return status;

@@ -196,11 +196,6 @@ done:
 
 /* ---- prediction ---- */
 
-medley_status md_labels_check_request(const medley_predict_options *options, medley_error *error)
-{
-    return md_refuse_tags(options, error);
-}
-
 static medley_status make_room(medley_prediction *prediction, medley_error *error)
 {
     const size_t rows = prediction->rows;

@@ -50,9 +50,7 @@ medley_status md_regression_predict(medley_prediction *prediction, const md_requ
 
 /* ---- comparison ---- */
 
-/* The labels as numbers. A selection of rows may have no others although the file has. */
-static medley_status read_targets(double **targets, const medley_dataset *dataset,
-                                  medley_error *error)
+medley_status md_read_targets(double **targets, const medley_dataset *dataset, medley_error *error)
 {
     double *target = *targets = md_calloc(dataset->rows, sizeof *target);
     if (target == NULL)
@@ -81,7 +79,7 @@ medley_status md_regression_check_truth(const medley_dataset *dataset, medley_er
     double *target = NULL;
     const medley_status status = dataset->label == NULL && dataset->target == NULL
                                      ? md_fail_no_labels(dataset, error)
-                                     : read_targets(&target, dataset, error);
+                                     : md_read_targets(&target, dataset, error);
     free(target);
     return status;
 }
@@ -113,7 +111,7 @@ medley_status md_regression_compare(medley_evaluation *evaluation, const md_requ
                                     const medley_prediction *prediction, medley_error *error)
 {
     double *target = NULL;
-    const medley_status status = read_targets(&target, request->dataset, error);
+    const medley_status status = md_read_targets(&target, request->dataset, error);
     if (status == MEDLEY_OK)
         compare_values(evaluation, target, prediction);
     free(target);
