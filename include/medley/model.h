@@ -74,6 +74,24 @@ MEDLEY_API bool medley_model_is_regression(const medley_model *model);
 /* Does the model predict dependency trees? Its labels are the relations of arcs, if it has any. */
 MEDLEY_API bool medley_model_is_parser(const medley_model *model);
 
+/* What there is to say of a task, for who shows models of any. LABELS stands for "3 labels". */
+typedef struct medley_task_info {
+    const char *title;              /* how one begins: "Telling LABELS apart" */
+    const char *does;               /* what a model does: "tells LABELS apart" */
+    const char *does_unlabelled;    /* the same without labels; NULL: there always are some */
+    const char *example, *examples; /* what it is learnt from: "sentence", "sentences" */
+    const char *parts;              /* and what these are made of: "words" */
+    const char *block, *blocks;     /* what blocks are called; NULL: by what they are */
+    const char *no_features;        /* why there are none to show; NULL: there may be some */
+    const char *no_scores;          /* why labels have none; NULL: they have, or are none */
+    bool has_labels, has_probabilities;
+    bool has_heads;       /* of words, in predictions */
+    bool has_certificate; /* method auto takes one with a certificate, where options allow */
+} medley_task_info;
+
+/* Of the task called name, as summaries have it; NULL: there is none. */
+MEDLEY_API const medley_task_info *medley_task_about(const char *name);
+
 /* Feature columns the model expects of the table called name ("": DATA); 0 if it does not use it.
  * Pass it to medley_read_options so that files without labels are recognised. */
 MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *name);

@@ -36,10 +36,14 @@ MEDLEY_API size_t medley_option_count(void);
 MEDLEY_API medley_option_info medley_option_describe(size_t index);
 
 /* Everything that can be chosen by name. kind: "kernels", "penalties", "losses", "methods",
- * "formats", "generators", "structures", "templates". Returns false behind the last one. */
+ * "formats", "generators", "structures", "templates", "tasks". Returns false behind the last one.
+ */
 typedef struct medley_listing {
     const char *name, *summary, *formula; /* formula may be NULL */
     char parameters[512];                 /* "degree=2, offset=1" or "" */
+    const char *weights; /* of penalties and methods: how the weight of a block follows, behind
+                            "Each block has a weight"; NULL: by the slope of the penalty */
+    const char *format;  /* of generators: the one to write to standard output */
 } medley_listing;
 
 MEDLEY_API bool medley_list(medley_listing *listing, const char *kind, size_t index);

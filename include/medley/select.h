@@ -100,6 +100,7 @@ typedef struct medley_path_point {
 typedef struct medley_path {
     const char *task, *method, *loss, *penalty;
     const char *measure; /* of score; NULL: no held-out data */
+    bool higher_is_better;
     const char *const *blocks;
     size_t block_count;
     const medley_path_point *points; /* from strong to weak penalty */

@@ -87,6 +87,11 @@ def list_methods() -> List[Listed]:
     return listing("methods")
 
 
+def list_tasks() -> List[Listed]:
+    """The tasks: what can be predicted."""
+    return listing("tasks")
+
+
 def list_templates() -> List[Listed]:
     """The built-in sets of feature templates."""
     return listing("templates")

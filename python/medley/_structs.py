@@ -95,6 +95,8 @@ class Listing(ctypes.Structure):
         ("summary", c_char_p),
         ("formula", c_char_p),
         ("parameters", c_char * 512),
+        ("weights", c_char_p),
+        ("format", c_char_p),
     ]
 
 
@@ -188,6 +190,25 @@ class Summary(ctypes.Structure):
 class Feature(ctypes.Structure):
     c_name = "medley_feature"
     _fields_ = [("text", c_char_p), ("value", c_double)]
+
+
+class TaskInfo(ctypes.Structure):
+    c_name = "medley_task_info"
+    _fields_ = [
+        ("title", c_char_p),
+        ("does", c_char_p),
+        ("does_unlabelled", c_char_p),
+        ("example", c_char_p),
+        ("examples", c_char_p),
+        ("parts", c_char_p),
+        ("block", c_char_p),
+        ("blocks", c_char_p),
+        ("no_features", c_char_p),
+        ("no_scores", c_char_p),
+        ("has_labels", c_bool),
+        ("has_probabilities", c_bool),
+        ("has_certificate", c_bool),
+    ]
 
 
 class Prediction(ctypes.Structure):
@@ -327,6 +348,7 @@ class Path(ctypes.Structure):
         ("loss", c_char_p),
         ("penalty", c_char_p),
         ("measure", c_char_p),
+        ("higher_is_better", c_bool),
         ("blocks", POINTER(c_char_p)),
         ("block_count", c_size_t),
         ("points", POINTER(PathPoint)),

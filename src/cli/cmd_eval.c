@@ -55,10 +55,10 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
     json_string(stdout, "task", medley_model_summary(model)->task);
     json_count(stdout, "examples", e->examples);
     json_count(stdout, "parts", e->parts);
-    if (medley_model_is_regression(model)) {
+    if (isnan(e->accuracy)) { /* numbers */
         json_number(stdout, "rmse", e->rmse);
         json_number(stdout, "r2", e->r2);
-    } else if (medley_model_is_parser(model)) {
+    } else if (!isnan(e->uas)) {
         print_json_trees(e);
     } else {
         print_json_labels(model, e);
@@ -129,10 +129,10 @@ static void print_text_labels(const medley_model *model, const medley_evaluation
 
 static void print_text(const medley_model *model, const medley_evaluation *e)
 {
-    if (medley_model_is_regression(model)) {
+    if (isnan(e->accuracy)) { /* numbers */
         cli_print_fit(stdout, e);
         printf(" (%zu rows)\n", e->parts);
-    } else if (medley_model_is_parser(model)) {
+    } else if (!isnan(e->uas)) {
         print_text_trees(e);
     } else {
         print_text_labels(model, e);
@@ -194,7 +194,7 @@ static int run_eval(cli_arguments *arguments)
     wanted.tags = cli_value(arguments, "tags");
     if (status >= 0)
         status = medley_evaluate_with(&evaluation, model, dataset, &wanted, &error);
-    if (status >= 0 && !medley_model_is_parser(model) && has_many_unseen(&evaluation) &&
+    if (status >= 0 && isnan(evaluation.uas) && has_many_unseen(&evaluation) &&
         !cli_flag(arguments, "allow-unseen"))
         status = refuse_unseen(model, dataset, &evaluation, &error);
     int code = CLI_OK;

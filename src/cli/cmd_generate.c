@@ -71,9 +71,11 @@ static int run_generate(cli_arguments *arguments)
     const char *output = cli_value(arguments, "output");
     const char *format = cli_value(arguments, "to");
     medley_status status = medley_generate(&dataset, name, &options, &error);
-    if (status >= 0 && format == NULL && (output == NULL || strcmp(output, "-") == 0) &&
-        medley_dataset_table_count(dataset) > 0) /* words have a format of their own */
-        format = strcmp(name, "handwriting") == 0 ? "letter" : "csv";
+    medley_listing generator;
+    for (size_t i = 0; status >= 0 && medley_list(&generator, "generators", i); i++)
+        if (format == NULL && (output == NULL || strcmp(output, "-") == 0) &&
+            strcmp(generator.name, name) == 0)
+            format = generator.format;
     if (status >= 0)
         status = write_tables(dataset, output ? output : "-", format, &error);
     const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;

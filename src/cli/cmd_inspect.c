@@ -11,11 +11,12 @@
 static medley_status print_features(const medley_model *model, size_t top, size_t most,
                                     medley_error *error)
 {
-    if (medley_model_is_parser(model)) {
-        printf("\nfeatures of arcs are hashed and have no texts; their templates are above\n");
+    const medley_summary *s = medley_model_summary(model);
+    const char *none = medley_task_about(s->task)->no_features;
+    if (none != NULL) {
+        printf("\n%s\n", none);
         return MEDLEY_OK;
     }
-    const medley_summary *s = medley_model_summary(model);
     size_t *order = cli_blocks_by_weight(s);
     medley_status status = MEDLEY_OK;
     for (size_t i = 0; order != NULL && i < s->block_count && i < top && status >= 0; i++) {
@@ -88,8 +89,9 @@ static medley_status print_text(const medley_model *model, size_t top, size_t fe
                                 medley_error *error)
 {
     const medley_summary *s = medley_model_summary(model);
+    const medley_task_info *task = medley_task_about(s->task);
     printf("%s", s->task);
-    if (!medley_model_is_regression(model))
+    if (task->has_labels)
         printf(" with %zu labels", medley_model_label_count(model));
     printf(", learnt by %s from %zu examples\n", s->method, s->examples);
     printf("%s loss, penalty %s, lambda %.4g (C %.4g)", s->loss, s->penalty, s->lambda, s->C);
@@ -102,8 +104,7 @@ static medley_status print_text(const medley_model *model, size_t top, size_t fe
     if (!isnan(s->bias))
         printf(", bias %.6g", s->bias);
     printf("\n");
-    if (!cli_print_calibration(stdout, model) && !medley_model_is_regression(model) &&
-        !medley_model_is_parser(model))
+    if (!cli_print_calibration(stdout, model) && task->has_probabilities)
         printf("probabilities are not calibrated (train --calibrate)\n");
     printf("\n");
     cli_print_blocks(stdout, s, top);

@@ -41,7 +41,7 @@ static int run_list(cli_arguments *arguments)
         const char *nearest = wanted ? medley_nearest_name(wanted, kinds) : NULL;
         return cli_usage_error(arguments,
                                "'%s' cannot be listed; %s%s%sknown: kernels, penalties, losses, "
-                               "methods, formats, generators, structures",
+                               "methods, formats, generators, structures, templates, tasks",
                                wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
                                nearest ? "'? " : "");
     }
@@ -69,9 +69,8 @@ const cli_command cli_command_list = {
     .summary = "list kernels, penalties, losses, methods, formats, generators",
     .description =
         "Lists what can be chosen by name, with formulas, options and their defaults. KIND is "
-        "kernels, penalties, losses, methods, formats, generators, structures or templates; "
-        "without "
-        "it, everything is listed.",
+        "kernels, penalties, losses, methods, formats, generators, structures, templates or tasks; "
+        "without it, everything is listed.",
     .groups = CLI_RUN,
     .examples = examples,
     .run = run_list,

@@ -193,19 +193,20 @@ static medley_status walk(const cli_arguments *arguments, struct run *run, medle
     return status;
 }
 
-/* Two labels have certified paths too; who has not named a method may not know. */
+/* Was there a path with a certificate? Who has not named a method may not know. */
 static void tell_of_method(const cli_arguments *arguments, const medley_path *path)
 {
     const char *method = cli_value(arguments, "method");
     const bool named = method != NULL && strcmp(method, "auto") != 0;
-    if (named || arguments->quiet || strcmp(path->method, "spom") != 0 ||
-        strcmp(path->task, "binary") != 0)
+    const medley_task_info *task = medley_task_about(path->task);
+    if (named || arguments->quiet || task == NULL || !task->has_certificate ||
+        !isnan(path->points[0].gap))
         return;
     fprintf(stderr,
-            "the path is that of method spom, which comes near the optimum without a certificate; "
+            "the path is that of method %s, which comes near the optimum without a certificate; "
             "penalty %s, the size of the data or other options rule out method spicy, which has "
             "one for group-lasso, elastic(t), block(q) and l2\n",
-            path->penalty);
+            path->method, path->penalty);
 }
 
 /* ---- files ---- */

@@ -226,10 +226,12 @@ static int run_predict(cli_arguments *arguments)
     wanted.keep_labels = cli_flag(arguments, "constrain");
     wanted.tags = cli_value(arguments, "tags");
     const bool table = wanted.probabilities || cli_flag(arguments, "scores") || wanted.best > 0;
-    if (status >= 0 && medley_model_is_parser(model) && cli_flag(arguments, "scores")) {
-        error.code = status = MEDLEY_NOT_SUPPORTED;
-        snprintf(error.message, sizeof error.message,
-                 "the model parses: its scores are of arcs, not of labels; leave out --scores");
+    if (status >= 0 && cli_flag(arguments, "scores")) {
+        const char *none = medley_task_about(medley_model_summary(model)->task)->no_scores;
+        if (none != NULL) {
+            error.code = status = MEDLEY_NOT_SUPPORTED;
+            snprintf(error.message, sizeof error.message, "%s; leave out --scores", none);
+        }
     }
     if (status >= 0)
         status = medley_predict_with(&prediction, model, dataset, &wanted, &error);

@@ -68,7 +68,7 @@ static void print_json(const struct run *run)
     json_bool(stdout, "interrupted", run->interrupted);
     if (run->report != NULL)
         json_string(stdout, "report", run->report);
-    if (run->held_out != NULL && medley_model_is_regression(run->model)) {
+    if (run->held_out != NULL && isnan(run->evaluation.accuracy)) { /* numbers */
         json_number(stdout, "holdout_rmse", run->evaluation.rmse);
         json_number(stdout, "holdout_r2", run->evaluation.r2);
     } else if (run->held_out != NULL) {
@@ -83,7 +83,7 @@ static void print_json(const struct run *run)
 static void print_held_out(const struct run *run)
 {
     const medley_evaluation *e = &run->evaluation;
-    if (!medley_model_is_regression(run->model)) {
+    if (!isnan(e->accuracy)) { /* that of numbers is NaN */
         printf("\naccuracy on the %zu held-out rows: %.2f %%", e->parts, 100 * e->accuracy);
         if (!isnan(e->las))
             printf(" (right heads), LAS %.2f %%", 100 * e->las);

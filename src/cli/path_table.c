@@ -9,7 +9,7 @@
 
 static bool is_share(const medley_path *path)
 {
-    return strcmp(path->measure, "rmse") != 0 && strcmp(path->measure, "log-loss") != 0;
+    return path->higher_is_better; /* what is better low has no upper end */
 }
 
 size_t cli_path_best(const medley_path *path)

@@ -7,7 +7,7 @@
 void cli_json_calibration(const medley_model *model)
 {
     const medley_summary *s = medley_model_summary(model);
-    if (medley_model_is_regression(model))
+    if (!medley_task_about(s->task)->has_labels)
         return;
     if (isnan(s->temperature)) {
         json_number(stdout, "calibration", NAN);

@@ -132,7 +132,7 @@ void cli_print_model(FILE *file, const medley_model *model)
     if (isnan(s->gap))
         fprintf(file, ", %zu epochs", s->epoch_count);
     fprintf(file, ", seed %llu\n%zu examples", s->seed, s->examples);
-    if (!medley_model_is_regression(model))
+    if (medley_task_about(s->task)->has_labels)
         fprintf(file, ", %zu labels", medley_model_label_count(model));
     fprintf(file, ", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
             s->objective);

@@ -140,6 +140,7 @@ extern const md_generator md_generator_blobs;
 const md_generator md_generator_blobs = {
     .name = "blobs",
     .summary = "Gaussian blobs in several views, none of which separates all classes",
+    .format = "csv",
     .default_rows = 1000,
     .generate = generate,
 };

@@ -215,6 +215,7 @@ extern const md_generator md_generator_handwriting;
 const md_generator md_generator_handwriting = {
     .name = "handwriting",
     .summary = "handwritten English words, 26 letters as 16x8 images, sequences",
+    .format = "letter",
     .default_rows = 700,
     .generate = generate,
 };

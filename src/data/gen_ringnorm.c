@@ -28,6 +28,7 @@ extern const md_generator md_generator_ringnorm;
 const md_generator md_generator_ringnorm = {
     .name = "ringnorm",
     .summary = "a narrow Gaussian inside a wide one, 2 classes",
+    .format = "csv",
     .default_rows = 7400,
     .generate = generate,
 };

@@ -58,6 +58,7 @@ extern const md_generator md_generator_tagged;
 const md_generator md_generator_tagged = {
     .name = "tagged",
     .summary = "English sentences with parts of speech and phrases, for chunking; rows: sentences",
+    .format = "columns",
     .default_rows = 500,
     .generate = generate,
 };

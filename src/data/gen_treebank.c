@@ -45,6 +45,7 @@ extern const md_generator md_generator_treebank;
 const md_generator md_generator_treebank = {
     .name = "treebank",
     .summary = "English sentences with dependency trees (CoNLL-U), for parsing; rows: sentences",
+    .format = "conllu",
     .default_rows = 300,
     .generate = generate,
 };

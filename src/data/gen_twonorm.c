@@ -26,6 +26,7 @@ extern const md_generator md_generator_twonorm;
 const md_generator md_generator_twonorm = {
     .name = "twonorm",
     .summary = "two Gaussians side by side, 2 classes",
+    .format = "csv",
     .default_rows = 7400,
     .generate = generate,
 };

@@ -37,6 +37,7 @@ extern const md_generator md_generator_waveform;
 const md_generator md_generator_waveform = {
     .name = "waveform",
     .summary = "random mixtures of triangular waves with noise, 3 classes",
+    .format = "csv",
     .default_rows = 5000,
     .generate = generate,
 };

@@ -9,6 +9,7 @@
 
 typedef struct md_generator {
     const char *name, *summary;
+    const char *format; /* where neither the user nor a file's name says one */
     size_t default_rows;
     /* Fills an empty dataset; options->rows is never 0 here. */
     medley_status (*generate)(medley_dataset *dataset, const medley_generate_options *options,

@@ -85,7 +85,7 @@ static medley_status check_explicit(const md_kernel *kernel, medley_error *error
 {
     if (!kernel->explicit_weights)
         return MEDLEY_OK;
-    if (strcmp(kernel->class->name, "linear") != 0)
+    if (!kernel->class->has_primal_form)
         return md_fail(error, MEDLEY_USAGE, "kernel %s cannot be explicit; only linear can",
                        kernel->class->name);
     if (kernel->norm == MD_NORM_DIAG || kernel->norm == MD_NORM_CENTER)
@@ -346,7 +346,7 @@ static void choose_primal(md_bank *bank)
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
         if (kernel->class == NULL || kernel->explicit_weights || kernel->norm == MD_NORM_CENTER ||
-            strcmp(kernel->class->name, "linear") != 0)
+            !kernel->class->has_primal_form)
             continue;
         const md_view *view = &bank->views[kernel->view];
         kernel->primal =

@@ -32,6 +32,7 @@ typedef struct md_kernel_class {
     bool nonnegative_data;  /* defined for values >= 0 only */
     bool often_zero;        /* most values may be exactly 0: worth sparse storage */
     bool constant;          /* one value for every pair of rows, whatever the view */
+    bool has_primal_form;   /* one weight for each column says the same as one for each row */
     bool needs_quantiles;   /* choose looks at statistics->sorted, not only at the mean */
 
     /* out[j] = k(q[j]); out may be q. */

@@ -9,5 +9,6 @@ const md_kernel_class md_kernel_linear = {
     .formula = "<x,z>",
     .quantity = MD_DOT,
     .positive_definite = true,
+    .has_primal_form = true,
     .map = md_map_identity,
 };

@@ -291,11 +291,12 @@ static medley_status tell_story(md_builder *b)
     const md_coefficients *plain = trained->plain;
     medley_summary *summary = &model->summary;
     const double n = (double)problem->example_count;
-    model->task = copy_of(problem->task->about.name);
+    model->task = problem->task;
+    summary->task = model->task->about.name;
     model->method = copy_of(problem->method->name);
     model->loss = copy_of(problem->loss_name ? problem->loss_name : problem->loss->name);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
-    if (!model->task || !model->method || !model->loss || !model->penalty)
+    if (!model->method || !model->loss || !model->penalty)
         return md_fail_memory(b->error, 64);
     summary->lambda = problem->lambda;
     summary->C = 1 / (problem->lambda * n);

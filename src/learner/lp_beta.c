@@ -430,6 +430,7 @@ const md_method md_method_lp_beta = {
     .name = "lp-beta",
     .summary = "baseline: SVMs of each kernel alone, then kernel weights by a linear program "
                "(LP-beta)",
+    .weights = ", that of its machine among those of all",
     .penalty = "group-lasso",
     .needs_kernels = true,
     .batch = true,

@@ -11,7 +11,7 @@ static medley_status refuse_others(const md_problem *problem, const char *penalt
 {
     const char *method = problem->method->name;
     const char *asked = problem->options->penalty;
-    if (strcmp(problem->margin_loss->name, "hinge") != 0)
+    if (!problem->margin_loss->svm)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is made of support vector machines, whose loss is hinge; leave "
                        "out --loss %s or use --method spicy",

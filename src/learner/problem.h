@@ -141,6 +141,7 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
 /* ---- methods: one file and one line in methods.def ---- */
 struct md_method {
     const char *name, *summary;
+    const char *weights; /* of kernels, where they do not follow from norms (medley/options.h) */
     const char *penalty; /* that "auto" means; NULL: group-lasso of batch methods, else mkl */
     md_rule rule;        /* of an online method */
     bool two_stages;     /* of the mirror rule: an online one comes first */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const kinds[] = {"kernels",    "penalties",  "losses",    "methods", "formats",
-                                    "generators", "structures", "templates", NULL};
+                                    "generators", "structures", "templates", "tasks",   NULL};
 
 const char *const *medley_list_kinds(void)
 {
@@ -44,10 +44,11 @@ static void describe_params(medley_listing *listing, const md_param *params)
 LISTER(list_kernels, md_kernels, listing->formula = md_kernels[index]->formula;
        describe_params(listing, md_kernels[index]->params))
 LISTER(list_penalties, md_penalties, listing->formula = md_penalties[index]->formula;
+       listing->weights = md_penalties[index]->weights;
        describe_params(listing, md_penalties[index]->params))
-LISTER(list_methods, md_methods, )
+LISTER(list_methods, md_methods, listing->weights = md_methods[index]->weights)
 LISTER(list_formats, md_formats, )
-LISTER(list_generators, md_generators, )
+LISTER(list_generators, md_generators, listing->format = md_generators[index]->format)
 LISTER(list_structures, md_structures, )
 
 /* Losses of structures, then those of numbers that are not among them. */
@@ -87,9 +88,18 @@ static bool list_templates(medley_listing *listing, size_t index)
     return listing->name != NULL;
 }
 
+static bool list_tasks(medley_listing *listing, size_t index)
+{
+    if (md_tasks[index] == NULL)
+        return false;
+    listing->name = md_tasks[index]->about.name;
+    listing->summary = md_tasks[index]->about.summary;
+    return true;
+}
+
 static bool (*const listers[])(medley_listing *, size_t) = {
-    list_kernels, list_penalties,  list_losses,     list_methods,
-    list_formats, list_generators, list_structures, list_templates};
+    list_kernels,    list_penalties,  list_losses,    list_methods, list_formats,
+    list_generators, list_structures, list_templates, list_tasks};
 
 bool medley_list(medley_listing *listing, const char *kind, size_t index)
 {

@@ -305,7 +305,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
         .gap = run->difference > 0 ? run->difference / run->primal : 0,
         .newton_steps = run->newton_steps,
         .passes = run->passes,
-        .logistic_link = run->outputs > 1 && strcmp(problem->margin_loss->name, "logistic") == 0};
+        .logistic_link = run->outputs > 1 && problem->margin_loss->logistic_link};
     run->trained.plain = &plain;
     run->trained.eta0 = NAN;
     run->trained.objective = run->primal / n;

@@ -6,29 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-medley_status md_parser_allocate(md_parser *parser, medley_error *error)
-{
-    const size_t count = md_arc_templates_count(parser->templates);
-    const size_t weights = count << parser->bits;
-    parser->weights = md_alloc_aligned(weights, sizeof *parser->weights);
-    parser->info = md_calloc(count, sizeof *parser->info);
-    if (parser->weights == NULL || parser->info == NULL)
-        return md_fail_memory(error, weights * sizeof *parser->weights);
-    memset(parser->weights, 0, weights * sizeof *parser->weights);
-    return MEDLEY_OK;
-}
-
-void md_parser_free(md_parser *parser)
-{
-    if (parser == NULL)
-        return;
-    free(parser->weights);
-    free(parser->info);
-    md_arc_templates_free(parser->templates);
-    medley_model_free(parser->labeller);
-    free(parser);
-}
-
 void medley_model_free(medley_model *model)
 {
     if (model == NULL)
@@ -49,8 +26,9 @@ void medley_model_free(medley_model *model)
         free(model->weights[w].values);
     free(model->weights);
     md_features_free(model->features);
-    md_parser_free(model->parser);
-    free(model->task);
+    if (model->own != NULL)
+        model->free_own(model->own);
+    medley_model_free(model->companion);
     free(model->method);
     free(model->loss);
     free(model->penalty);
@@ -65,7 +43,6 @@ void medley_model_free(medley_model *model)
 void md_model_link_summary(medley_model *model)
 {
     medley_summary *summary = &model->summary;
-    summary->task = model->task;
     summary->method = model->method;
     summary->loss = model->loss;
     summary->penalty = model->penalty;
@@ -99,11 +76,6 @@ const char *medley_model_label_name(const medley_model *model, size_t label)
     return label < model->labels.count ? model->labels.items[label] : NULL;
 }
 
-bool medley_model_is_regression(const medley_model *model)
-{
-    return model->space.structure == NULL;
-}
-
 const medley_summary *medley_model_summary(const medley_model *model)
 {
     return &model->summary;
@@ -117,11 +89,6 @@ size_t medley_model_columns(const medley_model *model, const char *name)
         if (strcmp(model->bank.views[v].table, name) == 0)
             return model->bank.views[v].table_columns;
     return 0;
-}
-
-bool medley_model_is_parser(const medley_model *model)
-{
-    return model->parser != NULL;
 }
 
 bool medley_model_reads_words(const medley_model *model)

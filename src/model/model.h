@@ -5,7 +5,6 @@
 #ifndef MD_MODEL_H
 #define MD_MODEL_H
 
-#include "feature/arc.h"
 #include "feature/feature.h"
 #include "gram/gram.h"
 #include "medley/model.h"
@@ -45,20 +44,13 @@ typedef struct md_weights {
 
 #define MD_CONSTANT SIZE_MAX
 
-/* What scores the arcs of a sentence, and labels those of its tree. */
-typedef struct md_parser {
-    md_arc_templates *templates; /* active ones */
-    size_t bits;
-    uint16_t *weights;      /* [templates][2^bits], the upper halves of floats */
-    size_t *info;           /* [templates] of the summary's blocks */
-    size_t tags;            /* column that the templates call upos */
-    medley_model *labeller; /* of relations, on the columns of data/tree_columns.h; NULL: none */
-} md_parser;
+struct md_task;
 
 struct medley_model {
+    const struct md_task *task;
     md_space space;    /* what decodes, and how many labels look back on how many; structure NULL:
-                          regression */
-    md_strings labels; /* none: regression, or trees without relations */
+                          nothing is decoded */
+    md_strings labels; /* may be none */
     size_t outputs; /* columns of the bodies: one for each label; or 1, which is the number that is
                        predicted, or of two labels the score of the second, the first having 0 */
     double *bias;   /* [outputs] or NULL: 0 */
@@ -66,7 +58,6 @@ struct medley_model {
     md_calibration calibration; /* of what the link makes of scores */
     size_t token_columns;       /* of tagged words that the templates were made for */
     size_t label_column;        /* of them: where the label stood, from 1; 0: not known */
-    md_parser *parser;          /* of trees, or NULL */
     md_features *features;      /* of the active templates, or NULL */
     md_weights *weights;        /* [weights_count] */
     size_t weights_count;
@@ -78,20 +69,20 @@ struct medley_model {
     size_t term_count;
     md_body *bodies;
     size_t body_count;
+    void *own; /* what only the task understands, or NULL; free_own frees it */
+    void (*free_own)(void *own);
+    medley_model *companion; /* another model that this one needs (of trees: the relations of arcs),
+                                or NULL */
 
     /* the story */
-    char *task, *method, *loss, *penalty;
+    char *method, *loss, *penalty;
     char **names;              /* [block_count] */
     medley_block_info *blocks; /* [block_count] */
     medley_epoch *epochs;
-    medley_summary summary; /* pointers into the above */
+    medley_summary summary; /* pointers into the above, and the task's name */
 };
 
-/* Room for the weights and infos of the parser's templates. */
-medley_status md_parser_allocate(md_parser *parser, medley_error *error);
-void md_parser_free(md_parser *parser);
-
-/* Points summary's pointers to the model's own arrays. */
+/* Points summary's pointers to the model's own arrays; the name of the task is set with it. */
 void md_model_link_summary(medley_model *model);
 
 /* Rounds wide into new values. Returns 0, or -1 for lack of memory. */

@@ -136,6 +136,7 @@ extern const md_penalty_class md_penalty_block;
 const md_penalty_class md_penalty_block = {
     .name = "block",
     .summary = "non-sparse multiple kernel learning: powers of the norms",
+    .weights = ", the share of its norm to the power of 2 − q under the penalty",
     .formula = "(1/q) sum d b^q",
     .scalar = &block_scalar,
     .params = block_params,

@@ -116,6 +116,8 @@ extern const md_penalty_class md_penalty_elastic;
 const md_penalty_class md_penalty_elastic = {
     .name = "elastic",
     .summary = "elastic net of SpicyMKL: between group-lasso and l2",
+    .weights = ": its norm, divided by 1 − t + t times the norm, as a share of the sum of all "
+               "these; t is that of the penalty",
     .formula = "(1-t) sum d b + t/2 sum d b^2",
     .scalar = &elastic_scalar,
     .params = elastic_params,

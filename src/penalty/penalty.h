@@ -35,6 +35,7 @@ typedef struct md_scalar_penalty {
 
 typedef struct md_penalty_class {
     const char *name, *summary, *formula;
+    const char *weights;             /* how they follow from norms (medley/options.h), or NULL */
     const md_scalar_penalty *scalar; /* NULL: not such a sum */
     const md_param *params;          /* NULL: none */
     size_t state_size;

@@ -194,6 +194,7 @@ extern const md_penalty_class md_penalty_squared_block;
 const md_penalty_class md_penalty_squared_block = {
     .name = "squared-block",
     .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",
+    .weights = ", the share of its norm to the power of 2 − q under the penalty",
     .formula = "1/2 (sum d b^q)^(2/q)",
     .params = squared_block_params,
     .state_size = sizeof(struct squared_block),

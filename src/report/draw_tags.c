@@ -15,8 +15,7 @@ enum { MOST_WORDS = 60, FORM = 1, NO_CHUNK = -1 };
 static const char *word_of(const md_report *report, size_t row)
 {
     const medley_dataset *data = report->options.data;
-    const bool conllu = data->format != NULL && strcmp(data->format, "conllu") == 0;
-    const char *word = medley_dataset_word(data, row, conllu ? FORM : 0);
+    const char *word = medley_dataset_word(data, row, data->head != NULL ? FORM : 0); /* CoNLL-U */
     return word != NULL ? word : "";
 }
 

@@ -24,7 +24,7 @@ static enum kind kind_of(const md_report *report)
     const medley_dataset *data = report->options.data;
     size_t height;
     size_t width;
-    if (medley_model_is_parser(report->model))
+    if (report->prediction->head != NULL)
         return TREES;
     const bool sequences = medley_dataset_sequences(data) > 0;
     if (medley_dataset_image_shape(data, &height, &width))
@@ -38,7 +38,7 @@ static enum kind kind_of(const md_report *report)
 static double inconvenience(const md_report *report, size_t length)
 {
     enum { LONG_TREE = 18, SHORT_TREE = 6 };
-    if (medley_model_is_parser(report->model))
+    if (report->prediction->head != NULL)
         return length > LONG_TREE    ? (double)(length - LONG_TREE)
                : length < SHORT_TREE ? (double)(SHORT_TREE - length)
                                      : 0;

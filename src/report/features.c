@@ -8,8 +8,7 @@ enum { MOST_BLOCKS = 12, MOST_FEATURES = 10 };
 
 static bool present(const md_report *report)
 {
-    return report->model != NULL && report->model->parser == NULL &&
-           report->model->weights_count > 0;
+    return report->model != NULL && report->model->weights_count > 0;
 }
 
 static void write_block(md_html *html, const char *name, const medley_feature *features,

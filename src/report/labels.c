@@ -199,9 +199,9 @@ static medley_status write_section(md_report *report, medley_error *error)
     const size_t shown = count < MOST_SHOWN ? count : MOST_SHOWN;
     md_figure_open(
         html,
-        report->evaluation.has_chunks           ? "Chunks by type, hardest first"
-        : medley_model_is_parser(report->model) ? "Relations, hardest first"
-                                                : "Labels, hardest first",
+        report->evaluation.has_chunks      ? "Chunks by type, hardest first"
+        : report->prediction->head != NULL ? "Relations, hardest first"
+                                           : "Labels, hardest first",
         "full dot: precision, how many of those found are right; hollow: recall, how many "
         "of those there are were found; F1 joins the two");
     const md_axis axis = common_axis(&table);

@@ -4,7 +4,7 @@
 #include "report/report.h"
 
 #include "base/memory.h"
-#include "model/model.h"
+#include "task/predicting.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,8 @@ static medley_status sort_blocks(md_report *report, medley_error *error)
 const char *md_report_block_word(const md_report *report, size_t count)
 {
     const medley_model *model = report->model;
-    if (model != NULL && model->parser != NULL)
-        return count == 1 ? "template" : "templates";
+    if (model != NULL && report->task->block != NULL)
+        return count == 1 ? report->task->block : report->task->blocks;
     if (model != NULL && model->features == NULL && model->weights_count == 0)
         return count == 1 ? "kernel" : "kernels";
     return count == 1 ? "block" : "blocks";
@@ -62,7 +62,7 @@ static medley_status map_gold(md_report *report, medley_error *error)
 {
     const medley_dataset *data = report->options.data;
     const md_strings *labels = &report->model->labels;
-    if (report->model->parser == NULL) {
+    if (report->prediction->head == NULL) {
         report->gold = md_dataset_map_labels(data, labels);
         return report->gold != NULL ? MEDLEY_OK
                                     : md_fail_memory(error, data->rows * sizeof *report->gold);
@@ -79,36 +79,15 @@ static medley_status map_gold(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-static medley_status read_targets(md_report *report, medley_error *error)
-{
-    const medley_dataset *data = report->options.data;
-    report->target = md_calloc(data->rows, sizeof *report->target);
-    if (report->target == NULL)
-        return md_fail_memory(error, data->rows * sizeof *report->target);
-    if (data->label == NULL && data->target != NULL) { /* numbers that came without texts */
-        memcpy(report->target, data->target, data->rows * sizeof *report->target);
-        return MEDLEY_OK;
-    }
-    for (size_t r = 0; r < data->rows; r++) { /* evaluation has refused what is no number */
-        const int32_t label = medley_dataset_label(data, r);
-        if (label < 0 ||
-            !md_parse_double(medley_dataset_label_name(data, (size_t)label), &report->target[r]))
-            report->target[r] = NAN;
-    }
-    return MEDLEY_OK;
-}
-
 static medley_status predict(md_report *report, medley_error *error)
 {
-    const bool labels =
-        !medley_model_is_regression(report->model) && !medley_model_is_parser(report->model);
     medley_evaluate_options measure = MEDLEY_EVALUATE_OPTIONS_INIT;
     measure.threads = report->options.threads;
-    measure.probabilities = labels;
+    measure.probabilities = report->task->has_probabilities;
     measure.tags = report->options.tags;
     medley_predict_options wanted = MEDLEY_PREDICT_OPTIONS_INIT;
     wanted.threads = report->options.threads;
-    wanted.probabilities = labels;
+    wanted.probabilities = report->task->has_probabilities;
     wanted.tags = report->options.tags;
     const medley_dataset *data = report->options.data;
     medley_status status =
@@ -116,8 +95,8 @@ static medley_status predict(md_report *report, medley_error *error)
     if (status >= 0)
         status = medley_predict_with(&report->prediction, report->model, data, &wanted, error);
     if (status >= 0)
-        status = medley_model_is_regression(report->model) ? read_targets(report, error)
-                                                           : map_gold(report, error);
+        status = report->prediction->value != NULL ? md_read_targets(&report->target, data, error)
+                                                   : map_gold(report, error);
     report->measured = status >= 0;
     return status;
 }
@@ -182,7 +161,7 @@ void md_report_example_rows(const md_report *report, size_t example, size_t *fir
 const char *md_report_gold_name(const md_report *report, size_t row)
 {
     const medley_dataset *data = report->options.data;
-    if (report->model->parser != NULL) {
+    if (report->prediction->head != NULL) {
         const char *text = medley_dataset_word(data, row, DEPREL);
         return text != NULL ? text : "";
     }

@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How measures of tuning and paths are written and compared. */
+/* How measures of tuning and paths are written: errors, where low is better, are numbers of any
+ * size; all others are shares. */
 #ifndef MD_MEASURES_H
 #define MD_MEASURES_H
 
 #include "report/figures.h"
 #include <stdbool.h>
-#include <string.h>
-
-/* Errors are numbers of any size and small ones are good; all others are shares. */
-static inline bool md_measure_is_error(const char *measure)
-{
-    return strcmp(measure, "rmse") == 0 || strcmp(measure, "log-loss") == 0;
-}
 
 typedef md_figure (*md_figure_writer)(double value);
 
-static inline md_figure_writer md_measure_text(const char *measure)
+static inline md_figure_writer md_measure_text(bool higher_is_better)
 {
-    return md_measure_is_error(measure) ? md_figure_number : md_figure_percent;
+    return higher_is_better ? md_figure_percent : md_figure_number;
 }
 
-static inline md_figure_writer md_measure_tick(const char *measure)
+static inline md_figure_writer md_measure_tick(bool higher_is_better)
 {
-    return md_measure_is_error(measure) ? md_figure_tick : md_figure_tick_percent;
+    return higher_is_better ? md_figure_tick_percent : md_figure_tick;
 }
 
 #endif

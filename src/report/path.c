@@ -59,7 +59,7 @@ static medley_status collect(struct walk *walk, medley_error *error)
 {
     const medley_path *path = walk->path;
     const size_t n = path->point_count;
-    const bool small_is_good = path->measure != NULL && md_measure_is_error(path->measure);
+    const bool small_is_good = path->measure != NULL && !path->higher_is_better;
     walk->memory = md_calloc(4 * n, sizeof *walk->memory);
     if (walk->memory == NULL)
         return md_fail_memory(error, 4 * n * sizeof *walk->memory);
@@ -296,7 +296,7 @@ static void tell(md_html *html, const struct walk *walk)
         md_html_textf(html, " with %s of %s and %s %s, the best of %zu on the same data.",
                       md_figure_count(best->active).text,
                       md_figure_of(path->block_count, "block", "blocks").text, path->measure,
-                      md_measure_text(path->measure)(best->score).text, path->point_count);
+                      md_measure_text(path->higher_is_better)(best->score).text, path->point_count);
     }
     md_html_close(html);
 }
@@ -317,7 +317,7 @@ static void write_table(md_html *html, const struct walk *walk)
         md_cell_number(html, md_figure_number(point->objective).text);
         md_cell_number(html, md_figure_at_most(point->gap).text);
         md_cell_number(html, path->measure != NULL
-                                 ? md_measure_text(path->measure)(point->score).text
+                                 ? md_measure_text(path->higher_is_better)(point->score).text
                                  : md_figure_number(NAN).text);
         md_cell_number(html, md_figure_number(point->seconds).text);
         md_html_close(html);
@@ -367,7 +367,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (walk.best < walk.path->point_count) {
         char caption[64];
         snprintf(caption, sizeof caption, "Held-out %.40s", walk.path->measure);
-        draw_points(html, &walk, walk.score, caption, md_measure_tick(walk.path->measure));
+        draw_points(html, &walk, walk.score, caption, md_measure_tick(walk.path->higher_is_better));
     }
     md_html_close(html);
     write_table(html, &walk);

@@ -13,6 +13,7 @@ typedef struct md_report {
     md_html html;
     const medley_model *model;     /* NULL: none, and no summary */
     const medley_summary *summary; /* of the model */
+    const medley_task_info *task;  /* of the model */
     medley_report_options options;
     size_t *by_weight; /* [block_count] blocks by falling weight, or by norm if that is uniform */
     bool uniform;      /* all blocks with a weight have the same one, whatever their norms are */
@@ -20,7 +21,7 @@ typedef struct md_report {
     /* the model on options.data */
     bool measured;
     medley_evaluation evaluation;
-    medley_prediction *prediction; /* with probabilities, but for parsers and regressions */
+    medley_prediction *prediction; /* with probabilities, if the task has any */
     int32_t *gold;  /* [rows] right labels (of parsers: relations) in the model's numbering, -1: not
                        known to it; NULL: there are none */
     double *target; /* [rows] of a regression, else NULL */

@@ -8,14 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_task(const md_report *report, const char *task)
-{
-    return strcmp(report->summary->task, task) == 0;
-}
-
 static const char *plural(size_t count, const char *one, const char *many)
 {
     return count == 1 ? one : many;
+}
+
+/* What the task says of the model, with the number of its labels. */
+static void add_phrase(md_text *text, const char *phrase, const md_report *report)
+{
+    static const char LABELS[] = "LABELS";
+    const size_t labels = medley_model_label_count(report->model);
+    const char *place = strstr(phrase, LABELS);
+    if (place == NULL)
+        md_text_addf(text, "%s", phrase);
+    else
+        md_text_addf(text, "%.*s%s%s", (int)(place - phrase), phrase,
+                     md_figure_of(labels, "label", "labels").text, place + strlen(LABELS));
 }
 
 /* ---- title ---- */
@@ -33,16 +41,9 @@ void md_report_title(const md_report *report, md_text *title)
         return;
     }
     const size_t blocks = report->summary->block_count;
-    const size_t labels = medley_model_label_count(report->model);
-    const char *word = md_report_block_word(report, blocks);
-    if (medley_model_is_regression(report->model))
-        md_text_addf(title, "Predicting numbers with %s %s", md_figure_count(blocks).text, word);
-    else if (medley_model_is_parser(report->model))
-        md_text_addf(title, "Parsing with %s %s", md_figure_count(blocks).text, word);
-    else
-        md_text_addf(title, "Telling %s apart with %s %s",
-                     md_figure_of(labels, "label", "labels").text, md_figure_count(blocks).text,
-                     word);
+    add_phrase(title, report->task->title, report);
+    md_text_addf(title, " with %s %s", md_figure_count(blocks).text,
+                 md_report_block_word(report, blocks));
 }
 
 /* ---- the main measure ---- */
@@ -50,7 +51,7 @@ void md_report_title(const md_report *report, md_text *title)
 md_headline md_report_headline(const md_report *report)
 {
     const medley_evaluation *e = &report->evaluation;
-    if (medley_model_is_regression(report->model)) {
+    if (report->target != NULL) {
         if (isfinite(e->r2))
             return (md_headline){"R\xC2\xB2", md_figure_number(e->r2)};
         return (md_headline){"root mean squared error", md_figure_number(e->rmse)};
@@ -70,28 +71,16 @@ static void tell_task(md_report *report)
 {
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    const size_t labels = medley_model_label_count(report->model);
-    const md_figure examples = md_figure_count(s->examples);
-    if (medley_model_is_regression(report->model))
-        md_html_textf(html, "This model predicts numbers. It was learnt from %s %s", examples.text,
-                      plural(s->examples, "example", "examples"));
-    else if (is_task(report, "tree"))
-        md_html_textf(html, "This model finds the head%s of every word. It was learnt from %s %s",
-                      labels > 0 ? " and the relation" : "", examples.text,
-                      plural(s->examples, "sentence", "sentences"));
-    else if (is_task(report, "chain"))
-        md_html_textf(html,
-                      "This model gives each position of a sequence one of %s. It was "
-                      "learnt from %s %s",
-                      md_figure_of(labels, "label", "labels").text, examples.text,
-                      plural(s->examples, "sequence", "sequences"));
-    else
-        md_html_textf(html, "This model tells %s apart. It was learnt from %s %s",
-                      md_figure_of(labels, "label", "labels").text, examples.text,
-                      plural(s->examples, "example", "examples"));
+    const medley_task_info *task = report->task;
+    const bool labelled = task->does_unlabelled == NULL || medley_model_label_count(report->model);
+    md_text does = {0};
+    add_phrase(&does, labelled ? task->does : task->does_unlabelled, report);
+    md_html_textf(html, "This model %s. It was learnt from %s %s", does.data ? does.data : "",
+                  md_figure_count(s->examples).text,
+                  plural(s->examples, task->example, task->examples));
+    md_text_clear(&does);
     if (s->parts > s->examples)
-        md_html_textf(html, " (%s %s)", md_figure_count(s->parts).text,
-                      is_task(report, "tree") ? "words" : "positions");
+        md_html_textf(html, " (%s %s)", md_figure_count(s->parts).text, task->parts);
     const double seconds = s->seconds_kernels + s->seconds_train;
     if (seconds > 0)
         md_html_textf(html, " in %s", md_figure_seconds(seconds).text);
@@ -220,7 +209,7 @@ static void tell_score(md_report *report)
     const medley_evaluation *e = &report->evaluation;
     if (!report->measured)
         return;
-    if (medley_model_is_parser(report->model)) {
+    if (report->prediction->head != NULL) {
         md_html_open(html, "strong");
         md_html_textf(html, "%s of %s", md_figure_count(e->correct).text,
                       md_figure_of(e->parts, "word", "words").text);
@@ -231,7 +220,7 @@ static void tell_score(md_report *report)
             md_html_textf(html, ", and %s the right relation as well",
                           md_figure_percent(e->las).text);
         md_html_text(html, ". ");
-    } else if (medley_model_is_regression(report->model)) {
+    } else if (report->target != NULL) {
         tell_fit(report);
     } else {
         tell_labels(report);
@@ -282,7 +271,7 @@ static void tile_score(md_report *report)
     char below[96] = "";
     const medley_evaluation *e = &report->evaluation;
     const md_headline headline = md_report_headline(report);
-    if (medley_model_is_regression(report->model) && !isfinite(e->rmse))
+    if (report->target != NULL && !isfinite(e->rmse))
         return;
     if (report->options.data_chose)
         snprintf(below, sizeof below, "on data that chose %s", what_data_chose(report));
@@ -292,7 +281,7 @@ static void tile_score(md_report *report)
         snprintf(below, sizeof below, "labels %s", md_figure_percent(e->accuracy).text);
     else if (isfinite(e->exact_match))
         snprintf(below, sizeof below, "whole %s %s",
-                 is_task(report, "tree") ? "sentences" : "sequences",
+                 report->prediction->head != NULL ? "sentences" : "sequences",
                  md_figure_percent(e->exact_match).text);
     else if (isfinite(e->rmse) && isfinite(e->r2))
         snprintf(below, sizeof below, "rmse %s", md_figure_number(e->rmse).text);
@@ -329,8 +318,7 @@ static void tile_time(md_report *report)
         return;
     }
     if (s->parts > s->examples)
-        snprintf(below, sizeof below, "%s %s", md_figure_count(s->parts).text,
-                 is_task(report, "tree") ? "words" : "positions");
+        snprintf(below, sizeof below, "%s %s", md_figure_count(s->parts).text, report->task->parts);
     tile(&report->html, "learnt from", md_figure_count(s->examples).text, below);
 }
 

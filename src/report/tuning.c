@@ -48,7 +48,7 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
                        bool wide)
 {
     md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, tuning->options[0]),
-                      .y = MD_AXIS_INIT(md_measure_tick(tuning->measure), ""),
+                      .y = MD_AXIS_INIT(md_measure_tick(tuning->higher_is_better), ""),
                       .height = 260,
                       .above = 12,
                       .label =
@@ -130,7 +130,7 @@ static void map_cell(md_html *html, const medley_tuning *tuning, size_t t, const
     md_html_open_class(html, "td", class.text);
     md_html_textf(html, "%s%s%s", t == tuning->best ? "★ " : "",
                   t == tuning->one_error && t != tuning->best ? "◆ " : "",
-                  md_measure_text(tuning->measure)(mean).text);
+                  md_measure_text(tuning->higher_is_better)(mean).text);
     md_html_close(html);
 }
 
@@ -224,8 +224,8 @@ static void name_trial(md_html *html, const medley_tuning *tuning, size_t t)
 static void write_trials(md_html *html, const medley_tuning *tuning, const size_t *order)
 {
     md_axis axis = MD_AXIS_INIT(md_figure_tick, "");
-    const md_figure_writer text = md_measure_text(tuning->measure);
-    const md_figure_writer tick = md_measure_tick(tuning->measure);
+    const md_figure_writer text = md_measure_text(tuning->higher_is_better);
+    const md_figure_writer tick = md_measure_tick(tuning->higher_is_better);
     for (size_t t = 0; t < tuning->trial_count; t++) {
         md_axis_include(&axis, tuning->trials[t].mean - tuning->trials[t].standard_error);
         md_axis_include(&axis, tuning->trials[t].mean + tuning->trials[t].standard_error);
@@ -292,7 +292,7 @@ static void tell(md_html *html, const medley_tuning *tuning)
     }
     md_html_close(html);
     md_html_textf(html, " with %s %s.", tuning->measure,
-                  md_measure_text(tuning->measure)(best->mean).text);
+                  md_measure_text(tuning->higher_is_better)(best->mean).text);
     md_html_close(html);
 }
 

@@ -180,18 +180,34 @@ static bool are_shares_of_norms(const medley_summary *s)
     return true;
 }
 
+static bool find_listing(medley_listing *listing, const char *kind, const char *name, size_t length)
+{
+    for (size_t i = 0; medley_list(listing, kind, i); i++)
+        if (strlen(listing->name) == length && strncmp(listing->name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* The penalty of a text such as "0.5*block(q=1.5)"; false: there are several terms. */
+static bool find_penalty(medley_listing *listing, const char *text)
+{
+    const char *factor = strchr(text, '*');
+    const char *name = factor != NULL ? factor + 1 : text;
+    return strchr(text, '+') == NULL &&
+           find_listing(listing, "penalties", name, strcspn(name, "("));
+}
+
 /* Weights follow from norms in the way of the penalty: norm / slope of the penalty there. */
 static void tell_meaning(md_report *report)
 {
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    const bool one_term = strchr(s->penalty, '+') == NULL;
-    const bool bare = strchr(s->penalty, '(') == NULL; /* with the default of its parameter */
-    const bool power = strstr(s->penalty, "block") != NULL && one_term;
-    const bool elastic =
-        strstr(s->penalty, "elastic") != NULL && strstr(s->penalty, "-mkl") == NULL && one_term;
-    if (strcmp(s->method, "lp-beta") == 0)
-        md_html_text(html, "Each block has a weight, that of its machine among those of all. ");
+    medley_listing method;
+    medley_listing penalty;
+    const bool known = find_penalty(&penalty, s->penalty);
+    const bool bare = strchr(s->penalty, '(') == NULL; /* with the defaults of its parameters */
+    if (find_listing(&method, "methods", s->method, strlen(s->method)) && method.weights != NULL)
+        md_html_textf(html, "Each block has a weight%s. ", method.weights);
     else if (report->uniform)
         md_html_textf(html,
                       "Under the penalty %s all blocks have the same weight; what each of them "
@@ -200,16 +216,9 @@ static void tell_meaning(md_report *report)
     else if (are_shares_of_norms(s))
         md_html_text(html,
                      "Each block has a weight, the share of its norm in the sum of all norms. ");
-    else if (power)
-        md_html_textf(html,
-                      "Each block has a weight, the share of its norm to the power of 2 − q under "
-                      "the penalty %s%s. ",
-                      s->penalty, bare ? "(q=1.5)" : "");
-    else if (elastic)
-        md_html_textf(html,
-                      "Each block has a weight: its norm, divided by 1 − t + t times the norm, as "
-                      "a share of the sum of all these; t is that of the penalty %s%s. ",
-                      s->penalty, bare ? "(t=0.5)" : "");
+    else if (known && penalty.weights != NULL)
+        md_html_textf(html, "Each block has a weight%s %s%s%s%s. ", penalty.weights, s->penalty,
+                      bare ? "(" : "", bare ? penalty.parameters : "", bare ? ")" : "");
     else
         md_html_textf(html,
                       "Each block has a weight: its norm, divided by the slope of the penalty %s "

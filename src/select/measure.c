@@ -6,41 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static double accuracy_of(const medley_evaluation *e)
-{
-    return e->accuracy;
-}
-
-static double f1_of(const medley_evaluation *e)
-{
-    return e->has_chunks ? e->chunk_f1 : NAN;
-}
-
-static double log_loss_of(const medley_evaluation *e)
-{
-    return e->log_loss;
-}
-
-static double exact_match_of(const medley_evaluation *e)
-{
-    return e->exact_match;
-}
-
-static double rmse_of(const medley_evaluation *e)
-{
-    return e->rmse;
-}
-
-static double uas_of(const medley_evaluation *e)
-{
-    return e->uas;
-}
-
-static double las_of(const medley_evaluation *e)
-{
-    return e->las;
-}
-
 /* ---- what data must have to be measured; NULL: they have it ---- */
 
 static const char *without_sequences(const medley_dataset *data, const medley_options *options)
@@ -69,14 +34,15 @@ static const char *without_relations(const medley_dataset *data, const medley_op
                : "the trees have no relations, or --unlabelled leaves them out; use uas";
 }
 
+#define AT(field) offsetof(medley_evaluation, field)
 static const md_measure measures[] = {
-    {"accuracy", true, false, accuracy_of, NULL},
-    {"f1", true, false, f1_of, without_chunks},
-    {"log-loss", false, true, log_loss_of, NULL},
-    {"exact-match", true, false, exact_match_of, without_sequences},
-    {"rmse", false, false, rmse_of, NULL},
-    {"uas", true, false, uas_of, NULL},
-    {"las", true, false, las_of, without_relations},
+    {"accuracy", true, false, AT(accuracy), NULL},
+    {"f1", true, false, AT(chunk_f1), without_chunks},
+    {"log-loss", false, true, AT(log_loss), NULL},
+    {"exact-match", true, false, AT(exact_match), without_sequences},
+    {"rmse", false, false, AT(rmse), NULL},
+    {"uas", true, false, AT(uas), NULL},
+    {"las", true, false, AT(las), without_relations},
 };
 enum { MEASURES = sizeof measures / sizeof *measures };
 
@@ -131,7 +97,7 @@ medley_status md_measure_model(double *value, const md_measure *measure, const m
     const medley_status status = medley_evaluate_with(&evaluation, model, held, &options, error);
     if (status < 0)
         return status;
-    *value = measure->of(&evaluation);
+    memcpy(value, (const char *)&evaluation + measure->place, sizeof *value);
     medley_evaluation_clear(&evaluation);
     if (isnan(*value))
         return md_fail(error, MEDLEY_BAD_INPUT, "measure %s is not defined on the held-out part",

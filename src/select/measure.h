@@ -10,7 +10,7 @@ typedef struct md_measure {
     const char *name;
     bool higher_is_better;
     bool probabilities; /* must be asked for */
-    double (*of)(const medley_evaluation *evaluation);
+    size_t place;       /* of its value in an evaluation */
 
     /* Why it cannot be, of such data; NULL: it can. */
     const char *(*objection)(const medley_dataset *data, const medley_options *options);

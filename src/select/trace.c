@@ -158,6 +158,7 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
     if (held_out != NULL) {
         MEDLEY_TRY(md_measure_find(&trace->measure, NULL, train, options, error));
         trace->path.measure = trace->measure->name;
+        trace->path.higher_is_better = trace->measure->higher_is_better;
     }
     *path = &trace->path; /* for take to look at */
     MEDLEY_TRY(medley_fit_path(train, options, how, note, trace, observer, error));

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "block/arc_weights.h"
+#include "task/parser.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,13 +249,14 @@ medley_status md_arcs_build(medley_model *model, const md_problem *problem, cons
                             size_t count, medley_error *error)
 {
     const arc_source *arcs = arcs_of(problem->source);
-    md_parser *parser = model->parser = md_calloc(1, sizeof *parser);
-    if (parser == NULL)
-        return md_fail_memory(error, sizeof *parser);
+    medley_status status = md_parser_create(model, error);
+    if (status < 0)
+        return status;
+    md_parser *parser = model->own;
     parser->tags = arcs->tags;
     parser->bits = arcs->bits;
     model->token_columns = problem->train->token_columns;
-    const medley_status status = copy_templates(parser, arcs, problem, learnt, count, error);
+    status = copy_templates(parser, arcs, problem, learnt, count, error);
     if (status < 0)
         return status;
     const float least = find_least(learnt, count, md_arc_templates_count(parser->templates));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sequences of labels: those of neighbours have a say in each. */
+#include "task/predicting.h"
 #include "task/problem.h"
 
 static bool fits(const medley_options *options, const medley_dataset *data)
@@ -35,4 +36,17 @@ const md_task md_task_chain = {
     .prepare_dev = md_labels_prepare_dev,
     .build = md_labels_build,
     .outputs = md_labels_of,
+    .info = {.title = "Telling LABELS apart",
+             .does = "gives each position of a sequence one of LABELS",
+             .example = "sequence",
+             .examples = "sequences",
+             .parts = "positions",
+             .has_labels = true,
+             .has_probabilities = true},
+    .check_request = md_refuse_tags,
+    .predict = md_labels_predict,
+    .check_truth = md_labels_check_truth,
+    .compare = md_labels_compare,
+    .least_labels = 1,
+    .most_labels = MD_MOST_LABELS,
 };

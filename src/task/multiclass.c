@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any number of labels. */
+#include "task/predicting.h"
 #include "task/problem.h"
 
 #include <math.h>
@@ -49,4 +50,17 @@ const md_task md_task_multiclass = {
     .prepare_dev = md_labels_prepare_dev,
     .build = md_labels_build,
     .outputs = md_labels_of,
+    .info = {.title = "Telling LABELS apart",
+             .does = "tells LABELS apart",
+             .example = "example",
+             .examples = "examples",
+             .parts = "rows",
+             .has_labels = true,
+             .has_probabilities = true},
+    .check_request = md_refuse_tags,
+    .predict = md_labels_predict,
+    .check_truth = md_labels_check_truth,
+    .compare = md_labels_compare,
+    .least_labels = 1,
+    .most_labels = MD_MOST_LABELS,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers. They have no structure: one score is the prediction. */
+#include "task/predicting.h"
 #include "task/problem.h"
 
 #include <math.h>
@@ -66,4 +67,14 @@ const md_task md_task_regression = {
     .check = check,
     .describe = describe,
     .templates = &md_word_templates,
+    .info = {.title = "Predicting numbers",
+             .does = "predicts numbers",
+             .example = "example",
+             .examples = "examples",
+             .parts = "rows",
+             .has_certificate = true},
+    .check_request = md_regression_check_request,
+    .predict = md_regression_predict,
+    .check_truth = md_regression_check_truth,
+    .compare = md_regression_compare,
 };

@@ -81,6 +81,6 @@ medley_status md_relations_join(medley_model *model, medley_model *relations, me
         if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
             return md_fail_memory(error, strlen(labels->items[l]));
     model->space.shape.labels = labels->count;
-    model->parser->labeller = relations;
+    model->companion = relations;
     return MEDLEY_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dependency trees: every word of a sentence has a head, found by the features of arcs (arcs.c),
  * and the relation to it by a second model (relations.c). */
+#include "task/parser.h"
+#include "task/predicting.h"
 #include "task/problem.h"
 
 #include "base/memory.h"
@@ -141,4 +143,26 @@ const md_task md_task_tree = {
     .companion = "relations",
     .build = build,
     .outputs = heads_of,
+    .info = {.title = "Parsing",
+             .does = "finds the head and the relation of every word",
+             .does_unlabelled = "finds the head of every word",
+             .example = "sentence",
+             .examples = "sentences",
+             .parts = "words",
+             .block = "template",
+             .blocks = "templates",
+             .no_features =
+                 "features of arcs are hashed and have no texts; their templates are above",
+             .no_scores = "the model parses: its scores are of arcs, not of labels",
+             .has_labels = true,
+             .has_heads = true},
+    .check_request = md_tree_check_request,
+    .predict = md_tree_predict,
+    .check_truth = md_tree_check_truth,
+    .compare = md_tree_compare,
+    .most_labels = MD_MOST_LABELS,
+    .section = "trees",
+    .pack = md_parser_pack,
+    .unpack = md_parser_unpack,
+    .companion_fits = md_labeller_fits,
 };

@@ -3,7 +3,7 @@
 #ifndef TESTS_MODEL_DAMAGE_H
 #define TESTS_MODEL_DAMAGE_H
 
-#include "model/file.h"
+#include "file/file.h"
 #include "model/model_cases.h"
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -113,6 +113,7 @@ static void parts_that_do_not_belong_together_are_refused(void **state)
         const char *phrase;
     } cases[] = {{NUMBERS, give_labels, "damaged (labels)"},
                  {TWO_LABELS, take_labels, "damaged (labels)"},
+                 {NUMBERS, give_weights, "damaged (weights)"},
                  {TWO_LABELS, give_weights, "damaged (weights)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct model_case given = {DENSE, "kernel=linear", cases[i].origin};

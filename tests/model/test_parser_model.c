@@ -4,7 +4,12 @@
 #include "model/parser_case.h"
 
 #include "data/trees.h"
-#include "model/model.h"
+#include "task/parser.h"
+
+static const md_parser *parser_of(const medley_model *model)
+{
+    return model->own;
+}
 
 static medley_model *load(const char *path)
 {
@@ -65,9 +70,9 @@ static void trees_are_learnt_and_survive_files(void **state)
         assert_true(loaded->space.shape.many_roots == many);
         assert_true(loaded->space.shape.projective == (strstr(ways[i], "projective") != NULL));
         assert_int_equal(medley_model_label_count(loaded) == 0, unlabelled);
-        for (size_t t = 0; t < md_arc_templates_count(loaded->parser->templates); t++)
-            assert_string_equal(md_arc_templates_name(loaded->parser->templates, t),
-                                loaded->summary.blocks[loaded->parser->info[t]].name);
+        for (size_t t = 0; t < md_arc_templates_count(parser_of(loaded)->templates); t++)
+            assert_string_equal(md_arc_templates_name(parser_of(loaded)->templates, t),
+                                loaded->summary.blocks[parser_of(loaded)->info[t]].name);
         for (int known = 0; known < 2; known++) {
             const medley_dataset *data = known ? train : fresh;
             medley_prediction *before = predict(model, data);
@@ -306,7 +311,7 @@ static void tags_come_from_the_column_that_is_named(void **state)
     assert_non_null(strstr(error.message, "colour"));
     medley_model *by_number = fit_parser(train, NULL, "unlabelled=yes epochs=10 tags=5");
     medley_model *loaded = pass_through_file(by_number);
-    assert_int_equal(loaded->parser->tags, 4);
+    assert_int_equal(parser_of(loaded)->tags, 4);
     medley_model_free(loaded);
     medley_model_free(model);
     medley_model_free(by_number);

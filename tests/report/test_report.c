@@ -189,8 +189,8 @@ static void paths_and_tunings_need_no_model(void **state)
                                         .weights = weights[p],
                                         .norms = weights[p]};
     }
-    const medley_path path = {"binary", "spicy", "logistic", "mkl", "accuracy",
-                              names,    BLOCKS,  points,     POINTS};
+    const medley_path path = {"binary", "spicy", "logistic", "mkl",  "accuracy",
+                              true,     names,   BLOCKS,     points, POINTS};
     const char *const first[] = {"0.1", "<mkl>"};
     const char *const second[] = {"10", "<mkl>"};
     const double folds[] = {0.5, 0.7};

@@ -374,7 +374,7 @@ static void numbers_of_lines_stay_near_them(void **state)
                                         .norms = weights[p]};
     }
     medley_path path = {"binary", "spicy", "logistic", "group-lasso", NULL,
-                        names,    LINES,   points,     POINTS};
+                        false,    names,   LINES,      points,        POINTS};
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.path = &path;
     char *html = report_text(NULL, &options);

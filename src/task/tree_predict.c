@@ -4,7 +4,8 @@
  *
  * Sentences are scored some at a time, template by template: the part of a table that they look up
  * is then in the cache for most of them. */
-#include "model/parse.h"
+#include "task/parser.h"
+#include "task/predicting.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -24,6 +25,7 @@ struct chunk {
 
 struct parsing {
     const medley_model *model;
+    const md_parser *parser; /* of the model */
     const medley_dataset *dataset;
     size_t tags; /* column */
     int32_t *head;
@@ -83,7 +85,7 @@ static medley_status parse_sentences(const struct parsing *parsing, const struct
 {
     medley_status status = MEDLEY_OK;
     const medley_dataset *dataset = parsing->dataset;
-    const md_parser *parser = parsing->model->parser;
+    const md_parser *parser = parsing->parser;
     const md_space *space = &parsing->model->space;
     const md_arc_source source = {
         .dataset = dataset, .first = chunk->first, .count = chunk->count, .tags = parsing->tags};
@@ -160,9 +162,8 @@ static medley_status label_arcs(medley_prediction *prediction, const struct pars
     medley_dataset *derived = NULL;
     medley_prediction *labels = NULL;
     const medley_dataset *dataset = parsing->dataset;
-    const medley_model *labeller = parsing->model->parser->labeller;
     MEDLEY_TRY(md_tree_columns(&derived, dataset, prediction->head, parsing->tags, error));
-    MEDLEY_TRY(medley_predict(&labels, labeller, derived, threads, error));
+    MEDLEY_TRY(medley_predict(&labels, parsing->model->companion, derived, threads, error));
     memcpy(prediction->label, labels->label, dataset->rows * sizeof *prediction->label);
 done:
     medley_prediction_free(labels);
@@ -170,27 +171,54 @@ done:
     return status;
 }
 
-medley_status md_parse(medley_prediction *prediction, const medley_model *model,
-                       const medley_dataset *dataset, const medley_predict_options *options,
-                       size_t threads, medley_error *error)
+medley_status md_tree_check_request(const medley_predict_options *options, medley_error *error)
+{
+    if (!options->probabilities && options->best == 0 && !options->keep_labels)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                   "the model parses: it predicts one tree for each sentence; leave out --%s",
+                   options->probabilities ? "proba"
+                   : options->best > 0    ? "best"
+                                          : "constrain");
+}
+
+static medley_status make_room(medley_prediction *prediction, medley_error *error)
+{
+    const size_t rows = prediction->rows;
+    const bool labels = prediction->labels > 0;
+    prediction->head = md_calloc(rows, sizeof *prediction->head);
+    prediction->label = labels ? md_calloc(rows, sizeof *prediction->label) : NULL;
+    return prediction->head != NULL && (!labels || prediction->label != NULL)
+               ? MEDLEY_OK
+               : md_fail_memory(error, rows * sizeof(int32_t));
+}
+
+medley_status md_tree_predict(medley_prediction *prediction, const md_request *request,
+                              medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
-    struct parsing parsing = {
-        .model = model, .dataset = dataset, .tags = model->parser->tags, .head = prediction->head};
+    const medley_dataset *dataset = request->dataset;
+    const size_t threads = request->options.threads;
+    const md_parser *parser = request->model->own;
+    MEDLEY_TRY(make_room(prediction, error));
+    struct parsing parsing = {.model = request->model,
+                              .parser = parser,
+                              .dataset = dataset,
+                              .tags = parser->tags,
+                              .head = prediction->head};
     if (dataset->token_columns != MD_ARC_COLUMNS ||
         (dataset->sequence_count == 0 && dataset->rows > 0))
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                           "the model parses sentences of CoNLL-U, and these data are none; check "
                           "--format");
     MEDLEY_TRY(check_lengths(dataset, error));
-    if (options->tags != NULL)
-        MEDLEY_TRY(md_arc_column(&parsing.tags, options->tags, error));
+    if (request->options.tags != NULL)
+        MEDLEY_TRY(md_arc_column(&parsing.tags, request->options.tags, error));
     MEDLEY_TRY(find_heads(&parsing, threads, error));
     prediction->seconds_score = md_clock_seconds() - start;
-    if (model->parser->labeller != NULL)
+    if (request->model->companion != NULL)
         MEDLEY_TRY(label_arcs(prediction, &parsing, threads, error));
-    prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
 done:
     return status;
 }

@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The section of a parser: templates, tables of weights and the model that labels arcs. Of a table
- * are kept a bit for each slot that is not zero, and these slots' values. */
-#include "model/file.h"
+/* Parsers, and their section of model files: templates and tables of weights. Of a table are kept a
+ * bit for each slot that is not zero, and these slots' values. */
+#include "task/parser.h"
 
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
+
+medley_status md_parser_create(medley_model *model, medley_error *error)
+{
+    model->own = md_calloc(1, sizeof(md_parser));
+    model->free_own = md_parser_free;
+    return model->own != NULL ? MEDLEY_OK : md_fail_memory(error, sizeof(md_parser));
+}
+
+medley_status md_parser_allocate(md_parser *parser, medley_error *error)
+{
+    const size_t count = md_arc_templates_count(parser->templates);
+    const size_t weights = count << parser->bits;
+    parser->weights = md_alloc_aligned(weights, sizeof *parser->weights);
+    parser->info = md_calloc(count, sizeof *parser->info);
+    if (parser->weights == NULL || parser->info == NULL)
+        return md_fail_memory(error, weights * sizeof *parser->weights);
+    memset(parser->weights, 0, weights * sizeof *parser->weights);
+    return MEDLEY_OK;
+}
+
+void md_parser_free(void *own)
+{
+    md_parser *parser = own;
+    free(parser->weights);
+    free(parser->info);
+    md_arc_templates_free(parser->templates);
+    free(parser);
+}
+
+/* ---- the section ---- */
 
 enum { WORD_BITS = 32, MOST_BITS = 30, LEAST_BITS = 5 };
 
@@ -32,10 +62,9 @@ static void pack_table(md_text *out, const uint16_t *table, size_t slots)
     free(values);
 }
 
-medley_status md_parser_pack(md_text *out, const md_parser *parser, medley_error *error)
+void md_parser_pack(md_text *out, const void *own)
 {
-    md_text labeller = {0};
-    medley_status status = MEDLEY_OK;
+    const md_parser *parser = own;
     md_pack_u64(out, parser->tags);
     md_pack_u64(out, parser->bits);
     md_arc_templates_pack(out, parser->templates);
@@ -43,12 +72,6 @@ medley_status md_parser_pack(md_text *out, const md_parser *parser, medley_error
         md_pack_u64(out, parser->info[t]);
         pack_table(out, parser->weights + (t << parser->bits), (size_t)1 << parser->bits);
     }
-    if (parser->labeller != NULL)
-        status = md_model_pack(&labeller, parser->labeller, error);
-    md_pack_u64(out, labeller.length);
-    md_text_add(out, labeller.data, labeller.length);
-    md_text_clear(&labeller);
-    return status;
 }
 
 /* table: zeros */
@@ -72,34 +95,13 @@ static void unpack_table(md_unpack *in, uint16_t *table, size_t slots)
     free(values);
 }
 
-static medley_status unpack_labeller(medley_model *model, md_unpack *in, medley_error *error)
-{
-    const size_t length = md_unpack_count(in, 1);
-    medley_model **labeller = &model->parser->labeller;
-    if (in->bad || length == 0) {
-        in->bad = in->bad || model->labels.count > 0;
-        return MEDLEY_OK;
-    }
-    medley_error inner = {0}; /* the caller tells of damage, and where */
-    const medley_status status = md_model_unpack(labeller, in->data + in->position, length, &inner);
-    if (status < 0) {
-        in->bad = status != MEDLEY_FAILED; /* which is for lack of memory */
-        return in->bad ? MEDLEY_OK : md_fail(error, status, "%s", inner.message);
-    }
-    in->position += length;
-    in->bad = (*labeller)->parser != NULL || (*labeller)->labels.count != model->labels.count ||
-              (*labeller)->space.structure == NULL || (*labeller)->features == NULL;
-    for (size_t l = 0; !in->bad && l < model->labels.count; l++)
-        in->bad = strcmp((*labeller)->labels.items[l], model->labels.items[l]) != 0;
-    return MEDLEY_OK;
-}
-
 medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error)
 {
     medley_error inner = {0}; /* the caller tells of damage, and where */
-    md_parser *parser = model->parser = md_calloc(1, sizeof *parser);
-    if (parser == NULL)
-        return md_fail_memory(error, sizeof *parser);
+    const medley_status created = md_parser_create(model, error);
+    if (created < 0)
+        return created;
+    md_parser *parser = model->own;
     parser->tags = md_unpack_u64(in);
     parser->bits = md_unpack_u64(in);
     in->bad = in->bad || parser->tags >= MD_ARC_COLUMNS || parser->bits < LEAST_BITS ||
@@ -124,5 +126,16 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
         if (!in->bad)
             unpack_table(in, parser->weights + t * slots, slots);
     }
-    return in->bad ? MEDLEY_OK : unpack_labeller(model, in, error);
+    return MEDLEY_OK;
+}
+
+bool md_labeller_fits(const medley_model *model)
+{
+    const medley_model *labeller = model->companion;
+    if (labeller == NULL)
+        return model->labels.count == 0;
+    bool same = labeller->labels.count == model->labels.count;
+    for (size_t l = 0; same && l < model->labels.count; l++)
+        same = strcmp(labeller->labels.items[l], model->labels.items[l]) == 0;
+    return same && labeller->space.structure != NULL && labeller->features != NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The section of templates and explicit weights. Weights are kept in full, or as places and values
  * where most of them are zero. */
-#include "model/file.h"
+#include "file/file.h"
 
 #include "base/memory.h"
 #include <stdlib.h>
@@ -100,8 +100,8 @@ static medley_status unpack_one(medley_model *model, md_weights *weights, md_unp
     weights->block = md_unpack_u64(in);
     weights->rows = md_unpack_u64(in);
     const uint64_t count = md_unpack_u64(in);
-    if (in->bad || kind >= MD_PART_KINDS || weights->info >= model->summary.block_count ||
-        !fits(model, weights)) {
+    if (in->bad || space->structure == NULL || kind >= MD_PART_KINDS ||
+        weights->info >= model->summary.block_count || !fits(model, weights)) {
         in->bad = true;
         return MEDLEY_OK;
     }

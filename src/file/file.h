@@ -3,14 +3,24 @@
 #ifndef MD_FILE_H
 #define MD_FILE_H
 
-#include "base/pack.h"
-#include "model/model.h"
+#include "task/task.h"
 
 /* The version that is written, and the oldest one that is read. */
 enum { MD_FILE_VERSION = 4, MD_FILE_OLDEST = 2 };
 
-/* Sections of every file, and all that a file may have. */
-enum { MD_SECTION_COUNT = 5, MD_SECTIONS_KNOWN = 7 };
+/* In this order: those of every file, then of calibrated models, of tasks that keep something. */
+enum {
+    MD_SECTION_STORY,
+    MD_SECTION_KERNELS,
+    MD_SECTION_POINTS,
+    MD_SECTION_BODIES,
+    MD_SECTION_WEIGHTS,
+    MD_SECTION_COUNT,
+    MD_SECTION_PROBA = MD_SECTION_COUNT,
+    MD_SECTION_OWN,
+    MD_SECTIONS_KNOWN
+};
+extern const char *const md_section_names[MD_SECTION_OWN]; /* the last one is the task's */
 
 #define MD_FILE_MAGIC "MEDLEY\r\n" /* 8 bytes; \r\n shows a transfer in text mode */
 
@@ -18,14 +28,13 @@ enum { MD_SECTION_COUNT = 5, MD_SECTIONS_KNOWN = 7 };
  * u64 offset, u64 length, u64 crc32; then u64 crc32 of everything before. It stays like this in
  * all versions, so that an old program can tell a newer file from a damaged one. */
 #define MD_HEADER_BYTES(sections) (32 + 32 * (size_t)(sections) + 8)
-/* Larger numbers in a file are damage. */
-enum { MD_MOST_ORDER = 2, MD_MOST_LABELS = 1 << 20 };
+enum { MD_MOST_ORDER = 2 }; /* a larger number in a file is damage */
 
 enum { MD_SECTIONS_MOST = 64, MD_SECTION_ALIGN = 64 };
 
-/* "story" "kernels" "points" "bodies" "weights", of calibrated models "proba", of parsers "trees";
- * in this order. */
-extern const char *const md_section_names[MD_SECTIONS_KNOWN];
+void md_pack_doubles(md_text *out, const double *values, size_t count);
+/* Finite numbers, of which so many are known to follow; NULL if bad. */
+double *md_unpack_doubles(md_unpack *in, size_t count);
 
 /* The sections of coefficients, and of templates and explicit weights. Reading sets in->bad where
  * bytes make no sense and returns a failure only for lack of memory. */
@@ -34,12 +43,5 @@ medley_status md_bodies_unpack(medley_model *model, md_unpack *in, uint64_t vers
                                medley_error *error);
 void md_weights_pack(md_text *out, const medley_model *model);
 medley_status md_weights_unpack(medley_model *model, md_unpack *in, medley_error *error);
-medley_status md_parser_pack(md_text *out, const md_parser *parser, medley_error *error);
-medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error);
-
-/* A model within another one's section: the bytes of a file of its own. */
-medley_status md_model_pack(md_text *out, const medley_model *model, medley_error *error);
-medley_status md_model_unpack(medley_model **model, const char *data, size_t length,
-                              medley_error *error);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The section of coefficients: what the outputs are, the bias, bodies and the terms that use them.
  * Wide bodies are kept as doubles, so that the certificate is one of the saved model. */
-#include "model/file.h"
+#include "file/file.h"
 
 #include "base/memory.h"
 #include <math.h>
 #include <string.h>
 
-static void pack_doubles(md_text *out, const double *values, size_t count)
+void md_pack_doubles(md_text *out, const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         md_pack_f64(out, values[i]);
@@ -20,14 +20,14 @@ void md_bodies_pack(md_text *out, const medley_model *model)
     md_pack_u64(out, outputs);
     md_pack_u64(out, model->link);
     md_pack_u64(out, biases);
-    pack_doubles(out, model->bias, biases);
+    md_pack_doubles(out, model->bias, biases);
     md_pack_u64(out, model->body_count);
     for (size_t b = 0; b < model->body_count; b++) {
         const md_body *body = &model->bodies[b];
         md_pack_u64(out, body->rows);
         md_pack_u64(out, body->wide != NULL);
         if (body->wide != NULL)
-            pack_doubles(out, body->wide, body->rows * outputs);
+            md_pack_doubles(out, body->wide, body->rows * outputs);
         else
             md_pack_floats(out, body->values, body->rows * outputs);
     }
@@ -39,8 +39,7 @@ void md_bodies_pack(md_text *out, const medley_model *model)
     }
 }
 
-/* Finite numbers, of which so many are known to follow; NULL if bad. */
-static double *unpack_doubles(md_unpack *in, size_t count)
+double *md_unpack_doubles(md_unpack *in, size_t count)
 {
     double *values = in->bad ? NULL : md_calloc(count, sizeof *values);
     in->no_memory = in->no_memory || (!in->bad && values == NULL);
@@ -56,8 +55,7 @@ static double *unpack_doubles(md_unpack *in, size_t count)
 static bool outputs_fit(const medley_model *model)
 {
     const size_t labels = model->labels.count;
-    const md_structure *structure = model->space.structure;
-    if (structure != NULL && strcmp(structure->name, "tree") == 0) /* relations are elsewhere */
+    if (model->task->section != NULL) /* which has what scores */
         return model->outputs == 1;
     if (model->outputs == labels && labels > 0)
         return true;
@@ -76,7 +74,7 @@ static void unpack_outputs(medley_model *model, md_unpack *in)
     model->link = (md_link)link;
     in->bad = !outputs_fit(model);
     if (biases > 0)
-        model->bias = unpack_doubles(in, biases);
+        model->bias = md_unpack_doubles(in, biases);
 }
 
 static void unpack_body(md_body *body, size_t outputs, md_unpack *in, uint64_t version)
@@ -93,7 +91,7 @@ static void unpack_body(md_body *body, size_t outputs, md_unpack *in, uint64_t v
         body->values = md_unpack_floats(in, rows * outputs);
         return;
     }
-    body->wide = unpack_doubles(in, rows * outputs);
+    body->wide = md_unpack_doubles(in, rows * outputs);
     if (!in->bad && md_body_round(body, outputs) != 0)
         in->bad = in->no_memory = true;
 }

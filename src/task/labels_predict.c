@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prediction: the scores of new data become labels, probabilities or numbers. */
-#include "model/parse.h"
-#include "model/score.h"
+/* Labels: the scores of rows become the best labels of rows or sequences, and probabilities. */
+#include "task/predicting.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "structure/structure.h"
+#include "model/score.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +25,11 @@ struct decoder {
 struct decoding {
     const medley_model *model;
     const medley_dataset *dataset;
-    const md_feature_ids *ids;
-    medley_prediction *prediction;
     const medley_predict_options *options;
+    medley_prediction *prediction;
+    md_feature_ids ids;
     const int32_t *given; /* [rows] labels that are known, or NULL */
-    size_t sequences, longest;
+    size_t longest;
     struct decoder *decoders; /* [threads] */
 };
 
@@ -51,7 +50,7 @@ static void fill_scores(const struct decoding *d, size_t first, size_t length, f
         const md_weights *weights = &d->model->weights[w];
         const md_groups groups = space->structure->groups(space->shape, length, weights->kind);
         if (weights->kind != MD_ROW_PARTS)
-            md_weights_score(weights, d->ids, first + groups.row, groups.count,
+            md_weights_score(weights, &d->ids, first + groups.row, groups.count,
                              score + groups.first);
     }
 }
@@ -112,8 +111,8 @@ static void decode_chunk(void *context, size_t chunk, size_t worker)
     const md_space *space = &d->model->space;
     const size_t labels = space->shape.labels;
     const size_t begin = chunk * CHUNK_SEQUENCES;
-    const size_t end =
-        d->sequences - begin < CHUNK_SEQUENCES ? d->sequences : begin + CHUNK_SEQUENCES;
+    const size_t left = d->prediction->sequences - begin;
+    const size_t end = begin + (left < CHUNK_SEQUENCES ? left : CHUNK_SEQUENCES);
     for (size_t s = begin; s < end; s++) {
         const size_t first = first_row(d, s);
         const size_t length = first_row(d, s + 1) - first;
@@ -170,12 +169,13 @@ static void free_decoders(struct decoding *d, size_t threads)
     free(d->decoders);
 }
 
-static medley_status decode_all(struct decoding *d, size_t threads, medley_error *error)
+static medley_status decode_all(struct decoding *d, medley_error *error)
 {
+    const size_t threads = d->options->threads;
     medley_status status = MEDLEY_OK;
     int32_t *given = NULL;
     d->longest = 1;
-    for (size_t s = 0; s < d->sequences; s++) {
+    for (size_t s = 0; s < d->prediction->sequences; s++) {
         const size_t length = first_row(d, s + 1) - first_row(d, s);
         d->longest = length > d->longest ? length : d->longest;
     }
@@ -186,8 +186,8 @@ static medley_status decode_all(struct decoding *d, size_t threads, medley_error
         d->given = given;
     }
     MEDLEY_TRY(make_decoders(d, threads, error));
-    md_parallel_for(threads, (d->sequences + CHUNK_SEQUENCES - 1) / CHUNK_SEQUENCES, decode_chunk,
-                    d);
+    md_parallel_for(threads, (d->prediction->sequences + CHUNK_SEQUENCES - 1) / CHUNK_SEQUENCES,
+                    decode_chunk, d);
 done:
     free_decoders(d, threads);
     free(given);
@@ -196,52 +196,11 @@ done:
 
 /* ---- prediction ---- */
 
-void medley_prediction_free(medley_prediction *prediction)
+static medley_status make_room(medley_prediction *prediction, medley_error *error)
 {
-    if (prediction == NULL)
-        return;
-    free(prediction->value);
-    free(prediction->label);
-    free(prediction->score);
-    free(prediction->best_label);
-    free(prediction->best_score);
-    free(prediction->head);
-    free(prediction);
-}
-
-static medley_status find_ids(const medley_model *model, const medley_dataset *dataset,
-                              size_t threads, md_feature_ids *ids, medley_error *error)
-{
-    *ids = (md_feature_ids){0};
-    if (model->features == NULL)
-        return MEDLEY_OK;
-    return md_features_apply(model->features, ids, dataset, threads, error);
-}
-
-static medley_status new_prediction(medley_prediction **result, const medley_model *model,
-                                    const medley_dataset *dataset, size_t best, medley_error *error)
-{
-    const size_t rows = dataset->rows;
-    const size_t labels = model->labels.count;
-    medley_prediction *prediction = md_calloc(1, sizeof *prediction);
-    if (prediction == NULL)
-        return md_fail_memory(error, sizeof *prediction);
-    *result = prediction;
-    prediction->rows = rows;
-    prediction->labels = labels;
-    prediction->sequences = dataset->sequence_count ? dataset->sequence_count : rows;
-    prediction->best = best;
-    if (medley_model_is_regression(model)) {
-        prediction->value = md_calloc(rows, sizeof *prediction->value);
-        return prediction->value ? MEDLEY_OK : md_fail_memory(error, rows * sizeof(double));
-    }
-    if (model->parser != NULL) {
-        prediction->head = md_calloc(rows, sizeof *prediction->head);
-        prediction->label = labels > 0 ? md_calloc(rows, sizeof *prediction->label) : NULL;
-        return prediction->head != NULL && (labels == 0 || prediction->label != NULL)
-                   ? MEDLEY_OK
-                   : md_fail_memory(error, rows * sizeof(int32_t));
-    }
+    const size_t rows = prediction->rows;
+    const size_t labels = prediction->labels;
+    const size_t best = prediction->best;
     prediction->label = md_calloc(rows, sizeof *prediction->label);
     prediction->score = md_calloc(rows * labels, sizeof *prediction->score);
     prediction->best_label = md_calloc(best * rows, sizeof *prediction->best_label);
@@ -253,113 +212,45 @@ static medley_status new_prediction(medley_prediction **result, const medley_mod
     return MEDLEY_OK;
 }
 
-/* The bias, and what the outputs stand for: numbers, scores of all labels, or one score for the
- * second of two labels. */
-static void take_outputs(medley_prediction *prediction, const medley_model *model,
-                         const float *outputs)
+/* The outputs and their bias are scores of all labels, or one for the second of two labels. */
+static medley_status score_rows(const struct decoding *d, medley_error *error)
 {
+    const medley_model *model = d->model;
     const size_t count = model->outputs;
-    for (size_t i = 0; i < prediction->rows * count; i++) {
-        const double f = (double)outputs[i] + (model->bias ? model->bias[i % count] : 0);
-        if (prediction->value != NULL)
-            prediction->value[i] = f;
-        else
-            prediction->score[count == prediction->labels ? i : 2 * i + 1] = (float)f;
-    }
-}
-
-static medley_status score_rows(medley_prediction *prediction, const medley_model *model,
-                                const medley_dataset *dataset, const md_feature_ids *ids,
-                                size_t threads, medley_error *error)
-{
-    if (model->bias == NULL && model->outputs == prediction->labels)
-        return md_model_score(model, dataset, ids, threads, prediction->score, error);
-    float *outputs = md_calloc(dataset->rows * model->outputs, sizeof *outputs);
+    const size_t size = d->dataset->rows * count;
+    float *score = d->prediction->score;
+    if (model->bias == NULL && count == model->labels.count)
+        return md_model_score(model, d->dataset, &d->ids, d->options->threads, score, error);
+    float *outputs = md_calloc(size, sizeof *outputs);
     if (outputs == NULL)
-        return md_fail_memory(error, dataset->rows * model->outputs * sizeof *outputs);
-    const medley_status status = md_model_score(model, dataset, ids, threads, outputs, error);
-    if (status == MEDLEY_OK)
-        take_outputs(prediction, model, outputs);
+        return md_fail_memory(error, size * sizeof *outputs);
+    const medley_status status =
+        md_model_score(model, d->dataset, &d->ids, d->options->threads, outputs, error);
+    for (size_t i = 0; status == MEDLEY_OK && i < size; i++)
+        score[count == model->labels.count ? i : 2 * i + 1] =
+            (float)((double)outputs[i] + (model->bias ? model->bias[i % count] : 0));
     free(outputs);
     return status;
 }
 
-static medley_status check_options(const medley_model *model, const medley_predict_options *options,
-                                   medley_error *error)
-{
-    enum { MOST_BEST = 20 };
-    if (options->best > MOST_BEST)
-        return md_fail(error, MEDLEY_USAGE, "at most the %d best outputs can be asked for",
-                       MOST_BEST);
-    if (model->parser != NULL &&
-        (options->probabilities || options->best > 0 || options->keep_labels))
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "the model parses: it predicts one tree for each sentence; leave out --%s",
-                       options->probabilities ? "proba"
-                       : options->best > 0    ? "best"
-                                              : "constrain");
-    if (model->parser == NULL && options->tags != NULL)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the model does not parse, so there are no tags to be taken from a column; "
-                       "leave out --tags");
-    if (!medley_model_is_regression(model))
-        return MEDLEY_OK;
-    if (options->probabilities)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the model is a regression: it predicts numbers, which have no "
-                       "probabilities; leave out --proba");
-    if (options->best > 0 || options->keep_labels)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the model is a regression: it predicts numbers, not labels; leave out --%s",
-                       options->best > 0 ? "best" : "constrain");
-    return MEDLEY_OK;
-}
-
-medley_status medley_predict_with(medley_prediction **result, const medley_model *model,
-                                  const medley_dataset *dataset,
-                                  const medley_predict_options *given, medley_error *error)
+medley_status md_labels_predict(medley_prediction *prediction, const md_request *request,
+                                medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    medley_predict_options options = MEDLEY_PREDICT_OPTIONS_INIT;
-    if (given != NULL)
-        memcpy(&options, given,
-               given->struct_size < sizeof options ? given->struct_size : sizeof options);
-    const size_t threads = options.threads ? options.threads : md_processor_count();
-    medley_prediction *prediction = NULL;
-    md_feature_ids ids = {0};
     const double start = md_clock_seconds();
-    MEDLEY_TRY(check_options(model, &options, error));
-    MEDLEY_TRY(new_prediction(&prediction, model, dataset, options.best, error));
-    if (model->parser != NULL) {
-        MEDLEY_TRY(md_parse(prediction, model, dataset, &options, threads, error));
-        *result = prediction;
-        return MEDLEY_OK;
-    }
-    MEDLEY_TRY(find_ids(model, dataset, threads, &ids, error));
-    MEDLEY_TRY(score_rows(prediction, model, dataset, &ids, threads, error));
-    const double scored = md_clock_seconds();
-    struct decoding decoding = {.model = model,
-                                .dataset = dataset,
-                                .ids = &ids,
-                                .prediction = prediction,
-                                .options = &options,
-                                .sequences = prediction->sequences};
-    if (!medley_model_is_regression(model))
-        MEDLEY_TRY(decode_all(&decoding, threads, error));
-    prediction->seconds_score = scored - start;
-    prediction->seconds_decode = md_clock_seconds() - scored;
-    *result = prediction;
-    prediction = NULL;
+    const medley_model *model = request->model;
+    const medley_dataset *dataset = request->dataset;
+    const medley_predict_options *options = &request->options;
+    struct decoding decoding = {
+        .model = model, .dataset = dataset, .options = options, .prediction = prediction};
+    MEDLEY_TRY(make_room(prediction, error));
+    if (model->features != NULL)
+        MEDLEY_TRY(
+            md_features_apply(model->features, &decoding.ids, dataset, options->threads, error));
+    MEDLEY_TRY(score_rows(&decoding, error));
+    prediction->seconds_score = md_clock_seconds() - start;
+    MEDLEY_TRY(decode_all(&decoding, error));
 done:
-    md_feature_ids_free(&ids);
-    medley_prediction_free(prediction);
+    md_feature_ids_free(&decoding.ids);
     return status;
-}
-
-medley_status medley_predict(medley_prediction **result, const medley_model *model,
-                             const medley_dataset *dataset, size_t threads, medley_error *error)
-{
-    medley_predict_options options = MEDLEY_PREDICT_OPTIONS_INIT;
-    options.threads = threads;
-    return medley_predict_with(result, model, dataset, &options, error);
 }

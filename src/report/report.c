@@ -164,6 +164,7 @@ medley_status medley_report_write(const char *path, const medley_model *model,
         return md_fail(error, MEDLEY_USAGE,
                        "there is no model that could be measured on the data; leave them out");
     report.summary = model != NULL ? medley_model_summary(model) : NULL;
+    report.task = model != NULL ? medley_task_about(report.summary->task) : NULL;
     /* Points, not commas, in numbers and coordinates, whatever the caller's language is. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writing model files. Nothing here depends on time, threads or the machine, so one seed gives the
  * same bytes. */
-#include "model/file.h"
+#include "file/file.h"
 
 #include "base/output.h"
 #include <stdlib.h>
 #include <string.h>
 
-const char *const md_section_names[MD_SECTIONS_KNOWN] = {"story",   "kernels", "points", "bodies",
-                                                         "weights", "proba",   "trees"};
+const char *const md_section_names[MD_SECTION_OWN] = {"story",  "kernels", "points",
+                                                      "bodies", "weights", "proba"};
 
 static void pack_story(md_text *out, const medley_model *model)
 {
@@ -18,17 +18,16 @@ static void pack_story(md_text *out, const medley_model *model)
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);
-    if (model->parser != NULL) {
+    if (model->task->section != NULL) { /* version 4 */
         md_pack_u64(out, shape->many_roots);
         md_pack_u64(out, shape->projective);
     }
-    md_pack_text(out, model->task);
+    md_pack_text(out, model->task->about.name);
     md_pack_text(out, model->method);
     md_pack_text(out, model->loss);
     md_pack_text(out, model->penalty);
     const double numbers[] = {s->lambda, s->C, s->spicy_C, s->eta0, s->objective, s->dual, s->gap};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        md_pack_f64(out, numbers[i]);
+    md_pack_doubles(out, numbers, sizeof numbers / sizeof *numbers);
     const uint64_t counts[] = {s->examples, s->parts,     s->active_blocks, s->iterations,
                                s->seed,     s->converged, s->newton_steps,  s->passes};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -54,8 +53,9 @@ static void pack_story(md_text *out, const medley_model *model)
     }
 }
 
-static void pack_kernels(md_text *out, const md_bank *bank)
+static void pack_kernels(md_text *out, const medley_model *model)
 {
+    const md_bank *bank = &model->bank;
     md_pack_u64(out, bank->training_rows);
     md_pack_u64(out, bank->view_count);
     for (size_t v = 0; v < bank->view_count; v++) {
@@ -123,121 +123,102 @@ static void pack_calibration(md_text *out, const medley_model *model)
     const size_t offsets = calibration->offset != NULL ? model->labels.count : 0;
     md_pack_f64(out, calibration->factor);
     md_pack_u64(out, offsets);
-    for (size_t l = 0; l < offsets; l++)
-        md_pack_f64(out, calibration->offset[l]);
+    md_pack_doubles(out, calibration->offset, offsets);
 }
 
-static size_t aligned(size_t offset)
-{
-    return (offset + MD_SECTION_ALIGN - 1) / MD_SECTION_ALIGN * MD_SECTION_ALIGN;
-}
+static medley_status pack_model(md_text *out, const medley_model *model, medley_error *error);
 
-/* The sections of a file; those that are empty are not there. */
-struct file {
-    md_text sections[MD_SECTIONS_KNOWN];
-    md_text header;
-};
-
-/* Older programs read what has no trees. */
-static void pack_header(struct file *file)
+/* What the task keeps, then the bytes of the companion's file. */
+static medley_status pack_own(md_text *out, const medley_model *model, medley_error *error)
 {
-    md_text *out = &file->header;
-    size_t count = 0;
-    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
-        count += file->sections[i].length > 0;
-    size_t offset = aligned(MD_HEADER_BYTES(count));
-    size_t length = offset;
-    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
-        if (file->sections[i].length > 0)
-            length = aligned(length) + file->sections[i].length;
-    md_text_add(out, MD_FILE_MAGIC, 8);
-    md_pack_u64(out, file->sections[6].length > 0 ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
-    md_pack_u64(out, length);
-    md_pack_u64(out, count);
-    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
-        const md_text *section = &file->sections[i];
-        if (section->length == 0)
-            continue;
-        char name[8] = {0};
-        memcpy(name, md_section_names[i], strlen(md_section_names[i]));
-        md_text_add(out, name, sizeof name);
-        md_pack_u64(out, offset);
-        md_pack_u64(out, section->length);
-        md_pack_u64(out, md_crc32(section->data, section->length));
-        offset = aligned(offset + section->length);
-    }
-    if (!out->failed)
-        md_pack_u64(out, md_crc32(out->data, out->length));
-}
-
-static void file_clear(struct file *file)
-{
-    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
-        md_text_clear(&file->sections[i]);
-    md_text_clear(&file->header);
-}
-
-static medley_status file_make(struct file *file, const medley_model *model, medley_error *error)
-{
-    md_text *sections = file->sections;
-    pack_story(&sections[0], model);
-    pack_kernels(&sections[1], &model->bank);
-    pack_points(&sections[2], model);
-    md_bodies_pack(&sections[3], model);
-    md_weights_pack(&sections[4], model);
-    if (model->calibration.factor > 0)
-        pack_calibration(&sections[5], model);
+    md_text companion = {0};
     const medley_status status =
-        model->parser ? md_parser_pack(&sections[6], model->parser, error) : MEDLEY_OK;
-    if (status < 0)
-        return status;
-    bool failed = false;
-    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
-        failed = failed || sections[i].failed;
-    if (!failed)
-        pack_header(file);
-    return failed || file->header.failed ? md_fail_memory(error, sections[2].length) : MEDLEY_OK;
-}
-
-/* To a file, or to the end of a text. */
-struct sink {
-    md_output *output;
-    md_text *text;
-    size_t position;
-};
-
-static medley_status put(struct sink *sink, const char *bytes, size_t count, medley_error *error)
-{
-    sink->position += count;
-    if (sink->output != NULL)
-        return md_output_write(sink->output, bytes, count, error);
-    md_text_add(sink->text, bytes, count);
-    return sink->text->failed ? md_fail_memory(error, count) : MEDLEY_OK;
-}
-
-static medley_status file_put(const struct file *file, struct sink *sink, medley_error *error)
-{
-    static const char zeros[MD_SECTION_ALIGN];
-    medley_status status = put(sink, file->header.data, file->header.length, error);
-    for (size_t i = 0; i < MD_SECTIONS_KNOWN && status == MEDLEY_OK; i++) {
-        const md_text *section = &file->sections[i];
-        if (section->length == 0)
-            continue;
-        status = put(sink, zeros, aligned(sink->position) - sink->position, error);
-        if (status == MEDLEY_OK)
-            status = put(sink, section->data, section->length, error);
-    }
+        model->companion != NULL ? pack_model(&companion, model->companion, error) : MEDLEY_OK;
+    model->task->pack(out, model->own);
+    md_pack_u64(out, companion.length);
+    md_text_add(out, companion.data, companion.length);
+    md_text_clear(&companion);
     return status;
 }
 
-medley_status md_model_pack(md_text *out, const medley_model *model, medley_error *error)
+/* ---- the container ---- */
+
+static void (*const packers[MD_SECTION_OWN])(md_text *out, const medley_model *model) = {
+    pack_story, pack_kernels, pack_points, md_bodies_pack, md_weights_pack, pack_calibration};
+
+/* Models without probabilities or a section of their task are files that older programs read. */
+static bool has_section(const medley_model *model, size_t i)
 {
-    struct file file = {0};
-    struct sink sink = {.text = out};
-    medley_status status = file_make(&file, model, error);
-    if (status == MEDLEY_OK)
-        status = file_put(&file, &sink, error);
-    file_clear(&file);
+    return i < MD_SECTION_COUNT || (i == MD_SECTION_PROBA && model->calibration.factor > 0) ||
+           (i == MD_SECTION_OWN && model->own != NULL);
+}
+
+/* Zeros up to a multiple of MD_SECTION_ALIGN, of at least so many bytes. */
+static void pad(md_text *out, size_t least)
+{
+    static const char zeros[MD_SECTION_ALIGN];
+    while (out->length < least && !out->failed)
+        md_text_add(out, zeros, sizeof zeros);
+    md_text_add(out, zeros, -out->length % sizeof zeros);
+}
+
+static size_t count_sections(const medley_model *model)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++)
+        count += has_section(model, i);
+    return count;
+}
+
+/* place: where the sections lie in out, offset and length. */
+static void pack_header(md_text *header, const md_text *out, const medley_model *model,
+                        size_t (*place)[2])
+{
+    md_text_add(header, MD_FILE_MAGIC, 8);
+    md_pack_u64(header, model->own != NULL ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
+    md_pack_u64(header, out->length);
+    md_pack_u64(header, count_sections(model));
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
+        if (!has_section(model, i))
+            continue;
+        char name[8] = {0};
+        const char *full = i < MD_SECTION_OWN ? md_section_names[i] : model->task->section;
+        memcpy(name, full, strlen(full));
+        md_text_add(header, name, sizeof name);
+        md_pack_u64(header, place[i][0]);
+        md_pack_u64(header, place[i][1]);
+        md_pack_u64(header, md_crc32(out->data + place[i][0], place[i][1]));
+    }
+    if (!header->failed)
+        md_pack_u64(header, md_crc32(header->data, header->length));
+}
+
+/* out: empty. The header comes last, into the room before the first section. */
+static medley_status pack_model(md_text *out, const medley_model *model, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    size_t place[MD_SECTIONS_KNOWN][2] = {{0}}; /* offset and length */
+    md_text header = {0};
+    pad(out, MD_HEADER_BYTES(count_sections(model)));
+    for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
+        if (!has_section(model, i))
+            continue;
+        pad(out, 0);
+        place[i][0] = out->length;
+        if (i == MD_SECTION_OWN)
+            MEDLEY_TRY(pack_own(out, model, error));
+        else
+            packers[i](out, model);
+        place[i][1] = out->length - place[i][0];
+    }
+    if (!out->failed)
+        pack_header(&header, out, model, place);
+    if (out->failed || header.failed)
+        status = md_fail_memory(error, out->length);
+    else
+        memcpy(out->data, header.data, header.length);
+done:
+    md_text_clear(&header);
     return status;
 }
 
@@ -245,7 +226,7 @@ medley_status medley_model_write(const medley_model *model, void **bytes, size_t
                                  medley_error *error)
 {
     md_text out = {0};
-    const medley_status status = md_model_pack(&out, model, error);
+    const medley_status status = pack_model(&out, model, error);
     if (status < 0) {
         md_text_clear(&out);
         return status;
@@ -264,14 +245,13 @@ medley_status medley_model_save(const medley_model *model, const char *path, med
 {
     medley_status status = MEDLEY_OK;
     md_output output = {0};
-    struct file file = {0};
-    struct sink sink = {.output = &output};
-    MEDLEY_TRY(file_make(&file, model, error));
+    md_text out = {0};
+    MEDLEY_TRY(pack_model(&out, model, error));
     MEDLEY_TRY(md_output_open(&output, path, error));
-    MEDLEY_TRY(file_put(&file, &sink, error));
+    MEDLEY_TRY(md_output_write(&output, out.data, out.length, error));
     status = md_output_commit(&output, error);
 done:
     md_output_abandon(&output);
-    file_clear(&file);
+    md_text_clear(&out);
     return status;
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A model file that is being read. */
+#ifndef MD_LOAD_H
+#define MD_LOAD_H
+
+#include "file/file.h"
+
+typedef struct md_loader {
+    medley_model *model;
+    const char *path; /* NULL: within another model's file */
+    uint64_t version;
+    md_unpack sections[MD_SECTIONS_KNOWN]; /* no data: not there */
+    const char *own;                       /* the name of the task's section; NULL: not there */
+    medley_error *error;
+} md_loader;
+
+medley_status md_fail_damaged(const md_loader *loader, const char *what);
+
+medley_status md_load_story(md_loader *loader);
+medley_status md_load_kernels(md_loader *loader);
+medley_status md_load_points(md_loader *loader);
+
+#endif

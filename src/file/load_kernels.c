@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading the sections of kernels with their views, and of support rows. */
+#include "file/load.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+static medley_status read_view(md_loader *loader, md_unpack *in, size_t v)
+{
+    md_bank *bank = &loader->model->bank;
+    md_view *view = &bank->views[v];
+    bank->view_count = v + 1;
+    const medley_status status = md_view_unpack(view, in);
+    if (status < 0 || in->bad)
+        return md_fail_damaged(loader, "views");
+    if (md_unpack_u64(in) != 0)
+        bank->origin[v] = md_unpack_floats(in, view->column_count);
+    return in->bad || (view->sparse && bank->origin[v] != NULL) ? md_fail_damaged(loader, "views")
+                                                                : MEDLEY_OK;
+}
+
+static medley_status read_kernel(md_loader *loader, md_unpack *in, size_t m)
+{
+    md_bank *bank = &loader->model->bank;
+    md_kernel *kernel = &bank->kernels[m];
+    char *name = md_unpack_text(in);
+    const bool precomputed = md_unpack_u64(in) != 0;
+    if (name == NULL)
+        return md_fail_damaged(loader, "kernels");
+    bank->count = m + 1;
+    if (precomputed) {
+        *kernel = (md_kernel){.name = name};
+    } else {
+        medley_error inner = {0};
+        const medley_status status = md_kernel_from_name(kernel, name, &inner);
+        free(name);
+        if (status < 0)
+            return md_fail_at(loader->error,
+                              status == MEDLEY_FAILED ? status : MEDLEY_NOT_SUPPORTED, loader->path,
+                              0, "the model's kernel cannot be used: %s", inner.message);
+    }
+    kernel->view = md_unpack_u64(in);
+    const uint64_t norm = md_unpack_u64(in);
+    const bool primal = md_unpack_u64(in) != 0;
+    kernel->factor = md_unpack_f64(in);
+    kernel->grand_mean = md_unpack_f64(in);
+    if (md_unpack_u64(in) != 0)
+        kernel->column_mean = md_unpack_floats(in, bank->training_rows);
+    if (in->bad || norm > MD_NORM_CENTER || (!precomputed && kernel->view >= bank->view_count) ||
+        (norm == MD_NORM_CENTER) != (kernel->column_mean != NULL))
+        return md_fail_damaged(loader, "kernels");
+    kernel->norm = (md_norm)norm;
+    kernel->primal = primal;
+    if (primal && (precomputed || bank->views[kernel->view].sparse || norm == MD_NORM_CENTER ||
+                   !kernel->class->has_primal_form))
+        return md_fail_damaged(loader, "kernels");
+    return MEDLEY_OK;
+}
+
+medley_status md_load_kernels(md_loader *loader)
+{
+    medley_status status = MEDLEY_OK;
+    md_unpack *in = &loader->sections[MD_SECTION_KERNELS];
+    md_bank *bank = &loader->model->bank;
+    bank->training_rows = md_unpack_u64(in);
+    const size_t views = md_unpack_count(in, 64);
+    bank->views = md_calloc(views, sizeof *bank->views);
+    bank->origin = md_calloc(views, sizeof *bank->origin);
+    if (bank->views == NULL || bank->origin == NULL)
+        return md_fail_memory(loader->error, views * sizeof *bank->views);
+    for (size_t v = 0; v < views && status == MEDLEY_OK; v++)
+        status = read_view(loader, in, v);
+    if (status < 0)
+        return status;
+    const size_t count = md_unpack_count(in, 56);
+    bank->kernels = md_calloc(count, sizeof *bank->kernels);
+    if (bank->kernels == NULL)
+        return md_fail_memory(loader->error, count * sizeof *bank->kernels);
+    for (size_t m = 0; m < count && status == MEDLEY_OK; m++)
+        status = read_kernel(loader, in, m);
+    if (status == MEDLEY_OK && !md_unpack_done(in))
+        status = md_fail_damaged(loader, "kernels");
+    return status;
+}
+
+/* Row starts that never fall and columns that rise within each row. */
+static bool is_well_formed(const md_matrix *matrix, size_t entries)
+{
+    if (matrix->start[0] != 0 || matrix->start[matrix->rows] != entries)
+        return false;
+    for (size_t r = 0; r < matrix->rows; r++)
+        if (matrix->start[r] > matrix->start[r + 1])
+            return false;
+    for (size_t r = 0; r < matrix->rows; r++)
+        for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
+            if (matrix->index[e] < 0 || (size_t)matrix->index[e] >= matrix->columns ||
+                (e > matrix->start[r] && matrix->index[e] <= matrix->index[e - 1]))
+                return false;
+    return true;
+}
+
+static bool read_sparse(md_matrix *matrix, md_unpack *in)
+{
+    const size_t entries = md_unpack_count(in, 8);
+    matrix->start = md_unpack_sizes(in, matrix->rows + 1);
+    matrix->index = (int32_t *)md_unpack_u32s(in, entries);
+    matrix->value = md_unpack_floats(in, entries);
+    return !in->bad && is_well_formed(matrix, entries);
+}
+
+static bool read_matrix(md_matrix *matrix, const md_view *view, size_t rows, md_unpack *in)
+{
+    const uint64_t columns = md_unpack_u64(in);
+    *matrix = (md_matrix){.rows = rows, .columns = columns};
+    if (in->bad || columns != view->column_count)
+        return false;
+    if (view->sparse)
+        return read_sparse(matrix, in);
+    if (columns > 0 && rows > SIZE_MAX / 4 / columns)
+        return false;
+    matrix->dense = md_unpack_floats(in, rows * columns);
+    return !in->bad;
+}
+
+medley_status md_load_points(md_loader *loader)
+{
+    md_unpack *in = &loader->sections[MD_SECTION_POINTS];
+    medley_model *model = loader->model;
+    const md_bank *bank = &model->bank;
+    model->support_count = md_unpack_count(in, 8);
+    model->support_row = md_unpack_sizes(in, model->support_count);
+    for (size_t r = 0; r < model->support_count; r++)
+        if (in->bad || model->support_row[r] >= bank->training_rows)
+            return md_fail_damaged(loader, "support rows");
+    medley_status status = md_points_init(&model->points, model->support_count, bank->view_count,
+                                          bank->count, loader->error);
+    if (status < 0)
+        return status;
+    md_points *points = &model->points;
+    for (size_t v = 0; v < bank->view_count; v++) {
+        points->used[v] = md_unpack_u64(in) != 0;
+        if (!points->used[v])
+            continue;
+        if (!read_matrix(&points->views[v], &bank->views[v], points->rows, in))
+            return md_fail_damaged(loader, "points");
+        points->norm2[v] = md_unpack_floats(in, points->rows);
+        if (md_unpack_u64(in) != 0)
+            points->lift[v] = md_unpack_floats(in, points->rows);
+        if (in->bad || (points->lift[v] != NULL) != (bank->origin[v] != NULL))
+            return md_fail_damaged(loader, "points");
+    }
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        if (md_unpack_u64(in) != 0)
+            points->inverse_root[m] = md_unpack_floats(in, points->rows);
+        if (in->bad || (kernel->norm == MD_NORM_DIAG) != (points->inverse_root[m] != NULL) ||
+            (kernel->class != NULL && !md_kernel_has_weights(kernel) &&
+             !points->used[kernel->view]) ||
+            (kernel->norm == MD_NORM_CENTER && points->rows != bank->training_rows))
+            return md_fail_damaged(loader, "points");
+    }
+    return md_unpack_done(in) ? md_points_index(points, loader->error)
+                              : md_fail_damaged(loader, "points");
+}

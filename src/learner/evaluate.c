@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The front door of evaluation: the model's task compares what is predicted with what is known. */
+#include "task/task.h"
+
+#include "base/clock.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void medley_evaluation_clear(medley_evaluation *evaluation)
+{
+    free(evaluation->confusion);
+    *evaluation = (medley_evaluation){0};
+}
+
+medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
+                                   const medley_dataset *dataset,
+                                   const medley_evaluate_options *given, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
+    if (given != NULL)
+        memcpy(&options, given,
+               given->struct_size < sizeof options ? given->struct_size : sizeof options);
+    md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
+    request.options.threads = options.threads;
+    request.options.probabilities = options.probabilities;
+    request.options.tags = options.tags;
+    const double start = md_clock_seconds();
+    medley_prediction *prediction = NULL;
+    *evaluation = (medley_evaluation){.labels = model->labels.count,
+                                      .parts = dataset->rows,
+                                      .rmse = NAN,
+                                      .r2 = NAN,
+                                      .log_loss = NAN,
+                                      .brier = NAN,
+                                      .calibration_error = NAN,
+                                      .uas = NAN,
+                                      .las = NAN,
+                                      .uas_no_punct = NAN,
+                                      .las_no_punct = NAN,
+                                      .chunk_f1 = NAN};
+    MEDLEY_TRY(model->task->check_truth(dataset, error));
+    MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
+    MEDLEY_TRY(model->task->compare(evaluation, &request, prediction, error));
+    evaluation->seconds_score = prediction->seconds_score;
+    evaluation->seconds_decode = prediction->seconds_decode;
+    evaluation->seconds_total = md_clock_seconds() - start;
+done:
+    medley_prediction_free(prediction);
+    if (status < 0)
+        medley_evaluation_clear(evaluation);
+    return status;
+}
+
+medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
+                              const medley_dataset *dataset, size_t threads, medley_error *error)
+{
+    medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
+    options.threads = threads;
+    return medley_evaluate_with(evaluation, model, dataset, &options, error);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The front door of prediction: what is asked for is checked, the model's task does the rest. Then
+ * predictions can be written in the format of the data. */
+#include "task/task.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <stdlib.h>
+#include <string.h>
+
+void medley_prediction_free(medley_prediction *prediction)
+{
+    if (prediction == NULL)
+        return;
+    free(prediction->value);
+    free(prediction->label);
+    free(prediction->score);
+    free(prediction->best_label);
+    free(prediction->best_score);
+    free(prediction->head);
+    free(prediction);
+}
+
+/* ---- as texts, in the format of the data ---- */
+
+enum { NUMBER_BYTES = 32 };
+
+medley_status medley_prediction_write(const medley_prediction *prediction,
+                                      const medley_model *model, const medley_dataset *dataset,
+                                      const char *path, medley_error *error)
+{
+    const size_t rows = prediction->rows;
+    const char **texts = md_calloc(rows, sizeof *texts);
+    char(*numbers)[NUMBER_BYTES] = md_calloc(prediction->value ? rows : 0, sizeof *numbers);
+    if (texts == NULL || numbers == NULL) {
+        free(texts);
+        free(numbers);
+        return md_fail_memory(error, rows * sizeof *numbers);
+    }
+    for (size_t r = 0; r < rows; r++)
+        texts[r] = prediction->label == NULL && prediction->value == NULL ? NULL
+                   : prediction->value != NULL
+                       ? md_format_double(numbers[r], prediction->value[r])
+                       : medley_model_label_name(model, (size_t)prediction->label[r]);
+    const medley_status status =
+        prediction->head != NULL
+            ? medley_dataset_write_trees(dataset, prediction->head, texts, path, error)
+            : medley_dataset_write_labels(dataset, texts, path, error);
+    free(texts);
+    free(numbers);
+    return status;
+}
+
+/* ---- prediction ---- */
+
+static medley_status check_request(const md_request *request, medley_error *error)
+{
+    enum { MOST_BEST = 20 };
+    if (request->options.best > MOST_BEST)
+        return md_fail(error, MEDLEY_USAGE, "at most the %d best outputs can be asked for",
+                       MOST_BEST);
+    return request->model->task->check_request(&request->options, error);
+}
+
+medley_status medley_predict_with(medley_prediction **result, const medley_model *model,
+                                  const medley_dataset *dataset,
+                                  const medley_predict_options *given, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
+    medley_predict_options *options = &request.options;
+    const double start = md_clock_seconds();
+    if (given != NULL)
+        memcpy(options, given,
+               given->struct_size < sizeof *options ? given->struct_size : sizeof *options);
+    options->threads = options->threads ? options->threads : md_processor_count();
+    MEDLEY_TRY(check_request(&request, error));
+    medley_prediction *prediction = md_calloc(1, sizeof *prediction);
+    if (prediction == NULL)
+        return md_fail_memory(error, sizeof *prediction);
+    prediction->rows = dataset->rows;
+    prediction->labels = model->labels.count;
+    prediction->sequences = dataset->sequence_count ? dataset->sequence_count : dataset->rows;
+    prediction->best = options->best;
+    status = model->task->predict(prediction, &request, error);
+    prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
+    if (status == MEDLEY_OK)
+        *result = prediction;
+    else
+        medley_prediction_free(prediction);
+done:
+    return status;
+}
+
+medley_status medley_predict(medley_prediction **result, const medley_model *model,
+                             const medley_dataset *dataset, size_t threads, medley_error *error)
+{
+    medley_predict_options options = MEDLEY_PREDICT_OPTIONS_INIT;
+    options.threads = threads;
+    return medley_predict_with(result, model, dataset, &options, error);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Labels compared with the right ones: rows, sequences, chunks and probabilities. */
+#include "task/predicting.h"
+
+#include "base/memory.h"
+#include "metrics/chunk.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void md_compare_sequences(medley_evaluation *evaluation, const medley_dataset *dataset,
+                          const int32_t *gold, const int32_t *predicted)
+{
+    size_t exact = 0;
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        bool right = true;
+        for (size_t r = dataset->sequence_start[s]; r < dataset->sequence_start[s + 1]; r++)
+            right = right && gold[r] == predicted[r];
+        exact += right;
+    }
+    evaluation->examples = dataset->sequence_count ? dataset->sequence_count : dataset->rows;
+    evaluation->exact_match =
+        dataset->sequence_count ? (double)exact / (double)dataset->sequence_count : NAN;
+}
+
+/* Labels of the data, which the model need not know, and those of the model in one numbering. */
+static medley_status join_labels(md_strings *names, int32_t *of_data, const medley_model *model,
+                                 const medley_dataset *dataset, medley_error *error)
+{
+    const md_strings *const sources[] = {&model->labels, &dataset->label_names};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t l = 0; l < sources[s]->count; l++) {
+            const char *text = sources[s]->items[l];
+            const int32_t id = md_strings_add(names, text, strlen(text));
+            if (id < 0)
+                return md_fail_memory(error, strlen(text));
+            if (s == 1)
+                of_data[l] = id;
+        }
+    return MEDLEY_OK;
+}
+
+static medley_status count_chunks(medley_evaluation *evaluation, const medley_model *model,
+                                  const medley_dataset *dataset, const int32_t *predicted,
+                                  medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_strings names = {0};
+    md_chunk_scheme scheme = {0};
+    md_chunk_counts *counts = NULL;
+    int32_t *of_data = md_calloc(dataset->label_names.count, sizeof *of_data);
+    int32_t *given = md_calloc(dataset->rows, sizeof *given);
+    if (of_data == NULL || given == NULL) {
+        status = md_fail_memory(error, dataset->rows * sizeof *given);
+        goto done;
+    }
+    MEDLEY_TRY(join_labels(&names, of_data, model, dataset, error));
+    if (!md_chunk_labels(&names))
+        goto done;
+    MEDLEY_TRY(md_chunk_scheme_init(&scheme, &names, error));
+    counts = md_calloc(scheme.types.count, sizeof *counts);
+    if (counts == NULL) {
+        status = md_fail_memory(error, scheme.types.count * sizeof *counts);
+        goto done;
+    }
+    for (size_t r = 0; r < dataset->rows; r++)
+        given[r] = dataset->label[r] < 0 ? -1 : of_data[dataset->label[r]];
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t first = dataset->sequence_start[s];
+        md_chunk_count(&scheme, given + first, predicted + first,
+                       dataset->sequence_start[s + 1] - first, counts);
+    }
+    const md_chunk_counts total = md_chunk_total(counts, scheme.types.count);
+    evaluation->has_chunks = true;
+    evaluation->chunk_precision = md_chunk_precision(total);
+    evaluation->chunk_recall = md_chunk_recall(total);
+    evaluation->chunk_f1 = md_chunk_f1(total);
+done:
+    md_strings_clear(&names);
+    md_chunk_scheme_clear(&scheme);
+    free(counts);
+    free(of_data);
+    free(given);
+    return status;
+}
+
+/* ---- probabilities ---- */
+
+enum { BINS = 15 };
+static const double LEAST_PROBABILITY = 1e-15;
+
+struct bin {
+    double confidence; /* sum of the highest probabilities */
+    double right;      /* how many of them were of the right label */
+};
+
+/* Squared distance of a row's probabilities to the right answer; the most probable label. */
+static double row_distance(const float *p, size_t labels, int32_t right, size_t *top)
+{
+    double sum = right < 0 ? 1 : 0;
+    *top = 0;
+    for (size_t l = 0; l < labels; l++) {
+        const double distance = (double)p[l] - ((int32_t)l == right ? 1 : 0);
+        sum += distance * distance;
+        *top = p[l] > p[*top] ? l : *top;
+    }
+    return sum;
+}
+
+static void measure_probabilities(medley_evaluation *evaluation, const int32_t *gold,
+                                  const medley_prediction *prediction)
+{
+    const size_t labels = prediction->labels;
+    const double n = (double)prediction->rows;
+    struct bin bins[BINS] = {{0}};
+    evaluation->log_loss = evaluation->brier = evaluation->calibration_error = 0;
+    for (size_t r = 0; r < prediction->rows; r++) {
+        const float *p = prediction->score + r * labels;
+        const double right = gold[r] < 0 ? 0 : (double)p[gold[r]];
+        size_t top;
+        evaluation->brier += row_distance(p, labels, gold[r], &top) / n;
+        evaluation->log_loss -= log(fmax(right, LEAST_PROBABILITY)) / n;
+        const double most = (double)p[top];
+        const size_t bin = most < 1 ? (size_t)(most * BINS) : BINS - 1;
+        bins[bin].confidence += most;
+        bins[bin].right += (int32_t)top == gold[r];
+    }
+    for (size_t b = 0; b < BINS; b++)
+        evaluation->calibration_error += fabs(bins[b].confidence - bins[b].right) / n;
+}
+
+/* ---- labels ---- */
+
+medley_status md_labels_check_truth(const medley_dataset *dataset, medley_error *error)
+{
+    return dataset->label != NULL ? MEDLEY_OK : md_fail_no_labels(dataset, error);
+}
+
+medley_status md_labels_compare(medley_evaluation *evaluation, const md_request *request,
+                                const medley_prediction *prediction, medley_error *error)
+{
+    const medley_model *model = request->model;
+    const medley_dataset *dataset = request->dataset;
+    const size_t labels = model->labels.count;
+    int32_t *gold = md_dataset_map_labels(dataset, &model->labels);
+    evaluation->confusion = md_calloc(labels * labels, sizeof *evaluation->confusion);
+    if (gold == NULL || evaluation->confusion == NULL) {
+        free(gold);
+        return md_fail_memory(error, dataset->rows * sizeof *gold);
+    }
+    for (size_t r = 0; r < dataset->rows; r++) {
+        evaluation->correct += gold[r] == prediction->label[r];
+        evaluation->unknown_labels += gold[r] < 0;
+        if (gold[r] >= 0)
+            evaluation->confusion[(size_t)gold[r] * labels + (size_t)prediction->label[r]]++;
+    }
+    evaluation->accuracy = dataset->rows ? (double)evaluation->correct / (double)dataset->rows : 0;
+    md_compare_sequences(evaluation, dataset, gold, prediction->label);
+    if (request->options.probabilities)
+        measure_probabilities(evaluation, gold, prediction);
+    free(gold);
+    if (dataset->sequence_count == 0)
+        return MEDLEY_OK;
+    return count_chunks(evaluation, model, dataset, prediction->label, error);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The predicting side of the tasks: what fills the rows of task.h, and what they share. */
+#ifndef MD_PREDICTING_H
+#define MD_PREDICTING_H
+
+#include "task/task.h"
+
+/* binary, multiclass, chain */
+medley_status md_labels_predict(medley_prediction *prediction, const md_request *request,
+                                medley_error *error);
+medley_status md_labels_check_truth(const medley_dataset *dataset, medley_error *error);
+medley_status md_labels_compare(medley_evaluation *evaluation, const md_request *request,
+                                const medley_prediction *prediction, medley_error *error);
+
+medley_status md_regression_check_request(const medley_predict_options *options,
+                                          medley_error *error);
+medley_status md_regression_predict(medley_prediction *prediction, const md_request *request,
+                                    medley_error *error);
+medley_status md_regression_check_truth(const medley_dataset *dataset, medley_error *error);
+medley_status md_regression_compare(medley_evaluation *evaluation, const md_request *request,
+                                    const medley_prediction *prediction, medley_error *error);
+
+medley_status md_tree_check_request(const medley_predict_options *options, medley_error *error);
+medley_status md_tree_predict(medley_prediction *prediction, const md_request *request,
+                              medley_error *error);
+medley_status md_tree_check_truth(const medley_dataset *dataset, medley_error *error);
+medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *request,
+                              const medley_prediction *prediction, medley_error *error);
+
+/* ---- shared ---- */
+
+/* Only parsers look at a column of tags. */
+medley_status md_refuse_tags(const medley_predict_options *options, medley_error *error);
+
+medley_status md_fail_no_labels(const medley_dataset *dataset, medley_error *error);
+
+/* The labels as numbers, for the caller to free whatever comes back: a selection of rows may have
+ * no others although the file has. */
+medley_status md_read_targets(double **targets, const medley_dataset *dataset, medley_error *error);
+
+/* Examples, and how many of them are without an error; right and predicted are [rows]. */
+void md_compare_sequences(medley_evaluation *evaluation, const medley_dataset *dataset,
+                          const int32_t *right, const int32_t *predicted);
+
+#endif
