@@ -6,16 +6,50 @@
 #include <math.h>
 #include <string.h>
 
+static double accuracy_of(const medley_evaluation *e)
+{
+    return e->accuracy;
+}
+
+static double f1_of(const medley_evaluation *e)
+{
+    return e->has_chunks ? e->chunk_f1 : NAN;
+}
+
+static double log_loss_of(const medley_evaluation *e)
+{
+    return e->log_loss;
+}
+
+static double exact_match_of(const medley_evaluation *e)
+{
+    return e->exact_match;
+}
+
+static double rmse_of(const medley_evaluation *e)
+{
+    return e->rmse;
+}
+
+static double uas_of(const medley_evaluation *e)
+{
+    return e->uas;
+}
+
+static double las_of(const medley_evaluation *e)
+{
+    return e->las;
+}
+
 enum { ACCURACY, F1, LOG_LOSS, EXACT_MATCH, RMSE, UAS, LAS, MEASURES };
-#define AT(field) offsetof(medley_evaluation, field)
 static const md_measure measures[MEASURES] = {
-    [ACCURACY] = {"accuracy", true, false, AT(accuracy)},
-    [F1] = {"f1", true, false, AT(chunk_f1)},
-    [LOG_LOSS] = {"log-loss", false, true, AT(log_loss)},
-    [EXACT_MATCH] = {"exact-match", true, false, AT(exact_match)},
-    [RMSE] = {"rmse", false, false, AT(rmse)},
-    [UAS] = {"uas", true, false, AT(uas)},
-    [LAS] = {"las", true, false, AT(las)},
+    [ACCURACY] = {"accuracy", true, false, accuracy_of},
+    [F1] = {"f1", true, false, f1_of},
+    [LOG_LOSS] = {"log-loss", false, true, log_loss_of},
+    [EXACT_MATCH] = {"exact-match", true, false, exact_match_of},
+    [RMSE] = {"rmse", false, false, rmse_of},
+    [UAS] = {"uas", true, false, uas_of},
+    [LAS] = {"las", true, false, las_of},
 };
 
 /* What there is to be measured. */
@@ -27,8 +61,8 @@ static struct facts find_facts(const medley_dataset *dataset, const medley_optio
 {
     enum { DEPREL = 7 }; /* column of CoNLL-U */
     const md_task *task = md_task_of(options, dataset);
-    struct facts facts = {.numbers = task->measures == MD_MEASURES_NUMBERS,
-                          .trees = task->measures == MD_MEASURES_TREES,
+    struct facts facts = {.numbers = task == &md_task_regression,
+                          .trees = task == &md_task_tree,
                           .sequences = dataset->sequence_count > 0};
     facts.chunks = facts.sequences && !facts.trees && md_chunk_labels(&dataset->label_names);
     if (facts.trees && dataset->token_columns > DEPREL) {
@@ -93,10 +127,9 @@ medley_status md_measure_model(double *value, const md_measure *measure, const m
     const medley_status status = medley_evaluate_with(&evaluation, model, held, &options, error);
     if (status < 0)
         return status;
-    const bool chunks = evaluation.has_chunks || measure != &measures[F1];
-    memcpy(value, (const char *)&evaluation + measure->place, sizeof *value);
+    *value = measure->of(&evaluation);
     medley_evaluation_clear(&evaluation);
-    if (isnan(*value) || !chunks)
+    if (isnan(*value))
         return md_fail(error, MEDLEY_BAD_INPUT, "measure %s is not defined on the held-out part",
                        measure->name);
     return MEDLEY_OK;

@@ -3,14 +3,14 @@
 #ifndef MD_MEASURE_H
 #define MD_MEASURE_H
 
-#include "medley/select.h"
 #include "settings/options.h"
+#include "medley/select.h"
 
 typedef struct md_measure {
     const char *name;
     bool higher_is_better;
     bool probabilities; /* must be asked for */
-    size_t place;       /* in an evaluation */
+    double (*of)(const medley_evaluation *evaluation);
 } md_measure;
 
 /* The measure called name, if data and options allow it; NULL: the one that suits them. */

@@ -20,7 +20,6 @@ const md_task md_task_regression = {
              .examples = "examples",
              .parts = "rows",
              .has_certificate = true},
-    .measures = MD_MEASURES_NUMBERS,
     .check_request = md_regression_check_request,
     .predict = md_regression_predict,
     .check_truth = md_regression_check_truth,

@@ -18,9 +18,6 @@ typedef struct md_request {
     medley_predict_options options; /* threads: never 0 where a task looks at it */
 } md_request;
 
-/* Which measures of an evaluation are a task's. */
-typedef enum md_measures { MD_MEASURES_LABELS, MD_MEASURES_NUMBERS, MD_MEASURES_TREES } md_measures;
-
 typedef struct md_task {
     md_about about;
 
@@ -36,7 +33,6 @@ typedef struct md_task {
 
     /* ---- predicting ---- */
     medley_task_info info;
-    md_measures measures;
 
     /* Refuses what has no place here: probabilities, best outputs, given labels, tags. */
     medley_status (*check_request)(const medley_predict_options *options, medley_error *error);

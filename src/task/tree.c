@@ -41,7 +41,6 @@ const md_task md_task_tree = {
                  "features of arcs are hashed and have no texts; their templates are above",
              .no_scores = "the model parses: its scores are of arcs, not of labels",
              .has_labels = true},
-    .measures = MD_MEASURES_TREES,
     .check_request = md_tree_check_request,
     .predict = md_tree_predict,
     .check_truth = md_tree_check_truth,
