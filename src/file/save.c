@@ -4,6 +4,7 @@
 #include "file/file.h"
 
 #include "base/output.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,7 +184,7 @@ static void pack_header(md_text *header, const md_text *out, const medley_model 
             continue;
         char name[8] = {0};
         const char *full = i < MD_SECTION_OWN ? md_section_names[i] : model->task->section;
-        memcpy(name, full, strlen(full));
+        snprintf(name, sizeof name, "%s", full);
         md_text_add(header, name, sizeof name);
         md_pack_u64(header, place[i][0]);
         md_pack_u64(header, place[i][1]);

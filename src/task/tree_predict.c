@@ -217,7 +217,7 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
         MEDLEY_TRY(md_arc_column(&parsing.tags, request->options.tags, error));
     MEDLEY_TRY(find_heads(&parsing, threads, error));
     prediction->seconds_score = md_clock_seconds() - start;
-    if (request->model->companion != NULL)
+    if (prediction->label != NULL)
         MEDLEY_TRY(label_arcs(prediction, &parsing, threads, error));
 done:
     return status;
