@@ -37,7 +37,7 @@ void md_mirror_relink(md_online *online)
     mirror->length = norm_q(online->norm, count, mirror->q);
     for (size_t m = 0; m < count; m++) {
         const double ratio = mirror->length > 0 ? online->norm[m] / mirror->length : 0;
-        online->problem.blocks[m]->link =
+        online->problem.blocks[m]->dual_scale =
             ratio > 0 ? exp((mirror->q - 2) * log(ratio)) / mirror->q : 0;
     }
 }

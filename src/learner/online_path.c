@@ -135,7 +135,7 @@ static bool put_aside(md_trained *trained, double known, double shortest)
         md_block *block = trained->blocks[m];
         const bool goes = block->norm > 0 && block->norm < shortest;
         any = any || (goes && block->norm >= known);
-        block->link = !goes;
+        block->dual_scale = !goes;
     }
     return any;
 }
@@ -145,9 +145,9 @@ static void clear_short(md_trained *trained, double shortest)
     put_aside(trained, 0, shortest);
     for (size_t m = 0; m < trained->penalised; m++) {
         md_block *block = trained->blocks[m];
-        if (block->link == 0)
+        if (block->dual_scale == 0)
             block->class->clear(block);
-        block->link = 1;
+        block->dual_scale = 1;
     }
 }
 

@@ -77,11 +77,11 @@ void md_online_take_links(md_online *online)
 {
     for (size_t m = 0; m < online->problem.block_count; m++) {
         md_block *block = online->problem.blocks[m];
-        if (block->link > 0)
-            md_block_rescale(block, block->link);
+        if (block->dual_scale > 0)
+            md_block_rescale(block, block->dual_scale);
         else
             block->class->clear(block);
-        block->link = 1;
+        block->dual_scale = 1;
     }
 }
 
@@ -92,7 +92,7 @@ medley_status md_online_take_average(md_online *online, medley_error *error)
         md_block *block = online->problem.blocks[m];
         if (block->iterates > 0) {
             status = block->class->take_average(block, error);
-            block->link = 1;
+            block->dual_scale = 1;
         }
     }
     if (status == MEDLEY_OK)

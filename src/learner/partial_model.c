@@ -24,7 +24,7 @@ static size_t given_size(const md_block *block)
 static void export_given(md_block *block, float *body)
 {
     const md_theta *theta = ((const given_block *)block)->theta;
-    const float link = (float)block->link;
+    const float link = (float)block->dual_scale;
     for (size_t i = 0; i < theta->rows * theta->width; i++)
         body[i] = link * theta->body[i];
 }

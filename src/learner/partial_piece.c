@@ -226,7 +226,7 @@ static medley_status export_bodies(struct piece *piece, medley_error *error)
             return md_fail_memory(error, size * sizeof(float));
         if (!md_candidate_has_rows(piece->problem, c))
             md_block_refresh_norm(block);
-        block->link = 1;
+        block->dual_scale = 1;
         block->class->export_body(block, piece->body[c]);
     }
     return MEDLEY_OK;

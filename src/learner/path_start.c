@@ -53,10 +53,10 @@ static medley_status find_gradient(md_problem *problem, md_trained *trained, dou
     online.late_shrink = false;
     md_online_restart(&online, 1 / (double)problem->example_count);
     for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = 0;
+        trained->blocks[m]->dual_scale = 0;
     status = md_online_epoch(&online, 0, error);
     for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = 1;
+        trained->blocks[m]->dual_scale = 1;
     *loss = online.loss_sum / (double)problem->example_count;
     if (status == MEDLEY_OK && (online.diverged || !isfinite(*loss)))
         status = md_fail(error, MEDLEY_FAILED,

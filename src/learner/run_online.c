@@ -34,19 +34,19 @@ static medley_status copy_unlinked(float ***copy, const md_trained *trained, dou
                                    medley_error *error)
 {
     for (size_t m = 0; m < trained->block_count; m++) {
-        link[m] = trained->blocks[m]->link;
-        trained->blocks[m]->link = 1;
+        link[m] = trained->blocks[m]->dual_scale;
+        trained->blocks[m]->dual_scale = 1;
     }
     const medley_status status = md_theta_copy(copy, trained, error);
     for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = link[m];
+        trained->blocks[m]->dual_scale = link[m];
     return status;
 }
 
 static void put_links_back(md_trained *trained, const double *link)
 {
     for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = link[m];
+        trained->blocks[m]->dual_scale = link[m];
 }
 
 /* Held-out accuracy of what would be returned now: the average of the iterates if that is wanted,

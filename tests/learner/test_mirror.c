@@ -246,7 +246,7 @@ static void links_can_be_taken_up(void **state)
         }
         assert_true(fabs(loss[0] - loss[1]) <= 1e-6 * loss[0]);
         for (size_t m = 0; m < BLOCKS; m++) {
-            assert_true(learner.blocks[m]->link == 1);
+            assert_true(learner.blocks[m]->dual_scale == 1);
             assert_true(fabs(learner.blocks[m]->norm - plain_norm(before[m])) <=
                         1e-4 * plain_norm(before[m]) + 1e-25);
             for (size_t i = 0; i < (size_t)COLUMNS * LABELS; i++)

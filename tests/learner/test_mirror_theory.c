@@ -241,7 +241,7 @@ static void dual_theta(const struct learner *learner, const struct small_problem
 {
     learner_theta(learner, problem, theta);
     for (size_t m = 0; m < BLOCKS; m++)
-        plain_scale(theta[m], 1 / learner->blocks[m]->link);
+        plain_scale(theta[m], 1 / learner->blocks[m]->dual_scale);
 }
 
 /* A round at one row moves theta by -rate d. d is a subgradient of the row's objective in w: no
