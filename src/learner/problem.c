@@ -155,7 +155,7 @@ done:
 
 static medley_status check_batch(const md_problem *problem, medley_error *error)
 {
-    const char *method = problem->method->name;
+    const char *method = problem->method->about->name;
     if (!problem->method->batch)
         return MEDLEY_OK;
     if (problem->templates != NULL)
@@ -288,7 +288,8 @@ size_t md_problem_memory(const md_problem *problem)
 static size_t memory_for_values(const md_problem *problem)
 {
     const size_t memory = md_problem_memory(problem);
-    const bool few = problem->method->rule == MD_RULE_MIRROR &&
+    const md_rule *rule = problem->method->rule;
+    const bool few = rule != NULL && rule->few_changes &&
                      strcmp(problem->loss->name, "hinge") == 0 && problem->options->memory == 0;
     return few && memory > MOST_VALUES ? MOST_VALUES : memory;
 }
@@ -373,7 +374,7 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
 static void count_epochs(md_problem *problem)
 {
     const medley_options *options = problem->options;
-    const bool stages = problem->method->two_stages;
+    const bool stages = problem->method->about->takes & MD_TAKES_STAGES;
     problem->first_epochs = stages ? (size_t)options->epochs1 : 0;
     if (stages)
         problem->epochs = problem->first_epochs + (size_t)options->epochs2;

@@ -189,7 +189,7 @@ static medley_status prepare(struct run *run, medley_error *error)
             error, MEDLEY_NOT_SUPPORTED,
             "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
             "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
-            problem->method->name, md_penalty_text(problem->penalty));
+            problem->method->about->name, md_penalty_text(problem->penalty));
     medley_status status = check_kernels(problem, error);
     if (status == MEDLEY_OK)
         status = find_factors(run, error);
@@ -364,8 +364,12 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
 
 extern const md_method md_method_spicy;
 const md_method md_method_spicy = {
-    .name = "spicy",
-    .summary = "the optimum with a certificate, for up to some thousands of rows and kernels",
+    .about =
+        &(const md_about){
+            .name = "spicy",
+            .summary =
+                "the optimum with a certificate, for up to some thousands of rows and kernels",
+            .takes = MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,

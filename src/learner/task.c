@@ -101,17 +101,17 @@ static medley_status check_task(const md_problem *problem, const md_task *task, 
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s learns labels, not numbers; use --method spicy for --task "
                        "regression",
-                       problem->method->name);
+                       problem->method->about->name);
     if (task == &md_task_tree && problem->method->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is for rows that stand alone; use --method spom or obscure for "
                        "trees",
-                       problem->method->name);
+                       problem->method->about->name);
     if (task == &md_task_chain && problem->method->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is for rows that stand alone; use --method spom for sequences, "
                        "or --task multiclass to look at each row by itself",
-                       problem->method->name);
+                       problem->method->about->name);
     return MEDLEY_OK;
 }
 
@@ -155,7 +155,7 @@ static medley_status find_margin_loss(md_problem *problem, const char *text, med
     if (loss == NULL || loss->classifies == problem->regression) {
         status = md_fail(error, MEDLEY_USAGE,
                          "--loss %s has no place in --task %s of --method %s; use %s", spec.name,
-                         problem->task, problem->method->name,
+                         problem->task, problem->method->about->name,
                          problem->regression ? "squared or epsilon" : "hinge or logistic");
         goto done;
     }
@@ -195,16 +195,17 @@ medley_status md_problem_find_loss(md_problem *problem, medley_error *error)
 medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
 {
     const char *name = problem->options->penalty;
-    char norm[48];
-    if (problem->method->rule == MD_RULE_MIRROR) {
+    char own[48];
+    const md_rule *rule = problem->method->rule;
+    if (rule != NULL && rule->penalty != NULL) {
         if (strcmp(name, "auto") != 0)
             return md_fail(
                 error, MEDLEY_USAGE,
                 "--method %s has the penalty squared-block(q=P) with the P of --p; leave "
                 "out --penalty, or use --method spom",
-                problem->method->name);
-        snprintf(norm, sizeof norm, "squared-block(q=%.17g)", problem->options->p);
-        name = norm;
+                problem->method->about->name);
+        rule->penalty(own, sizeof own, problem->options);
+        name = own;
     }
     if (strcmp(name, "auto") == 0)
         name = problem->method->penalty ? problem->method->penalty
@@ -216,5 +217,6 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
 double md_default_C(const md_method *method, bool trees)
 {
     static const double most = 10, of_trees = 3; /* as the help of --C tells */
-    return method->default_C > 0 ? method->default_C : trees ? of_trees : most;
+    const double own = method->rule ? method->rule->default_C : 0;
+    return own > 0 ? own : trees ? of_trees : most;
 }

@@ -5,7 +5,7 @@
 
 #include "learner/problem.h"
 
-/* What scores, scale and link applied, into *copy[block_count], which may hold an older copy. */
+/* What scores, both scales applied, into *copy[block_count], which may hold an older copy. */
 medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_error *error);
 
 /* The blocks hold the copy again, with dual scales of 1: their scores are computed afresh. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The objective of an online run and the ball that contains its optimum. */
-#include "learner/online_internal.h"
+#include "online/rule.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -113,6 +113,27 @@ medley_status md_online_objective(md_online *online, double *objective, double *
     if (mean_loss != NULL)
         *mean_loss = loss;
     return status;
+}
+
+/* ---- the size of kernels ---- */
+
+md_largest md_online_largest(const md_online_problem *problem)
+{
+    md_largest largest = {0};
+    for (size_t m = 0; m < problem->block_count; m++) {
+        const md_block *block = problem->blocks[m];
+        for (size_t e = 0; e < problem->example_count; e++) {
+            const md_example example = problem->examples[e];
+            double sum = 0;
+            for (size_t i = 0; i < example.length; i++) {
+                const double self = fmax(0, block->class->self(block, example.row + i));
+                largest.row = fmax(largest.row, self);
+                sum += sqrt(self);
+            }
+            largest.example = fmax(largest.example, sum * sum);
+        }
+    }
+    return largest;
 }
 
 /* ---- the ball ---- */
