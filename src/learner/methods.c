@@ -214,20 +214,18 @@ enum {
         MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS | MD_TAKES_RATES
 };
 const md_method md_method_average = {
-    .about = &(const md_about){.name = "average",
-                               .summary = "baseline: one model on the mean of all kernels",
-                               .takes = OF_SPOM},
+    .about =
+        &(const md_about){"average", "baseline: one model on the mean of all kernels", OF_SPOM},
     .rule = &md_rule_spom,
     .needs_kernels = true,
     .fit = fit_average,
     .batch_form = &md_method_batch_average,
 };
 const md_method md_method_best = {
-    .about =
-        &(const md_about){.name = "best",
-                          .summary = "baseline: the single kernel that does best on a held-out "
-                                     "fifth, retrained",
-                          .takes = OF_SPOM | MD_TAKES_BLOCKS},
+    .about = &(const md_about){"best",
+                               "baseline: the single kernel that does best on a held-out "
+                               "fifth, retrained",
+                               OF_SPOM | MD_TAKES_BLOCKS},
     .rule = &md_rule_spom,
     .fit = fit_best,
     .batch_form = &md_method_batch_best,

@@ -196,7 +196,7 @@ static medley_status pass(struct piece *piece, medley_error *error)
                                          .in_order = true,
                                          .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&online, &online_problem, &settings, error));
-    md_online_continue(&online);
+    md_online_continue(&online, false);
     MEDLEY_TRY(md_online_epoch(&online, 0, error));
     if (online.diverged) {
         status = md_fail_at(error, MEDLEY_FAILED, problem->train->source, 0,

@@ -46,9 +46,9 @@ typedef struct md_problem {
     md_penalty *penalty;
     double lambda;
     double eta0, radius; /* NaN: auto; radius infinite: none */
-    double eta;          /* of the mirror rule's first stage; NaN: auto */
+    double eta;          /* of a first stage; NaN: auto */
     size_t epochs;
-    size_t first_epochs; /* of them, of the mirror rule's first stage */
+    size_t first_epochs; /* of them, of a first stage */
     md_example *examples;
     size_t example_count;
     size_t threads;

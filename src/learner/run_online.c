@@ -401,7 +401,7 @@ static medley_status set_out(struct run *run)
     if (plan->continues) {
         online->rate = plan->faster * trained->eta0;
         online->round = online->skipped = plan->rounds;
-        md_online_continue_from_weights(online);
+        md_online_continue(online, true);
     }
     if (plan->cools)
         cool_down(run);

@@ -366,10 +366,8 @@ extern const md_method md_method_spicy;
 const md_method md_method_spicy = {
     .about =
         &(const md_about){
-            .name = "spicy",
-            .summary =
-                "the optimum with a certificate, for up to some thousands of rows and kernels",
-            .takes = MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
+            "spicy", "the optimum with a certificate, for up to some thousands of rows and kernels",
+            MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,

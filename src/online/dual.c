@@ -134,3 +134,11 @@ double md_dual_distance(const md_online *online, double largest_self, double del
     const double strong = first / (lambda * t);
     return first / delta * fmin(strong, weak ? 4 * dual->radius / sqrt(t) : INFINITY);
 }
+
+md_bound md_dual_bound(const md_online *online, bool weak)
+{
+    static const double DELTA = 0.05;
+    const double self = md_online_largest(&online->problem).example;
+    return (md_bound){.radius = ((const md_dual *)online->state)->radius,
+                      .distance = md_dual_distance(online, self, DELTA, weak)};
+}

@@ -48,5 +48,6 @@ void md_dual_project(md_online *online);
  * largest_self: the largest K_j(x,x), 1 in the paper. weak: the part of the theorem that needs s
  * holds. */
 double md_dual_distance(const md_online *online, double largest_self, double delta, bool weak);
+md_bound md_dual_bound(const md_online *online, bool weak);
 
 #endif

@@ -28,10 +28,7 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
     double sum = 0;
     for (size_t i = first; i < last; i++) {
         const md_example example = p->examples[measure->which[i]];
-        const size_t parts = p->space.structure->part_count(p->space.shape, example.length);
-        memset(inference->score, 0, parts * sizeof *inference->score);
-        for (size_t m = 0; m < p->block_count; m++)
-            p->blocks[m]->class->score(p->blocks[m], example, inference->score);
+        md_online_score(p, example, inference->score);
         sum += p->loss->evaluate(inference, example.length, p->gold + example.row, false);
     }
     measure->sum[chunk] = sum;

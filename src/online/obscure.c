@@ -101,19 +101,13 @@ static void take_round(md_online *online, md_round *round)
 
 static md_bound bound(const md_online *online)
 {
-    static const double DELTA = 0.05; /* of theorem 1 */
-    if (online->stage == 0)
-        return (md_bound){NAN, NAN};
-    const double self = md_online_largest(&online->problem).example;
-    return (md_bound){.radius = ((const md_dual *)online->state)->radius,
-                      .distance = md_dual_distance(online, self, DELTA, true)};
+    return online->stage == 0 ? (md_bound){NAN, NAN} : md_dual_bound(online, true);
 }
 
 const md_rule md_rule_obscure = {
-    .about = {.name = "obscure",
-              .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
-              .takes = MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_STAGES | MD_TAKES_NORM |
-                       MD_TAKES_BLOCKS},
+    .about = {"obscure", "p-norm mirror descent in two stages, online and batch (OBSCURE)",
+              MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_STAGES | MD_TAKES_NORM |
+                  MD_TAKES_BLOCKS},
     .default_C = 1,
     .few_changes = true,
     .smaller = {"eta", "C"},

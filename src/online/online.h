@@ -92,9 +92,9 @@ typedef struct md_online {
     size_t *order;      /* [visit_count] visiting order of the epoch */
     size_t *rows;       /* of announced examples */
     bool *stepped;      /* [example_count] needed a step when it was last visited */
-    double *norm;       /* [block_count] after the gradient step */
-    double *shrunk;     /* [block_count] what the rule makes of it */
-    double *scratch;    /* [3 * block_count] */
+    double *norm;    /* [block_count] after the gradient step; the next two follow it in memory */
+    double *shrunk;  /* [block_count] what the rule makes of it */
+    double *scratch; /* [3 * block_count] */
     size_t longest;
     md_inference *inference; /* [batch] */
     md_gradient *gradients;  /* [batch] */
@@ -109,10 +109,9 @@ void md_online_clear(md_online *online);
 /* Back to theta = 0, round 0 and no iterates counted, with another first rate. */
 void md_online_restart(md_online *online, double rate);
 
-/* In place of md_online_restart: sets out from the theta that the blocks hold, or from the weights
- * that score, which for some rules are not the same. */
-void md_online_continue(md_online *online);
-void md_online_continue_from_weights(md_online *online);
+/* In place of md_online_restart: sets out from the theta that the blocks hold, or, if they hold the
+ * weights that score, from the theta of those. */
+void md_online_continue(md_online *online, bool from_weights);
 
 /* Stage 0 begins at epoch 0, before it; a later stage ends the one before. */
 medley_status md_online_begin_stage(md_online *online, size_t stage, size_t epoch,

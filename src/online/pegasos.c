@@ -6,8 +6,6 @@
  * that needs s_t. */
 #include "online/dual.h"
 
-#include <math.h>
-
 static void take_round(md_online *online, md_round *round)
 {
     md_dual *dual = online->state;
@@ -24,18 +22,14 @@ static void take_round(md_online *online, md_round *round)
 
 static md_bound bound(const md_online *online)
 {
-    static const double DELTA = 0.05; /* of theorem 1 */
-    const double self = md_online_largest(&online->problem).example;
-    return (md_bound){.radius = ((const md_dual *)online->state)->radius,
-                      .distance = md_dual_distance(online, self, DELTA, false)};
+    return md_dual_bound(online, false);
 }
 
 const md_rule md_rule_pegasos = {
-    .about = {.name = "pegasos",
-              .summary =
-                  "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
-              .takes = MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS | MD_TAKES_NORM |
-                       MD_TAKES_BLOCKS},
+    .about = {"pegasos",
+              "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
+              MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS | MD_TAKES_NORM |
+                  MD_TAKES_BLOCKS},
     .default_C = 1,
     .few_changes = true,
     .smaller = {"C"},

@@ -21,11 +21,17 @@ static void prefetch(const md_round *round, size_t item)
             p->blocks[m]->class->prefetch(p->blocks[m], example_of(round, item));
 }
 
-static void clear_scores(const md_round *round, size_t item)
+static void clear_scores(const md_online_problem *p, md_example example, float *score)
 {
-    const md_space space = round->online->problem.space;
-    const size_t parts = space.structure->part_count(space.shape, example_of(round, item).length);
-    memset(round->online->inference[item].score, 0, parts * sizeof(float));
+    memset(score, 0,
+           p->space.structure->part_count(p->space.shape, example.length) * sizeof *score);
+}
+
+void md_online_score(const md_online_problem *p, md_example example, float *score)
+{
+    clear_scores(p, example, score);
+    for (size_t m = 0; m < p->block_count; m++)
+        p->blocks[m]->class->score(p->blocks[m], example, score);
 }
 
 /* The loss of an example that has been scored, and its gradient: by decoding with costs, or from
@@ -48,12 +54,9 @@ static void find_one_gradient(void *context, size_t item, size_t worker)
 {
     (void)worker;
     const md_round *round = context;
-    const md_online_problem *p = &round->online->problem;
     prefetch(round, item + 1);
-    clear_scores(round, item);
-    for (size_t m = 0; m < p->block_count; m++)
-        p->blocks[m]->class->score(p->blocks[m], example_of(round, item),
-                                   round->online->inference[item].score);
+    md_online_score(&round->online->problem, example_of(round, item),
+                    round->online->inference[item].score);
     find_gradient(round, item);
 }
 
@@ -67,7 +70,7 @@ static void find_gradients_of_group(void *context, size_t group, size_t worker)
     const md_round *round = context;
     const md_online_problem *p = &round->online->problem;
     for (size_t i = group; i < round->size; i += round->groups)
-        clear_scores(round, i);
+        clear_scores(p, example_of(round, i), round->online->inference[i].score);
     for (size_t m = 0; m < p->block_count; m++)
         for (size_t i = group; i < round->size; i += round->groups)
             p->blocks[m]->class->score(p->blocks[m], example_of(round, i),

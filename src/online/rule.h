@@ -38,12 +38,13 @@ struct md_rule {
     /* The only penalty it has; NULL: one of the user's choice. */
     void (*penalty)(char *text, size_t size, const medley_options *options);
 
-    /* By the settings, or chosen by the data; NaN: to be searched. NULL: there is none. */
+    /* NULL: eta0 of the settings. */
     double (*first_rate)(const md_online_problem *problem, const md_online_settings *settings);
+
+    void (*restart)(md_online *online); /* round 0; blocks hold any theta */
 
     /* Any of these may be NULL. */
     void (*init)(md_online *online);         /* settings that depend on the problem */
-    void (*restart)(md_online *online);      /* round 0; blocks hold any theta */
     void (*from_weights)(md_online *online); /* blocks hold weights, and then theta */
     medley_status (*begin)(md_online *online, medley_error *error); /* online->stage begins */
     void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
@@ -89,6 +90,9 @@ double md_online_cooling(const md_online *online);
 bool md_online_norms_are_finite(const md_online *online);
 
 /* ---- shared by the files of the loop ---- */
+
+/* The scores of an example by all blocks. */
+void md_online_score(const md_online_problem *problem, md_example example, float *score);
 
 /* The visited examples in the order of the data. */
 void md_online_fill_order(md_online *online);

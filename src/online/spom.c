@@ -29,12 +29,6 @@ struct spom {
     size_t rounds_since_prox;
 };
 
-static double first_rate(const md_online_problem *problem, const md_online_settings *settings)
-{
-    (void)problem;
-    return settings->rates.eta0;
-}
-
 /* No ball where the norms of blocks are not followed (l1): it is a safeguard only. */
 static void choose_radius(md_online *online)
 {
@@ -135,15 +129,13 @@ static void take_round(md_online *online, md_round *round)
 }
 
 const md_rule md_rule_spom = {
-    .about = {.name = "spom",
-              .summary = "online proximal learning of all blocks together (SPOM)",
-              .takes = MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS |
-                       MD_TAKES_RATES | MD_TAKES_BLOCKS},
+    .about = {"spom", "online proximal learning of all blocks together (SPOM)",
+              MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS |
+                  MD_TAKES_RATES | MD_TAKES_BLOCKS},
     .own_terms = true,
     .leaves_out_blocks = true,
     .smaller = {"eta0"},
     .state_size = sizeof(struct spom),
-    .first_rate = first_rate,
     .init = choose_radius,
     .restart = restart,
     .round = take_round,

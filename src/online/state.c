@@ -40,13 +40,10 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     online->order = md_calloc(visited, sizeof *online->order);
     online->rows = md_calloc(rows, sizeof *online->rows);
     online->stepped = md_calloc(problem->example_count, sizeof *online->stepped);
-    online->norm = md_calloc(m, sizeof *online->norm);
-    online->shrunk = md_calloc(m, sizeof *online->shrunk);
-    online->scratch = md_calloc(3 * m, sizeof *online->scratch);
+    online->norm = md_calloc(5 * m, sizeof *online->norm);
     online->state = md_calloc(1, settings->rule->state_size);
     medley_status status = MEDLEY_OK;
-    if (!online->state || !online->order || !online->rows || !online->stepped || !online->norm ||
-        !online->shrunk || !online->scratch)
+    if (!online->state || !online->order || !online->rows || !online->stepped || !online->norm)
         status = md_fail_memory(error, (visited + rows + 5 * m) * 8);
     if (status == MEDLEY_OK)
         status = init_batch(online, error);
@@ -54,10 +51,12 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
         md_online_clear(online);
         return status;
     }
+    online->shrunk = online->norm + m;
+    online->scratch = online->norm + 2 * m;
     md_online_fill_order(online);
     online->rate = settings->rule->first_rate
                        ? settings->rule->first_rate(&online->problem, settings)
-                       : (double)NAN;
+                       : settings->rates.eta0;
     if (settings->rule->init != NULL)
         settings->rule->init(online);
     return status;
@@ -70,8 +69,6 @@ void md_online_clear(md_online *online)
     free(online->rows);
     free(online->stepped);
     free(online->norm);
-    free(online->shrunk);
-    free(online->scratch);
     for (size_t b = 0; online->inference != NULL && b < online->settings.batch; b++)
         md_inference_clear(&online->inference[b]);
     free(online->inference);
@@ -88,21 +85,16 @@ void md_online_restart(md_online *online, double rate)
     online->rate = rate;
     for (size_t m = 0; m < online->problem.block_count; m++)
         online->problem.blocks[m]->class->restart(online->problem.blocks[m]);
-    md_online_continue(online);
+    online->settings.rule->restart(online);
     memset(online->stepped, 0, online->problem.example_count * sizeof *online->stepped);
 }
 
-void md_online_continue(md_online *online)
+void md_online_continue(md_online *online, bool from_weights)
 {
-    if (online->settings.rule->restart != NULL)
-        online->settings.rule->restart(online);
-}
-
-void md_online_continue_from_weights(md_online *online)
-{
-    if (online->settings.rule->from_weights != NULL)
-        online->settings.rule->from_weights(online);
-    md_online_continue(online);
+    const md_rule *rule = online->settings.rule;
+    if (from_weights && rule->from_weights != NULL)
+        rule->from_weights(online);
+    rule->restart(online);
 }
 
 medley_status md_online_begin_stage(md_online *online, size_t stage, size_t epoch,
