@@ -85,7 +85,7 @@ static void batch_stage(md_online *online, const md_round *round)
         dual->q / (lambda * dual->rounds + dual->s) * md_online_cooling(online); /* line 10 */
     md_dual_rescale(online, 1 - lambda * eta / dual->q);                         /* line 11 */
     if (count > 0)
-        md_dual_add(online, count, share * eta); /* and line 13 */
+        md_dual_add(online, count, share * eta); /* and line 13, which line 12 leaves as it is */
     md_dual_project(online);                     /* line 12 */
 }
 

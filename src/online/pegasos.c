@@ -16,8 +16,9 @@ static void take_round(md_online *online, md_round *round)
     const double eta = dual->q / (lambda * dual->rounds) * md_online_cooling(online); /* line 10 */
     md_dual_rescale(online, 1 - lambda * eta / dual->q);                              /* line 11 */
     if (round->gradients > 0)
-        md_dual_add(online, round->gradients, 1 / (double)round->size * eta); /* and line 13 */
-    md_dual_project(online);                                                  /* line 12 */
+        md_dual_add(online, round->gradients,
+                    1 / (double)round->size * eta); /* and line 13, which line 12 leaves as it is */
+    md_dual_project(online);                        /* line 12 */
 }
 
 static md_bound bound(const md_online *online)
