@@ -201,7 +201,8 @@ static void train(struct figures *figures, const medley_dataset *data, medley_mo
     counted_steps = counted_rows = counted_parts = 0;
     stop_if(md_problem_init(&problem, data, NULL, options, NULL, false, &error) < 0, &error);
     figures->kernel_blocks = make_blocks(&trained, &problem);
-    stop_if(md_run_online(&problem, &trained, NULL, 0, "training", &error) < 0, &error);
+    stop_if(md_run_online(&problem, &(md_run_plan){.stage = "training"}, &trained, &error) < 0,
+            &error);
     const double row = (double)data->rows * sizeof(float);
     figures->kernels = least(figures->kernels, problem.seconds_kernels);
     figures->epochs = least(figures->epochs, trained.epochs[trained.epoch_count - 1].seconds);

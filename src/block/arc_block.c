@@ -212,7 +212,8 @@ medley_status md_arc_block_create(md_block **result, const md_arc_explicit *what
     if (a == NULL)
         return md_fail_memory(error, sizeof *a);
     a->what = *what;
-    a->x.base = (md_block){.class = &arc_block_class, .name = what->name, .scale = 1, .link = 1};
+    a->x.base =
+        (md_block){.class = &arc_block_class, .name = what->name, .scale = 1, .dual_scale = 1};
     a->x.what = (md_explicit){.name = what->name,
                               .gain = what->gain,
                               .kind = MD_ROW_PARTS,

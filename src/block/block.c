@@ -27,7 +27,7 @@ void md_block_refresh_norm(md_block *block)
 void md_block_visit(md_block *block, md_state_visitor visit, void *context)
 {
     visit(context, &block->scale, sizeof block->scale);
-    visit(context, &block->link, sizeof block->link);
+    visit(context, &block->dual_scale, sizeof block->dual_scale);
     visit(context, &block->norm, sizeof block->norm);
     visit(context, &block->weight_sum, sizeof block->weight_sum);
     visit(context, &block->iterates, sizeof block->iterates);

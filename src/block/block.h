@@ -4,7 +4,7 @@
  * its norm, be cleared, be averaged. Whatever it is made of, learners treat it alike.
  *
  * Notation: a step is theta -= eta * d, d = sum_p delta_p phi(p) over the parts of some examples.
- * What scores is w = link * theta: learners that keep a dual vector (mirror descent) set the link,
+ * What scores is w = dual_scale * theta: learners that keep a dual vector (mirror descent) set it,
  * for all others it is 1. */
 #ifndef MD_BLOCK_H
 #define MD_BLOCK_H
@@ -75,8 +75,8 @@ typedef struct md_block_class {
     double (*sum_abs)(md_block *block);
 
     /* theta becomes the average of the iterates w counted by md_block_count_iterate (at least one),
-     * and the link is to be set to 1; they stay counted: another theta may be imported and counting
-     * go on. */
+     * and dual_scale is to be set to 1; they stay counted: another theta may be imported and
+     * counting go on. */
     medley_status (*take_average)(md_block *block, medley_error *error);
 
     /* What is kept beside theta, and drifts from it by rounding, is computed anew; the ledger is to
@@ -86,7 +86,7 @@ typedef struct md_block_class {
     /* Copies of theta: size in floats, out and in again. Behind import_body and take_average the
      * ledger is to be closed and the norm to be refreshed, when all blocks have had their turn. */
     size_t (*body_size)(const md_block *block);
-    void (*export_body)(md_block *block, float *body); /* w: scale and link applied */
+    void (*export_body)(md_block *block, float *body); /* w: both scales applied */
     medley_status (*import_body)(md_block *block, const float *body, medley_error *error);
 
     /* Visits all that changes in training, always in the same order and sizes: who copies it out
@@ -101,7 +101,7 @@ struct md_block {
     const char *name;
     size_t labels;
     double scale;      /* theta = scale * body; never 0 */
-    double link;       /* w = link * theta */
+    double dual_scale; /* w = dual_scale * theta */
     double norm;       /* ||theta||, kept by the recurrence, refreshed every epoch */
     double weight_sum; /* of averages: the sum of counted iterates is weight_sum * body + aside */
     double iterates;   /* how many were counted */
@@ -193,7 +193,7 @@ void md_block_visit(md_block *block, md_state_visitor visit, void *context);
 /* One more iterate for the average (call after every round). */
 static inline void md_block_count_iterate(md_block *block)
 {
-    block->weight_sum += block->scale * block->link;
+    block->weight_sum += block->scale * block->dual_scale;
     block->iterates += 1;
 }
 
@@ -201,14 +201,14 @@ static inline void md_block_count_iterate(md_block *block)
  * p-norms near 1 leave such blocks behind. */
 static inline double md_block_factor(const md_block *block)
 {
-    const double factor = block->scale * block->link;
+    const double factor = block->scale * block->dual_scale;
     return block->norm > 0 && factor > 1e-30 ? factor : 0;
 }
 
 /* ||w|| */
 static inline double md_block_length(const md_block *block)
 {
-    return block->norm * block->link;
+    return block->norm * block->dual_scale;
 }
 
 #endif

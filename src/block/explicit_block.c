@@ -177,7 +177,7 @@ medley_status md_explicit_block_create(md_block **result, const md_explicit *wha
                          .name = what->name,
                          .labels = labels,
                          .scale = 1,
-                         .link = 1};
+                         .dual_scale = 1};
     x->what = *what;
     x->features = what->features.count;
     x->width = what->space.structure->groups(what->space.shape, 3, what->kind).width;

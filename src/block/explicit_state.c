@@ -201,7 +201,8 @@ void md_explicit_export_body(md_block *block, float *body)
 {
     explicit_block *x = cast(block);
     catch_up_all(x);
-    const float factor = block->norm > 0 ? (float)(block->scale * block->link * x->what.gain) : 0;
+    const float factor =
+        block->norm > 0 ? (float)(block->scale * block->dual_scale * x->what.gain) : 0;
     for (size_t f = 0; f < x->features; f++)
         for (size_t p = 0; p < x->width; p++)
             body[f * x->width + p] = factor * md_explicit_weights(x, f)[p];

@@ -362,7 +362,7 @@ static size_t body_size(const md_block *block)
 static void export_body(md_block *block, float *body)
 {
     const kernel_block *k = view(block);
-    const float scale = (float)(block->scale * block->link * k->gain2);
+    const float scale = (float)(block->scale * block->dual_scale * k->gain2);
     for (size_t l = 0; l < block->labels; l++)
         for (size_t i = 0; i < k->n; i++)
             body[i * block->labels + l] =
@@ -467,7 +467,7 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
                          .name = source->name,
                          .labels = labels,
                          .scale = 1,
-                         .link = 1};
+                         .dual_scale = 1};
     k->gram = source->gram;
     k->m = source->m;
     k->n = md_gram_rows(source->gram);

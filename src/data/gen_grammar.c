@@ -4,7 +4,7 @@
  * come with and without a word that begins them. */
 #include "data/gen_grammar.h"
 
-const md_rule md_rules[] = {
+const md_grammar_rule md_grammar_rules[] = {
     /* sentences */
     {"S", 62, NULL, "Clause! Stop:punct"},
     {"S", 8, NULL, "Adverb:advmod Comma:punct Clause! Stop:punct"},
@@ -119,4 +119,4 @@ const md_rule md_rules[] = {
     {"Adverb", 2, "ADVP", "Very:advmod Manner!"},
     {"Adverb", 4, "ADVP", "Time!"},
 };
-const size_t md_rule_count = sizeof md_rules / sizeof *md_rules;
+const size_t md_grammar_rule_count = sizeof md_grammar_rules / sizeof *md_grammar_rules;

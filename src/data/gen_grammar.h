@@ -13,12 +13,12 @@
  * words, FORM that of a verb (base, pres, past, part, ing). NUMBER n is the number of the whole, m
  * one that the parts of this rule share, s and p are given; without it the number is drawn. The
  * part with ! is the head, on which the others depend by their RELATIONs. */
-typedef struct md_rule {
+typedef struct md_grammar_rule {
     const char *symbol;
     int weight;        /* against the other ways */
     const char *chunk; /* its words are one chunk of this kind; NULL: each part says itself */
     const char *parts;
-} md_rule;
+} md_grammar_rule;
 
 /* How the forms of a word are listed, with a blank between two of them. */
 typedef enum md_inflection {
@@ -39,8 +39,8 @@ typedef struct md_word_class {
     size_t count;
 } md_word_class;
 
-extern const md_rule md_rules[];
-extern const size_t md_rule_count;
+extern const md_grammar_rule md_grammar_rules[];
+extern const size_t md_grammar_rule_count;
 extern const md_word_class md_word_classes[];
 extern const size_t md_word_class_count;
 

@@ -158,7 +158,7 @@ static int write_word(writer *to, const md_word_class *class, const wish *wanted
 
 /* Does the rule write symbols of this name and number? With `open` those whose names end in @ are
  * asked. *rest: what stands in the place of @. */
-static bool rule_fits(const md_rule *rule, const wish *wanted, bool open, const char **rest)
+static bool rule_fits(const md_grammar_rule *rule, const wish *wanted, bool open, const char **rest)
 {
     const char *dot = strchr(rule->symbol, '.');
     size_t length = dot != NULL ? (size_t)(dot - rule->symbol) : strlen(rule->symbol);
@@ -170,21 +170,23 @@ static bool rule_fits(const md_rule *rule, const wish *wanted, bool open, const 
     return strncmp(rule->symbol, wanted->name, length) == 0 && (is_open || **rest == '\0');
 }
 
-static const md_rule *draw_rule(const wish *wanted, bool open, const char **rest, md_random *random)
+static const md_grammar_rule *draw_rule(const wish *wanted, bool open, const char **rest,
+                                        md_random *random)
 {
     int total = 0;
-    for (size_t i = 0; i < md_rule_count; i++)
-        total += rule_fits(&md_rules[i], wanted, open, rest) ? md_rules[i].weight : 0;
+    for (size_t i = 0; i < md_grammar_rule_count; i++)
+        total +=
+            rule_fits(&md_grammar_rules[i], wanted, open, rest) ? md_grammar_rules[i].weight : 0;
     if (total == 0)
         return NULL;
     int left = (int)md_random_below(random, (size_t)total);
     size_t i = 0;
     for (;; i++) {
-        if (!rule_fits(&md_rules[i], wanted, open, rest))
+        if (!rule_fits(&md_grammar_rules[i], wanted, open, rest))
             continue;
-        left -= md_rules[i].weight;
+        left -= md_grammar_rules[i].weight;
         if (left < 0)
-            return &md_rules[i];
+            return &md_grammar_rules[i];
     }
 }
 
@@ -241,7 +243,7 @@ static const char *relation_text(const char *relation)
 static int write_symbol(writer *to, const wish *wanted, int depth);
 
 /* Writes the parts of a rule and returns the place of the head. */
-static int write_parts(writer *to, const md_rule *rule, const wish *whole, const char *rest,
+static int write_parts(writer *to, const md_grammar_rule *rule, const wish *whole, const char *rest,
                        int depth)
 {
     enum { PARTS_MOST = 6 };
@@ -284,12 +286,12 @@ static int write_symbol(writer *to, const wish *wanted, int depth)
     for (size_t i = 0; i < md_word_class_count; i++)
         if (strcmp(md_word_classes[i].name, wanted->name) == 0)
             return write_word(to, &md_word_classes[i], wanted);
-    const md_rule *rule = draw_rule(wanted, false, &rest, to->random);
+    const md_grammar_rule *rule = draw_rule(wanted, false, &rest, to->random);
     if (rule == NULL)
         rule = draw_rule(wanted, true, &rest, to->random);
     if (rule != NULL)
         return write_parts(to, rule, wanted, rest, depth);
-    to->unknown = md_rules[0].parts;
+    to->unknown = md_grammar_rules[0].parts;
     return TOO_LONG;
 }
 

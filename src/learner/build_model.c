@@ -41,7 +41,7 @@ static medley_status borrow_coefficients(md_builder *b)
             return md_fail(b->error, MEDLEY_NOT_SUPPORTED,
                            "method %s learns coefficients of rows, not weights of columns as "
                            "kernel %s has them; leave out 'explicit'",
-                           problem->method->name, problem->bank.kernels[m].name);
+                           problem->method->about->name, problem->bank.kernels[m].name);
         b->learnt[m] = (md_learnt){.wide = active ? plain->body[m] : NULL,
                                    .size = problem->train->rows * plain->outputs,
                                    .candidate = c,
@@ -293,7 +293,7 @@ static medley_status tell_story(md_builder *b)
     const double n = (double)problem->example_count;
     model->task = problem->task;
     summary->task = model->task->about.name;
-    model->method = copy_of(problem->method->name);
+    model->method = copy_of(problem->method->about->name);
     model->loss = copy_of(problem->loss_name ? problem->loss_name : problem->loss->name);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
     if (!model->method || !model->loss || !model->penalty)

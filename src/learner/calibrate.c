@@ -55,7 +55,7 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s calibrates rows that stand alone, and these data have "
                        "sequences; use --method spom or leave out --calibrate",
-                       problem->method->name);
+                       problem->method->about->name);
     if (problem->example_count < FEWEST_EXAMPLES)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "--calibrate holds out a fifth of the %s, and %zu are too few for that; "
@@ -144,10 +144,11 @@ static medley_status train_again(md_problem *problem, md_trained *again, double 
     others.checkpoint = NULL;
     others.resume = false;
     problem->options = &others;
-    if (isnan(given) && problem->method->rule != MD_RULE_MIRROR) /* which has rates of its own */
+    if (isnan(given) && (problem->method->about->takes & MD_TAKES_RATES))
         problem->eta0 = eta0;
-    const medley_status status =
-        md_run_online(problem, again, division->visit, division->visit_count, "calibration", error);
+    const md_run_plan plan = {
+        .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
+    const medley_status status = md_run_online(problem, &plan, again, error);
     problem->options = options;
     problem->eta0 = given;
     return status;

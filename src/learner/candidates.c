@@ -92,11 +92,12 @@ static medley_status check_context(const md_problem *problem, medley_error *erro
                        "--bigram, --bigram-scale, --bigram-ends and --order are about sequences of "
                        "labels, and --task %s has none; leave them out",
                        problem->task->about.name);
-    if (options->bigram == MD_BIGRAM_FIXED && problem->method->rule == MD_RULE_MIRROR)
+    if (options->bigram == MD_BIGRAM_FIXED && problem->method->rule != NULL &&
+        !problem->method->rule->own_terms)
         return md_fail(error, MEDLEY_USAGE,
                        "--method %s has one norm over all blocks and no term of its own for pairs "
                        "of labels; leave out --bigram fixed",
-                       problem->method->name);
+                       problem->method->about->name);
     if (options->bigram == MD_BIGRAM_NONE && (options->order == 2 || options->bigram_ends))
         return md_fail(error, MEDLEY_USAGE,
                        "%s looks at neighbouring labels and --bigram none does not; use --bigram "
@@ -143,7 +144,8 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
     problem->candidates = md_calloc(most, sizeof *problem->candidates);
     if (problem->candidates == NULL)
         return md_fail_memory(error, most * sizeof *problem->candidates);
-    const bool may_own = problem->method->rule == MD_RULE_PROX; /* else one norm is over all */
+    const md_rule *rule = problem->method->rule;
+    const bool may_own = rule != NULL && rule->own_terms; /* else one norm is over all */
     const bool own_term =
         may_own && (options->bigram == MD_BIGRAM_FIXED ||
                     (options->bigram == MD_BIGRAM_AUTO && problem->source == NULL));

@@ -10,7 +10,7 @@ medley_status md_problem_check_scales(const md_problem *problem, medley_error *e
     char **list = problem->options->block_scale;
     if (list != NULL && list[0] != NULL && problem->method->needs_kernels)
         return md_fail(error, MEDLEY_USAGE, "--block-scale has no place in --method %s",
-                       problem->method->name);
+                       problem->method->about->name);
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         const char *equals = strrchr(list[i], '=');
         double scale;
@@ -37,24 +37,25 @@ static medley_status check_mirror_options(const md_problem *problem, medley_erro
 {
     const medley_options *options = problem->options;
     const md_method *method = problem->method;
-    const bool stages = method->two_stages;
-    if (method->rule == MD_RULE_MIRROR &&
+    const unsigned takes = method->about->takes;
+    const bool stages = takes & MD_TAKES_STAGES;
+    if (!(takes & MD_TAKES_RATES) &&
         (strcmp(options->eta0, "auto") != 0 || options->schedule != MD_RATE_AUTO ||
          strcmp(options->radius, "auto") != 0))
         return md_fail(error, MEDLEY_USAGE,
                        "--method %s has its own rates and radius: --eta0, --schedule and --radius "
                        "have no place in it",
-                       method->name);
-    if (method->rule == MD_RULE_MIRROR && options->prox_every > 0)
+                       method->about->name);
+    if (!(takes & MD_TAKES_RATES) && options->prox_every > 0)
         return md_fail(error, MEDLEY_USAGE,
                        "--prox-every is about the steps of --method spom and has no place in "
                        "--method %s",
-                       method->name);
+                       method->about->name);
     if (stages && options->epochs > 0)
         return md_fail(error, MEDLEY_USAGE,
                        "--method %s has two stages: say --epochs1 and --epochs2 in place of "
                        "--epochs",
-                       method->name);
+                       method->about->name);
     if (stages && options->epochs1 + options->epochs2 == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "--epochs1 0 --epochs2 0 learns nothing; one of them must be above 0");
@@ -66,12 +67,12 @@ static medley_status check_mirror_options(const md_problem *problem, medley_erro
         return md_fail(error, MEDLEY_USAGE,
                        "--eta, --epochs1 and --epochs2 are about --method obscure and have no "
                        "place in --method %s",
-                       method->name);
-    if (method->rule != MD_RULE_MIRROR && options->p != MD_DEFAULT_P)
+                       method->about->name);
+    if (!(takes & MD_TAKES_NORM) && options->p != MD_DEFAULT_P)
         return md_fail(error, MEDLEY_USAGE,
                        "--p is the norm of methods obscure and pegasos and has no place in "
                        "--method %s; --penalty 'squared-block(Q)' is the same for spom",
-                       method->name);
+                       method->about->name);
     return MEDLEY_OK;
 }
 
@@ -79,7 +80,7 @@ static medley_status check_mirror_options(const md_problem *problem, medley_erro
 medley_status md_problem_check_options(const md_problem *problem, medley_error *error)
 {
     const medley_options *options = problem->options;
-    const char *method = problem->method->name;
+    const char *method = problem->method->about->name;
     if (problem->method->batch && (problem->dev != NULL || md_options_speak_of_online(options)))
         return md_fail(
             error, MEDLEY_USAGE,

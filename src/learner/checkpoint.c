@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAGIC "MEDLEYCP"
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 enum { LONGEST_TRIAL = 20 }; /* epochs of a trial of eta0 = auto at most */
 
 static uint64_t mix(uint64_t sum, const void *data, size_t bytes)
@@ -77,7 +77,8 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     md_text_clear(&text);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
         key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
-    const bool searched = isnan(problem->eta0) && problem->method->rule != MD_RULE_MIRROR &&
+    const bool searched = isnan(problem->eta0) &&
+                          (problem->method->about->takes & MD_TAKES_RATES) &&
                           problem->task->defaults.rate == NULL;
     /* where averaging starts and how long rates are tried depends on the number of epochs */
     const size_t by_epochs[] = {

@@ -9,7 +9,7 @@ enum { MOST_BATCH_ROWS = 5000 };
 static const md_method *find_method(const char *name)
 {
     for (size_t i = 0; md_methods[i] != NULL; i++)
-        if (strcmp(md_methods[i]->name, name) == 0)
+        if (strcmp(md_methods[i]->about->name, name) == 0)
             return md_methods[i];
     return NULL;
 }

@@ -22,7 +22,7 @@ static medley_status find_margin_loss(md_problem *problem, const char *text, med
     if (loss == NULL || loss->classifies == numbers) {
         status = md_fail(error, MEDLEY_USAGE,
                          "--loss %s has no place in --task %s of --method %s; use %s", spec.name,
-                         problem->task->about.name, problem->method->name,
+                         problem->task->about.name, problem->method->about->name,
                          numbers ? "squared or epsilon" : "hinge or logistic");
         goto done;
     }
@@ -62,16 +62,17 @@ medley_status md_problem_find_loss(md_problem *problem, medley_error *error)
 medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
 {
     const char *name = problem->options->penalty;
-    char norm[48];
-    if (problem->method->rule == MD_RULE_MIRROR) {
+    char own[48];
+    const md_rule *rule = problem->method->rule;
+    if (rule != NULL && rule->penalty != NULL) {
         if (strcmp(name, "auto") != 0)
             return md_fail(
                 error, MEDLEY_USAGE,
                 "--method %s has the penalty squared-block(q=P) with the P of --p; leave "
                 "out --penalty, or use --method spom",
-                problem->method->name);
-        snprintf(norm, sizeof norm, "squared-block(q=%.17g)", problem->options->p);
-        name = norm;
+                problem->method->about->name);
+        rule->penalty(own, sizeof own, problem->options);
+        name = own;
     }
     if (strcmp(name, "auto") == 0)
         name = problem->method->penalty ? problem->method->penalty
@@ -83,7 +84,6 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
 double md_default_C(const md_method *method, const md_task *task)
 {
     static const double most = 10; /* as the help of --C tells */
-    return method->default_C > 0  ? method->default_C
-           : task->defaults.C > 0 ? task->defaults.C
-                                  : most;
+    const double own = method->rule ? method->rule->default_C : 0;
+    return own > 0 ? own : task->defaults.C > 0 ? task->defaults.C : most;
 }

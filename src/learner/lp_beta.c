@@ -427,9 +427,12 @@ done:
 
 extern const md_method md_method_lp_beta;
 const md_method md_method_lp_beta = {
-    .name = "lp-beta",
-    .summary = "baseline: SVMs of each kernel alone, then kernel weights by a linear program "
-               "(LP-beta)",
+    .about =
+        &(const md_about){
+            "lp-beta",
+            "baseline: SVMs of each kernel alone, then kernel weights by a linear program "
+            "(LP-beta)",
+            MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
     .weights = ", that of its machine among those of all",
     .penalty = "group-lasso",
     .needs_kernels = true,

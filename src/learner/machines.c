@@ -9,7 +9,7 @@
 static medley_status refuse_others(const md_problem *problem, const char *penalty,
                                    medley_error *error)
 {
-    const char *method = problem->method->name;
+    const char *method = problem->method->about->name;
     const char *asked = problem->options->penalty;
     if (!problem->margin_loss->svm)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods that run the online loop: spom on all blocks, and the two baselines every paper
+/* The methods that run the online loop: every rule on all blocks, and the two baselines every paper
  * compares with, the average kernel and the best single one. */
 #include "learner/calibrate.h"
 #include "learner/held_out.h"
@@ -50,25 +50,27 @@ medley_status md_trained_make(md_trained *trained, md_problem *problem, medley_e
     return make_blocks(trained, problem, ALL_KERNELS, error);
 }
 
-/* Runs and builds; keeps the information that the observer stopped the run. */
-static medley_status run_and_build(medley_model **model, md_problem *problem, md_trained *trained,
-                                   const char *stage, medley_error *error)
+/* After a run: the model, unless the run has failed; keeps the information that the observer has
+ * stopped it. */
+static medley_status build(medley_model **model, md_problem *problem, const md_trained *trained,
+                           medley_status ran, medley_error *error)
 {
-    const medley_status ran = md_run_online(problem, trained, NULL, 0, stage, error);
-    if (ran < 0)
-        return ran;
-    const medley_status built = md_model_build(model, problem, trained, error);
+    const medley_status built = ran < 0 ? ran : md_model_build(model, problem, trained, error);
     if (built < 0 || ran != MEDLEY_OK)
         return built < 0 ? built : ran;
     return md_calibrate(model, problem, trained, error);
 }
 
+static const md_run_plan whole = {.stage = "training"};
+
 static medley_status fit_all(medley_model **model, md_problem *problem, medley_error *error)
 {
     md_trained trained = {0};
     medley_status status = make_blocks(&trained, problem, ALL_KERNELS, error);
-    if (status == MEDLEY_OK)
-        status = run_and_build(model, problem, &trained, "training", error);
+    if (status == MEDLEY_OK) {
+        status = md_run_online(problem, &whole, &trained, error);
+        status = build(model, problem, &trained, status, error);
+    }
     md_trained_clear(&trained);
     return status;
 }
@@ -77,7 +79,7 @@ static medley_status fit_all(medley_model **model, md_problem *problem, medley_e
 static medley_status refuse_others(const md_problem *problem, bool explicit_kernels,
                                    medley_error *error)
 {
-    const char *method = problem->method->name;
+    const char *method = problem->method->about->name;
     for (size_t c = 0; c < problem->candidate_count; c++) {
         const md_candidate *candidate = &problem->candidates[c];
         if (candidate->origin == MD_FROM_TEMPLATE)
@@ -108,7 +110,8 @@ static medley_status fit_average(medley_model **model, md_problem *problem, medl
     MEDLEY_TRY(md_gram_mix(problem->gram, weight, error));
     MEDLEY_TRY(make_blocks(&trained, problem, 0, error));
     trained.is_mixture = true;
-    status = run_and_build(model, problem, &trained, "training", error);
+    status = md_run_online(problem, &whole, &trained, error);
+    status = build(model, problem, &trained, status, error);
 done:
     free(weight);
     md_trained_clear(&trained);
@@ -126,8 +129,9 @@ static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t
     const medley_status status = make_blocks(trained, problem, (long)m, error);
     if (status < 0)
         return status;
-    const medley_status ran =
-        md_run_online(problem, trained, division->visit, division->visit_count, stage, error);
+    const md_run_plan plan = {
+        .stage = stage, .visit = division->visit, .visit_count = division->visit_count};
+    const medley_status ran = md_run_online(problem, &plan, trained, error);
     if (ran < 0)
         return ran;
     const medley_status measured =
@@ -182,7 +186,8 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
     }
     md_trained_clear(&trained);
     MEDLEY_TRY(make_blocks(&trained, problem, (long)best, error));
-    status = run_and_build(model, problem, &trained, "training", error);
+    status = md_run_online(problem, &whole, &trained, error);
+    status = build(model, problem, &trained, status, error);
 done:
     md_division_clear(&division);
     md_trained_clear(&trained);
@@ -196,44 +201,41 @@ done:
 #undef MD_METHOD
 extern const md_method md_method_batch_average, md_method_batch_best;
 
-const md_method md_method_spom = {
-    .name = "spom",
-    .summary = "online proximal learning of all blocks together (SPOM)",
-    .fit = fit_all,
-    .fit_path = md_fit_online_path,
-};
-const md_method md_method_obscure = {
-    .name = "obscure",
-    .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
-    .rule = MD_RULE_MIRROR,
-    .default_C = 1,
-    .two_stages = true,
-    .fit = fit_all,
-    .fit_path = md_fit_online_path,
-};
-const md_method md_method_pegasos = {
-    .name = "pegasos",
-    .summary = "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
-    .rule = MD_RULE_MIRROR,
-    .default_C = 1,
-    .fit = fit_all,
-    .fit_path = md_fit_online_path,
+#define MD_RULE(name)                                                                              \
+    static const md_method method_##name = {.about = &md_rule_##name.about,                        \
+                                            .rule = &md_rule_##name,                               \
+                                            .fit = fit_all,                                        \
+                                            .fit_path = md_fit_online_path};
+#include "online/rules.def"
+#undef MD_RULE
+
+/* Both run spom on one kernel. */
+enum {
+    OF_SPOM =
+        MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS | MD_TAKES_RATES
 };
 const md_method md_method_average = {
-    .name = "average",
-    .summary = "baseline: one model on the mean of all kernels",
+    .about =
+        &(const md_about){"average", "baseline: one model on the mean of all kernels", OF_SPOM},
+    .rule = &md_rule_spom,
     .needs_kernels = true,
     .fit = fit_average,
     .batch_form = &md_method_batch_average,
 };
 const md_method md_method_best = {
-    .name = "best",
-    .summary = "baseline: the single kernel that does best on a held-out fifth, retrained",
+    .about = &(const md_about){"best",
+                               "baseline: the single kernel that does best on a held-out "
+                               "fifth, retrained",
+                               OF_SPOM | MD_TAKES_BLOCKS},
+    .rule = &md_rule_spom,
     .fit = fit_best,
     .batch_form = &md_method_batch_best,
 };
 
 const md_method *const md_methods[] = {
+#define MD_RULE(name) &method_##name,
+#include "online/rules.def"
+#undef MD_RULE
 #define MD_METHOD(name) &md_method_##name,
 #include "learner/methods.def"
 #undef MD_METHOD

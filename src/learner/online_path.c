@@ -25,6 +25,7 @@ static const double ROUNDING = 1e-5;  /* of the lambda that leaves out all block
 struct walk {
     md_problem *problem;
     md_trained trained;
+    md_run_plan plan;
     md_path_start start;
     size_t epochs; /* of a whole run */
     size_t first_epochs;
@@ -55,18 +56,19 @@ static medley_status learn(struct walk *walk, medley_error *error)
     md_trained *trained = &walk->trained;
     const double all = (double)walk->epochs;
     const bool anew = !walk->given_rate && !(problem->lambda * AGAIN > walk->searched);
-    trained->rounds = (size_t)(LEFT_OUT * all * (double)problem->example_count) + 1;
-    problem->epochs = trained->continues ? (size_t)ceil(EPOCHS * all) : walk->epochs;
-    problem->first_epochs = trained->continues ? 0 : walk->first_epochs; /* they find a start */
+    md_run_plan *plan = &walk->plan;
+    plan->rounds = (size_t)(LEFT_OUT * all * (double)problem->example_count) + 1;
+    problem->epochs = plan->continues ? (size_t)ceil(EPOCHS * all) : walk->epochs;
+    problem->first_epochs = plan->continues ? 0 : walk->first_epochs; /* they find a start */
     if (anew) {
         problem->eta0 = NAN;
-        trained->faster = walk->faster;
+        plan->faster = walk->faster;
         walk->searched = problem->lambda;
     }
     free(trained->epochs);
     trained->epochs = NULL;
     trained->epoch_count = 0;
-    const medley_status status = md_run_online(problem, trained, NULL, 0, walk->stage, error);
+    const medley_status status = md_run_online(problem, plan, trained, error);
     problem->eta0 = trained->eta0;
     return status;
 }
@@ -78,7 +80,7 @@ static medley_status measure(double *objective, const struct walk *walk, medley_
     md_online online = {0};
     const md_online_problem loop = md_problem_for_loop(walk->problem, trained->blocks,
                                                        trained->block_count, trained->penalised);
-    const md_online_settings settings = md_problem_settings(walk->problem, &loop);
+    const md_online_settings settings = md_problem_settings(walk->problem);
     medley_status status = md_online_init(&online, &loop, &settings, error);
     if (status == MEDLEY_OK)
         status = md_online_objective(&online, objective, NULL, error);
@@ -98,9 +100,9 @@ static medley_status learn_with_care(struct walk *walk, double *before, medley_e
     MEDLEY_TRY(measure(before, walk, error));
     for (;;) {
         MEDLEY_TRY(stopped = learn(walk, error));
-        if (stopped != MEDLEY_OK || trained->objective <= *before || trained->faster <= 1)
+        if (stopped != MEDLEY_OK || trained->objective <= *before || walk->plan.faster <= 1)
             break;
-        trained->faster = fmax(1, trained->faster / SLOWER);
+        walk->plan.faster = fmax(1, walk->plan.faster / SLOWER);
         MEDLEY_TRY(md_theta_restore(trained, start, walk->problem->ledger, error));
     }
     status = stopped;
@@ -114,8 +116,8 @@ done:
 static medley_status learn_next(struct walk *walk, medley_error *error)
 {
     md_trained *trained = &walk->trained;
-    trained->continues = !is_empty(trained);
-    if (!trained->continues || walk->given_rate || walk->problem->task->defaults.rate != NULL)
+    walk->plan.continues = !is_empty(trained);
+    if (!walk->plan.continues || walk->given_rate || walk->problem->task->defaults.rate != NULL)
         return learn(walk, error);
     double before = INFINITY;
     medley_status status = learn_with_care(walk, &before, error);
@@ -126,7 +128,7 @@ static medley_status learn_next(struct walk *walk, medley_error *error)
 
 /* ---- blocks that nothing needs ---- */
 
-/* Leaves aside the blocks shorter than this, by their links; false: there are none but those
+/* Leaves aside the blocks shorter than this, by their dual scales; false: there are none but those
  * shorter than `known`. */
 static bool put_aside(md_trained *trained, double known, double shortest)
 {
@@ -135,7 +137,7 @@ static bool put_aside(md_trained *trained, double known, double shortest)
         md_block *block = trained->blocks[m];
         const bool goes = block->norm > 0 && block->norm < shortest;
         any = any || (goes && block->norm >= known);
-        block->link = !goes;
+        block->dual_scale = !goes;
     }
     return any;
 }
@@ -145,9 +147,9 @@ static void clear_short(md_trained *trained, double shortest)
     put_aside(trained, 0, shortest);
     for (size_t m = 0; m < trained->penalised; m++) {
         md_block *block = trained->blocks[m];
-        if (block->link == 0)
+        if (block->dual_scale == 0)
             block->class->clear(block);
-        block->link = 1;
+        block->dual_scale = 1;
     }
 }
 
@@ -178,7 +180,7 @@ static medley_status drop_idle(struct walk *walk, medley_error *error)
     medley_status status = MEDLEY_OK;
     double longest = 0;
     double dropped = 0;
-    if (walk->problem->method->rule == MD_RULE_MIRROR ||
+    if (!walk->problem->method->rule->leaves_out_blocks ||
         (md_penalty_is_uniform(penalty) && md_penalty_inner_threshold(penalty) == 0))
         return MEDLEY_OK;
     for (size_t m = 0; m < trained->penalised; m++)
@@ -229,9 +231,9 @@ medley_status md_fit_online_path(md_problem *problem, const medley_path_options 
                         .searched = NAN};
     MEDLEY_TRY(md_trained_make(&walk.trained, problem, error));
     MEDLEY_TRY(md_path_find_start(&walk.start, problem, &walk.trained, error));
-    walk.trained.cools = true;
+    walk.plan = (md_run_plan){.stage = walk.stage, .cools = true};
     walk.faster = md_problem_is_explicit(problem) ? FASTER_EXPLICIT : FASTER;
-    walk.trained.faster = walk.given_rate ? 1 : walk.faster;
+    walk.plan.faster = walk.given_rate ? 1 : walk.faster;
     bool wanted = true;
     for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
         medley_model *model = NULL;

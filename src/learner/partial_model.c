@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From what a learner knows to a model: norms computed exactly, links by them, and then the way of
- * all models, with blocks that hold what they are given. */
+/* From what a learner knows to a model: norms computed exactly, dual scales by them, and then the
+ * way of all models, with blocks that hold what they are given. */
 #include "learner/partial.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "online/dual.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,9 +25,9 @@ static size_t given_size(const md_block *block)
 static void export_given(md_block *block, float *body)
 {
     const md_theta *theta = ((const given_block *)block)->theta;
-    const float link = (float)block->link;
+    const float scale = (float)block->dual_scale;
     for (size_t i = 0; i < theta->rows * theta->width; i++)
-        body[i] = link * theta->body[i];
+        body[i] = scale * theta->body[i];
 }
 
 /* Says that there are coordinates; nobody calls it. */
@@ -136,15 +137,6 @@ static medley_status fill_blocks(struct telling *t, medley_error *error)
     return status;
 }
 
-/* w from theta, by the one that knows how. */
-static void find_links(struct telling *t)
-{
-    md_online online = {.settings = {.rule = MD_RULE_MIRROR, .p = t->learner->options->p},
-                        .problem = {.blocks = t->blocks, .block_count = t->learner->known.count},
-                        .norm = t->norm};
-    md_online_continue(&online);
-}
-
 /* Mean loss of the examples, each when it was met, and the penalty as it is now. */
 static medley_epoch tell_epoch(struct telling *t, double lambda)
 {
@@ -215,7 +207,7 @@ medley_status medley_learner_model(medley_model **model, medley_learner *learner
                        "this learner has seen no examples, so there is no model yet; call "
                        "medley_learner_partial_fit first");
     MEDLEY_TRY(fill_blocks(&t, error));
-    find_links(&t);
+    md_dual_scales(t.blocks, learner->known.count, learner->options->p, t.norm);
     status = build(model, &t, error);
 done:
     free(t.given);

@@ -172,8 +172,8 @@ static medley_status choose_eta(struct piece *piece, medley_error *error)
     piece->eta = piece->learner->begun ? piece->learner->eta : problem->eta;
     if (!isnan(piece->eta))
         return MEDLEY_OK;
-    piece->eta = md_mirror_eta(&loop);
-    if (md_mirror_largest(&loop).row > 0)
+    piece->eta = problem->method->rule->first_rate(&loop, &(md_online_settings){.dual.eta = NAN});
+    if (md_online_largest(&loop).row > 0)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "all values K(x,x) of the first piece are 0, so that no eta can be chosen by "
@@ -188,18 +188,15 @@ static medley_status pass(struct piece *piece, medley_error *error)
     md_online_problem online_problem =
         md_problem_for_loop(problem, piece->blocks, piece->count, piece->count);
     online_problem.gold = piece->gold;
-    const md_online_settings settings = {.rule = MD_RULE_MIRROR,
-                                         .p = problem->options->p,
-                                         .eta = piece->eta,
+    const md_online_settings settings = {.rule = problem->method->rule,
+                                         .dual = {.p = problem->options->p, .eta = piece->eta},
                                          .lambda = problem->lambda,
-                                         .schedule = MD_RATE_CONSTANT,
-                                         .radius = INFINITY,
                                          .batch = 1,
                                          .learnt = MD_LEARNT,
                                          .in_order = true,
                                          .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&online, &online_problem, &settings, error));
-    md_online_continue(&online);
+    md_online_continue(&online, false);
     MEDLEY_TRY(md_online_epoch(&online, 0, error));
     if (online.diverged) {
         status = md_fail_at(error, MEDLEY_FAILED, problem->train->source, 0,
@@ -226,7 +223,7 @@ static medley_status export_bodies(struct piece *piece, medley_error *error)
             return md_fail_memory(error, size * sizeof(float));
         if (!md_candidate_has_rows(piece->problem, c))
             md_block_refresh_norm(block);
-        block->link = 1;
+        block->dual_scale = 1;
         block->class->export_body(block, piece->body[c]);
     }
     return MEDLEY_OK;

@@ -48,13 +48,13 @@ static medley_status check_path(const medley_path_options *path, const medley_op
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s has no path: the weights of its kernels do not come from a "
                        "penalty; use --method spicy for two labels or numbers, else spom",
-                       method->name);
-    if (method->two_stages && options->epochs2 == 0)
+                       method->about->name);
+    if ((method->about->takes & MD_TAKES_STAGES) && options->epochs2 == 0)
         return md_fail(
             error, MEDLEY_USAGE,
             "the first stage of --method %s, which is all that --epochs2 0 leaves, knows "
             "no lambda; give --epochs2 a number above 0",
-            method->name);
+            method->about->name);
     if (options->calibrate)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "models along a path are not calibrated; leave out --calibrate");

@@ -31,32 +31,31 @@ struct gradient {
     double most; /* of the norms */
 };
 
-/* With links of 0 the blocks add up gradients and score nothing: all of them are taken at 0. */
+/* With dual scales of 0 the blocks add up gradients and score nothing: all of them are taken at 0.
+ */
 static medley_status find_gradient(md_problem *problem, md_trained *trained, double *loss,
                                    medley_error *error)
 {
     md_online online = {0};
     const md_online_problem loop =
         md_problem_for_loop(problem, trained->blocks, trained->block_count, trained->penalised);
-    md_online_settings settings = md_problem_settings(problem, &loop);
-    settings.rule = MD_RULE_PROX;
-    settings.schedule = MD_RATE_CONSTANT;
+    md_online_settings settings = md_problem_settings(problem);
+    settings.rule = &md_rule_spom; /* which without lambda only steps */
+    settings.rates = (md_rate_settings){
+        .schedule = MD_RATE_CONSTANT, .radius = INFINITY, .prox_every = SIZE_MAX};
     settings.lambda = 0;
-    settings.radius = INFINITY;
     settings.average = false;
     settings.learnt = 0;
     settings.least_part = 0;
-    settings.prox_every = SIZE_MAX;
     medley_status status = md_online_init(&online, &loop, &settings, error);
     if (status < 0)
         return status;
-    online.late_shrink = false;
     md_online_restart(&online, 1 / (double)problem->example_count);
     for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = 0;
+        trained->blocks[m]->dual_scale = 0;
     status = md_online_epoch(&online, 0, error);
     for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = 1;
+        trained->blocks[m]->dual_scale = 1;
     *loss = online.loss_sum / (double)problem->example_count;
     if (status == MEDLEY_OK && (online.diverged || !isfinite(*loss)))
         status = md_fail(error, MEDLEY_FAILED,

@@ -150,7 +150,7 @@ done:
 
 static medley_status check_batch(const md_problem *problem, medley_error *error)
 {
-    const char *method = problem->method->name;
+    const char *method = problem->method->about->name;
     if (!problem->method->batch)
         return MEDLEY_OK;
     if (problem->source != NULL)
@@ -224,7 +224,8 @@ size_t md_problem_memory(const md_problem *problem)
 static size_t memory_for_values(const md_problem *problem)
 {
     const size_t memory = md_problem_memory(problem);
-    const bool few = problem->method->rule == MD_RULE_MIRROR && problem->loss->has_margin &&
+    const md_rule *rule = problem->method->rule;
+    const bool few = rule != NULL && rule->few_changes && problem->loss->has_margin &&
                      problem->options->memory == 0;
     return few && memory > MOST_VALUES ? MOST_VALUES : memory;
 }
@@ -289,7 +290,7 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
 static void count_epochs(md_problem *problem)
 {
     const medley_options *options = problem->options;
-    const bool stages = problem->method->two_stages;
+    const bool stages = problem->method->about->takes & MD_TAKES_STAGES;
     problem->first_epochs = stages ? (size_t)options->epochs1 : 0;
     if (stages)
         problem->epochs = problem->first_epochs + (size_t)options->epochs2;
@@ -309,12 +310,12 @@ static medley_status check_method(const md_problem *problem, medley_error *error
     if (task->structure == NULL && (!method->batch || method->labels_only))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s learns labels, not numbers; use --method spicy for --task %s",
-                       method->name, task->about.name);
+                       method->about->name, task->about.name);
     if (task->by_sequence && method->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is for rows that stand alone, and --task %s is about whole "
                        "sequences of them; use --method spom",
-                       method->name, task->about.name);
+                       method->about->name, task->about.name);
     return MEDLEY_OK;
 }
 

@@ -4,7 +4,7 @@
 #ifndef MD_LEARNER_PROBLEM_H
 #define MD_LEARNER_PROBLEM_H
 
-#include "learner/online.h"
+#include "online/rule.h"
 #include "task/problem.h"
 
 typedef struct md_method md_method;
@@ -30,7 +30,7 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
                                       size_t block_count, size_t penalised);
 
 /* How the loop learns, by the options and the lambda of the problem (run_online.c). */
-md_online_settings md_problem_settings(const md_problem *problem, const md_online_problem *loop);
+md_online_settings md_problem_settings(const md_problem *problem);
 
 /* Tells the observer; false: stop. */
 bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
@@ -109,6 +109,7 @@ typedef struct md_coefficients {
     bool logistic_link; /* probabilities of labels are those of each one against the rest */
 } md_coefficients;
 
+/* Blocks, and how the run went that has trained them. */
 typedef struct md_trained {
     md_block **blocks;
     size_t *candidate; /* [block_count] of the problem */
@@ -116,12 +117,8 @@ typedef struct md_trained {
     size_t penalised;             /* the first so many are under the penalty */
     bool is_mixture;              /* block 0 stands for the average of all kernels */
     const md_coefficients *plain; /* in place of blocks, which there are none of then; or NULL */
-    bool continues;               /* the run sets out from what the blocks hold, not from 0 */
-    size_t rounds;                /* then: as if it had taken so many */
-    double faster;                /* then: with rates so many times as large */
-    bool cools;                   /* rates fall to next to nothing by the end of the run */
     double eta0, objective;
-    double radius, bound; /* R and theorem 1 of the mirror rule; NaN: none */
+    double radius, bound; /* what the rule knows of the optimum; NaN: nothing */
     medley_epoch *epochs; /* owned here */
     size_t epoch_count, iterations, updates;
     bool converged;
@@ -138,14 +135,12 @@ medley_status md_model_build(medley_model **model, md_problem *problem, const md
 medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
                                       const md_trained *trained, medley_error *error);
 
-/* ---- methods: one file and one line in methods.def ---- */
+/* ---- methods: one file and one line in methods.def; every rule of the online loop is one ---- */
 struct md_method {
-    const char *name, *summary;
+    const md_about *about;
     const char *weights; /* of kernels, where they do not follow from norms (medley/options.h) */
+    const md_rule *rule; /* of an online method, else NULL */
     const char *penalty; /* that "auto" means; NULL: group-lasso of batch methods, else mkl */
-    md_rule rule;        /* of an online method */
-    bool two_stages;     /* of the mirror rule: an online one comes first */
-    double default_C;    /* where no strength is given; 0: that of most methods */
     bool labels_only;    /* of a batch method: does not predict numbers */
     bool needs_kernels;  /* works on kernel values, even of linear kernels */
     bool batch;          /* on whole matrices (a store), with losses of one number */
@@ -189,10 +184,20 @@ medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
                              const md_online_settings *settings, double *rate, medley_error *error);
 
-/* The online run shared by methods: trains the given blocks, with early stopping and averaging as
- * the options say, and fills what md_trained tells about the run. Positive status: stopped by the
- * observer. */
-medley_status md_run_online(md_problem *problem, md_trained *trained, const size_t *visit,
-                            size_t visit_count, const char *stage, medley_error *error);
+/* What a run is to do. */
+typedef struct md_run_plan {
+    const char *stage;   /* what the observer is told */
+    const size_t *visit; /* [visit_count] the examples to train on; NULL: all */
+    size_t visit_count;
+    bool continues; /* sets out from what the blocks hold, not from 0 */
+    size_t rounds;  /* then: as if it had taken so many */
+    double faster;  /* then: with rates so many times as large */
+    bool cools;     /* rates fall to next to nothing by the end of the run */
+} md_run_plan;
+
+/* The online run shared by methods: trains the blocks of trained, with early stopping and averaging
+ * as the options say, and tells there how it went. Positive status: stopped by the observer. */
+medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_trained *trained,
+                            medley_error *error);
 
 #endif

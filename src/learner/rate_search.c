@@ -142,7 +142,7 @@ static size_t few_rows(const md_example *examples, const size_t *which, size_t m
 /* A schedule that does not fall with sqrt(t) keeps the rate as it is. */
 static double carry_over(const md_online_settings *settings, double ratio)
 {
-    return settings->schedule == MD_RATE_SQRT ? sqrt(ratio) : 1;
+    return settings->rates.schedule == MD_RATE_SQRT ? sqrt(ratio) : 1;
 }
 
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,

@@ -30,26 +30,26 @@ static void describe_params(medley_listing *listing, const md_param *params)
 }
 
 /* One function per registry: fills name, summary and what else there is; false behind the end. */
-#define LISTER(function, registry, EXTRA)                                                          \
+#define LISTER(function, registry, ABOUT, EXTRA)                                                   \
     static bool function(medley_listing *listing, size_t index)                                    \
     {                                                                                              \
         if ((registry)[index] == NULL)                                                             \
             return false;                                                                          \
-        listing->name = (registry)[index]->name;                                                   \
-        listing->summary = (registry)[index]->summary;                                             \
+        listing->name = (registry)[index]->ABOUT name;                                             \
+        listing->summary = (registry)[index]->ABOUT summary;                                       \
         EXTRA;                                                                                     \
         return true;                                                                               \
     }
 
-LISTER(list_kernels, md_kernels, listing->formula = md_kernels[index]->formula;
+LISTER(list_kernels, md_kernels, , listing->formula = md_kernels[index]->formula;
        describe_params(listing, md_kernels[index]->params))
-LISTER(list_penalties, md_penalties, listing->formula = md_penalties[index]->formula;
+LISTER(list_penalties, md_penalties, , listing->formula = md_penalties[index]->formula;
        listing->weights = md_penalties[index]->weights;
        describe_params(listing, md_penalties[index]->params))
-LISTER(list_methods, md_methods, listing->weights = md_methods[index]->weights)
-LISTER(list_formats, md_formats, )
-LISTER(list_generators, md_generators, listing->format = md_generators[index]->format)
-LISTER(list_structures, md_structures, )
+LISTER(list_methods, md_methods, about->, listing->weights = md_methods[index]->weights)
+LISTER(list_formats, md_formats, , )
+LISTER(list_generators, md_generators, , listing->format = md_generators[index]->format)
+LISTER(list_structures, md_structures, , )
 
 /* Losses of structures, then those of numbers that are not among them. */
 static bool list_losses(medley_listing *listing, size_t index)

@@ -16,8 +16,8 @@ static const double SETTLED = 1e-3; /* relative change of the objective in the l
 struct run {
     md_problem *problem;
     md_online online;
+    const md_run_plan *plan;
     md_trained *trained;
-    const char *stage;
     double start;
     float **best; /* [block_count] theta with the best held-out accuracy, NULL: none yet */
     double best_accuracy;
@@ -29,24 +29,18 @@ struct run {
 
 /* ---- epochs ---- */
 
-/* theta itself, whatever the links, which stay as they are. */
-static medley_status copy_unlinked(float ***copy, const md_trained *trained, double *link,
-                                   medley_error *error)
+/* theta itself, whatever the dual scales, which stay as they are and go to scale[block_count]. */
+static medley_status copy_theta(float ***copy, const md_trained *trained, double *scale,
+                                medley_error *error)
 {
     for (size_t m = 0; m < trained->block_count; m++) {
-        link[m] = trained->blocks[m]->link;
-        trained->blocks[m]->link = 1;
+        scale[m] = trained->blocks[m]->dual_scale;
+        trained->blocks[m]->dual_scale = 1;
     }
     const medley_status status = md_theta_copy(copy, trained, error);
     for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = link[m];
+        trained->blocks[m]->dual_scale = scale[m];
     return status;
-}
-
-static void put_links_back(md_trained *trained, const double *link)
-{
-    for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->link = link[m];
 }
 
 /* Held-out accuracy of what would be returned now: the average of the iterates if that is wanted,
@@ -56,13 +50,13 @@ static medley_status measure_dev(struct run *run, size_t e)
     medley_status status = MEDLEY_OK;
     const bool average = run->online.settings.average;
     float **current = NULL;
-    double *link = NULL;
+    double *scale = NULL;
     double *accuracy = &run->trained->epochs[e].dev_accuracy;
     if (average) {
-        link = md_calloc(run->trained->block_count, sizeof *link);
-        if (link == NULL)
-            return md_fail_memory(run->error, run->trained->block_count * sizeof *link);
-        MEDLEY_TRY(copy_unlinked(&current, run->trained, link, run->error));
+        scale = md_calloc(run->trained->block_count, sizeof *scale);
+        if (scale == NULL)
+            return md_fail_memory(run->error, run->trained->block_count * sizeof *scale);
+        MEDLEY_TRY(copy_theta(&current, run->trained, scale, run->error));
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     }
     MEDLEY_TRY(md_problem_dev_accuracy(accuracy, run->problem, run->trained, run->error));
@@ -73,11 +67,12 @@ static medley_status measure_dev(struct run *run, size_t e)
     }
     if (average) {
         MEDLEY_TRY(md_theta_restore(run->trained, current, run->problem->ledger, run->error));
-        put_links_back(run->trained, link);
+        for (size_t m = 0; m < run->trained->block_count; m++)
+            run->trained->blocks[m]->dual_scale = scale[m];
     }
 done:
     md_theta_free(current, run->trained->block_count);
-    free(link);
+    free(scale);
     return status;
 }
 
@@ -95,10 +90,7 @@ static medley_status one_epoch(struct run *run, size_t e)
         return md_fail(run->error, MEDLEY_FAILED,
                        "training diverged in epoch %zu (the objective is not a number); use a "
                        "smaller --%s, --normalize diag or --scale standard",
-                       e + 1,
-                       run->problem->method->rule == MD_RULE_PROX ? "eta0"
-                       : run->online.mirror.descends              ? "C"
-                                                                  : "eta");
+                       e + 1, run->online.settings.rule->smaller[run->online.stage]);
     if (run->problem->dev != NULL)
         MEDLEY_TRY(measure_dev(run, e));
     epoch->seconds = md_clock_seconds() - run->start;
@@ -131,34 +123,54 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
               trained->blocks[m]->class->body_size(trained->blocks[m]) * sizeof(float));
 }
 
-/* Epochs of the batch stage; of methods without stages all of them. */
-static size_t second_epochs(const struct run *run)
+/* Epochs of the last stage; of rules without stages all of them. */
+static size_t last_epochs(const struct run *run)
 {
     return run->problem->epochs - run->problem->first_epochs;
 }
 
-/* Epochs of the run as far as it is known: the online stage may end early. */
+/* Is another stage to come? */
+static bool has_next_stage(const struct run *run)
+{
+    return run->online.settings.rule->is_over != NULL && run->online.stage == 0 &&
+           last_epochs(run) > 0;
+}
+
+/* Epochs of this stage, which is the last. */
+static size_t stage_epochs(const struct run *run)
+{
+    return run->online.stage > 0 ? last_epochs(run) : run->problem->epochs;
+}
+
+/* Epochs of the run as far as it is known: the first stage may end early. */
 static size_t epochs_of(const struct run *run)
 {
-    const md_mirror *mirror = &run->online.mirror;
-    return mirror->descends ? mirror->began + second_epochs(run) : run->problem->epochs;
+    return has_next_stage(run) ? run->problem->epochs : run->online.stage_began + stage_epochs(run);
 }
 
 /* No epoch of this stage was better on held-out data than one long ago. */
 static bool has_lost_patience(const struct run *run)
 {
     const size_t done = run->trained->epoch_count;
-    const size_t began = run->online.mirror.descends ? run->online.mirror.began : 0;
+    const size_t began = run->online.stage_began;
     const size_t since = run->best_epoch > began ? run->best_epoch : began;
     return run->problem->dev != NULL && done > since &&
            done - 1 - since >= (size_t)run->problem->options->patience;
 }
 
-/* The online stage is followed by the other one all the same. */
-static bool is_out_of_patience(const struct run *run)
+/* After so many epochs: has the rule nothing left to do in this stage? */
+static bool is_over(const struct run *run, size_t done)
 {
-    const bool first = run->problem->method->two_stages && !run->online.mirror.descends;
-    return has_lost_patience(run) && (!first || second_epochs(run) == 0);
+    const md_rule *rule = run->online.settings.rule;
+    return done > 0 && rule->is_over != NULL &&
+           rule->is_over(&run->online, run->trained->epochs[done - 1].updates == 0);
+}
+
+/* After so many epochs: has the run ended early? A stage that ends early is followed by the next.
+ */
+static bool has_ended(const struct run *run, size_t done)
+{
+    return !has_next_stage(run) && (has_lost_patience(run) || is_over(run, done));
 }
 
 /* Not more than a tenth of the time goes into checkpoints. */
@@ -167,7 +179,8 @@ static medley_status save_checkpoint(struct run *run)
     static const double SHARE = 0.1;
     const char *path = run->problem->options->checkpoint;
     const double now = md_clock_seconds();
-    const bool last = run->trained->epoch_count == epochs_of(run) || is_out_of_patience(run);
+    const bool last = run->trained->epoch_count == epochs_of(run) ||
+                      (has_lost_patience(run) && !has_next_stage(run));
     if (path == NULL || (!last && run->written > 0 && SHARE * (now - run->written) < run->cost))
         return MEDLEY_OK;
     const medley_status status = md_checkpoint_save(path, run->key, walk_run, run, run->error);
@@ -200,7 +213,7 @@ static medley_status resume(struct run *run, bool *resumed)
                           run->trained->epoch_count, epochs_of(run));
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
-    run->online.settings.eta0 = run->trained->eta0;
+    run->online.rate = run->trained->eta0;
     return MEDLEY_OK;
 }
 
@@ -213,52 +226,32 @@ static bool has_settled(const md_trained *trained)
     return fabs(trained->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
 }
 
-/* Before epoch e: from the mirror rule's online stage, once it has had its epochs or nothing is
- * left for it to do, to the batch stage, which has all of its epochs even so. *epochs: of the run.
- */
-static medley_status choose_stage(struct run *run, size_t e, size_t *epochs)
+/* Before epoch e: the first stage begins, or the next one, which has all of its epochs even if this
+ * one has ended early. */
+static medley_status choose_stage(struct run *run, size_t e)
 {
     const md_problem *problem = run->problem;
-    const md_trained *trained = run->trained;
-    md_mirror *mirror = &run->online.mirror;
-    const size_t second = second_epochs(run);
-    if (problem->method->rule != MD_RULE_MIRROR || second == 0)
-        return MEDLEY_OK;
-    const bool idle = e > 0 && trained->epochs[e - 1].updates == 0;
-    if (!mirror->descends && (e >= problem->first_epochs || idle || has_lost_patience(run))) {
-        const medley_status status =
-            md_mirror_descend(&run->online, problem->method->two_stages, run->error);
-        if (status < 0)
-            return status;
-        mirror->began = e;
-        if (run->trained->continues)
-            md_mirror_skip(&run->online, (double)run->trained->rounds);
-    }
-    *epochs = epochs_of(run);
-    run->online.settings.average_from = /* iterates of the batch stage only */
-        mirror->descends ? mirror->began + (size_t)(problem->options->average_from * (double)second)
-                         : SIZE_MAX;
-    return MEDLEY_OK;
-}
-
-/* The first stage alone is done when nothing is left to update. */
-static bool is_learnt(const struct run *run, size_t e)
-{
-    const md_problem *problem = run->problem;
-    return problem->method->two_stages && problem->epochs == problem->first_epochs &&
-           run->trained->epochs[e].updates == 0;
+    md_online *online = &run->online;
+    medley_status status = e == 0 ? md_online_begin_stage(online, 0, 0, run->error) : MEDLEY_OK;
+    if (status == MEDLEY_OK && has_next_stage(run) &&
+        (e >= problem->first_epochs || is_over(run, e) || has_lost_patience(run)))
+        status = md_online_begin_stage(online, online->stage + 1, e, run->error);
+    online->settings.average_from = /* iterates of the last stage only */
+        has_next_stage(run) ? SIZE_MAX
+                            : online->stage_began + (size_t)(problem->options->average_from *
+                                                             (double)stage_epochs(run));
+    return status;
 }
 
 static medley_status run_epochs(struct run *run)
 {
-    size_t epochs = run->problem->epochs;
     md_trained *trained = run->trained;
     run->start = md_clock_seconds();
     size_t e = trained->epoch_count;
-    trained->converged = is_out_of_patience(run) || (e > 0 && is_learnt(run, e - 1));
+    trained->converged = has_ended(run, e);
     for (; !trained->converged; e++) {
-        medley_status status = choose_stage(run, e, &epochs);
-        if (status == MEDLEY_OK && e >= epochs) /* also of a run that had ended before */
+        medley_status status = choose_stage(run, e);
+        if (status == MEDLEY_OK && e >= epochs_of(run)) /* also of a run that had ended before */
             break;
         if (status == MEDLEY_OK)
             status = one_epoch(run, e);
@@ -267,31 +260,16 @@ static medley_status run_epochs(struct run *run)
         if (status < 0)
             return status;
         const medley_epoch *epoch = &trained->epochs[e];
-        if (!md_problem_report(run->problem, run->stage, e + 1, epochs, epoch->objective,
-                               epoch->dev_accuracy))
+        if (!md_problem_report(run->problem, run->plan->stage, e + 1, epochs_of(run),
+                               epoch->objective, epoch->dev_accuracy))
             return MEDLEY_STOPPED;
-        trained->converged = is_out_of_patience(run) || is_learnt(run, e);
+        trained->converged = has_ended(run, e + 1);
     }
     trained->converged = trained->converged || has_settled(trained);
     return MEDLEY_OK;
 }
 
 /* ---- the run ---- */
-
-/* Radius of the projection: as given, or of a ball that contains the optimum. None where the norms
- * of blocks are not followed (l1): the ball is a safeguard only. */
-static double choose_radius(const md_problem *problem, const md_online_problem *online_problem)
-{
-    if (!isnan(problem->radius))
-        return problem->radius;
-    if (md_penalty_inner_threshold(problem->penalty) > 0 && md_penalty_is_uniform(problem->penalty))
-        return INFINITY;
-    double at_zero = 0;
-    for (size_t e = 0; e < problem->example_count; e++)
-        at_zero += problem->loss->at_zero(problem->space, problem->examples[e].length);
-    return md_online_radius(online_problem, problem->lambda,
-                            at_zero / (double)problem->example_count);
-}
 
 /* The score caches of kernels are happy with large first steps (the paper's rate); where there are
  * sparse features, of which some are seen for the first time late, the rate must not fall so soon.
@@ -301,18 +279,6 @@ static md_schedule choose_schedule(const md_problem *problem)
     if (problem->options->schedule != MD_RATE_AUTO)
         return (md_schedule)problem->options->schedule;
     return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
-}
-
-static void tell_of_mirror(struct run *run)
-{
-    static const double DELTA = 0.05; /* of theorem 1 */
-    md_trained *trained = run->trained;
-    const bool descends = run->online.mirror.descends;
-    trained->radius = descends ? run->online.mirror.radius : NAN;
-    trained->bound =
-        descends
-            ? md_mirror_bound(&run->online, md_mirror_largest(&run->online.problem).example, DELTA)
-            : (double)NAN;
 }
 
 /* Of templates with large tables, no scores are kept. */
@@ -328,8 +294,11 @@ static medley_status finish(struct run *run)
     medley_status status = MEDLEY_OK;
     const bool streamed = run->problem->gram != NULL && md_gram_is_streamed(run->problem->gram);
     float **last = NULL;
-    if (run->problem->method->rule == MD_RULE_MIRROR)
-        tell_of_mirror(run);
+    if (run->online.settings.rule->bound != NULL) {
+        const md_bound bound = run->online.settings.rule->bound(&run->online);
+        run->trained->radius = bound.radius;
+        run->trained->bound = bound.distance;
+    }
     if (run->best != NULL) {
         MEDLEY_TRY(md_theta_restore(run->trained, run->best, run->problem->ledger, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
@@ -338,7 +307,7 @@ static medley_status finish(struct run *run)
         MEDLEY_TRY(md_theta_copy(&last, run->trained, run->error));
         MEDLEY_TRY(md_theta_restore(run->trained, last, run->problem->ledger, run->error));
     }
-    md_online_take_links(&run->online);
+    md_online_take_weights(&run->online);
     MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
 done:
     md_theta_free(last, run->trained->block_count);
@@ -370,32 +339,31 @@ static size_t choose_prox_every(const md_problem *problem)
     return given > 0 ? given : usual > 0 ? usual : 1;
 }
 
-md_online_settings md_problem_settings(const md_problem *problem, const md_online_problem *loop)
+md_online_settings md_problem_settings(const md_problem *problem)
 {
     const medley_options *options = problem->options;
-    const bool mirror = problem->method->rule == MD_RULE_MIRROR;
-    return (md_online_settings){
-        .rule = problem->method->rule,
-        .p = options->p,
-        .eta = isnan(problem->eta) && mirror ? md_mirror_eta(loop) : problem->eta,
-        .lambda = problem->lambda,
-        .eta0 = problem->eta0,
-        .schedule = choose_schedule(problem),
-        .average = options->average,
-        .average_from = (size_t)(options->average_from * (double)problem->epochs),
-        .radius = choose_radius(problem, loop),
-        .batch = md_problem_batch(problem),
-        .prox_every = choose_prox_every(problem),
-        .learnt = MD_LEARNT,
-        .by_block = has_large_tables(problem),
-        .least_part = has_large_tables(problem) ? MD_LEARNT : 0,
-        .seed = (uint64_t)options->seed,
-        .threads = problem->threads};
+    return (md_online_settings){.rule = problem->method->rule,
+                                .rates = {.eta0 = problem->eta0,
+                                          .schedule = choose_schedule(problem),
+                                          .radius = problem->radius,
+                                          .prox_every = choose_prox_every(problem)},
+                                .dual = {.p = options->p, .eta = problem->eta},
+                                .lambda = problem->lambda,
+                                .average = options->average,
+                                .average_from =
+                                    (size_t)(options->average_from * (double)problem->epochs),
+                                .batch = md_problem_batch(problem),
+                                .learnt = MD_LEARNT,
+                                .by_block = has_large_tables(problem),
+                                .least_part = has_large_tables(problem) ? MD_LEARNT : 0,
+                                .seed = (uint64_t)options->seed,
+                                .threads = problem->threads};
 }
 
 /* Theta as it is survives the search, and the average of iterates does not. */
-static medley_status try_rates(struct run *run, bool keep)
+static medley_status try_rates(struct run *run)
 {
+    const bool keep = run->plan->continues;
     medley_status status = MEDLEY_OK;
     medley_status stopped = MEDLEY_OK;
     md_trained *trained = run->trained;
@@ -413,11 +381,12 @@ done:
 }
 
 /* Of a run that is to come as near to the optimum as its rounds allow. */
-static void cool_down(md_online *online, const md_trained *trained, size_t epochs)
+static void cool_down(struct run *run)
 {
+    md_online *online = &run->online;
     const double first = (double)online->round;
-    const double rounds = (double)epochs * (double)online->problem.visit_count;
-    online->settings.cool_from = first + (trained->continues ? 0 : rounds / 2);
+    const double rounds = (double)run->problem->epochs * (double)online->problem.visit_count;
+    online->settings.cool_from = first + (run->plan->continues ? 0 : rounds / 2);
     online->settings.cool_to = first + rounds;
 }
 
@@ -425,46 +394,53 @@ static void cool_down(md_online *online, const md_trained *trained, size_t epoch
 static medley_status set_out(struct run *run)
 {
     medley_status status = MEDLEY_OK;
+    const md_run_plan *plan = run->plan;
     md_trained *trained = run->trained;
     md_online *online = &run->online;
     float **theta = NULL;
-    if (trained->continues && online->settings.average) /* iterates before this run do not count */
+    if (plan->continues && online->settings.average) /* iterates before this run do not count */
         MEDLEY_TRY(md_theta_copy(&theta, trained, run->error));
-    if (!trained->continues || online->settings.average)
+    if (!plan->continues || online->settings.average)
         md_online_restart(online, trained->eta0);
     if (theta != NULL)
         MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->ledger, run->error));
-    if (trained->continues) {
-        online->settings.eta0 = trained->faster * trained->eta0;
-        online->round = trained->rounds;
-        if (online->settings.rule == MD_RULE_MIRROR)
-            md_online_return_links(online);
-        md_online_continue(online);
+    if (plan->continues) {
+        online->rate = plan->faster * trained->eta0;
+        online->round = online->skipped = plan->rounds;
+        md_online_continue(online, true);
     }
-    if (trained->cools)
-        cool_down(online, trained, run->problem->epochs);
+    if (plan->cools)
+        cool_down(run);
 done:
     md_theta_free(theta, trained->block_count);
     return status;
 }
 
-medley_status md_run_online(md_problem *problem, md_trained *trained, const size_t *visit,
-                            size_t visit_count, const char *stage, medley_error *error)
+/* The first rate: as given, of the rule's or the task's own choice, or searched. */
+static medley_status find_rate(struct run *run)
+{
+    double *eta0 = &run->trained->eta0;
+    const bool open = isnan(*eta0) && (run->problem->method->about->takes & MD_TAKES_RATES);
+    if (open && run->problem->task->defaults.rate != NULL)
+        *eta0 = run->problem->task->defaults.rate(run->problem);
+    else if (open)
+        return try_rates(run);
+    return MEDLEY_OK;
+}
+
+medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_trained *trained,
+                            medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    struct run run = {.problem = problem,
-                      .trained = trained,
-                      .stage = stage,
-                      .best_accuracy = -1,
-                      .error = error};
+    struct run run = {
+        .problem = problem, .plan = plan, .trained = trained, .best_accuracy = -1, .error = error};
     md_online_problem online_problem =
         md_problem_for_loop(problem, trained->blocks, trained->block_count, trained->penalised);
-    online_problem.visit = visit;
-    online_problem.visit_count = visit_count;
-    const bool mirror = problem->method->rule == MD_RULE_MIRROR;
-    const md_online_settings settings = md_problem_settings(problem, &online_problem);
+    online_problem.visit = plan->visit;
+    online_problem.visit_count = plan->visit_count;
+    const md_online_settings settings = md_problem_settings(problem);
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
-    trained->eta0 = problem->method->two_stages ? settings.eta : settings.eta0;
+    trained->eta0 = run.online.rate;
     trained->radius = trained->bound = NAN;
     trained->epochs = md_calloc(problem->epochs, sizeof *trained->epochs);
     if (trained->epochs == NULL) {
@@ -474,17 +450,14 @@ medley_status md_run_online(md_problem *problem, md_trained *trained, const size
     medley_status stopped = MEDLEY_OK;
     bool resumed;
     MEDLEY_TRY(resume(&run, &resumed));
-    if (problem->task->defaults.rate != NULL && !mirror && isnan(trained->eta0))
-        trained->eta0 = problem->task->defaults.rate(problem);
-    if (!resumed && !mirror &&
-        isnan(trained->eta0)) /* stopped there: what the last trial has learnt is returned */
-        MEDLEY_TRY(stopped = try_rates(&run, trained->continues));
+    if (!resumed) /* stopped there: what the last trial has learnt is returned */
+        MEDLEY_TRY(stopped = find_rate(&run));
     if (stopped == MEDLEY_OK) {
         if (!resumed)
             MEDLEY_TRY(set_out(&run));
         MEDLEY_TRY(stopped = run_epochs(&run));
     }
-    trained->iterations = run.online.round - (trained->continues ? trained->rounds : 0);
+    trained->iterations = run.online.round - run.online.skipped;
     trained->updates = run.online.updates;
     MEDLEY_TRY(finish(&run));
     status = stopped;

@@ -191,7 +191,7 @@ static medley_status prepare(struct run *run, medley_error *error)
             error, MEDLEY_NOT_SUPPORTED,
             "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
             "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
-            problem->method->name, md_penalty_text(problem->penalty));
+            problem->method->about->name, md_penalty_text(problem->penalty));
     medley_status status = check_kernels(problem, error);
     if (status == MEDLEY_OK)
         status = find_factors(run, error);
@@ -296,16 +296,16 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
 {
     md_problem *problem = run->problem;
     const double n = (double)problem->example_count;
-    const md_coefficients plain = {
-        .outputs = run->outputs,
-        .body = (const double *const *)run->body,
-        .norm = run->norm,
-        .bias = run->bias,
-        .dual = run->dual / n,
-        .gap = run->difference > 0 ? run->difference / run->primal : 0,
-        .newton_steps = run->newton_steps,
-        .passes = run->passes,
-        .logistic_link = run->outputs > 1 && problem->margin_loss->logistic_link};
+    const md_coefficients plain = {.outputs = run->outputs,
+                                   .body = (const double *const *)run->body,
+                                   .norm = run->norm,
+                                   .bias = run->bias,
+                                   .dual = run->dual / n,
+                                   .gap = run->difference > 0 ? run->difference / run->primal : 0,
+                                   .newton_steps = run->newton_steps,
+                                   .passes = run->passes,
+                                   .logistic_link =
+                                       run->outputs > 1 && problem->margin_loss->logistic_link};
     run->trained.plain = &plain;
     run->trained.eta0 = NAN;
     run->trained.objective = run->primal / n;
@@ -366,8 +366,10 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
 
 extern const md_method md_method_spicy;
 const md_method md_method_spicy = {
-    .name = "spicy",
-    .summary = "the optimum with a certificate, for up to some thousands of rows and kernels",
+    .about =
+        &(const md_about){
+            "spicy", "the optimum with a certificate, for up to some thousands of rows and kernels",
+            MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,

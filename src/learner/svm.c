@@ -179,9 +179,12 @@ done:
 
 extern const md_method md_method_svm;
 const md_method md_method_svm = {
-    .name = "svm",
-    .summary = "baseline: an SVM for each label on the mean of all kernels (--C is LIBSVM's, "
-               "default 10)",
+    .about =
+        &(const md_about){
+            "svm",
+            "baseline: an SVM for each label on the mean of all kernels (--C is LIBSVM's, "
+            "default 10)",
+            MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
     .penalty = "l2",
     .needs_kernels = true,
     .batch = true,

@@ -45,7 +45,7 @@ medley_status md_theta_restore(md_trained *trained, float **copy, md_ledger *led
             status = block->class->import_body(block, copy[m], error);
         else
             block->class->clear(block);
-        block->link = 1;
+        block->dual_scale = 1;
     }
     if (status == MEDLEY_OK && ledger != NULL)
         status = md_ledger_close(ledger, error);

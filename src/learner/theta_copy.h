@@ -5,10 +5,10 @@
 
 #include "learner/problem.h"
 
-/* What scores, scale and link applied, into *copy[block_count], which may hold an older copy. */
+/* What scores, both scales applied, into *copy[block_count], which may hold an older copy. */
 medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_error *error);
 
-/* The blocks hold the copy again, with links of 1: their scores are computed afresh. */
+/* The blocks hold the copy again, with dual scales of 1: their scores are computed afresh. */
 medley_status md_theta_restore(md_trained *trained, float **copy, md_ledger *ledger,
                                medley_error *error);
 

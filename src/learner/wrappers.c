@@ -7,9 +7,14 @@
 extern const md_method md_method_gauss_seidel, md_method_simplemkl;
 extern const md_method md_method_batch_average, md_method_batch_best;
 
+enum { OF_SPICY = MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE };
+
 const md_method md_method_gauss_seidel = {
-    .name = "gauss-seidel",
-    .summary = "for comparison: as spicy, by turns between kernel weights and an SVM (lp-MKL)",
+    .about =
+        &(const md_about){
+            "gauss-seidel",
+            "for comparison: as spicy, by turns between kernel weights and an SVM (lp-MKL)",
+            OF_SPICY},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,
@@ -17,8 +22,11 @@ const md_method md_method_gauss_seidel = {
     .solve = md_batch_gauss_seidel,
 };
 const md_method md_method_simplemkl = {
-    .name = "simplemkl",
-    .summary = "for comparison: as spicy, by reduced gradients on kernel weights (SimpleMKL)",
+    .about =
+        &(const md_about){
+            "simplemkl",
+            "for comparison: as spicy, by reduced gradients on kernel weights (SimpleMKL)",
+            OF_SPICY},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,
@@ -26,7 +34,7 @@ const md_method md_method_simplemkl = {
     .solve = md_batch_simplemkl,
 };
 const md_method md_method_batch_average = {
-    .name = "average",
+    .about = &(const md_about){"average", NULL, OF_SPICY},
     .penalty = "l2",
     .needs_kernels = true,
     .batch = true,
@@ -35,7 +43,7 @@ const md_method md_method_batch_average = {
     .largest_C = md_batch_average_C,
 };
 const md_method md_method_batch_best = {
-    .name = "best",
+    .about = &(const md_about){"best", NULL, OF_SPICY},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,

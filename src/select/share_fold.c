@@ -29,7 +29,7 @@ medley_status md_share_adapt(const md_share *share, medley_options *options,
         options->memory = share->budget;
     MEDLEY_TRY(set_text(&options->checkpoint, NULL, error));
     if (strcmp(options->method, "auto") == 0) /* a fold has fewer rows, and may suit another */
-        MEDLEY_TRY(set_text(&options->method, method->name, error));
+        MEDLEY_TRY(set_text(&options->method, method->about->name, error));
     if (!share->replaces)
         goto done;
     md_texts_free(options->kernels);

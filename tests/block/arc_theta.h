@@ -199,10 +199,10 @@ static inline void list_threshold(struct theta *theta, double tau)
         theta->w[i] = copysign(fmax(0, fabs(theta->w[i]) - tau), theta->w[i]);
 }
 
-static inline void list_count(struct theta *theta, double link)
+static inline void list_count(struct theta *theta, double dual_scale)
 {
     for (size_t i = 0; i < SLOTS_MOST; i++)
-        theta->sum[i] += link * theta->w[i];
+        theta->sum[i] += dual_scale * theta->w[i];
     theta->counted += 1;
 }
 
@@ -320,7 +320,7 @@ static inline void check_scores(const struct tested *tested, const struct theta 
         double expected = 7;
         const size_t count = slots_of(tested, example, p % heads, p / heads + 1, slots);
         for (size_t i = 0; i < count; i++)
-            expected += block->link * GAIN * theta->w[slots[i]];
+            expected += block->dual_scale * GAIN * theta->w[slots[i]];
         assert_close(block, (double)score[p], expected, 7e-3 + 5 * theta->reach);
     }
 }
@@ -333,7 +333,7 @@ static inline void check_weights(const struct tested *tested, const double *expe
     assert_int_equal(block->class->body_size(block), tested->slots);
     block->class->export_body(block, body);
     for (size_t i = 0; i < tested->slots; i++)
-        assert_close(block, (double)body[i], block->link * GAIN * expected[i], scale);
+        assert_close(block, (double)body[i], block->dual_scale * GAIN * expected[i], scale);
 }
 
 static inline void check_norm2(const struct tested *tested, const struct theta *theta, double found)

@@ -341,7 +341,7 @@ static inline void take_average(md_block *block)
 {
     medley_error error = {0};
     assert_int_equal(block->class->take_average(block, &error), MEDLEY_OK);
-    block->link = 1;
+    block->dual_scale = 1;
     refresh_norm(block);
 }
 

@@ -11,9 +11,9 @@ static void run_through(struct tested *tested, md_random *random)
     md_block *block = tested->block;
     for (size_t t = 0; t < STEPS; t++) {
         operate(tested, &theta, random);
-        block->link = t % 3 == 0 ? 0.5 : 1;
+        block->dual_scale = t % 3 == 0 ? 0.5 : 1;
         check_scores(tested, &theta, draw_example(tested->given, random));
-        block->link = 1;
+        block->dual_scale = 1;
         if (t % 10 == 0) {
             check_norm2(tested, &theta, block->norm * block->norm);
             check_norm2(tested, &theta, block->class->norm2(block));
@@ -93,26 +93,26 @@ static void the_length_of_features_has_a_bound(void **state)
 
 static void average(struct tested *tested, md_random *random)
 {
-    static const double links[] = {1, 0.5, 2};
+    static const double scales[] = {1, 0.5, 2};
     struct theta theta = {0};
     medley_error error = {0};
     md_block *block = tested->block;
     double reach = 0;
     for (size_t t = 0; t < STEPS; t++) {
         operate(tested, &theta, random);
-        block->link = links[md_random_below(random, 3)];
+        block->dual_scale = scales[md_random_below(random, 3)];
         md_block_count_iterate(block);
-        list_count(&theta, block->link);
+        list_count(&theta, block->dual_scale);
         reach = fmax(reach, 2 * theta.reach);
         if (t == STEPS / 2) { /* taken midway, and all goes on as before */
             float body[SLOTS_MOST];
-            block->link = 1;
+            block->dual_scale = 1;
             block->class->export_body(block, body);
             assert_int_equal(block->class->take_average(block, &error), MEDLEY_OK);
             assert_int_equal(block->class->import_body(block, body, &error), MEDLEY_OK);
             refresh(tested, &theta);
         }
-        block->link = 1;
+        block->dual_scale = 1;
     }
     assert_int_equal(block->class->take_average(block, &error), MEDLEY_OK);
     for (size_t i = 0; i < SLOTS_MOST; i++)

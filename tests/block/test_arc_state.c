@@ -132,7 +132,7 @@ static void what_is_thresholded_away_leaves_no_debt(void **state)
 
 /* ---- copies of weights ---- */
 
-/* From a block with a scale and a link of its own into another. */
+/* From a block with a scale and a dual scale of its own into another. */
 static void hand_over(struct tested *tested, md_random *random)
 {
     struct theta theta = {0};
@@ -147,10 +147,10 @@ static void hand_over(struct tested *tested, md_random *random)
         other.block->class->restart(other.block);
         for (size_t t = 0; t < 5; t++)
             operate(&other, &forgotten, random);
-        tested->block->link = 0.25;
+        tested->block->dual_scale = 0.25;
         check_weights(tested, theta.w, theta.reach);
         tested->block->class->export_body(tested->block, body);
-        tested->block->link = 1;
+        tested->block->dual_scale = 1;
         assert_int_equal(other.block->class->import_body(other.block, body, &error), MEDLEY_OK);
         struct theta quarter = theta;
         list_scale(&quarter, 0.25);

@@ -35,7 +35,7 @@ static void copy_state(md_block *block, struct copy *copy)
 
 /* What can be seen of a block. */
 struct seen {
-    double scale, link, norm, weight_sum, iterates, square;
+    double scale, dual_scale, norm, weight_sum, iterates, square;
     float body[FEATURES_MOST * WIDTH_MOST];
 };
 
@@ -66,7 +66,7 @@ static void look(md_block *block, struct seen *seen)
 {
     memset(seen, 0, sizeof *seen);
     seen->scale = block->scale;
-    seen->link = block->link;
+    seen->dual_scale = block->dual_scale;
     seen->norm = block->norm;
     seen->weight_sum = block->weight_sum;
     seen->iterates = block->iterates;
@@ -170,13 +170,13 @@ static void resume_elsewhere(const struct data *data, md_block *block,
     struct seen seen[2];
     md_block *other = make_block(data, variant, PLAIN);
     go_on(data, block, variant, &theta, 4, false);
-    block->link = 0.25;
+    block->dual_scale = 0.25;
     copy_state(block, &copy);
     copy.back = true;
     copy_state(other, &copy);
     assert_int_equal(copy.position, copy.length);
-    assert_true(other->link == 0.25);
-    block->link = other->link = 1;
+    assert_true(other->dual_scale == 0.25);
+    block->dual_scale = other->dual_scale = 1;
     struct theta twin = theta;
     go_on(data, block, variant, &theta, 5, false);
     go_on(data, other, variant, &twin, 5, false);

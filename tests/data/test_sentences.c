@@ -67,8 +67,8 @@ static void the_grammar_has_no_loose_ends(void **state)
     for (size_t c = 0; c < md_word_class_count; c++)
         if (!seen[c])
             fail_msg("no sentence has a word of the class %s", md_word_classes[c].name);
-    for (size_t r = 0; r < md_rule_count; r++) {
-        const char *head = strchr(md_rules[r].parts, '!');
+    for (size_t r = 0; r < md_grammar_rule_count; r++) {
+        const char *head = strchr(md_grammar_rules[r].parts, '!');
         assert_non_null(head);
         assert_null(strchr(head + 1, '!'));
     }

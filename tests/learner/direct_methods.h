@@ -4,8 +4,8 @@
 #ifndef TESTS_LEARNER_DIRECT_METHODS_H
 #define TESTS_LEARNER_DIRECT_METHODS_H
 
-#include "learner/online.h"
 #include "learner/tiny_outputs.h"
+#include "online/rule.h"
 
 struct direct {
     const struct tiny_data *data;

@@ -111,12 +111,12 @@ static void compare_rounds(const struct tiny_data *data, const struct algorithm 
                                        .examples = hand.examples,
                                        .example_count = data->kind.examples,
                                        .gold = data->gold};
-    const md_online_settings online_settings = {.lambda = d.lambda,
-                                                .eta0 = d.eta0,
-                                                .schedule = d.schedule,
-                                                .radius = d.radius,
-                                                .batch = 1,
-                                                .threads = 1};
+    const md_online_settings online_settings = {
+        .rule = &md_rule_spom,
+        .lambda = d.lambda,
+        .rates = {.eta0 = d.eta0, .schedule = d.schedule, .radius = d.radius},
+        .batch = 1,
+        .threads = 1};
     assert_int_equal(md_online_init(&hand.online, &problem, &online_settings, &error), MEDLEY_OK);
     for (size_t t = 0; t < 40; t++) { /* epochs of a single example */
         const size_t e = 5 * t % data->kind.examples;

@@ -233,7 +233,8 @@ static inline void plain_start(struct plain *plain, const struct model_case *giv
         keep_two_labels(plain->train);
     snprintf(text, sizeof text, "task=multiclass threads=1 %s", given->options);
     plain->options = make_options(text);
-    static const md_method method = {.name = "plain", .needs_kernels = true};
+    static const md_about about = {.name = "plain"};
+    static const md_method method = {.about = &about, .needs_kernels = true};
     if (md_problem_init(&plain->problem, plain->train, NULL, plain->options, NULL, &method,
                         &error) != MEDLEY_OK)
         fail_msg("%s", error.message);

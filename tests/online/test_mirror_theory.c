@@ -2,7 +2,7 @@
 /* What is proved of OBSCURE holds: the number of updates of stage 1 and the radius it finds on
  * separable data (Theorem 2), a bound on the objective (Theorem 1), steps along subgradients; and
  * kernels of any size give the same, without a power running out of range. */
-#include "learner/small_problem.h"
+#include "online/small_problem.h"
 #include <stdio.h>
 
 static const double norms[] = {1.01, 1.05, 1.25, 1.5, 2};
@@ -48,6 +48,11 @@ static void separable_make(struct small_problem *p, uint64_t seed, double length
     small_problem_grams(p);
 }
 
+static const md_dual *dual_of(const struct learner *learner)
+{
+    return learner->online.state;
+}
+
 struct mirror_choice {
     double p, eta, lambda;
     bool explicit_weights;
@@ -62,18 +67,14 @@ static void mirror_make(struct learner *learner, const struct small_problem *pro
     const struct choice choice = {.loss = "hinge",
                                   .penalty = penalty,
                                   .explicit_weights = mirror->explicit_weights,
-                                  .settings = {.rule = MD_RULE_MIRROR,
-                                               .p = mirror->p,
-                                               .eta = mirror->eta,
+                                  .settings = {.rule = &md_rule_obscure,
+                                               .dual = {.p = mirror->p, .eta = mirror->eta},
                                                .lambda = mirror->lambda,
-                                               .eta0 = 1,
-                                               .schedule = MD_RATE_SQRT,
-                                               .radius = INFINITY,
                                                .batch = 1,
                                                .seed = mirror->seed,
                                                .threads = 1}};
     learner_make(learner, problem, &choice);
-    md_online_restart(&learner->online, 1);
+    md_online_restart(&learner->online, mirror->eta);
 }
 
 /* Epochs of stage 1 until one has no update. Returns the updates. */
@@ -130,14 +131,14 @@ static void check_theorem(const struct small_problem *problem, dense_theta separ
     const double most = 2 * q * (1 / mirror->eta + blocks) * length * length;
     mirror_make(&learner, problem, mirror);
     const double updates = (double)run_until_quiet(&learner);
-    assert_int_equal(md_mirror_descend(&learner.online, true, &error), MEDLEY_OK);
-    const double radius = learner.online.mirror.radius;
+    assert_int_equal(md_online_begin_stage(&learner.online, 1, 1, &error), MEDLEY_OK);
+    const double radius = dual_of(&learner)->radius;
     if (!(updates > 0 && updates <= most &&
           radius < 2 * (1 + mirror->eta * blocks) * length * (1 + 1e-5)))
         fail_msg("p %g, eta %g: %g updates, at most %g; R %g, ||u|| %g", mirror->p, mirror->eta,
                  updates, most, radius, length);
     /* no loss is left: R is the norm of what was found */
-    assert_true(fabs(radius - learner.online.mirror.length / q) <= 1e-5 * radius);
+    assert_true(fabs(radius - dual_of(&learner)->length / q) <= 1e-5 * radius);
     learner_clear(&learner);
 }
 
@@ -197,10 +198,10 @@ static void the_objective_is_within_the_bound(void **state)
         const struct mirror_choice mirror = {.p = norms[k], .eta = 1, .lambda = 0.05, .seed = k};
         small_problem_make(&problem, 30 + k);
         mirror_make(&learner, &problem, &mirror);
-        assert_true(isnan(md_mirror_bound(&learner.online, 1, 0.1)));
+        assert_true(isnan(md_dual_distance(&learner.online, 1, 0.1, true)));
         for (size_t e = 0; e < 300; e++) {
             if (e == 2)
-                assert_int_equal(md_mirror_descend(&learner.online, true, &error), MEDLEY_OK);
+                assert_int_equal(md_online_begin_stage(&learner.online, 1, 1, &error), MEDLEY_OK);
             assert_int_equal(md_online_epoch(&learner.online, e, &error), MEDLEY_OK);
             if (e != 9 && e != 29 && e != 299)
                 continue;
@@ -209,9 +210,9 @@ static void the_objective_is_within_the_bound(void **state)
                              MEDLEY_OK);
             if (i == 2)
                 continue;
-            bound[i] = md_mirror_bound(&learner.online, 3, 0.1);
+            bound[i] = md_dual_distance(&learner.online, 3, 0.1, true);
             const double expected = bound_by_hand(
-                mirror.p, mirror.lambda, learner.online.mirror.radius, (double)((e - 1) * ROWS), 3);
+                mirror.p, mirror.lambda, dual_of(&learner)->radius, (double)((e - 1) * ROWS), 3);
             assert_true(fabs(bound[i] - expected) <= 1e-9 * expected);
         }
         assert_true(bound[1] < bound[0]);
@@ -241,7 +242,7 @@ static void dual_theta(const struct learner *learner, const struct small_problem
 {
     learner_theta(learner, problem, theta);
     for (size_t m = 0; m < BLOCKS; m++)
-        plain_scale(theta[m], 1 / learner->blocks[m]->link);
+        plain_scale(theta[m], 1 / learner->blocks[m]->dual_scale);
 }
 
 /* A round at one row moves theta by -rate d. d is a subgradient of the row's objective in w: no
@@ -294,7 +295,7 @@ static void stage_two_steps_along_subgradients(void **state)
             small_problem_make(&problem, 40 + seed);
             mirror_make(&learner, &problem, &mirror);
             assert_int_equal(md_online_epoch(&learner.online, 0, &error), MEDLEY_OK);
-            assert_int_equal(md_mirror_descend(&learner.online, true, &error), MEDLEY_OK);
+            assert_int_equal(md_online_begin_stage(&learner.online, 1, 1, &error), MEDLEY_OK);
             for (size_t row = 0; row < 12; row++) {
                 dense_theta w;
                 dense_theta before;
@@ -304,7 +305,7 @@ static void stage_two_steps_along_subgradients(void **state)
                 learner.online.problem.visit = &row;
                 learner.online.problem.visit_count = 1;
                 assert_int_equal(md_online_epoch(&learner.online, 1 + row, &error), MEDLEY_OK);
-                const md_mirror *m = &learner.online.mirror;
+                const md_dual *m = learner.online.state;
                 const double rate = q / (mirror.lambda * m->rounds + m->s);
                 if (m->length > 0.999 * q * m->radius)
                     continue; /* projected */
@@ -343,11 +344,11 @@ static struct outcome learn_scaled(double p, bool explicit_weights, double lengt
     mirror_make(&learner, &problem, &mirror);
     for (size_t e = 0; e < 40; e++) {
         if (e == 3)
-            assert_int_equal(md_mirror_descend(&learner.online, true, &error), MEDLEY_OK);
+            assert_int_equal(md_online_begin_stage(&learner.online, 1, 1, &error), MEDLEY_OK);
         assert_int_equal(md_online_epoch(&learner.online, e, &error), MEDLEY_OK);
     }
     assert_false(learner.online.diverged);
-    assert_true(isfinite(learner.online.mirror.s) && isfinite(learner.online.mirror.length));
+    assert_true(isfinite(dual_of(&learner)->s) && isfinite(dual_of(&learner)->length));
     assert_int_equal(md_online_objective(&learner.online, &outcome.objective, NULL, &error),
                      MEDLEY_OK);
     assert_true(outcome.objective > 0 && outcome.objective < 1);

@@ -2,7 +2,7 @@
 /* The online loop in rounds of several examples, with blocks that have a term of their own, with a
  * quadratic term that counts as a part of the loss and with thresholds that are put off: against
  * the direct implementation on dense arrays. */
-#include "learner/online_reference.h"
+#include "online/online_reference.h"
 
 static void compare(struct choice choice)
 {
@@ -16,10 +16,10 @@ static void compare(struct choice choice)
             const md_schedule schedule = schedules[i % 3];
             choice.loss = losses[i / 3 % 2];
             choice.settings.batch = batches[i / 6];
-            choice.settings.schedule = schedule;
-            choice.settings.eta0 = schedule == MD_RATE_INVERSE ? 0.5 : 0.1;
+            choice.settings.rates.schedule = schedule;
+            choice.settings.rates.eta0 = schedule == MD_RATE_INVERSE ? 0.5 : 0.1;
             choice.settings.average = seed % 2 == 0;
-            choice.settings.radius = i % 4 == 3 ? 1.1 : INFINITY;
+            choice.settings.rates.radius = i % 4 == 3 ? 1.1 : INFINITY;
             choice.settings.seed = seed;
             choice.settings.threads = 1 + i % 2;
             run_rounds(&problem, &choice);
@@ -86,11 +86,11 @@ static void theta_stays_where_nothing_was_counted(void **state)
     const struct choice choice = {.loss = "hinge",
                                   .penalty = "mkl",
                                   .settings = {.lambda = 0.1,
-                                               .eta0 = 1,
-                                               .schedule = MD_RATE_SQRT,
+                                               .rates.eta0 = 1,
+                                               .rates.schedule = MD_RATE_SQRT,
                                                .average = true,
                                                .average_from = 3,
-                                               .radius = INFINITY,
+                                               .rates.radius = INFINITY,
                                                .batch = 1,
                                                .threads = 1}};
     small_problem_make(&problem, 2);
@@ -145,15 +145,17 @@ static void only_what_may_be_put_off_is(void **state)
     struct small_problem problem;
     small_problem_make(&problem, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct choice choice = {
-            .loss = "hinge",
-            .penalty = cases[i].penalty,
-            .explicit_weights = true,
-            .settings = {
-                .lambda = 0.1, .eta0 = 1, .radius = cases[i].radius, .batch = 1, .threads = 1}};
+        const struct choice choice = {.loss = "hinge",
+                                      .penalty = cases[i].penalty,
+                                      .explicit_weights = true,
+                                      .settings = {.lambda = 0.1,
+                                                   .rates.eta0 = 1,
+                                                   .rates.radius = cases[i].radius,
+                                                   .batch = 1,
+                                                   .threads = 1}};
         struct learner learner;
         learner_make(&learner, &problem, &choice);
-        assert_int_equal(learner.online.late_shrink, cases[i].late);
+        assert_int_equal(md_online_shrinks_late(&learner.online), cases[i].late);
         learner_clear(&learner);
     }
     small_problem_clear(&problem);

@@ -2,7 +2,7 @@
 /* Where the online loop goes: long runs come close to the optimum, found here by batch proximal
  * gradients on dense arrays or certified elsewhere, and every optimum lies inside the ball that the
  * projection uses. */
-#include "learner/small_problem.h"
+#include "online/small_problem.h"
 
 #include "io/io.h"
 #include <stdio.h>
@@ -150,9 +150,9 @@ static void long_runs_come_close_to_the_optimum(void **state)
                                       .explicit_weights = cases[k].explicit_weights,
                                       .own_terms = cases[k].own_terms,
                                       .settings = {.lambda = cases[k].lambda,
-                                                   .eta0 = 1,
-                                                   .schedule = MD_RATE_SQRT,
-                                                   .radius = radius,
+                                                   .rates.eta0 = 1,
+                                                   .rates.schedule = MD_RATE_SQRT,
+                                                   .rates.radius = radius,
                                                    .average = true,
                                                    .batch = 1,
                                                    .seed = 1,
@@ -355,10 +355,11 @@ static double train_certified(struct certified *problem, double lambda)
         .examples = problem->examples,
         .example_count = CERTIFIED_ROWS,
         .gold = problem->gold};
-    const md_online_settings settings = {.lambda = lambda,
-                                         .eta0 = 1,
-                                         .schedule = MD_RATE_INVERSE,
-                                         .radius = md_online_radius(&given, lambda, 1),
+    const md_online_settings settings = {.rule = &md_rule_spom,
+                                         .lambda = lambda,
+                                         .rates.eta0 = 1,
+                                         .rates.schedule = MD_RATE_INVERSE,
+                                         .rates.radius = md_online_radius(&given, lambda, 1),
                                          .average = true,
                                          .batch = 1,
                                          .threads = 1};

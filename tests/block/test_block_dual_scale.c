@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mirror descent asks of blocks, against a dense theta: the length of a gradient, and a link,
- * by which what scores, is exported and is averaged differs from theta. */
+/* What mirror descent asks of blocks, against a dense theta: the length of a gradient, and a dual
+ * scale, by which what scores, is exported and is averaged differs from theta. */
 #include "block/dense_theta.h"
 
 /* ---- the length of a gradient ---- */
@@ -88,28 +88,28 @@ static void the_gain_of_a_kernel_counts(void **state)
     }
 }
 
-/* ---- the link ---- */
+/* ---- the dual scale ---- */
 
-static double draw_link(md_random *random)
+static double draw_scale(md_random *random)
 {
     return md_random_below(random, 6) == 0 ? 0 : 2 * md_random_uniform(random);
 }
 
-/* w = link * theta */
-static void check_linked(const struct data *data, md_block *block, const struct variant *variant,
+/* w = dual_scale * theta */
+static void check_scaled(const struct data *data, md_block *block, const struct variant *variant,
                          const struct theta *theta, md_random *random)
 {
-    struct theta linked = *theta;
+    struct theta scaled = *theta;
     const size_t length = 1 + md_random_below(random, LONGEST);
     const md_example example = {md_random_below(random, ROWS - length + 1), length};
-    dense_scale(&linked, block->link);
-    check_scores(data, block, variant, &linked, example);
-    check_theta(data, block, variant, linked.w, sqrt(fmax(linked.reach, dense_norm2(linked.w))));
-    const double exact = sqrt(dense_norm2(linked.w));
-    assert_close(block, md_block_length(block), exact, exact + 1e-1 * sqrt(linked.reach));
+    dense_scale(&scaled, block->dual_scale);
+    check_scores(data, block, variant, &scaled, example);
+    check_theta(data, block, variant, scaled.w, sqrt(fmax(scaled.reach, dense_norm2(scaled.w))));
+    const double exact = sqrt(dense_norm2(scaled.w));
+    assert_close(block, md_block_length(block), exact, exact + 1e-1 * sqrt(scaled.reach));
 }
 
-/* A step, perhaps a shrink or a clear, then a link: the steps are those of theta. */
+/* A step, perhaps a shrink or a clear, then a dual scale: the steps are those of theta. */
 static void move(const struct data *data, md_block *block, const struct variant *variant,
                  struct theta *theta, md_random *random)
 {
@@ -128,30 +128,30 @@ static void move(const struct data *data, md_block *block, const struct variant 
         if (block->norm == 0)
             dense_clear(theta);
     }
-    block->link = draw_link(random);
+    block->dual_scale = draw_scale(random);
 }
 
-static void walk_linked(const struct data *data, md_block *block, const struct variant *variant,
+static void walk_scaled(const struct data *data, md_block *block, const struct variant *variant,
                         md_random *random)
 {
     struct theta theta = {0};
     for (size_t t = 0; t < STEPS; t++) {
         move(data, block, variant, &theta, random);
-        check_linked(data, block, variant, &theta, random);
+        check_scaled(data, block, variant, &theta, random);
         if (t % 10 == 0)
             check_norms(block, &theta); /* theta's own */
     }
 }
 
-static void a_link_is_a_factor_of_what_is_seen(void **state)
+static void a_dual_scale_is_a_factor_of_what_is_seen(void **state)
 {
     (void)state;
-    for_every_block(PLAIN, walk_linked);
-    for_every_block(AVERAGED, walk_linked);
+    for_every_block(PLAIN, walk_scaled);
+    for_every_block(AVERAGED, walk_scaled);
 }
 
-/* The average is that of what scored, each iterate with its own link. */
-static void average_linked(const struct data *data, md_block *block, const struct variant *variant,
+/* The average is that of what scored, each iterate with its own dual scale. */
+static void average_scaled(const struct data *data, md_block *block, const struct variant *variant,
                            md_random *random)
 {
     struct theta theta = {0};
@@ -161,7 +161,7 @@ static void average_linked(const struct data *data, md_block *block, const struc
         md_block_count_iterate(block);
         for (size_t c = 0; c < FEATURES_MOST; c++)
             for (size_t p = 0; p < WIDTH_MOST; p++)
-                theta.sum[c][p] += block->link * theta.w[c][p];
+                theta.sum[c][p] += block->dual_scale * theta.w[c][p];
         theta.counted += 1;
         largest = fmax(largest, 2 * dense_largest(theta.w));
     }
@@ -178,18 +178,18 @@ static void average_linked(const struct data *data, md_block *block, const struc
 static void averages_are_of_what_scored(void **state)
 {
     (void)state;
-    for_every_block(AVERAGED, average_linked);
+    for_every_block(AVERAGED, average_scaled);
 }
 
-/* What was exported with a link is what scores when it is imported without one. */
-static void import_linked(const struct data *data, md_block *block, const struct variant *variant,
+/* What was exported with a dual scale is what scores when it is imported without one. */
+static void import_scaled(const struct data *data, md_block *block, const struct variant *variant,
                           md_random *random)
 {
     struct theta theta = {0};
     float body[FEATURES_MOST * WIDTH_MOST];
     for (size_t t = 0; t < 40; t++)
         move(data, block, variant, &theta, random);
-    block->link = 0.3;
+    block->dual_scale = 0.3;
     dense_scale(&theta, 0.3);
     block->class->export_body(block, body);
     md_block *other = make_block(data, variant, PLAIN);
@@ -199,10 +199,10 @@ static void import_linked(const struct data *data, md_block *block, const struct
     free_block(other);
 }
 
-static void a_linked_theta_can_be_imported(void **state)
+static void a_scaled_theta_can_be_imported(void **state)
 {
     (void)state;
-    for_every_block(PLAIN, import_linked);
+    for_every_block(PLAIN, import_scaled);
 }
 
 int main(void)
@@ -211,9 +211,9 @@ int main(void)
         cmocka_unit_test(blocks_tell_the_length_of_a_gradient),
         cmocka_unit_test(an_empty_gradient_has_no_length),
         cmocka_unit_test(the_gain_of_a_kernel_counts),
-        cmocka_unit_test(a_link_is_a_factor_of_what_is_seen),
+        cmocka_unit_test(a_dual_scale_is_a_factor_of_what_is_seen),
         cmocka_unit_test(averages_are_of_what_scored),
-        cmocka_unit_test(a_linked_theta_can_be_imported),
+        cmocka_unit_test(a_scaled_theta_can_be_imported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

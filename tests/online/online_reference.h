@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The online loop written down on dense arrays (SPOM Alg. 1 and 3), and the loop under test run
  * beside it: theta and the objective are the same after every round and after every epoch. */
-#ifndef TESTS_LEARNER_ONLINE_REFERENCE_H
-#define TESTS_LEARNER_ONLINE_REFERENCE_H
+#ifndef TESTS_ONLINE_ONLINE_REFERENCE_H
+#define TESTS_ONLINE_ONLINE_REFERENCE_H
 
-#include "learner/small_problem.h"
+#include "online/small_problem.h"
 
 static const double TOLERANCE = 2e-4; /* single precision through a few hundred rounds */
 enum { EPOCHS = 5 };
@@ -34,16 +34,16 @@ static inline struct reference reference_of(const struct small_problem *problem,
 
 static inline double rate_of(const struct reference *ref)
 {
-    const double eta0 = ref->choice->settings.eta0;
+    const double eta0 = ref->choice->settings.rates.eta0;
     const double t = (double)ref->round;
     /* strong convexity in theta of lambda times the penalty */
     const double sigma =
         ref->choice->settings.lambda * (ref->penalty.half_square + ref->penalty.absorbed);
-    if (ref->choice->settings.schedule == MD_RATE_SQRT)
+    if (ref->choice->settings.rates.schedule == MD_RATE_SQRT)
         return eta0 / sqrt(t);
-    if (ref->choice->settings.schedule == MD_RATE_EPOCH)
+    if (ref->choice->settings.rates.schedule == MD_RATE_EPOCH)
         return eta0 / sqrt(1 + t / (double)ref->visited);
-    if (ref->choice->settings.schedule == MD_RATE_INVERSE)
+    if (ref->choice->settings.rates.schedule == MD_RATE_INVERSE)
         return eta0 / ((sigma > 0 ? sigma : 1) * t);
     return eta0;
 }
@@ -72,7 +72,7 @@ static inline void reference_round(struct reference *ref, const size_t *rows, si
             (&ref->theta[m][0][0])[i] += (&step[m][0][0])[i];
     }
     plain_prox(ref->penalty, ref->theta, tau);
-    plain_project(ref->theta, ref->choice->settings.radius);
+    plain_project(ref->theta, ref->choice->settings.rates.radius);
     for (size_t i = 0; ref->counting && i < BLOCKS * COLUMNS * LABELS; i++)
         (&ref->sum[0][0][0])[i] += (&ref->theta[0][0][0])[i];
     ref->iterates += ref->counting;

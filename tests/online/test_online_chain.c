@@ -2,7 +2,8 @@
 /* The online loop on sequences, with blocks of every kind at once: step by step what a dense
  * implementation does that looks at every output; the same bits for any number of threads; and a
  * state that can be copied. */
-#include "learner/chain_problem.h"
+#include "online/chain_problem.h"
+#include "online/state_copy.h"
 
 static const double TOLERANCE = 2e-4;
 
@@ -121,7 +122,7 @@ static void reference_round(struct reference *ref, const size_t *which, size_t c
     const struct chain_problem *p = ref->problem;
     double delta[OUTPUTS_MOST][PARTS_MOST] = {{0}};
     ref->round += count;
-    const double eta = ref->settings.eta0 / sqrt((double)ref->round);
+    const double eta = ref->settings.rates.eta0 / sqrt((double)ref->round);
     for (size_t i = 0; i < count; i++) {
         double score[PARTS_MOST] = {0};
         each_part(p, p->examples[which[i]], ref->theta, score, NULL, 0);
@@ -162,9 +163,9 @@ static void assert_same_theta(struct chain_learner *learner, const struct refere
 static md_online_settings settings_of(size_t batch, size_t threads)
 {
     return (md_online_settings){.lambda = 0.05,
-                                .eta0 = 0.3,
-                                .schedule = MD_RATE_SQRT,
-                                .radius = INFINITY,
+                                .rates.eta0 = 0.3,
+                                .rates.schedule = MD_RATE_SQRT,
+                                .rates.radius = INFINITY,
                                 .batch = batch,
                                 .seed = 7,
                                 .threads = threads};
@@ -245,27 +246,6 @@ static void computed_kernels_learn_the_same(void **state)
 
 /* ---- states ---- */
 
-struct copy {
-    char *bytes;
-    size_t length, position;
-    bool back;
-};
-
-static void visit(void *context, void *data, size_t bytes)
-{
-    struct copy *copy = context;
-    if (!copy->back) {
-        copy->bytes = realloc(copy->bytes, copy->length + bytes);
-        assert_non_null(copy->bytes);
-        memcpy(copy->bytes + copy->length, data, bytes);
-        copy->length += bytes;
-        return;
-    }
-    assert_true(copy->position + bytes <= copy->length);
-    memcpy(data, copy->bytes + copy->position, bytes);
-    copy->position += bytes;
-}
-
 static struct copy state_after(struct chain_learner *learner, size_t first, size_t epochs)
 {
     struct copy copy = {0};
@@ -273,14 +253,8 @@ static struct copy state_after(struct chain_learner *learner, size_t first, size
     for (size_t e = first; e < first + epochs; e++)
         assert_int_equal(md_online_epoch(&learner->online, e, &error), MEDLEY_OK);
     assert_false(learner->online.diverged);
-    md_online_visit_state(&learner->online, visit, &copy);
+    md_online_visit_state(&learner->online, copy_visit, &copy);
     return copy;
-}
-
-static void assert_same_state(const struct copy *a, const struct copy *b)
-{
-    assert_int_equal(a->length, b->length);
-    assert_memory_equal(a->bytes, b->bytes, a->length);
 }
 
 /* Enough blocks, labels and rows that scores and steps are shared out. */
@@ -308,7 +282,7 @@ static void threads_do_not_change_a_bit(void **state)
                 copies[i] = state_after(&learner, 0, 2);
                 chain_learner_clear(&learner);
             }
-            assert_same_state(&copies[0], &copies[1]);
+            assert_same_copy(&copies[0], &copies[1]);
             free(copies[0].bytes);
             free(copies[1].bytes);
             chain_problem_clear(&problem);
@@ -331,12 +305,12 @@ static void a_copied_state_goes_on_as_if_nothing_had_happened(void **state)
         struct copy first = state_after(&learner, 2, 2);
         md_online_restart(&learner.online, 2);
         struct copy other = state_after(&learner, 0, 1);
-        md_online_restart(&learner.online, settings.eta0);
+        md_online_restart(&learner.online, settings.rates.eta0);
         start.back = true;
-        md_online_visit_state(&learner.online, visit, &start);
+        md_online_visit_state(&learner.online, copy_visit, &start);
         assert_int_equal(start.position, start.length);
         struct copy again = state_after(&learner, 2, 2);
-        assert_same_state(&first, &again);
+        assert_same_copy(&first, &again);
         assert_memory_not_equal(first.bytes, other.bytes, first.length);
         free(start.bytes);
         free(first.bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mirror rule against Algorithms 1 and 2 written down directly: norms, what scores, R and s
- * after every epoch, on rows of three classes and on chains. Where a decision is a matter of
- * rounding the two may part, and a comparison ends there. */
-#include "learner/mirror_reference.h"
-#include "learner/small_problem.h"
+/* The rules obscure and pegasos against Algorithms 1 and 2 written down directly: norms, what
+ * scores, R and s after every epoch, on rows of three classes and on chains. Where a decision is a
+ * matter of rounding the two may part, and a comparison ends there. */
+#include "online/mirror_reference.h"
+#include "online/small_problem.h"
 #include <stdio.h>
 
 /* Scores are single precision, and a power of q - 2 multiplies relative errors by as much. */
@@ -50,15 +50,11 @@ struct way {
 
 static md_online_settings settings_of(const struct way *way)
 {
-    return (md_online_settings){.rule = MD_RULE_MIRROR,
-                                .p = way->p,
-                                .eta = way->eta,
+    return (md_online_settings){.rule = way->adaptive ? &md_rule_obscure : &md_rule_pegasos,
+                                .dual = {.p = way->p, .eta = way->eta},
                                 .lambda = way->lambda,
-                                .eta0 = 1,
-                                .schedule = MD_RATE_SQRT,
                                 .average = true,
                                 .average_from = way->average_from,
-                                .radius = INFINITY,
                                 .batch = 1,
                                 .seed = way->seed,
                                 .threads = 1};
@@ -75,7 +71,7 @@ static void assert_about(const struct way *way, size_t epoch, const char *what, 
 static void compare(const struct learner *learner, const struct small_problem *problem,
                     const struct mirror_reference *ref, const struct way *way, size_t epoch)
 {
-    const md_mirror *mirror = &learner->online.mirror;
+    const md_dual *mirror = learner->online.state;
     const double length = group_norm(ref, ref->theta, ref->q);
     const double p = way->p;
     double square = 0;
@@ -141,11 +137,12 @@ static size_t follow(const struct small_problem *problem, const struct way *way,
     ref.eta = way->eta;
     ref.loss = loss_of_row;
     ref.context = problem;
-    md_online_restart(&learner.online, 1);
+    md_online_restart(&learner.online, way->eta);
     size_t e = 0;
     for (; e < epochs; e++) {
         if (e == way->first_epochs) {
-            assert_int_equal(md_mirror_descend(&learner.online, way->adaptive, &error), MEDLEY_OK);
+            assert_int_equal(md_online_begin_stage(&learner.online, way->adaptive, e, &error),
+                             MEDLEY_OK);
             reference_begin_descent(&ref, ROWS, way->adaptive);
         }
         assert_int_equal(md_online_epoch(&learner.online, e, &error), MEDLEY_OK);
@@ -214,17 +211,18 @@ static void pegasos_coincides_with_the_direct_algorithm(void **state)
     }
 }
 
-/* ---- links are taken up ---- */
+/* ---- weights are taken up ---- */
 
 /* Afterwards theta is what scored, and it scores the same. */
-static void links_can_be_taken_up(void **state)
+static void weights_can_be_taken_up(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof norms / sizeof *norms; k++) {
         struct small_problem problem;
         struct learner learner;
         medley_error error = {0};
-        const struct way way = {.p = norms[k], .eta = 1, .lambda = 0.01, .seed = 3};
+        const struct way way = {
+            .p = norms[k], .eta = 1, .lambda = 0.01, .adaptive = true, .seed = 3};
         const struct choice choice = {.loss = "hinge",
                                       .penalty = "l2",
                                       .settings = settings_of(&way),
@@ -234,7 +232,7 @@ static void links_can_be_taken_up(void **state)
         double loss[2];
         small_problem_make(&problem, 4);
         learner_make(&learner, &problem, &choice);
-        md_online_restart(&learner.online, 1);
+        md_online_restart(&learner.online, way.eta);
         assert_int_equal(md_online_epoch(&learner.online, 0, &error), MEDLEY_OK);
         for (size_t i = 0; i < 2; i++) {
             learner_theta(&learner, &problem, i == 0 ? before : after);
@@ -242,11 +240,11 @@ static void links_can_be_taken_up(void **state)
                 md_online_mean_loss(&learner.online, learner.online.order, ROWS, &loss[i], &error),
                 MEDLEY_OK);
             if (i == 0)
-                md_online_take_links(&learner.online);
+                md_online_take_weights(&learner.online);
         }
         assert_true(fabs(loss[0] - loss[1]) <= 1e-6 * loss[0]);
         for (size_t m = 0; m < BLOCKS; m++) {
-            assert_true(learner.blocks[m]->link == 1);
+            assert_true(learner.blocks[m]->dual_scale == 1);
             assert_true(fabs(learner.blocks[m]->norm - plain_norm(before[m])) <=
                         1e-4 * plain_norm(before[m]) + 1e-25);
             for (size_t i = 0; i < (size_t)COLUMNS * LABELS; i++)
@@ -263,7 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_coincide_with_the_direct_algorithm),
         cmocka_unit_test(pegasos_coincides_with_the_direct_algorithm),
-        cmocka_unit_test(links_can_be_taken_up),
+        cmocka_unit_test(weights_can_be_taken_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the tests of the online loop: a small problem of a few blocks, as kernel blocks or as
  * explicit ones, and a plain implementation of everything the loop does on dense arrays. */
-#ifndef TESTS_LEARNER_SMALL_PROBLEM_H
-#define TESTS_LEARNER_SMALL_PROBLEM_H
+#ifndef TESTS_ONLINE_SMALL_PROBLEM_H
+#define TESTS_ONLINE_SMALL_PROBLEM_H
 
 #include "base/random.h"
-#include "learner/online.h"
+#include "online/dual.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -141,8 +141,9 @@ static inline void learner_make(struct learner *learner, const struct small_prob
                                        .examples = p->examples,
                                        .example_count = ROWS,
                                        .gold = p->gold};
-    assert_int_equal(md_online_init(&learner->online, &problem, &choice->settings, &error),
-                     MEDLEY_OK);
+    md_online_settings settings = choice->settings;
+    settings.rule = settings.rule ? settings.rule : &md_rule_spom;
+    assert_int_equal(md_online_init(&learner->online, &problem, &settings, &error), MEDLEY_OK);
 }
 
 static inline void learner_clear(struct learner *learner)

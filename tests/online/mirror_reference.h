@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* OBSCURE's Algorithms 1 and 2 written down as they stand, in double precision on dense vectors:
- * what the tests of the mirror rule compare with. What an example is, is up to a function. */
-#ifndef TESTS_LEARNER_MIRROR_REFERENCE_H
-#define TESTS_LEARNER_MIRROR_REFERENCE_H
+ * what the tests of obscure and pegasos compare with. What an example is, is up to a function. */
+#ifndef TESTS_ONLINE_MIRROR_REFERENCE_H
+#define TESTS_ONLINE_MIRROR_REFERENCE_H
 
 #include <math.h>
 #include <stdbool.h>

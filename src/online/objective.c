@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The objective of an online run and the ball that contains its optimum. */
-#include "learner/online_internal.h"
+#include "online/rule.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -28,10 +28,7 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
     double sum = 0;
     for (size_t i = first; i < last; i++) {
         const md_example example = p->examples[measure->which[i]];
-        const size_t parts = p->space.structure->part_count(p->space.shape, example.length);
-        memset(inference->score, 0, parts * sizeof *inference->score);
-        for (size_t m = 0; m < p->block_count; m++)
-            p->blocks[m]->class->score(p->blocks[m], example, inference->score);
+        md_online_score(p, example, inference->score);
         sum += p->loss->evaluate(inference, example.length, p->gold + example.row, false);
     }
     measure->sum[chunk] = sum;
@@ -113,6 +110,27 @@ medley_status md_online_objective(md_online *online, double *objective, double *
     if (mean_loss != NULL)
         *mean_loss = loss;
     return status;
+}
+
+/* ---- the size of kernels ---- */
+
+md_largest md_online_largest(const md_online_problem *problem)
+{
+    md_largest largest = {0};
+    for (size_t m = 0; m < problem->block_count; m++) {
+        const md_block *block = problem->blocks[m];
+        for (size_t e = 0; e < problem->example_count; e++) {
+            const md_example example = problem->examples[e];
+            double sum = 0;
+            for (size_t i = 0; i < example.length; i++) {
+                const double self = fmax(0, block->class->self(block, example.row + i));
+                largest.row = fmax(largest.row, self);
+                sum += sqrt(self);
+            }
+            largest.example = fmax(largest.example, sum * sum);
+        }
+    }
+    return largest;
 }
 
 /* ---- the ball ---- */

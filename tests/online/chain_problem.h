@@ -2,11 +2,11 @@
 /* Sequences for the tests of the online loop: random rows in examples of a few rows each, and
  * blocks of every kind over them: a kernel or columns of a matrix, ids of templates for labels and
  * for pairs of labels, and constants for triples and ends. */
-#ifndef TESTS_LEARNER_CHAIN_PROBLEM_H
-#define TESTS_LEARNER_CHAIN_PROBLEM_H
+#ifndef TESTS_ONLINE_CHAIN_PROBLEM_H
+#define TESTS_ONLINE_CHAIN_PROBLEM_H
 
 #include "base/random.h"
-#include "learner/online.h"
+#include "online/dual.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -190,7 +190,9 @@ static inline void chain_learner_make(struct chain_learner *learner, const struc
                                        .examples = p->examples,
                                        .example_count = p->size.examples,
                                        .gold = p->gold};
-    assert_int_equal(md_online_init(&learner->online, &problem, settings, &error), MEDLEY_OK);
+    md_online_settings whole = *settings;
+    whole.rule = whole.rule ? whole.rule : &md_rule_spom;
+    assert_int_equal(md_online_init(&learner->online, &problem, &whole, &error), MEDLEY_OK);
 }
 
 static inline void chain_learner_clear(struct chain_learner *learner)

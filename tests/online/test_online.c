@@ -2,7 +2,7 @@
 /* The online loop against a direct implementation on dense arrays (SPOM Alg. 1 and 3): for every
  * penalty, loss, schedule, with and without projection and averaging, theta and the objective are
  * the same after every round and after every epoch. */
-#include "learner/online_reference.h"
+#include "online/online_reference.h"
 
 enum { SEEDS = 2 };
 
@@ -22,10 +22,10 @@ static void compare(const char *penalty, double lambda, bool explicit_weights)
                 .penalty = penalty,
                 .explicit_weights = explicit_weights,
                 .settings = {.lambda = lambda,
-                             .eta0 = schedule == MD_RATE_INVERSE ? 1 : 0.4,
-                             .schedule = schedule,
+                             .rates.eta0 = schedule == MD_RATE_INVERSE ? 1 : 0.4,
+                             .rates.schedule = schedule,
                              .average = seed % 2 == 0,
-                             .radius = i < 8 ? INFINITY : 1.1,
+                             .rates.radius = i < 8 ? INFINITY : 1.1,
                              .batch = 1,
                              .seed = seed,
                              .threads = 1 + i % 2}};
@@ -95,9 +95,9 @@ static void l2_with_inverse_rates_coincides_with_pegasos(void **state)
     const struct choice choice = {.loss = "hinge",
                                   .penalty = "l2",
                                   .settings = {.lambda = 0.1,
-                                               .eta0 = 1,
-                                               .schedule = MD_RATE_INVERSE,
-                                               .radius = INFINITY,
+                                               .rates.eta0 = 1,
+                                               .rates.schedule = MD_RATE_INVERSE,
+                                               .rates.radius = INFINITY,
                                                .batch = 1,
                                                .threads = 1}};
     small_problem_make(&problem, 5);
@@ -127,9 +127,9 @@ static struct choice plain_choice(const char *penalty, double lambda, double eta
     return (struct choice){.loss = "hinge",
                            .penalty = penalty,
                            .settings = {.lambda = lambda,
-                                        .eta0 = eta0,
-                                        .schedule = MD_RATE_SQRT,
-                                        .radius = INFINITY,
+                                        .rates.eta0 = eta0,
+                                        .rates.schedule = MD_RATE_SQRT,
+                                        .rates.radius = INFINITY,
                                         .average = true,
                                         .batch = 1,
                                         .seed = 3,
@@ -218,7 +218,7 @@ static void extreme_settings_give_zero_or_are_noticed(void **state)
                 plain_choice(penalties[i], huge_rate ? 1e-3 : 1e300, huge_rate ? 1e200 : 1e10);
             struct learner learner;
             double objective;
-            choice.settings.schedule = MD_RATE_CONSTANT;
+            choice.settings.rates.schedule = MD_RATE_CONSTANT;
             learner_make(&learner, &problem, &choice);
             for (size_t e = 0; e < 2; e++)
                 assert_int_equal(md_online_epoch(&learner.online, e, &error), MEDLEY_OK);

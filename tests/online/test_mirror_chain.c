@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mirror rule on sequences, with blocks of every kind at once, against Algorithms 1 and 2 with
+/* OBSCURE on sequences, with blocks of every kind at once, against Algorithms 1 and 2 with
  * losses that look at every output; kernels whose values are kept and kernels on the fly. */
-#include "learner/chain_problem.h"
-#include "learner/mirror_reference.h"
+#include "online/chain_problem.h"
+#include "online/mirror_reference.h"
 #include <stdio.h>
 
 enum {
@@ -131,7 +131,7 @@ static void assert_about(const char *what, double p, double found, double expect
 static void compare(const struct chain_learner *learner, const struct chain_problem *p,
                     const struct mirror_reference *ref, double norm_p)
 {
-    const md_mirror *mirror = &learner->online.mirror;
+    const md_dual *mirror = learner->online.state;
     const double length = group_norm(ref, ref->theta, ref->q);
     assert_int_equal(learner->online.updates, ref->updates);
     assert_about("length", norm_p, mirror->length, length, length);
@@ -170,13 +170,9 @@ static size_t follow(const char *loss, size_t labels, columns_as as, double p)
     struct mirror_reference ref;
     const struct chain_size size = {
         .labels = labels, .examples = 14, .longest = 4, .id_blocks = CHAIN_BLOCKS - 3};
-    const md_online_settings settings = {.rule = MD_RULE_MIRROR,
-                                         .p = p,
-                                         .eta = 0.4,
+    const md_online_settings settings = {.rule = &md_rule_obscure,
+                                         .dual = {.p = p, .eta = 0.4},
                                          .lambda = 0.03,
-                                         .eta0 = 1,
-                                         .schedule = MD_RATE_SQRT,
-                                         .radius = INFINITY,
                                          .batch = 1,
                                          .seed = 5,
                                          .threads = 1};
@@ -185,14 +181,14 @@ static size_t follow(const char *loss, size_t labels, columns_as as, double p)
     mirror_reference_make(&ref, CHAIN_BLOCKS, SIZE, p);
     const struct subject subject = {&problem, loss};
     ref.lambda = settings.lambda;
-    ref.eta = settings.eta;
+    ref.eta = settings.dual.eta;
     ref.loss = loss_of_sequence;
     ref.context = &subject;
-    md_online_restart(&learner.online, 1);
+    md_online_restart(&learner.online, settings.dual.eta);
     size_t e = 0;
     for (; e < 5; e++) {
         if (e == 2) {
-            assert_int_equal(md_mirror_descend(&learner.online, true, &error), MEDLEY_OK);
+            assert_int_equal(md_online_begin_stage(&learner.online, 1, 1, &error), MEDLEY_OK);
             reference_begin_descent(&ref, size.examples, true);
         }
         assert_int_equal(md_online_epoch(&learner.online, e, &error), MEDLEY_OK);

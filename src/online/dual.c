@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* q is 101 for p = 1.01: powers are taken of ratios, which are at most 1, in logarithms. */
+#include "online/dual.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ||b||_q */
+static double norm_q(const double *b, size_t count, double q)
+{
+    double largest = 0;
+    for (size_t m = 0; m < count; m++)
+        largest = fmax(largest, b[m]);
+    if (!(largest > 0) || !isfinite(largest))
+        return largest;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        sum += b[m] > 0 ? exp(q * log(b[m] / largest)) : 0;
+    return largest * exp(log(sum) / q);
+}
+
+double md_dual_scales(md_block *const *blocks, size_t count, double p, double *norm)
+{
+    const double q = p / (p - 1);
+    for (size_t m = 0; m < count; m++)
+        norm[m] = blocks[m]->norm;
+    const double length = norm_q(norm, count, q);
+    for (size_t m = 0; m < count; m++) {
+        const double ratio = length > 0 ? norm[m] / length : 0;
+        blocks[m]->dual_scale = ratio > 0 ? exp((q - 2) * log(ratio)) / q : 0;
+    }
+    return length;
+}
+
+void md_dual_set_scales(md_online *online)
+{
+    md_dual *dual = online->state;
+    dual->length = md_dual_scales(online->problem.blocks, online->problem.block_count,
+                                  online->settings.dual.p, online->norm);
+}
+
+void md_dual_restart(md_online *online)
+{
+    const double p = online->settings.dual.p;
+    memset(online->state, 0, online->settings.rule->state_size);
+    ((md_dual *)online->state)->q = p / (p - 1);
+    md_dual_set_scales(online);
+}
+
+/* theta_j = q (||w_j|| / ||w||_{2,p})^(p-2) w_j, the inverse of the dual scales. */
+void md_dual_from_weights(md_online *online)
+{
+    const md_online_problem *problem = &online->problem;
+    const double p = online->settings.dual.p;
+    for (size_t m = 0; m < problem->block_count; m++)
+        online->norm[m] = problem->blocks[m]->norm;
+    const double length = norm_q(online->norm, problem->block_count, p);
+    for (size_t m = 0; m < problem->block_count; m++)
+        if (online->norm[m] > 0)
+            md_block_rescale(problem->blocks[m],
+                             p / (p - 1) * exp((p - 2) * log(online->norm[m] / length)));
+}
+
+void md_dual_penalty(char *text, size_t size, const medley_options *options)
+{
+    snprintf(text, size, "squared-block(q=%.17g)", options->p);
+}
+
+double md_dual_gradient_length(md_online *online, size_t count)
+{
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        md_block *block = online->problem.blocks[m];
+        double length = 0; /* of a sum of gradients: no more than this */
+        for (size_t g = 0; g < count; g++)
+            length += sqrt(fmax(0, block->class->gradient_norm2(block, &online->gradients[g])));
+        online->norm[m] = length;
+    }
+    return norm_q(online->norm, online->problem.block_count, ((md_dual *)online->state)->q);
+}
+
+void md_dual_rescale(md_online *online, double factor)
+{
+    md_online_rescale(online, online->problem.block_count, factor);
+    ((md_dual *)online->state)->length *= factor;
+}
+
+void md_dual_add(md_online *online, size_t count, double eta)
+{
+    md_online_step(online, count, eta);
+    if (!md_online_norms_are_finite(online)) {
+        online->diverged = true;
+        return;
+    }
+    memcpy(online->shrunk, online->norm, online->problem.block_count * sizeof *online->norm);
+    md_online_finish(online, count, eta, 1);
+    md_dual_set_scales(online);
+}
+
+medley_status md_dual_begin_descent(md_online *online, medley_error *error)
+{
+    md_dual *dual = online->state;
+    double loss;
+    md_online_fill_order(online); /* sums do not depend on the last epoch's */
+    const medley_status status =
+        md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error);
+    if (status < 0)
+        return status;
+    const double length = dual->length / dual->q;
+    dual->radius = sqrt(length * length + 2 * loss / online->settings.lambda);
+    dual->rounds = (double)online->skipped;
+    dual->s = 0;
+    return MEDLEY_OK;
+}
+
+void md_dual_project(md_online *online)
+{
+    const md_dual *dual = online->state;
+    const double most = dual->q * dual->radius;
+    if (!online->diverged && dual->length > most)
+        md_dual_rescale(online, most / dual->length);
+}
+
+double md_dual_distance(const md_online *online, double largest_self, double delta, bool weak)
+{
+    const md_dual *dual = online->state;
+    const double lambda = online->settings.lambda;
+    const double count = (double)online->problem.block_count;
+    const double t = dual->rounds;
+    if (t < 1)
+        return NAN;
+    const double c = sqrt(2 * largest_self) * pow(count, 1 / dual->q) + lambda * dual->radius;
+    const double first = c * sqrt(dual->q * (1 + log(t)));
+    const double strong = first / (lambda * t);
+    return first / delta * fmin(strong, weak ? 4 * dual->radius / sqrt(t) : INFINITY);
+}
+
+md_bound md_dual_bound(const md_online *online, bool weak)
+{
+    static const double DELTA = 0.05;
+    const double self = md_online_largest(&online->problem).example;
+    return (md_bound){.radius = ((const md_dual *)online->state)->radius,
+                      .distance = md_dual_distance(online, self, DELTA, weak)};
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One pass over the examples: visiting order, announcing of what comes next, rounds. */
+#include "online/rule.h"
+
+#include "base/random.h"
+
+void md_online_fill_order(md_online *online)
+{
+    const md_online_problem *p = &online->problem;
+    for (size_t i = 0; i < p->visit_count; i++)
+        online->order[i] = p->visit ? p->visit[i] : i;
+}
+
+/* Features of the next examples are made, or the ledger is told their rows, as many whole rounds as
+ * fit its window; *count: how many examples these are. */
+static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
+{
+    const md_online_problem *p = &online->problem;
+    const size_t batch = online->settings.batch;
+    *count = p->visit_count - from;
+    if (p->window != NULL)
+        return p->window->open(p->window->context, online->order + from, *count, batch, count,
+                               error);
+    if (p->ledger == NULL)
+        return MEDLEY_OK;
+    const size_t window = md_ledger_window(p->ledger);
+    size_t rows = 0;
+    size_t taken = 0;
+    while (from + taken < p->visit_count) {
+        const md_example example = p->examples[online->order[from + taken]];
+        if (rows + example.length > window)
+            break;
+        for (size_t i = 0; i < example.length; i++)
+            online->rows[rows++] = example.row + i;
+        taken++;
+    }
+    if (from + taken < p->visit_count)
+        for (; taken % batch != 0; taken--)
+            rows -= p->examples[online->order[from + taken - 1]].length;
+    *count = taken;
+    return md_ledger_open(p->ledger, online->rows, rows, error);
+}
+
+/* After the rounds: scores, norms and what the rule makes of them are exact again. */
+static medley_status refresh(md_online *online, medley_error *error)
+{
+    const bool anew = !online->diverged && !online->settings.in_order;
+    medley_status status = md_online_settle(online, error);
+    if (status == MEDLEY_OK && anew)
+        status = md_online_renew(online, error);
+    if (status < 0 || online->diverged)
+        return status;
+    for (size_t m = 0; anew && m < online->problem.block_count; m++)
+        md_block_refresh_norm(online->problem.blocks[m]);
+    if (online->settings.rule->end_epoch != NULL)
+        online->settings.rule->end_epoch(online);
+    return MEDLEY_OK;
+}
+
+medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error)
+{
+    const md_online_settings *s = &online->settings;
+    const size_t visited = online->problem.visit_count;
+    size_t announced = 0;
+    md_random random;
+    online->loss_sum = 0;
+    online->counting = s->average && epoch >= s->average_from;
+    md_online_fill_order(online);
+    md_random_seed(&random, s->seed * 1000003u + epoch);
+    if (!s->in_order)
+        md_random_shuffle(&random, online->order, visited);
+    for (size_t i = 0; i < visited && !online->diverged;) {
+        if (i >= announced) {
+            size_t count;
+            const medley_status status = announce(online, i, &count, error);
+            if (status < 0)
+                return status;
+            announced = i + count;
+        }
+        const size_t left = visited - i; /* rounds do not depend on what was announced */
+        md_round round = {.online = online,
+                          .which = online->order + i,
+                          .size = left < s->batch ? left : s->batch};
+        round.is_last = round.size == left;
+        online->round += round.size;
+        s->rule->round(online, &round);
+        for (size_t m = 0; online->counting && m < online->problem.block_count; m++)
+            md_block_count_iterate(online->problem.blocks[m]);
+        i += round.size;
+    }
+    return refresh(online, error);
+}

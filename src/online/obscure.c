@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OBSCURE: online-batch strongly convex multiple kernel learning (Orabona, Jie, Caputo, CVPR 2010,
+ * Algs. 1 and 2). It minimises
+ *
+ *     lambda/2 ||w||_{2,p}^2 + mean loss(w; x, y),     1 < p <= 2,
+ *
+ * by p-norm mirror descent (dual.h) in two stages. The online stage is a perceptron that adds eta z
+ * for every example with a loss; where data can be separated it ends by itself. Its norm and its
+ * loss give R >= ||w*||_{2,p}. The batch stage sets out from there and descends the objective
+ * within the ball of radius R, with rates q / (lambda t + s_t): s_t is small where Pegasos' rates,
+ * q / (lambda t), would do, and makes them independent of lambda where they would be too large.
+ *
+ * What differs from the paper:
+ * - eta is 2 for kernels with K(x,x) = 1, as in the paper, and in proportion for others;
+ * - a round may have several examples, and is then one of their mean loss;
+ * - a run may set out from other weights in the batch stage, as if it had taken some rounds: s_t is
+ *   then what it would be after so many rounds with gradients like the first;
+ * - rates may cool down at the end of a run;
+ * - losses and structures are any: z is minus the gradient of the loss. */
+#include "online/dual.h"
+
+#include <math.h>
+
+struct obscure {
+    md_dual dual;   /* first: dual.h */
+    double skipped; /* rounds that s is still to make up for */
+};
+
+static double first_rate(const md_online_problem *problem, const md_online_settings *settings)
+{
+    if (!isnan(settings->dual.eta))
+        return settings->dual.eta;
+    /* rows count, not examples, since a longer sequence also has more to lose */
+    const double largest = md_online_largest(problem).row;
+    return largest > 0 && isfinite(largest) ? 2 / largest : 2;
+}
+
+/* Alg. 1, line 12; Alg. 2, line 2. */
+static medley_status begin(md_online *online, medley_error *error)
+{
+    ((struct obscure *)online->state)->skipped = (double)online->skipped;
+    return online->stage == 0 ? MEDLEY_OK : md_dual_begin_descent(online, error);
+}
+
+/* Without a loss on any example the online stage changes nothing any more. */
+static bool is_over(const md_online *online, bool idle)
+{
+    return online->stage == 0 && idle;
+}
+
+/* Alg. 1, lines 7 to 9. */
+static void online_stage(md_online *online, const md_round *round)
+{
+    if (round->gradients > 0)
+        md_dual_add(online, round->gradients, 1 / (double)round->size * online->rate);
+}
+
+/* Lines 8 and 9 of Alg. 2; z: ||z_t||_{2,q}. */
+static void slow_down(struct obscure *obscure, double lambda, double z)
+{
+    md_dual *dual = &obscure->dual;
+    const double d = lambda * dual->rounds + dual->s; /* line 8 */
+    const double slope = (lambda / dual->q * dual->length + z) / dual->radius;
+    const double root = sqrt(dual->q) * slope;
+    if (obscure->skipped > 0 && z > 0) { /* s^2 grows by about root^2 / 2 in a round */
+        dual->s = root * sqrt(obscure->skipped / 2);
+        obscure->skipped = 0;
+    }
+    /* line 9: 0.5 (sqrt(d^2 + root^2) - d), without the difference */
+    dual->s += 0.5 * root * root / (hypot(d, root) + d);
+}
+
+/* Alg. 2. */
+static void batch_stage(md_online *online, const md_round *round)
+{
+    struct obscure *obscure = online->state;
+    md_dual *dual = &obscure->dual;
+    const double lambda = online->settings.lambda;
+    const size_t count = round->gradients;
+    const double share = 1 / (double)round->size;
+    dual->rounds += 1; /* line 3 */
+    const double z = count > 0 ? share * md_dual_gradient_length(online, count) : 0;
+    slow_down(obscure, lambda, z); /* lines 8, 9 */
+    const double eta =
+        dual->q / (lambda * dual->rounds + dual->s) * md_online_cooling(online); /* line 10 */
+    md_dual_rescale(online, 1 - lambda * eta / dual->q);                         /* line 11 */
+    if (count > 0)
+        md_dual_add(online, count, share * eta); /* and line 13, which line 12 leaves as it is */
+    md_dual_project(online);                     /* line 12 */
+}
+
+static void take_round(md_online *online, md_round *round)
+{
+    if (!md_online_find_gradients(online, round)) /* Alg. 1, lines 4 to 6; Alg. 2, lines 4 to 7 */
+        return;
+    if (online->stage == 0)
+        online_stage(online, round);
+    else
+        batch_stage(online, round);
+}
+
+static md_bound bound(const md_online *online)
+{
+    return online->stage == 0 ? (md_bound){NAN, NAN} : md_dual_bound(online, true);
+}
+
+const md_rule md_rule_obscure = {
+    .about = {"obscure", "p-norm mirror descent in two stages, online and batch (OBSCURE)",
+              MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_STAGES | MD_TAKES_NORM |
+                  MD_TAKES_BLOCKS},
+    .default_C = 1,
+    .few_changes = true,
+    .smaller = {"eta", "C"},
+    .state_size = sizeof(struct obscure),
+    .penalty = md_dual_penalty,
+    .first_rate = first_rate,
+    .restart = md_dual_restart,
+    .from_weights = md_dual_from_weights,
+    .begin = begin,
+    .end_epoch = md_dual_set_scales,
+    .bound = bound,
+    .is_over = is_over,
+    .round = take_round,
+};

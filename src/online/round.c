@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scores and gradients of the examples of a round, in parallel where that pays. */
+#include "online/rule.h"
+
+#include "base/parallel.h"
+#include <math.h>
+#include <string.h>
+
+static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch worth two threads */
+
+static md_example example_of(const md_round *round, size_t item)
+{
+    return round->online->problem.examples[round->which[item]];
+}
+
+static void prefetch(const md_round *round, size_t item)
+{
+    const md_online_problem *p = &round->online->problem;
+    for (size_t m = 0; m < p->block_count && item < round->size; m++)
+        if (p->blocks[m]->class->prefetch != NULL)
+            p->blocks[m]->class->prefetch(p->blocks[m], example_of(round, item));
+}
+
+static void clear_scores(const md_online_problem *p, md_example example, float *score)
+{
+    memset(score, 0,
+           p->space.structure->part_count(p->space.shape, example.length) * sizeof *score);
+}
+
+void md_online_score(const md_online_problem *p, md_example example, float *score)
+{
+    clear_scores(p, example, score);
+    for (size_t m = 0; m < p->block_count; m++)
+        p->blocks[m]->class->score(p->blocks[m], example, score);
+}
+
+/* The loss of an example that has been scored, and its gradient: by decoding with costs, or from
+ * marginals, as the loss needs it. */
+static void find_gradient(const md_round *round, size_t item)
+{
+    md_online *online = round->online;
+    const md_online_problem *p = &online->problem;
+    const md_example example = example_of(round, item);
+    md_inference *inference = &online->inference[item];
+    const int32_t *gold = p->gold + example.row;
+    online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
+    online->loss[item] = md_loss_gradient(p->loss, inference, example.length, gold);
+    if (online->settings.learnt > 0)
+        md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length), gold,
+                           (float)online->settings.learnt, (float)online->settings.least_part);
+}
+
+static void find_one_gradient(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const md_round *round = context;
+    prefetch(round, item + 1);
+    md_online_score(&round->online->problem, example_of(round, item),
+                    round->online->inference[item].score);
+    find_gradient(round, item);
+}
+
+/* Every so many-th example from this one on, block by block: what one of them looks up is near when
+ * the next one needs it. */
+enum { FEWEST_GROUPS = 4 };
+
+static void find_gradients_of_group(void *context, size_t group, size_t worker)
+{
+    (void)worker;
+    const md_round *round = context;
+    const md_online_problem *p = &round->online->problem;
+    for (size_t i = group; i < round->size; i += round->groups)
+        clear_scores(p, example_of(round, i), round->online->inference[i].score);
+    for (size_t m = 0; m < p->block_count; m++)
+        for (size_t i = group; i < round->size; i += round->groups)
+            p->blocks[m]->class->score(p->blocks[m], example_of(round, i),
+                                       round->online->inference[i].score);
+    for (size_t i = group; i < round->size; i += round->groups)
+        find_gradient(round, i);
+}
+
+static size_t scoring_threads(const md_round *round)
+{
+    const md_online_problem *p = &round->online->problem;
+    size_t parts = 0;
+    for (size_t i = 0; i < round->size; i++) {
+        const size_t length = example_of(round, i).length;
+        parts += length * md_row_width(p->space, length);
+    }
+    const double work = (double)parts * (double)p->block_count;
+    return round->size > 1 && work > PARALLEL_BATCH ? round->online->settings.threads : 1;
+}
+
+bool md_online_find_gradients(md_online *online, md_round *round)
+{
+    const size_t threads = scoring_threads(round);
+    round->groups = threads > FEWEST_GROUPS ? threads : FEWEST_GROUPS;
+    if (online->settings.by_block)
+        md_parallel_for(threads, round->groups, find_gradients_of_group, round);
+    else
+        md_parallel_for(threads, round->size, find_one_gradient, round);
+    for (size_t i = 0; i < round->size; i++) {
+        const bool stepped = online->gradients[i].delta->count > 0;
+        online->stepped[round->which[i]] = stepped;
+        online->updates += stepped;
+        online->loss_sum += online->loss[i];
+        if (stepped)
+            round->gradients = round->size;
+        if (!isfinite(online->loss[i]))
+            online->diverged = true;
+    }
+    return !online->diverged;
+}

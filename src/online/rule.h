@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rule is the part of the online loop in which SPOM, OBSCURE and Pegasos differ: what becomes of
+ * theta in a round. One file (spom.c, obscure.c, pegasos.c) and one line in rules.def make a rule,
+ * and a --method of its name. Nobody else asks which rule it is: what differs is a field here. */
+#ifndef MD_RULE_H
+#define MD_RULE_H
+
+#include "online/online.h"
+#include "settings/about.h"
+
+enum { MD_MOST_STAGES = 2 };
+
+/* The examples of one round, all scored by the same theta. */
+typedef struct md_round {
+    md_online *online;
+    const size_t *which; /* [size] */
+    size_t size;
+    bool is_last;     /* of the epoch */
+    size_t gradients; /* in online->gradients: size, or 0 if no example had a loss */
+    size_t groups;    /* that examples are scored in; scores are the same for any number */
+} md_round;
+
+/* For the summary: how far the optimum may be from theta = 0, and the objective from its own. NaN:
+ * nothing is known. */
+typedef struct md_bound {
+    double radius, distance;
+} md_bound;
+
+struct md_rule {
+    md_about about;
+    double default_C;       /* where no strength is given; 0: that of most methods */
+    bool own_terms;         /* a block may have an l2 term of its own beside the penalty */
+    bool leaves_out_blocks; /* what the penalty makes 0 is 0 */
+    bool few_changes;       /* with the hinge: of few rows, a few times each */
+    const char *smaller[MD_MOST_STAGES]; /* the option to make smaller if a stage diverges */
+    size_t state_size;
+
+    /* The only penalty it has; NULL: one of the user's choice. */
+    void (*penalty)(char *text, size_t size, const medley_options *options);
+
+    /* NULL: eta0 of the settings. */
+    double (*first_rate)(const md_online_problem *problem, const md_online_settings *settings);
+
+    void (*restart)(md_online *online); /* round 0; blocks hold any theta */
+
+    /* Any of these may be NULL. */
+    void (*init)(md_online *online);         /* settings that depend on the problem */
+    void (*from_weights)(md_online *online); /* blocks hold weights, and then theta */
+    medley_status (*begin)(md_online *online, medley_error *error); /* online->stage begins */
+    void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
+    md_bound (*bound)(const md_online *online);
+
+    /* Is stage 0 over, after an epoch with steps or without (idle)? It is in any case when its
+     * epochs are over. NULL: there is one stage only. */
+    bool (*is_over)(const md_online *online, bool idle);
+
+    /* The lines of the paper. */
+    void (*round)(md_online *online, md_round *round);
+};
+
+extern const md_rule *const md_rules[]; /* NULL-terminated */
+#define MD_RULE(name) extern const md_rule md_rule_##name;
+#include "online/rules.def"
+#undef MD_RULE
+
+/* ---- what rules are made of ---- */
+
+/* Scores the examples of a round, decodes or takes marginals, and finds the gradients. False: a
+ * loss is not finite (online->diverged). */
+bool md_online_find_gradients(md_online *online, md_round *round);
+
+/* The first `count` gradients of the round, with a rate; the norms afterwards go to online->norm.
+ * Whoever takes a step finishes it: every block becomes as long as online->shrunk says, times
+ * factor. */
+void md_online_step(md_online *online, size_t count, double eta);
+void md_online_finish(md_online *online, size_t count, double eta, double factor);
+
+/* Between them: soft thresholds inside the blocks under the penalty, whose norms follow. */
+void md_online_threshold(md_online *online, size_t count, double eta, double threshold);
+
+/* May coordinates be thresholded as late as they are looked at? */
+bool md_online_shrinks_late(const md_online *online);
+
+/* theta *= factor for the first `count` blocks; 0 or less clears them. */
+void md_online_rescale(md_online *online, size_t count, double factor);
+
+/* Factor of the rate: as a run cools down, single examples have less and less of a say. */
+double md_online_cooling(const md_online *online);
+
+bool md_online_norms_are_finite(const md_online *online);
+
+/* ---- shared by the files of the loop ---- */
+
+/* The scores of an example by all blocks. */
+void md_online_score(const md_online_problem *problem, md_example example, float *score);
+
+/* The visited examples in the order of the data. */
+void md_online_fill_order(md_online *online);
+
+/* What every block is made of is up to date afterwards, for all rows. */
+medley_status md_online_settle(md_online *online, medley_error *error);
+
+/* Score caches are computed anew, if there were enough changes since; norms are to be refreshed. */
+medley_status md_online_renew(md_online *online, medley_error *error);
+
+#endif

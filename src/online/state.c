@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of an online run: made, started anew, continued, copied, and what is returned in the
+ * end. */
+#include "online/rule.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double COLDEST = 0.02; /* of a rate */
+
+static medley_status init_batch(md_online *online, medley_error *error)
+{
+    const size_t batch = online->settings.batch;
+    online->inference = md_calloc(batch, sizeof *online->inference);
+    online->gradients = md_calloc(batch, sizeof *online->gradients);
+    online->loss = md_calloc(batch, sizeof *online->loss);
+    if (online->inference == NULL || online->gradients == NULL || online->loss == NULL)
+        return md_fail_memory(error, batch * sizeof *online->inference);
+    medley_status status = MEDLEY_OK;
+    for (size_t b = 0; b < batch && status == MEDLEY_OK; b++)
+        status =
+            md_inference_init(&online->inference[b], online->problem.space, online->longest, error);
+    return status;
+}
+
+medley_status md_online_init(md_online *online, const md_online_problem *problem,
+                             const md_online_settings *settings, medley_error *error)
+{
+    *online = (md_online){.settings = *settings, .problem = *problem};
+    if (problem->visit == NULL)
+        online->problem.visit_count = problem->example_count;
+    for (size_t e = 0; e < problem->example_count; e++)
+        if (problem->examples[e].length > online->longest)
+            online->longest = problem->examples[e].length;
+    const size_t visited = online->problem.visit_count;
+    const size_t m = problem->block_count;
+    const size_t rows = problem->ledger ? md_ledger_window(problem->ledger) : 0;
+    online->order = md_calloc(visited, sizeof *online->order);
+    online->rows = md_calloc(rows, sizeof *online->rows);
+    online->stepped = md_calloc(problem->example_count, sizeof *online->stepped);
+    online->norm = md_calloc(5 * m, sizeof *online->norm);
+    online->state = md_calloc(1, settings->rule->state_size);
+    medley_status status = MEDLEY_OK;
+    if (!online->state || !online->order || !online->rows || !online->stepped || !online->norm)
+        status = md_fail_memory(error, (visited + rows + 5 * m) * 8);
+    if (status == MEDLEY_OK)
+        status = init_batch(online, error);
+    if (status < 0) {
+        md_online_clear(online);
+        return status;
+    }
+    online->shrunk = online->norm + m;
+    online->scratch = online->norm + 2 * m;
+    md_online_fill_order(online);
+    online->rate = settings->rule->first_rate
+                       ? settings->rule->first_rate(&online->problem, settings)
+                       : settings->rates.eta0;
+    if (settings->rule->init != NULL)
+        settings->rule->init(online);
+    return status;
+}
+
+void md_online_clear(md_online *online)
+{
+    free(online->state);
+    free(online->order);
+    free(online->rows);
+    free(online->stepped);
+    free(online->norm);
+    for (size_t b = 0; online->inference != NULL && b < online->settings.batch; b++)
+        md_inference_clear(&online->inference[b]);
+    free(online->inference);
+    free(online->gradients);
+    free(online->loss);
+    *online = (md_online){0};
+}
+
+void md_online_restart(md_online *online, double rate)
+{
+    online->round = online->skipped = online->updates = online->renewed = 0;
+    online->stage = online->stage_began = 0;
+    online->diverged = false;
+    online->rate = rate;
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        online->problem.blocks[m]->class->restart(online->problem.blocks[m]);
+    online->settings.rule->restart(online);
+    memset(online->stepped, 0, online->problem.example_count * sizeof *online->stepped);
+}
+
+void md_online_continue(md_online *online, bool from_weights)
+{
+    const md_rule *rule = online->settings.rule;
+    if (from_weights && rule->from_weights != NULL)
+        rule->from_weights(online);
+    rule->restart(online);
+}
+
+medley_status md_online_begin_stage(md_online *online, size_t stage, size_t epoch,
+                                    medley_error *error)
+{
+    online->stage = stage;
+    online->stage_began = epoch;
+    return online->settings.rule->begin ? online->settings.rule->begin(online, error) : MEDLEY_OK;
+}
+
+double md_online_cooling(const md_online *online)
+{
+    const md_online_settings *s = &online->settings;
+    const double since = (double)online->round - s->cool_from;
+    const double share = s->cool_to > s->cool_from ? since / (s->cool_to - s->cool_from) : 0;
+    return share > 0 ? fmax(COLDEST, 1 - share) : 1;
+}
+
+void md_online_visit_state(md_online *online, md_state_visitor visit, void *context)
+{
+    visit(context, &online->round, sizeof online->round);
+    visit(context, &online->updates, sizeof online->updates);
+    visit(context, &online->renewed, sizeof online->renewed);
+    visit(context, &online->stage, sizeof online->stage);
+    visit(context, &online->stage_began, sizeof online->stage_began);
+    visit(context, online->state, online->settings.rule->state_size);
+    visit(context, online->stepped, online->problem.example_count * sizeof *online->stepped);
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        md_block_visit(online->problem.blocks[m], visit, context);
+}
+
+medley_status md_online_settle(md_online *online, medley_error *error)
+{
+    if (online->problem.ledger == NULL)
+        return MEDLEY_OK;
+    return md_ledger_close(online->problem.ledger, error);
+}
+
+/* Thousands of small changes are lost in single precision. What it costs is little beside the
+ * updates themselves. */
+medley_status md_online_renew(md_online *online, medley_error *error)
+{
+    enum { CHANGES_OF_A_ROW = 32, CHANGES_FOR_A_LABEL = 8 };
+    const md_online_problem *p = &online->problem;
+    const size_t labels = CHANGES_FOR_A_LABEL * p->space.shape.labels;
+    const size_t often = labels > CHANGES_OF_A_ROW ? labels : CHANGES_OF_A_ROW;
+    medley_status status = MEDLEY_OK;
+    if ((online->updates - online->renewed) / often < p->visit_count || p->gram == NULL)
+        return MEDLEY_OK;
+    online->renewed = online->updates;
+    for (size_t m = 0; m < p->block_count && status == MEDLEY_OK; m++)
+        if (p->blocks[m]->class->renew != NULL)
+            status = p->blocks[m]->class->renew(p->blocks[m], error);
+    return status == MEDLEY_OK ? md_online_settle(online, error) : status;
+}
+
+void md_online_take_weights(md_online *online)
+{
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (block->dual_scale > 0)
+            md_block_rescale(block, block->dual_scale);
+        else
+            block->class->clear(block);
+        block->dual_scale = 1;
+    }
+}
+
+medley_status md_online_take_average(md_online *online, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++) {
+        md_block *block = online->problem.blocks[m];
+        if (block->iterates > 0) {
+            status = block->class->take_average(block, error);
+            block->dual_scale = 1;
+        }
+    }
+    if (status == MEDLEY_OK)
+        status = md_online_settle(online, error);
+    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++)
+        md_block_refresh_norm(online->problem.blocks[m]);
+    return status;
+}
