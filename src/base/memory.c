@@ -94,6 +94,44 @@ static size_t container_memory(void)
     return limit > used ? limit - used : 1;
 }
 
+static medley_status take(void *pointer, void *memory, size_t count, size_t size,
+                          medley_error *error)
+{
+    memcpy(pointer, &memory, sizeof memory);
+    return memory != NULL ? MEDLEY_OK : md_fail_memory(error, count * size);
+}
+
+medley_status md_new(void *pointer, size_t count, size_t size, medley_error *error)
+{
+    return take(pointer, md_calloc(count, size), count, size, error);
+}
+
+medley_status md_new_aligned(void *pointer, size_t count, size_t size, medley_error *error)
+{
+    return take(pointer, md_alloc_aligned(count, size), count, size, error);
+}
+
+medley_status md_new_copy(void *pointer, const void *source, size_t bytes, medley_error *error)
+{
+    return take(pointer, md_copy(source, bytes), bytes, 1, error);
+}
+
+medley_status md_new_text(char **pointer, const char *text, size_t length, medley_error *error)
+{
+    return take(pointer, md_copy_text(text, length), length, 1, error);
+}
+
+medley_status md_grow(void *array, size_t *capacity, size_t needed, size_t size,
+                      medley_error *error)
+{
+    void *memory;
+    memcpy(&memory, array, sizeof memory);
+    if (md_reserve(&memory, capacity, needed, size) != 0)
+        return md_fail_memory(error, needed * size);
+    memcpy(array, &memory, sizeof memory);
+    return MEDLEY_OK;
+}
+
 size_t md_memory_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "r");

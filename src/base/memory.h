@@ -4,6 +4,7 @@
 #ifndef MD_MEMORY_H
 #define MD_MEMORY_H
 
+#include "base/status.h"
 #include <stddef.h>
 
 /* Zeroed memory for count items, or NULL (also when count * size overflows). Never NULL for 0. */
@@ -21,6 +22,18 @@ void *md_copy(const void *source, size_t bytes);
 
 /* A copy of the first length characters of text, terminated, or NULL. */
 char *md_copy_text(const char *text, size_t length);
+
+/* The same with a status, for MEDLEY_TRY: *(T **)pointer gets count zeroed items, aligned ones that
+ * are not zeroed, or a copy. pointer is the address of a pointer of any type; it is NULL after a
+ * failure. */
+medley_status md_new(void *pointer, size_t count, size_t size, medley_error *error);
+medley_status md_new_aligned(void *pointer, size_t count, size_t size, medley_error *error);
+medley_status md_new_copy(void *pointer, const void *source, size_t bytes, medley_error *error);
+medley_status md_new_text(char **pointer, const char *text, size_t length, medley_error *error);
+
+/* md_reserve with a status; array is the address of a pointer of any type. */
+medley_status md_grow(void *array, size_t *capacity, size_t needed, size_t size,
+                      medley_error *error);
 
 /* Bytes of memory the system could still give out now; 0 where that is not known. */
 size_t md_memory_available(void);

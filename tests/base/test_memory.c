@@ -22,6 +22,37 @@ static void sizes_that_wrap_around_are_refused(void **state)
     assert_null(md_alloc_aligned(SIZE_MAX - huge % 2, 1));
 }
 
+static void what_cannot_be_had_is_told_with_a_status(void **state)
+{
+    (void)state;
+    volatile size_t huge = SIZE_MAX / 2;
+    medley_error error = {0};
+    double *numbers = NULL;
+    char *text = NULL;
+    size_t capacity = 0;
+    assert_int_equal(md_new(&numbers, 3, sizeof *numbers, &error), MEDLEY_OK);
+    assert_true(numbers[0] == 0 && numbers[2] == 0);
+    free(numbers);
+    assert_int_equal(md_new_aligned(&numbers, 3, sizeof *numbers, &error), MEDLEY_OK);
+    assert_int_equal((uintptr_t)numbers % 64, 0);
+    free(numbers);
+    assert_int_equal(md_new_text(&text, "medley", 3, &error), MEDLEY_OK);
+    assert_string_equal(text, "med");
+    free(text);
+    assert_int_equal(md_new_copy(&text, "ab", 2, &error), MEDLEY_OK);
+    assert_memory_equal(text, "ab", 2);
+    assert_int_equal(md_new(&numbers, huge, sizeof *numbers, &error), MEDLEY_FAILED);
+    assert_null(numbers);
+    assert_true(error.message[0] != '\0');
+    assert_int_equal(md_grow(&numbers, &capacity, 20, sizeof *numbers, &error), MEDLEY_OK);
+    assert_true(capacity >= 20);
+    numbers[19] = 1;
+    assert_int_equal(md_grow(&numbers, &capacity, huge, sizeof *numbers, &error), MEDLEY_FAILED);
+    assert_true(numbers[19] == 1); /* untouched */
+    free(numbers);
+    free(text);
+}
+
 static void nothing_asked_for_is_still_memory(void **state)
 {
     (void)state;
@@ -129,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_that_wrap_around_are_refused),
+        cmocka_unit_test(what_cannot_be_had_is_told_with_a_status),
         cmocka_unit_test(nothing_asked_for_is_still_memory),
         cmocka_unit_test(aligned_memory_is_aligned_and_calloc_zeroes),
         cmocka_unit_test(reserve_keeps_the_items_and_grows_by_doubling),
