@@ -94,14 +94,6 @@ static medley_status put_own_terms_last(md_problem *problem, medley_error *error
 static medley_status check_context(const md_problem *problem, medley_error *error)
 {
     const medley_options *options = problem->options;
-    const bool wants_context = options->order == 2 || options->bigram_ends ||
-                               options->bigram_scale != 1 || options->bigram == MD_BIGRAM_FIXED ||
-                               options->bigram == MD_BIGRAM_LEARNED;
-    if (!problem->sequences && wants_context)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--bigram, --bigram-scale, --bigram-ends and --order are about sequences of "
-                       "labels, and --task %s has none; leave them out",
-                       problem->task);
     if (options->bigram == MD_BIGRAM_FIXED && problem->method->rule == MD_RULE_MIRROR)
         return md_fail(error, MEDLEY_USAGE,
                        "--method %s has one norm over all blocks and no term of its own for pairs "

@@ -428,6 +428,7 @@ done:
 extern const md_method md_method_lp_beta;
 const md_method md_method_lp_beta = {
     .name = "lp-beta",
+    .takes = MD_BATCH_TAKES,
     .summary = "baseline: SVMs of each kernel alone, then kernel weights by a linear program "
                "(LP-beta)",
     .penalty = "group-lasso",

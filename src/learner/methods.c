@@ -167,9 +167,6 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
     size_t best = 0;
     md_division division = {0};
     const md_division_rule rule = {.sequences = problem->sequences, .by_label = true, .which = 5};
-    if (problem->options->checkpoint != NULL)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method best trains many models and has no --checkpoint");
     if (problem->bank.count > 1) {
         MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
         MEDLEY_TRY(search_best(&trained, &best, problem, &division, error));
@@ -195,14 +192,23 @@ done:
 #undef MD_METHOD
 extern const md_method md_method_batch_average, md_method_batch_best;
 
+enum { /* options */
+       LOOP = MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_PATIENCE,
+       PROXIMAL = LOOP | MD_TAKES_PENALTY | MD_TAKES_EPOCHS | MD_TAKES_RATES,
+       MIRROR = LOOP | MD_TAKES_NORM,
+       ALL_BLOCKS = MD_TAKES_BLOCKS | MD_TAKES_TEMPLATES | MD_TAKES_CHECKPOINTS
+};
+
 const md_method md_method_spom = {
     .name = "spom",
+    .takes = PROXIMAL | ALL_BLOCKS,
     .summary = "online proximal learning of all blocks together (SPOM)",
     .fit = fit_all,
     .fit_path = md_fit_online_path,
 };
 const md_method md_method_obscure = {
     .name = "obscure",
+    .takes = MIRROR | MD_TAKES_STEPS | MD_TAKES_STAGES | ALL_BLOCKS,
     .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
     .rule = MD_RULE_MIRROR,
     .default_C = 1,
@@ -212,6 +218,7 @@ const md_method md_method_obscure = {
 };
 const md_method md_method_pegasos = {
     .name = "pegasos",
+    .takes = MIRROR | MD_TAKES_EPOCHS | ALL_BLOCKS,
     .summary = "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
     .rule = MD_RULE_MIRROR,
     .default_C = 1,
@@ -220,6 +227,7 @@ const md_method md_method_pegasos = {
 };
 const md_method md_method_average = {
     .name = "average",
+    .takes = PROXIMAL | MD_TAKES_CHECKPOINTS,
     .summary = "baseline: one model on the mean of all kernels",
     .needs_kernels = true,
     .fit = fit_average,
@@ -227,6 +235,7 @@ const md_method md_method_average = {
 };
 const md_method md_method_best = {
     .name = "best",
+    .takes = PROXIMAL | MD_TAKES_BLOCKS,
     .summary = "baseline: the single kernel that does best on a held-out fifth, retrained",
     .fit = fit_best,
     .batch_form = &md_method_batch_best,

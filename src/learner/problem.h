@@ -145,6 +145,10 @@ medley_status md_labeller_fit(medley_model **labeller, md_problem *problem, medl
 medley_status md_labeller_join(medley_model *model, medley_model **labeller, medley_error *error);
 
 /* ---- check_options.c: options that have no place here ---- */
+
+/* Against a task and a method (NULL: not known yet) and what else limits a run (NULL: nothing). */
+medley_status md_check_options(const medley_options *options, const md_task *task,
+                               const md_method *method, const md_about *place, medley_error *error);
 medley_status md_problem_check_options(const md_problem *problem, medley_error *error);
 /* The candidates are listed. */
 medley_status md_problem_check_scales(const md_problem *problem, medley_error *error);
@@ -225,8 +229,18 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
                                       const md_trained *trained, medley_error *error);
 
 /* ---- methods: one file and one line in methods.def ---- */
+typedef struct md_run md_run;
+
+/* What most batch methods have a use for. */
+enum {
+    MD_BATCH_TAKES = MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE | MD_TAKES_PATIENCE
+};
+
 struct md_method {
     const char *name, *summary;
+    unsigned takes; /* options that it has a use for, of md_takes */
+    /* Is it the one to take in place of another, where the user leaves the choice? NULL: never. */
+    bool (*suits)(const md_method *method, const md_method *other, const md_run *run);
     const char *penalty; /* that "auto" means; NULL: group-lasso of batch methods, else mkl */
     md_rule rule;        /* of an online method */
     bool two_stages;     /* of the mirror rule: an online one comes first */
@@ -257,13 +271,25 @@ medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_err
 
 extern const md_method *const md_methods[]; /* NULL-terminated */
 
+/* ---- choose_method.c ---- */
+
+/* What a method is chosen by. */
+struct md_run {
+    const medley_options *options;
+    const medley_dataset *train, *dev; /* dev may be NULL */
+    const md_task *task;
+};
+
+/* Can a batch method do what is asked for, and is nothing asked for that only the other can do? */
+bool md_batch_suits(const md_method *method, const md_method *other, const md_run *run);
+/* The same, and the penalty does not ask for all kernels alike: that means the online learner where
+ * no method is named. */
+bool md_sparse_batch_suits(const md_method *method, const md_method *other, const md_run *run);
+
 /* The method of the options; for "auto" the one that suits the data. */
 medley_status md_method_choose(const md_method **method, const medley_options *options,
                                const medley_dataset *train, const medley_dataset *dev,
                                medley_error *error);
-
-/* Is there an option that only an online method has a use for? */
-bool md_options_speak_of_online(const medley_options *options);
 
 /* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
 medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *name,

@@ -365,6 +365,8 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
 extern const md_method md_method_spicy;
 const md_method md_method_spicy = {
     .name = "spicy",
+    .takes = MD_BATCH_TAKES,
+    .suits = md_sparse_batch_suits,
     .summary = "the optimum with a certificate, for up to some thousands of rows and kernels",
     .needs_kernels = true,
     .batch = true,

@@ -180,6 +180,7 @@ done:
 extern const md_method md_method_svm;
 const md_method md_method_svm = {
     .name = "svm",
+    .takes = MD_BATCH_TAKES,
     .summary = "baseline: an SVM for each label on the mean of all kernels (--C is LIBSVM's, "
                "default 10)",
     .penalty = "l2",

@@ -197,12 +197,6 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
     const char *name = problem->options->penalty;
     char norm[48];
     if (problem->method->rule == MD_RULE_MIRROR) {
-        if (strcmp(name, "auto") != 0)
-            return md_fail(
-                error, MEDLEY_USAGE,
-                "--method %s has the penalty squared-block(q=P) with the P of --p; leave "
-                "out --penalty, or use --method spom",
-                problem->method->name);
         snprintf(norm, sizeof norm, "squared-block(q=%.17g)", problem->options->p);
         name = norm;
     }

@@ -9,6 +9,7 @@ extern const md_method md_method_batch_average, md_method_batch_best;
 
 const md_method md_method_gauss_seidel = {
     .name = "gauss-seidel",
+    .takes = MD_BATCH_TAKES,
     .summary = "for comparison: as spicy, by turns between kernel weights and an SVM (lp-MKL)",
     .needs_kernels = true,
     .batch = true,
@@ -18,6 +19,7 @@ const md_method md_method_gauss_seidel = {
 };
 const md_method md_method_simplemkl = {
     .name = "simplemkl",
+    .takes = MD_BATCH_TAKES,
     .summary = "for comparison: as spicy, by reduced gradients on kernel weights (SimpleMKL)",
     .needs_kernels = true,
     .batch = true,
@@ -27,6 +29,8 @@ const md_method md_method_simplemkl = {
 };
 const md_method md_method_batch_average = {
     .name = "average",
+    .takes = MD_BATCH_TAKES,
+    .suits = md_batch_suits,
     .penalty = "l2",
     .needs_kernels = true,
     .batch = true,
@@ -36,6 +40,8 @@ const md_method md_method_batch_average = {
 };
 const md_method md_method_batch_best = {
     .name = "best",
+    .takes = MD_BATCH_TAKES,
+    .suits = md_batch_suits,
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,

@@ -5,19 +5,15 @@
 
 #include "base/memory.h"
 #include "gram/bank.h"
-#include <math.h>
-#include <stdio.h>
+#include "settings/about.h"
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const roots_names[] = {"one", "many", NULL};
 static const char *const storage_names[] = {"float32", "float64", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
 static const char *const schedule_names[] = {"auto", "sqrt", "epoch", "inverse", "constant", NULL};
 
-#define TEXT_OF(number) #number
-#define TEXT(number)    TEXT_OF(number)
-#define FIELD(name)     offsetof(struct medley_options, name)
+#define FIELD(name) offsetof(struct medley_options, name)
 
 const md_param md_option_table[] = {
     {.name = "task",
@@ -25,6 +21,7 @@ const md_param md_option_table[] = {
      .offset = FIELD(task),
      .fallback = "auto",
      .choices = md_task_names,
+     .roles = MD_ROLE_KERNELS,
      .argument = "auto|binary|regression|multiclass|chain|tree",
      .help = "what is predicted; auto: dependency trees (tree) of CoNLL-U files without chain "
              "templates, sequences of labels (chain) where the data have sequences, else one label "
@@ -47,6 +44,8 @@ const md_param md_option_table[] = {
      .type = MD_STRING,
      .offset = FIELD(penalty),
      .fallback = "auto",
+     .concerns = MD_TAKES_PENALTY,
+     .instead = "methods obscure and pegasos have squared-block(q=P) with the P of --p",
      .argument = "NAME",
      .help = "what keeps blocks small or out, terms joined by '+' (medley list penalties); auto: "
              "mkl, of method spicy group-lasso"},
@@ -56,6 +55,7 @@ const md_param md_option_table[] = {
      .fallback = "",
      .least = 1e-300,
      .most = 1e300,
+     .concerns = MD_TAKES_STRENGTH,
      .argument = "X",
      .help = "strength of the penalty in mean loss + lambda Omega"},
     {.name = "C",
@@ -64,6 +64,7 @@ const md_param md_option_table[] = {
      .fallback = "",
      .least = 1e-300,
      .most = 1e300,
+     .concerns = MD_TAKES_STRENGTH,
      .argument = "X",
      .help = "the same as 1/(lambda N), large is weak; default 10, of methods obscure and pegasos "
              "1, of trees 3"},
@@ -73,6 +74,7 @@ const md_param md_option_table[] = {
      .fallback = "",
      .least = 1e-300,
      .most = 1e300,
+     .concerns = MD_TAKES_STRENGTH,
      .argument = "X",
      .help = "the same as lambda N, large is strong; default of method spicy: a tenth of the "
              "least value that leaves out all kernels"},
@@ -82,6 +84,7 @@ const md_param md_option_table[] = {
      .fallback = "0.01",
      .least = 1e-12,
      .most = 1,
+     .concerns = MD_TAKES_CERTIFICATE,
      .argument = "X",
      .help =
          "methods with a certificate (spicy ...): stop at this relative gap, (objective - dual) / "
@@ -92,6 +95,7 @@ const md_param md_option_table[] = {
      .fallback = "500",
      .least = 1,
      .most = 1e9,
+     .concerns = MD_TAKES_CERTIFICATE,
      .argument = "N",
      .help = "methods with a certificate: stop after so many outer iterations even so"},
     {.name = "storage",
@@ -99,6 +103,7 @@ const md_param md_option_table[] = {
      .offset = FIELD(storage),
      .fallback = "float32",
      .choices = storage_names,
+     .concerns = MD_TAKES_CERTIFICATE,
      .argument = "float32|float64",
      .help =
          "methods with a certificate: how kernel values are kept; those computed from data have "
@@ -109,6 +114,7 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 1e6,
+     .concerns = MD_TAKES_CERTIFICATE,
      .argument = "X",
      .help =
          "methods with a certificate: add X times the mean of its diagonal to the diagonal of each "
@@ -119,6 +125,9 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 1e6,
+     .concerns = MD_TAKES_EPOCHS,
+     .roles = MD_ROLE_KEYLESS,
+     .instead = "method obscure has --epochs1 and --epochs2",
      .argument = "N",
      .help = "passes over the data; 0: 100 with kernels, 12 where all features are explicit, 10 of "
              "trees"},
@@ -126,6 +135,7 @@ const md_param md_option_table[] = {
      .type = MD_STRING,
      .offset = FIELD(eta0),
      .fallback = "auto",
+     .concerns = MD_TAKES_RATES,
      .argument = "X|auto",
      .help = "first learning rate; auto searches on a part of the data, and has a rule for trees"},
     {.name = "schedule",
@@ -133,6 +143,7 @@ const md_param md_option_table[] = {
      .offset = FIELD(schedule),
      .fallback = "auto",
      .choices = schedule_names,
+     .concerns = MD_TAKES_RATES,
      .argument = "auto|sqrt|epoch|inverse|constant",
      .help = "rate at step t: eta0/sqrt(t); eta0/sqrt(1+t/N), which falls by epochs; eta0/(sigma "
              "t) with sigma the strong convexity of lambda times the penalty (eta0/t if it has "
@@ -141,6 +152,7 @@ const md_param md_option_table[] = {
      .type = MD_FLAG,
      .offset = FIELD(average),
      .fallback = "",
+     .concerns = MD_TAKES_ROUNDS,
      .argument = "",
      .help = "return the average of the iterates instead of the last"},
     {.name = "average-from",
@@ -149,20 +161,25 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 0.999,
+     .concerns = MD_TAKES_ROUNDS,
+     .needs = "average",
      .argument = "SHARE",
      .help = "average only iterates behind this share of the epochs: 0.5 is the second half"},
     {.name = "radius",
      .type = MD_STRING,
      .offset = FIELD(radius),
      .fallback = "auto",
+     .concerns = MD_TAKES_RATES,
      .argument = "auto|none|X",
      .help = "project onto a ball that contains the optimum (auto), any other, or none"},
     {.name = "p",
      .type = MD_DOUBLE,
      .offset = FIELD(p),
-     .fallback = TEXT(MD_DEFAULT_P),
+     .fallback = "1.25",
      .least = 1.001,
      .most = 2,
+     .concerns = MD_TAKES_NORM,
+     .instead = "--penalty 'squared-block(Q)' is the same for --method spom",
      .argument = "X",
      .help = "methods obscure and pegasos: norm over the blocks; near 1 few of them count, 2 "
              "treats all alike (1 < p <= 2)"},
@@ -170,23 +187,27 @@ const md_param md_option_table[] = {
      .type = MD_STRING,
      .offset = FIELD(eta),
      .fallback = "auto",
+     .concerns = MD_TAKES_STEPS,
      .argument = "X|auto",
      .help = "method obscure: length of the steps of its first stage; auto: 2 over the largest "
              "K(x,x)"},
     {.name = "epochs1",
      .type = MD_INT,
      .offset = FIELD(epochs1),
-     .fallback = TEXT(MD_DEFAULT_EPOCHS1),
+     .fallback = "3",
      .least = 0,
      .most = 1e6,
+     .concerns = MD_TAKES_STAGES,
      .argument = "N",
      .help = "method obscure: passes of the first, online stage at most"},
     {.name = "epochs2",
      .type = MD_INT,
      .offset = FIELD(epochs2),
-     .fallback = TEXT(MD_DEFAULT_EPOCHS2),
+     .fallback = "30",
      .least = 0,
      .most = 1e6,
+     .concerns = MD_TAKES_STAGES,
+     .roles = MD_ROLE_KEYLESS,
      .argument = "N",
      .help = "method obscure: passes of the second, batch stage; 0: the first stage alone"},
     {.name = "patience",
@@ -195,6 +216,7 @@ const md_param md_option_table[] = {
      .fallback = "5",
      .least = 1,
      .most = 1e6,
+     .concerns = MD_TAKES_PATIENCE,
      .argument = "N",
      .help = "with held-out data: stop after N epochs without improvement"},
     {.name = "batch",
@@ -203,6 +225,7 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 4096,
+     .concerns = MD_TAKES_ROUNDS,
      .argument = "N",
      .help = "examples of a round, scored in parallel by the same weights; 0: 1 with kernels, 8 "
              "where all features are explicit, of trees a hundredth of the sentences, at most 32"},
@@ -212,6 +235,7 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 1e9,
+     .concerns = MD_TAKES_RATES,
      .argument = "N",
      .help = "rounds of steps before the penalty shrinks the blocks, as much as it would have in "
              "each: more leave more blocks out; 0: 1, of trees an epoch"},
@@ -220,6 +244,8 @@ const md_param md_option_table[] = {
      .offset = FIELD(bigram),
      .fallback = "auto",
      .choices = bigram_names,
+     .concerns = MD_TAKES_CONTEXT,
+     .idle = "none",
      .argument = "auto|fixed|learned|none",
      .help = "pairs of neighbouring labels (chains): a block with an l2 term of its own, a block "
              "under the penalty like the others, or none; auto: fixed, or what the B lines of the "
@@ -230,18 +256,21 @@ const md_param md_option_table[] = {
      .fallback = "1",
      .least = 1e-6,
      .most = 1e6,
+     .concerns = MD_TAKES_CONTEXT,
      .argument = "X",
      .help = "value of the features of label pairs and triples: larger ones learn faster"},
     {.name = "bigram-ends",
      .type = MD_FLAG,
      .offset = FIELD(bigram_ends),
      .fallback = "",
+     .concerns = MD_TAKES_CONTEXT,
      .argument = "",
      .help = "the first and the last label of a sequence have features too"},
     {.name = "block-scale",
      .type = MD_LIST,
      .offset = FIELD(block_scale),
      .fallback = "",
+     .concerns = MD_TAKES_BLOCKS,
      .argument = "NAME=X",
      .help = "multiply the features of a block by X: larger ones learn faster and are penalised "
              "less. NAME is a block's name, or for templates the part before ':'; a '*' at its end "
@@ -252,12 +281,15 @@ const md_param md_option_table[] = {
      .fallback = "1",
      .least = 1,
      .most = 2,
+     .concerns = MD_TAKES_CONTEXT,
      .argument = "1|2",
      .help = "chains: 2 adds triples of neighbouring labels"},
     {.name = "template",
      .type = MD_STRING,
      .offset = FIELD(template),
      .fallback = "",
+     .concerns = MD_TAKES_TEMPLATES,
+     .roles = MD_ROLE_KERNELS,
      .argument = "FILE|NAME",
      .help =
          "feature templates for tagged words, as CRF++ and Wapiti have them: every line is a "
@@ -269,6 +301,8 @@ const md_param md_option_table[] = {
      .fallback = "1",
      .least = 1,
      .most = 1e9,
+     .concerns = MD_TAKES_WORDS,
+     .needs = "template",
      .argument = "N",
      .help = "leave out features of templates that occur less often"},
     {.name = "hash-bits",
@@ -277,12 +311,17 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 28,
+     .concerns = MD_TAKES_WORDS | MD_TAKES_ARCS,
+     .needs = "template",
      .argument = "N",
      .help = "hash the features of each template into 2^N slots; 0: a dictionary, for trees 18"},
     {.name = "tags",
      .type = MD_STRING,
      .offset = FIELD(tags),
      .fallback = "",
+     .concerns = MD_TAKES_ARCS,
+     .roles = MD_ROLE_UNDIVIDED,
+     .instead = "give a CoNLL-U file and --task tree",
      .argument = "COLUMN",
      .help = "trees: the column of CoNLL-U whose tags stand for upos in templates, by name or "
              "number; default UPOS"},
@@ -291,24 +330,32 @@ const md_param md_option_table[] = {
      .offset = FIELD(roots),
      .fallback = "one",
      .choices = roots_names,
+     .concerns = MD_TAKES_ARCS,
+     .instead = "give a CoNLL-U file and --task tree",
      .argument = "one|many",
      .help = "trees: how many words of a sentence may hang from the root"},
     {.name = "projective",
      .type = MD_FLAG,
      .offset = FIELD(projective),
      .fallback = "",
+     .concerns = MD_TAKES_ARCS,
+     .instead = "give a CoNLL-U file and --task tree",
      .argument = "",
      .help = "trees: none with crossing arcs are predicted (Eisner's algorithm)"},
     {.name = "unlabelled",
      .type = MD_FLAG,
      .offset = FIELD(unlabelled),
      .fallback = "",
+     .concerns = MD_TAKES_ARCS,
+     .instead = "give a CoNLL-U file and --task tree",
      .argument = "",
      .help = "trees: heads only, no relations"},
     {.name = "from",
      .type = MD_STRING,
      .offset = FIELD(from),
      .fallback = "",
+     .roles = MD_ROLE_KERNELS | MD_ROLE_UNDIVIDED,
+     .needs = "keep",
      .argument = "MODEL",
      .help = "an earlier model whose blocks --keep chooses from"},
     {.name = "keep",
@@ -317,18 +364,23 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 1e9,
+     .roles = MD_ROLE_KERNELS,
+     .needs = "from",
      .argument = "N",
      .help = "use only the N blocks with the largest weights in the model of --from"},
     {.name = "blocks",
      .type = MD_STRING,
      .offset = FIELD(blocks),
      .fallback = "",
+     .roles = MD_ROLE_KERNELS | MD_ROLE_UNDIVIDED,
      .argument = "LIST",
      .help = "use only these blocks, by name or the part before ':', separated by commas"},
     {.name = "checkpoint",
      .type = MD_STRING,
      .offset = FIELD(checkpoint),
      .fallback = "",
+     .concerns = MD_TAKES_CHECKPOINTS,
+     .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
      .argument = "FILE",
      .help = "write the state of training to FILE after the first and the last epoch and as often "
              "between "
@@ -337,12 +389,17 @@ const md_param md_option_table[] = {
      .type = MD_FLAG,
      .offset = FIELD(resume),
      .fallback = "",
+     .concerns = MD_TAKES_CHECKPOINTS,
+     .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
+     .needs = "checkpoint",
      .argument = "",
      .help = "go on from the file of --checkpoint, if it is there: the model will be the same"},
     {.name = "calibrate",
      .type = MD_FLAG,
      .offset = FIELD(calibrate),
      .fallback = "",
+     .concerns = MD_TAKES_PROBABILITIES,
+     .roles = MD_ROLE_KEYLESS,
      .argument = "",
      .help = "learn how far scores can be trusted, for predict --proba: train again on four fifths "
              "of the examples and look at the others; the labels that are predicted stay the same"},
@@ -350,6 +407,8 @@ const md_param md_option_table[] = {
      .type = MD_LIST,
      .offset = FIELD(kernels),
      .fallback = "",
+     .concerns = MD_TAKES_KERNELS,
+     .roles = MD_ROLE_KERNELS,
      .argument = "SPEC",
      .help = "NAME(key=value,...)[@VIEW]; {a,b} and a..b expand (medley list kernels); default "
              "linear, quadratic and Gaussian on every view, and a bias"},
@@ -357,12 +416,16 @@ const md_param md_option_table[] = {
      .type = MD_LIST,
      .offset = FIELD(kernel_files),
      .fallback = "",
+     .concerns = MD_TAKES_KERNELS,
+     .roles = MD_ROLE_KERNELS,
      .argument = "FILE",
      .help = "kernels from a file, one a line, # comments"},
     {.name = "views",
      .type = MD_STRING,
      .offset = FIELD(views),
      .fallback = "auto",
+     .concerns = MD_TAKES_KERNELS,
+     .roles = MD_ROLE_KERNELS,
      .argument = "SPEC",
      .help = "column views of DATA, joined by '+': all, each (one per column), prefix (one per "
              "name before '='), grid:RxC (tiles of images), random:COUNT[:SEED] (random sets of "
@@ -378,6 +441,8 @@ const md_param md_option_table[] = {
      .type = MD_LIST,
      .offset = FIELD(scale),
      .fallback = "",
+     .concerns = MD_TAKES_KERNELS,
+     .roles = MD_ROLE_KERNELS,
      .argument = "[VIEW=]KIND",
      .help = "none (default), standard (mean 0, deviation 1) or minmax (0 to 1), for all or one "
              "view"},
@@ -386,6 +451,8 @@ const md_param md_option_table[] = {
      .offset = FIELD(normalize),
      .fallback = "none",
      .choices = md_norm_names,
+     .concerns = MD_TAKES_KERNELS,
+     .roles = MD_ROLE_KERNELS,
      .argument = "none|diag|trace|center",
      .help = "for kernels without norm= of their own: unit diagonal, unit trace, centred"},
     {.name = "seed",
@@ -394,6 +461,7 @@ const md_param md_option_table[] = {
      .fallback = "1",
      .least = 0,
      .most = 9e15,
+     .roles = MD_ROLE_KERNELS,
      .argument = "N",
      .help = "of everything random: one seed gives one model"},
     {.name = "threads",
@@ -402,12 +470,14 @@ const md_param md_option_table[] = {
      .fallback = "0",
      .least = 0,
      .most = 4096,
+     .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
      .argument = "N",
      .help = "0: all processors; the result does not depend on it"},
     {.name = "memory",
      .type = MD_SIZE,
      .offset = FIELD(memory),
      .fallback = "",
+     .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
      .argument = "SIZE",
      .help = "budget for kernel values and features of trees, e.g. 2G; what exceeds it is computed "
              "on the fly; default: "
@@ -459,46 +529,4 @@ medley_option_info medley_option_describe(size_t index)
                                 .fallback = p->fallback,
                                 .help = p->help,
                                 .repeatable = p->type == MD_LIST};
-}
-
-/* ---- reading the values ---- */
-
-medley_status md_options_number(double *value, const char *name, const char *text, bool allow_none,
-                                medley_error *error)
-{
-    *value = NAN;
-    if (strcmp(text, "auto") == 0)
-        return MEDLEY_OK;
-    if (allow_none && strcmp(text, "none") == 0) {
-        *value = INFINITY;
-        return MEDLEY_OK;
-    }
-    if (md_parse_double(text, value) && isfinite(*value) && *value > 0)
-        return MEDLEY_OK;
-    return md_fail(error, MEDLEY_USAGE, "--%s='%s' is neither %sauto nor a positive number", name,
-                   text, allow_none ? "none nor " : "");
-}
-
-bool md_options_has_strength(const medley_options *options)
-{
-    return !isnan(options->lambda) || !isnan(options->C) || !isnan(options->spicy_C);
-}
-
-medley_status md_options_lambda(double *lambda, const medley_options *options, double default_C,
-                                size_t examples, medley_error *error)
-{
-    const double n = (double)examples;
-    const int given = !isnan(options->lambda) + !isnan(options->C) + !isnan(options->spicy_C);
-    if (given > 1)
-        return md_fail(error, MEDLEY_USAGE,
-                       "give one of --lambda, --C and --spicy-C: they say the same thing");
-    if (!isnan(options->lambda))
-        *lambda = options->lambda;
-    else if (!isnan(options->spicy_C))
-        *lambda = options->spicy_C / n;
-    else
-        *lambda = 1 / ((isnan(options->C) ? default_C : options->C) * n);
-    if (!isnormal(*lambda))
-        return md_fail(error, MEDLEY_USAGE, "lambda = %g is out of range", *lambda);
-    return MEDLEY_OK;
 }

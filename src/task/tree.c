@@ -21,10 +21,13 @@ static bool fits(const medley_options *options, const medley_dataset *data)
     return data->head != NULL && words_only && as_usual && speaks_of_arcs(options);
 }
 
+static const md_held held[] = {{"template", "arc-507"}, {0}};
+
 const md_task md_task_tree = {
     .about = {.name = "tree",
               .summary = "a dependency tree for each sentence, and the relations of its arcs",
-              .takes = MD_TAKES_ARCS},
+              .takes = MD_TAKES_ARCS,
+              .holds = held},
     .structure = &md_structure_tree,
     .by_sequence = true,
     .fits = fits,
