@@ -6,427 +6,166 @@
 #include "base/memory.h"
 #include "gram/bank.h"
 #include "settings/about.h"
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const roots_names[] = {"one", "many", NULL};
 static const char *const storage_names[] = {"float32", "float64", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
 static const char *const schedule_names[] = {"auto", "sqrt", "epoch", "inverse", "constant", NULL};
 
-#define FIELD(name) offsetof(struct medley_options, name)
+/* What every row has; whom it concerns and other conditions follow where there are any. */
+#define OPTION(text, kind, field, value, placeholder)                                              \
+    .name = (text), .type = (kind), .offset = offsetof(struct medley_options, field),              \
+    .fallback = (value), .argument = (placeholder)
+#define RANGE(low, high) .least = (low), .most = (high)
 
 const md_param md_option_table[] = {
-    {.name = "task",
-     .type = MD_CHOICE,
-     .offset = FIELD(task),
-     .fallback = "auto",
-     .choices = md_task_names,
-     .roles = MD_ROLE_KERNELS,
-     .argument = "auto|binary|regression|multiclass|chain|tree",
+    {OPTION("task", MD_CHOICE, task, "auto", "auto|binary|regression|multiclass|chain|tree"),
+     .choices = md_task_names, .roles = MD_ROLE_KERNELS,
      .help = "what is predicted; auto: dependency trees (tree) of CoNLL-U files without chain "
              "templates, sequences of labels (chain) where the data have sequences, else one label "
              "per row; regression: numbers"},
-    {.name = "method",
-     .type = MD_STRING,
-     .offset = FIELD(method),
-     .fallback = "auto",
-     .argument = "NAME",
+    {OPTION("method", MD_STRING, method, "auto", "NAME"),
      .help = "how it is learnt (medley list methods); auto: spicy for two labels or numbers and up "
              "to 5000 rows, unless other options speak of online learning; else spom"},
-    {.name = "loss",
-     .type = MD_STRING,
-     .offset = FIELD(loss),
-     .fallback = "auto",
-     .argument = "NAME",
+    {OPTION("loss", MD_STRING, loss, "auto", "NAME"),
      .help = "hinge, logistic, softmax-margin (online methods), squared or epsilon(0.1) (numbers); "
              "auto: hinge, for numbers squared (medley list losses)"},
-    {.name = "penalty",
-     .type = MD_STRING,
-     .offset = FIELD(penalty),
-     .fallback = "auto",
-     .concerns = MD_TAKES_PENALTY,
+    {OPTION("penalty", MD_STRING, penalty, "auto", "NAME"), .concerns = MD_TAKES_PENALTY,
      .instead = "methods obscure and pegasos have squared-block(q=P) with the P of --p",
-     .argument = "NAME",
      .help = "what keeps blocks small or out, terms joined by '+' (medley list penalties); auto: "
              "mkl, of method spicy group-lasso"},
-    {.name = "lambda",
-     .type = MD_DOUBLE,
-     .offset = FIELD(lambda),
-     .fallback = "",
-     .least = 1e-300,
-     .most = 1e300,
-     .concerns = MD_TAKES_STRENGTH,
-     .argument = "X",
-     .help = "strength of the penalty in mean loss + lambda Omega"},
-    {.name = "C",
-     .type = MD_DOUBLE,
-     .offset = FIELD(C),
-     .fallback = "",
-     .least = 1e-300,
-     .most = 1e300,
-     .concerns = MD_TAKES_STRENGTH,
-     .argument = "X",
+    {OPTION("lambda", MD_DOUBLE, lambda, "", "X"), RANGE(1e-300, 1e300),
+     .concerns = MD_TAKES_STRENGTH, .help = "strength of the penalty in mean loss + lambda Omega"},
+    {OPTION("C", MD_DOUBLE, C, "", "X"), RANGE(1e-300, 1e300), .concerns = MD_TAKES_STRENGTH,
      .help = "the same as 1/(lambda N), large is weak; default 10, of methods obscure and pegasos "
              "1, of trees 3"},
-    {.name = "spicy-C",
-     .type = MD_DOUBLE,
-     .offset = FIELD(spicy_C),
-     .fallback = "",
-     .least = 1e-300,
-     .most = 1e300,
+    {OPTION("spicy-C", MD_DOUBLE, spicy_C, "", "X"), RANGE(1e-300, 1e300),
      .concerns = MD_TAKES_STRENGTH,
-     .argument = "X",
      .help = "the same as lambda N, large is strong; default of method spicy: a tenth of the "
              "least value that leaves out all kernels"},
-    {.name = "gap",
-     .type = MD_DOUBLE,
-     .offset = FIELD(gap),
-     .fallback = "0.01",
-     .least = 1e-12,
-     .most = 1,
-     .concerns = MD_TAKES_CERTIFICATE,
-     .argument = "X",
+    {OPTION("gap", MD_DOUBLE, gap, "0.01", "X"), RANGE(1e-12, 1), .concerns = MD_TAKES_CERTIFICATE,
      .help =
          "methods with a certificate (spicy ...): stop at this relative gap, (objective - dual) / "
          "objective"},
-    {.name = "max-iter",
-     .type = MD_INT,
-     .offset = FIELD(max_iterations),
-     .fallback = "500",
-     .least = 1,
-     .most = 1e9,
+    {OPTION("max-iter", MD_INT, max_iterations, "500", "N"), RANGE(1, 1e9),
      .concerns = MD_TAKES_CERTIFICATE,
-     .argument = "N",
      .help = "methods with a certificate: stop after so many outer iterations even so"},
-    {.name = "storage",
-     .type = MD_CHOICE,
-     .offset = FIELD(storage),
-     .fallback = "float32",
-     .choices = storage_names,
+    {OPTION("storage", MD_CHOICE, storage, "float32", "float32|float64"), .choices = storage_names,
      .concerns = MD_TAKES_CERTIFICATE,
-     .argument = "float32|float64",
      .help =
          "methods with a certificate: how kernel values are kept; those computed from data have "
          "single precision either way"},
-    {.name = "ridge",
-     .type = MD_DOUBLE,
-     .offset = FIELD(ridge),
-     .fallback = "0",
-     .least = 0,
-     .most = 1e6,
-     .concerns = MD_TAKES_CERTIFICATE,
-     .argument = "X",
+    {OPTION("ridge", MD_DOUBLE, ridge, "0", "X"), RANGE(0, 1e6), .concerns = MD_TAKES_CERTIFICATE,
      .help =
          "methods with a certificate: add X times the mean of its diagonal to the diagonal of each "
          "kernel"},
-    {.name = "epochs",
-     .type = MD_INT,
-     .offset = FIELD(epochs),
-     .fallback = "0",
-     .least = 0,
-     .most = 1e6,
-     .concerns = MD_TAKES_EPOCHS,
-     .roles = MD_ROLE_KEYLESS,
-     .instead = "method obscure has --epochs1 and --epochs2",
-     .argument = "N",
+    {OPTION("epochs", MD_INT, epochs, "0", "N"), RANGE(0, 1e6), .concerns = MD_TAKES_EPOCHS,
+     .roles = MD_ROLE_KEYLESS, .instead = "method obscure has --epochs1 and --epochs2",
      .help = "passes over the data; 0: 100 with kernels, 12 where all features are explicit, 10 of "
              "trees"},
-    {.name = "eta0",
-     .type = MD_STRING,
-     .offset = FIELD(eta0),
-     .fallback = "auto",
-     .concerns = MD_TAKES_RATES,
-     .argument = "X|auto",
+    {OPTION("eta0", MD_STRING, eta0, "auto", "X|auto"), .concerns = MD_TAKES_RATES,
      .help = "first learning rate; auto searches on a part of the data, and has a rule for trees"},
-    {.name = "schedule",
-     .type = MD_CHOICE,
-     .offset = FIELD(schedule),
-     .fallback = "auto",
-     .choices = schedule_names,
-     .concerns = MD_TAKES_RATES,
-     .argument = "auto|sqrt|epoch|inverse|constant",
+    {OPTION("schedule", MD_CHOICE, schedule, "auto", "auto|sqrt|epoch|inverse|constant"),
+     .choices = schedule_names, .concerns = MD_TAKES_RATES,
      .help = "rate at step t: eta0/sqrt(t); eta0/sqrt(1+t/N), which falls by epochs; eta0/(sigma "
              "t) with sigma the strong convexity of lambda times the penalty (eta0/t if it has "
              "none); or eta0. auto: sqrt with kernels, epoch where all features are explicit"},
-    {.name = "average",
-     .type = MD_FLAG,
-     .offset = FIELD(average),
-     .fallback = "",
-     .concerns = MD_TAKES_ROUNDS,
-     .argument = "",
+    {OPTION("average", MD_FLAG, average, "", ""), .concerns = MD_TAKES_ROUNDS,
      .help = "return the average of the iterates instead of the last"},
-    {.name = "average-from",
-     .type = MD_DOUBLE,
-     .offset = FIELD(average_from),
-     .fallback = "0",
-     .least = 0,
-     .most = 0.999,
-     .concerns = MD_TAKES_ROUNDS,
-     .needs = "average",
-     .argument = "SHARE",
+    {OPTION("average-from", MD_DOUBLE, average_from, "0", "SHARE"), RANGE(0, 0.999),
+     .concerns = MD_TAKES_ROUNDS, .needs = "average",
      .help = "average only iterates behind this share of the epochs: 0.5 is the second half"},
-    {.name = "radius",
-     .type = MD_STRING,
-     .offset = FIELD(radius),
-     .fallback = "auto",
-     .concerns = MD_TAKES_RATES,
-     .argument = "auto|none|X",
+    {OPTION("radius", MD_STRING, radius, "auto", "auto|none|X"), .concerns = MD_TAKES_RATES,
      .help = "project onto a ball that contains the optimum (auto), any other, or none"},
-    {.name = "p",
-     .type = MD_DOUBLE,
-     .offset = FIELD(p),
-     .fallback = "1.25",
-     .least = 1.001,
-     .most = 2,
-     .concerns = MD_TAKES_NORM,
+    {OPTION("p", MD_DOUBLE, p, "1.25", "X"), RANGE(1.001, 2), .concerns = MD_TAKES_NORM,
      .instead = "--penalty 'squared-block(Q)' is the same for --method spom",
-     .argument = "X",
      .help = "methods obscure and pegasos: norm over the blocks; near 1 few of them count, 2 "
              "treats all alike (1 < p <= 2)"},
-    {.name = "eta",
-     .type = MD_STRING,
-     .offset = FIELD(eta),
-     .fallback = "auto",
-     .concerns = MD_TAKES_STEPS,
-     .argument = "X|auto",
+    {OPTION("eta", MD_STRING, eta, "auto", "X|auto"), .concerns = MD_TAKES_STEPS,
      .help = "method obscure: length of the steps of its first stage; auto: 2 over the largest "
              "K(x,x)"},
-    {.name = "epochs1",
-     .type = MD_INT,
-     .offset = FIELD(epochs1),
-     .fallback = "3",
-     .least = 0,
-     .most = 1e6,
-     .concerns = MD_TAKES_STAGES,
-     .argument = "N",
+    {OPTION("epochs1", MD_INT, epochs1, "3", "N"), RANGE(0, 1e6), .concerns = MD_TAKES_STAGES,
      .help = "method obscure: passes of the first, online stage at most"},
-    {.name = "epochs2",
-     .type = MD_INT,
-     .offset = FIELD(epochs2),
-     .fallback = "30",
-     .least = 0,
-     .most = 1e6,
-     .concerns = MD_TAKES_STAGES,
+    {OPTION("epochs2", MD_INT, epochs2, "30", "N"), RANGE(0, 1e6), .concerns = MD_TAKES_STAGES,
      .roles = MD_ROLE_KEYLESS,
-     .argument = "N",
      .help = "method obscure: passes of the second, batch stage; 0: the first stage alone"},
-    {.name = "patience",
-     .type = MD_INT,
-     .offset = FIELD(patience),
-     .fallback = "5",
-     .least = 1,
-     .most = 1e6,
-     .concerns = MD_TAKES_PATIENCE,
-     .argument = "N",
+    {OPTION("patience", MD_INT, patience, "5", "N"), RANGE(1, 1e6), .concerns = MD_TAKES_PATIENCE,
      .help = "with held-out data: stop after N epochs without improvement"},
-    {.name = "batch",
-     .type = MD_INT,
-     .offset = FIELD(batch),
-     .fallback = "0",
-     .least = 0,
-     .most = 4096,
-     .concerns = MD_TAKES_ROUNDS,
-     .argument = "N",
+    {OPTION("batch", MD_INT, batch, "0", "N"), RANGE(0, 4096), .concerns = MD_TAKES_ROUNDS,
      .help = "examples of a round, scored in parallel by the same weights; 0: 1 with kernels, 8 "
              "where all features are explicit, of trees a hundredth of the sentences, at most 32"},
-    {.name = "prox-every",
-     .type = MD_INT,
-     .offset = FIELD(prox_every),
-     .fallback = "0",
-     .least = 0,
-     .most = 1e9,
-     .concerns = MD_TAKES_RATES,
-     .argument = "N",
+    {OPTION("prox-every", MD_INT, prox_every, "0", "N"), RANGE(0, 1e9), .concerns = MD_TAKES_RATES,
      .help = "rounds of steps before the penalty shrinks the blocks, as much as it would have in "
              "each: more leave more blocks out; 0: 1, of trees an epoch"},
-    {.name = "bigram",
-     .type = MD_CHOICE,
-     .offset = FIELD(bigram),
-     .fallback = "auto",
-     .choices = bigram_names,
-     .concerns = MD_TAKES_CONTEXT,
-     .idle = "none",
-     .argument = "auto|fixed|learned|none",
+    {OPTION("bigram", MD_CHOICE, bigram, "auto", "auto|fixed|learned|none"),
+     .choices = bigram_names, .concerns = MD_TAKES_CONTEXT, .idle = "none",
      .help = "pairs of neighbouring labels (chains): a block with an l2 term of its own, a block "
              "under the penalty like the others, or none; auto: fixed, or what the B lines of the "
              "templates say"},
-    {.name = "bigram-scale",
-     .type = MD_DOUBLE,
-     .offset = FIELD(bigram_scale),
-     .fallback = "1",
-     .least = 1e-6,
-     .most = 1e6,
+    {OPTION("bigram-scale", MD_DOUBLE, bigram_scale, "1", "X"), RANGE(1e-6, 1e6),
      .concerns = MD_TAKES_CONTEXT,
-     .argument = "X",
      .help = "value of the features of label pairs and triples: larger ones learn faster"},
-    {.name = "bigram-ends",
-     .type = MD_FLAG,
-     .offset = FIELD(bigram_ends),
-     .fallback = "",
-     .concerns = MD_TAKES_CONTEXT,
-     .argument = "",
+    {OPTION("bigram-ends", MD_FLAG, bigram_ends, "", ""), .concerns = MD_TAKES_CONTEXT,
      .help = "the first and the last label of a sequence have features too"},
-    {.name = "block-scale",
-     .type = MD_LIST,
-     .offset = FIELD(block_scale),
-     .fallback = "",
-     .concerns = MD_TAKES_BLOCKS,
-     .argument = "NAME=X",
+    {OPTION("block-scale", MD_LIST, block_scale, "", "NAME=X"), .concerns = MD_TAKES_BLOCKS,
      .help = "multiply the features of a block by X: larger ones learn faster and are penalised "
              "less. NAME is a block's name, or for templates the part before ':'; a '*' at its end "
              "stands for anything"},
-    {.name = "order",
-     .type = MD_INT,
-     .offset = FIELD(order),
-     .fallback = "1",
-     .least = 1,
-     .most = 2,
-     .concerns = MD_TAKES_CONTEXT,
-     .argument = "1|2",
+    {OPTION("order", MD_INT, order, "1", "1|2"), RANGE(1, 2), .concerns = MD_TAKES_CONTEXT,
      .help = "chains: 2 adds triples of neighbouring labels"},
-    {.name = "template",
-     .type = MD_STRING,
-     .offset = FIELD(template),
-     .fallback = "",
-     .concerns = MD_TAKES_TEMPLATES,
+    {OPTION("template", MD_STRING, template, "", "FILE|NAME"), .concerns = MD_TAKES_TEMPLATES,
      .roles = MD_ROLE_KERNELS,
-     .argument = "FILE|NAME",
      .help =
          "feature templates for tagged words, as CRF++ and Wapiti have them: every line is a "
          "block; chunk and ud-pos are built in (medley list templates); for trees arc templates, "
          "by default arc-507"},
-    {.name = "min-count",
-     .type = MD_INT,
-     .offset = FIELD(min_count),
-     .fallback = "1",
-     .least = 1,
-     .most = 1e9,
-     .concerns = MD_TAKES_WORDS,
-     .needs = "template",
-     .argument = "N",
-     .help = "leave out features of templates that occur less often"},
-    {.name = "hash-bits",
-     .type = MD_INT,
-     .offset = FIELD(hash_bits),
-     .fallback = "0",
-     .least = 0,
-     .most = 28,
-     .concerns = MD_TAKES_WORDS | MD_TAKES_ARCS,
-     .needs = "template",
-     .argument = "N",
+    {OPTION("min-count", MD_INT, min_count, "1", "N"), RANGE(1, 1e9), .concerns = MD_TAKES_WORDS,
+     .needs = "template", .help = "leave out features of templates that occur less often"},
+    {OPTION("hash-bits", MD_INT, hash_bits, "0", "N"), RANGE(0, 28),
+     .concerns = MD_TAKES_WORDS | MD_TAKES_ARCS, .needs = "template",
      .help = "hash the features of each template into 2^N slots; 0: a dictionary, for trees 18"},
-    {.name = "tags",
-     .type = MD_STRING,
-     .offset = FIELD(tags),
-     .fallback = "",
-     .concerns = MD_TAKES_ARCS,
-     .roles = MD_ROLE_UNDIVIDED,
-     .instead = "give a CoNLL-U file and --task tree",
-     .argument = "COLUMN",
+    {OPTION("tags", MD_STRING, tags, "", "COLUMN"), .concerns = MD_TAKES_ARCS,
+     .roles = MD_ROLE_UNDIVIDED, .instead = "give a CoNLL-U file and --task tree",
      .help = "trees: the column of CoNLL-U whose tags stand for upos in templates, by name or "
              "number; default UPOS"},
-    {.name = "roots",
-     .type = MD_CHOICE,
-     .offset = FIELD(roots),
-     .fallback = "one",
-     .choices = roots_names,
-     .concerns = MD_TAKES_ARCS,
-     .instead = "give a CoNLL-U file and --task tree",
-     .argument = "one|many",
+    {OPTION("roots", MD_CHOICE, roots, "one", "one|many"), .choices = roots_names,
+     .concerns = MD_TAKES_ARCS, .instead = "give a CoNLL-U file and --task tree",
      .help = "trees: how many words of a sentence may hang from the root"},
-    {.name = "projective",
-     .type = MD_FLAG,
-     .offset = FIELD(projective),
-     .fallback = "",
-     .concerns = MD_TAKES_ARCS,
+    {OPTION("projective", MD_FLAG, projective, "", ""), .concerns = MD_TAKES_ARCS,
      .instead = "give a CoNLL-U file and --task tree",
-     .argument = "",
      .help = "trees: none with crossing arcs are predicted (Eisner's algorithm)"},
-    {.name = "unlabelled",
-     .type = MD_FLAG,
-     .offset = FIELD(unlabelled),
-     .fallback = "",
-     .concerns = MD_TAKES_ARCS,
-     .instead = "give a CoNLL-U file and --task tree",
-     .argument = "",
-     .help = "trees: heads only, no relations"},
-    {.name = "from",
-     .type = MD_STRING,
-     .offset = FIELD(from),
-     .fallback = "",
-     .roles = MD_ROLE_KERNELS | MD_ROLE_UNDIVIDED,
-     .needs = "keep",
-     .argument = "MODEL",
-     .help = "an earlier model whose blocks --keep chooses from"},
-    {.name = "keep",
-     .type = MD_INT,
-     .offset = FIELD(keep),
-     .fallback = "0",
-     .least = 0,
-     .most = 1e9,
-     .roles = MD_ROLE_KERNELS,
+    {OPTION("unlabelled", MD_FLAG, unlabelled, "", ""), .concerns = MD_TAKES_ARCS,
+     .instead = "give a CoNLL-U file and --task tree", .help = "trees: heads only, no relations"},
+    {OPTION("from", MD_STRING, from, "", "MODEL"), .roles = MD_ROLE_KERNELS | MD_ROLE_UNDIVIDED,
+     .needs = "keep", .help = "an earlier model whose blocks --keep chooses from"},
+    {OPTION("keep", MD_INT, keep, "0", "N"), RANGE(0, 1e9), .roles = MD_ROLE_KERNELS,
      .needs = "from",
-     .argument = "N",
      .help = "use only the N blocks with the largest weights in the model of --from"},
-    {.name = "blocks",
-     .type = MD_STRING,
-     .offset = FIELD(blocks),
-     .fallback = "",
-     .roles = MD_ROLE_KERNELS | MD_ROLE_UNDIVIDED,
-     .argument = "LIST",
+    {OPTION("blocks", MD_STRING, blocks, "", "LIST"), .roles = MD_ROLE_KERNELS | MD_ROLE_UNDIVIDED,
      .help = "use only these blocks, by name or the part before ':', separated by commas"},
-    {.name = "checkpoint",
-     .type = MD_STRING,
-     .offset = FIELD(checkpoint),
-     .fallback = "",
-     .concerns = MD_TAKES_CHECKPOINTS,
+    {OPTION("checkpoint", MD_STRING, checkpoint, "", "FILE"), .concerns = MD_TAKES_CHECKPOINTS,
      .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
-     .argument = "FILE",
      .help = "write the state of training to FILE after the first and the last epoch and as often "
              "between "
              "as takes a tenth of the time"},
-    {.name = "resume",
-     .type = MD_FLAG,
-     .offset = FIELD(resume),
-     .fallback = "",
-     .concerns = MD_TAKES_CHECKPOINTS,
-     .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
-     .needs = "checkpoint",
-     .argument = "",
+    {OPTION("resume", MD_FLAG, resume, "", ""), .concerns = MD_TAKES_CHECKPOINTS,
+     .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED, .needs = "checkpoint",
      .help = "go on from the file of --checkpoint, if it is there: the model will be the same"},
-    {.name = "calibrate",
-     .type = MD_FLAG,
-     .offset = FIELD(calibrate),
-     .fallback = "",
-     .concerns = MD_TAKES_PROBABILITIES,
+    {OPTION("calibrate", MD_FLAG, calibrate, "", ""), .concerns = MD_TAKES_PROBABILITIES,
      .roles = MD_ROLE_KEYLESS,
-     .argument = "",
      .help = "learn how far scores can be trusted, for predict --proba: train again on four fifths "
              "of the examples and look at the others; the labels that are predicted stay the same"},
-    {.name = "kernel",
-     .type = MD_LIST,
-     .offset = FIELD(kernels),
-     .fallback = "",
-     .concerns = MD_TAKES_KERNELS,
+    {OPTION("kernel", MD_LIST, kernels, "", "SPEC"), .concerns = MD_TAKES_KERNELS,
      .roles = MD_ROLE_KERNELS,
-     .argument = "SPEC",
      .help = "NAME(key=value,...)[@VIEW]; {a,b} and a..b expand (medley list kernels); default "
              "linear, quadratic and Gaussian on every view, and a bias"},
-    {.name = "kernels",
-     .type = MD_LIST,
-     .offset = FIELD(kernel_files),
-     .fallback = "",
-     .concerns = MD_TAKES_KERNELS,
+    {OPTION("kernels", MD_LIST, kernel_files, "", "FILE"), .concerns = MD_TAKES_KERNELS,
+     .roles = MD_ROLE_KERNELS, .help = "kernels from a file, one a line, # comments"},
+    {OPTION("views", MD_STRING, views, "auto", "SPEC"), .concerns = MD_TAKES_KERNELS,
      .roles = MD_ROLE_KERNELS,
-     .argument = "FILE",
-     .help = "kernels from a file, one a line, # comments"},
-    {.name = "views",
-     .type = MD_STRING,
-     .offset = FIELD(views),
-     .fallback = "auto",
-     .concerns = MD_TAKES_KERNELS,
-     .roles = MD_ROLE_KERNELS,
-     .argument = "SPEC",
      .help = "column views of DATA, joined by '+': all, each (one per column), prefix (one per "
              "name before '='), grid:RxC (tiles of images), random:COUNT[:SEED] (random sets of "
              "columns: random1, random2 ...; @random is all of them), and rows changed by steps "
@@ -437,48 +176,19 @@ const md_param md_option_table[] = {
              "after center/blur(0.5)); HxW comes first where the image size is not known. A view "
              "is called as it is written; @blur is every blur view. auto: all, or prefix for "
              "named attributes"},
-    {.name = "scale",
-     .type = MD_LIST,
-     .offset = FIELD(scale),
-     .fallback = "",
-     .concerns = MD_TAKES_KERNELS,
+    {OPTION("scale", MD_LIST, scale, "", "[VIEW=]KIND"), .concerns = MD_TAKES_KERNELS,
      .roles = MD_ROLE_KERNELS,
-     .argument = "[VIEW=]KIND",
      .help = "none (default), standard (mean 0, deviation 1) or minmax (0 to 1), for all or one "
              "view"},
-    {.name = "normalize",
-     .type = MD_CHOICE,
-     .offset = FIELD(normalize),
-     .fallback = "none",
-     .choices = md_norm_names,
-     .concerns = MD_TAKES_KERNELS,
-     .roles = MD_ROLE_KERNELS,
-     .argument = "none|diag|trace|center",
+    {OPTION("normalize", MD_CHOICE, normalize, "none", "none|diag|trace|center"),
+     .choices = md_norm_names, .concerns = MD_TAKES_KERNELS, .roles = MD_ROLE_KERNELS,
      .help = "for kernels without norm= of their own: unit diagonal, unit trace, centred"},
-    {.name = "seed",
-     .type = MD_INT,
-     .offset = FIELD(seed),
-     .fallback = "1",
-     .least = 0,
-     .most = 9e15,
-     .roles = MD_ROLE_KERNELS,
-     .argument = "N",
+    {OPTION("seed", MD_INT, seed, "1", "N"), RANGE(0, 9e15), .roles = MD_ROLE_KERNELS,
      .help = "of everything random: one seed gives one model"},
-    {.name = "threads",
-     .type = MD_INT,
-     .offset = FIELD(threads),
-     .fallback = "0",
-     .least = 0,
-     .most = 4096,
+    {OPTION("threads", MD_INT, threads, "0", "N"), RANGE(0, 4096),
      .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
-     .argument = "N",
      .help = "0: all processors; the result does not depend on it"},
-    {.name = "memory",
-     .type = MD_SIZE,
-     .offset = FIELD(memory),
-     .fallback = "",
-     .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
-     .argument = "SIZE",
+    {OPTION("memory", MD_SIZE, memory, "", "SIZE"), .roles = MD_ROLE_KEYLESS | MD_ROLE_UNDIVIDED,
      .help = "budget for kernel values and features of trees, e.g. 2G; what exceeds it is computed "
              "on the fly; default: "
              "half of what is free, of which methods obscure and pegasos fill matrices up to 1 GB "
@@ -507,6 +217,33 @@ void medley_options_free(medley_options *options)
     free(options);
 }
 
+medley_status md_options_copy(medley_options **result, const medley_options *options,
+                              medley_error *error)
+{
+    medley_options *copy = NULL;
+    medley_status status = medley_options_create(&copy, error);
+    if (status == MEDLEY_OK && options != NULL)
+        status = md_params_copy(md_option_table, copy, options, error);
+    if (status < 0)
+        medley_options_free(copy);
+    else
+        *result = copy;
+    return status;
+}
+
+medley_status md_options_reset(medley_options *options, unsigned concerns, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (const md_param *p = md_option_table; p->name != NULL && status == MEDLEY_OK; p++) {
+        const md_param row[] = {*p, {0}};
+        if ((p->concerns & concerns) == 0)
+            continue;
+        md_params_clear(row, options);
+        status = md_params_defaults(row, options, error);
+    }
+    return status;
+}
+
 medley_status medley_options_set(medley_options *options, const char *name, const char *value,
                                  medley_error *error)
 {
@@ -529,4 +266,46 @@ medley_option_info medley_option_describe(size_t index)
                                 .fallback = p->fallback,
                                 .help = p->help,
                                 .repeatable = p->type == MD_LIST};
+}
+
+/* ---- reading the values ---- */
+
+medley_status md_options_number(double *value, const char *name, const char *text, bool allow_none,
+                                medley_error *error)
+{
+    *value = NAN;
+    if (strcmp(text, "auto") == 0)
+        return MEDLEY_OK;
+    if (allow_none && strcmp(text, "none") == 0) {
+        *value = INFINITY;
+        return MEDLEY_OK;
+    }
+    if (md_parse_double(text, value) && isfinite(*value) && *value > 0)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE, "--%s='%s' is neither %sauto nor a positive number", name,
+                   text, allow_none ? "none nor " : "");
+}
+
+bool md_options_has_strength(const medley_options *options)
+{
+    return !isnan(options->lambda) || !isnan(options->C) || !isnan(options->spicy_C);
+}
+
+medley_status md_options_lambda(double *lambda, const medley_options *options, double default_C,
+                                size_t examples, medley_error *error)
+{
+    const double n = (double)examples;
+    const int given = !isnan(options->lambda) + !isnan(options->C) + !isnan(options->spicy_C);
+    if (given > 1)
+        return md_fail(error, MEDLEY_USAGE,
+                       "give one of --lambda, --C and --spicy-C: they say the same thing");
+    if (!isnan(options->lambda))
+        *lambda = options->lambda;
+    else if (!isnan(options->spicy_C))
+        *lambda = options->spicy_C / n;
+    else
+        *lambda = 1 / ((isnan(options->C) ? default_C : options->C) * n);
+    if (!isnormal(*lambda))
+        return md_fail(error, MEDLEY_USAGE, "lambda = %g is out of range", *lambda);
+    return MEDLEY_OK;
 }
