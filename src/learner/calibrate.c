@@ -46,11 +46,6 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
     const medley_dataset *train = problem->train;
     if (!problem->options->calibrate)
         return MEDLEY_OK;
-    if ((problem->task->about.takes & MD_TAKES_PROBABILITIES) == 0)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--calibrate is about the probabilities of labels, and --task %s has none; "
-                       "leave out --calibrate",
-                       problem->task->about.name);
     if (problem->method->batch && train->sequence_count > 0)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s calibrates rows that stand alone, and these data have "
@@ -140,17 +135,20 @@ static medley_status train_again(md_problem *problem, md_trained *again, double 
 {
     const medley_options *options = problem->options;
     const double given = problem->eta0;
-    medley_options others = *options; /* borrows its texts */
-    others.checkpoint = NULL;
-    others.resume = false;
-    problem->options = &others;
+    medley_options *others = NULL;
+    medley_status status = md_options_copy(&others, options, error);
+    if (status == MEDLEY_OK)
+        status = md_options_reset(others, MD_TAKES_CHECKPOINTS, error);
+    problem->options = others;
     if (isnan(given) && (problem->method->about->takes & MD_TAKES_RATES))
         problem->eta0 = eta0;
     const md_run_plan plan = {
         .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
-    const medley_status status = md_run_online(problem, &plan, again, error);
+    if (status == MEDLEY_OK)
+        status = md_run_online(problem, &plan, again, error);
     problem->options = options;
     problem->eta0 = given;
+    medley_options_free(others);
     return status;
 }
 
@@ -238,13 +236,15 @@ done:
 }
 
 /* The same settings with the lambda that was used, whatever chose it. */
-static medley_options same_options(const medley_options *options, double lambda)
+static medley_status same_options(medley_options **same, const medley_options *options,
+                                  double lambda, medley_error *error)
 {
-    medley_options same = *options; /* borrows its texts */
-    same.calibrate = false;
-    same.lambda = lambda;
-    same.C = same.spicy_C = NAN;
-    return same;
+    medley_status status = md_options_copy(same, options, error);
+    if (status == MEDLEY_OK)
+        status = md_options_reset(*same, MD_TAKES_STRENGTH | MD_TAKES_PROBABILITIES, error);
+    if (status == MEDLEY_OK)
+        (*same)->lambda = lambda;
+    return status;
 }
 
 medley_status md_calibrate_batch(medley_model **model, const medley_dataset *train,
@@ -257,6 +257,7 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
     struct watched watched = {.observer = observer};
     const medley_observer renamed = {.progress = rename_stage, .context = &watched};
     md_division division = {0};
+    medley_options *same = NULL;
     medley_dataset *others = NULL;
     medley_dataset *held = NULL;
     medley_prediction *prediction = NULL;
@@ -269,8 +270,8 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
     MEDLEY_TRY(
         md_dataset_select(&held, train, division.held, division.held_count, &columns, error));
     MEDLEY_TRY(keep_diagonals(held, train, &division, error));
-    const medley_options same = same_options(options, (*model)->summary.lambda);
-    MEDLEY_TRY(score_by_others(&prediction, held, others, &same, &renamed, error));
+    MEDLEY_TRY(same_options(&same, options, (*model)->summary.lambda, error));
+    MEDLEY_TRY(score_by_others(&prediction, held, others, same, &renamed, error));
     if (status == MEDLEY_STOPPED)
         goto done;
     const md_held_rows rows = {.score = prediction->score,
@@ -281,6 +282,7 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
 done:
     finish(model, start, status);
     medley_prediction_free(prediction);
+    medley_options_free(same);
     medley_dataset_free(others);
     medley_dataset_free(held);
     md_division_clear(&division);

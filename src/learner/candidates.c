@@ -84,14 +84,6 @@ static medley_status put_own_terms_last(md_problem *problem, medley_error *error
 static medley_status check_context(const md_problem *problem, medley_error *error)
 {
     const medley_options *options = problem->options;
-    const bool wants_context = options->order == 2 || options->bigram_ends ||
-                               options->bigram_scale != 1 || options->bigram == MD_BIGRAM_FIXED ||
-                               options->bigram == MD_BIGRAM_LEARNED;
-    if ((problem->task->about.takes & MD_TAKES_CONTEXT) == 0 && wants_context)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--bigram, --bigram-scale, --bigram-ends and --order are about sequences of "
-                       "labels, and --task %s has none; leave them out",
-                       problem->task->about.name);
     if (options->bigram == MD_BIGRAM_FIXED && problem->method->rule != NULL &&
         !problem->method->rule->own_terms)
         return md_fail(error, MEDLEY_USAGE,

@@ -63,16 +63,9 @@ static uint64_t mix_data(uint64_t key, const medley_dataset *data)
 
 uint64_t md_checkpoint_key(const md_problem *problem)
 {
-    medley_options options = *problem->options; /* borrows its texts */
-    options.threads = 0;
-    options.memory = 0;
-    options.epochs = 1;
-    options.epochs2 = 1;
-    options.calibrate = false;
-    options.checkpoint = NULL;
-    options.resume = false;
+    const medley_options *options = problem->options;
     md_text text = {0};
-    md_params_print(md_option_table, &options, &text);
+    md_params_describe(md_option_table, options, MD_ROLE_KEYLESS, 0, &text);
     uint64_t key = mix(0, text.data ? text.data : "", text.length);
     md_text_clear(&text);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
@@ -82,8 +75,8 @@ uint64_t md_checkpoint_key(const md_problem *problem)
                           problem->task->defaults.rate == NULL;
     /* where averaging starts and how long rates are tried depends on the number of epochs */
     const size_t by_epochs[] = {
-        options.average
-            ? (size_t)(options.average_from * (double)(problem->epochs - problem->first_epochs))
+        options->average
+            ? (size_t)(options->average_from * (double)(problem->epochs - problem->first_epochs))
             : 0,
         searched && problem->epochs < LONGEST_TRIAL ? problem->epochs : LONGEST_TRIAL};
     key = mix(key, by_epochs, sizeof by_epochs);

@@ -6,6 +6,68 @@
 
 enum { MOST_BATCH_ROWS = 5000 };
 
+/* ---- when batch methods suit ---- */
+
+/* The name of a spec without its options; false: it is no single spec. */
+static bool read_name(md_spec *spec, const char *text)
+{
+    return md_spec_parse(spec, text, NULL) == MEDLEY_OK;
+}
+
+static bool has_batch_loss(const char *loss)
+{
+    md_spec spec = {0};
+    const bool has = strcmp(loss, "auto") == 0 ||
+                     (read_name(&spec, loss) && md_margin_loss_find(spec.name) != NULL);
+    md_spec_clear(&spec);
+    return has;
+}
+
+/* Is the penalty a sum over kernels? uniform: also one that treats all of them alike. */
+static bool has_batch_penalty(const char *penalty, bool uniform)
+{
+    md_spec spec = {0};
+    const md_penalty_class *class = read_name(&spec, penalty) ? md_penalty_find(spec.name) : NULL;
+    md_spec_clear(&spec);
+    return strcmp(penalty, "auto") == 0 ||
+           (class != NULL && class->scalar != NULL && (uniform || !class->uniform));
+}
+
+/* Are there words or sparse rows, whose weights are better learnt one by one? */
+static bool has_many_features(const md_run *run)
+{
+    char *const *kernels = run->options->kernels;
+    bool many = run->train->token_columns > 0;
+    for (size_t t = 0; t < run->train->table_count; t++)
+        many = many || md_matrix_is_sparse(&run->train->tables[t].features);
+    for (size_t k = 0; kernels != NULL && kernels[k] != NULL; k++)
+        many =
+            many || strstr(kernels[k], "explicit") != NULL; /* maybe in braces: not expanded yet */
+    return many;
+}
+
+static bool suits(const md_method *method, const md_method *other, const md_run *run, bool uniform)
+{
+    const md_task *task = run->task;
+    return task->structure == NULL /* numbers, which no online method learns */ ||
+           (task->one_score && run->dev == NULL && run->train->rows <= MOST_BATCH_ROWS &&
+            !has_many_features(run) && has_batch_loss(run->options->loss) &&
+            has_batch_penalty(run->options->penalty, uniform) &&
+            !md_options_favour(run->options, other->about->takes, method->about->takes));
+}
+
+bool md_batch_suits(const md_method *method, const md_method *other, const md_run *run)
+{
+    return suits(method, other, run, true);
+}
+
+bool md_sparse_batch_suits(const md_method *method, const md_method *other, const md_run *run)
+{
+    return suits(method, other, run, false);
+}
+
+/* ---- the choice ---- */
+
 static const md_method *find_method(const char *name)
 {
     for (size_t i = 0; md_methods[i] != NULL; i++)
@@ -14,53 +76,25 @@ static const md_method *find_method(const char *name)
     return NULL;
 }
 
-/* Options that only an online method has a use for. */
-bool md_options_speak_of_online(const medley_options *o)
+static const md_method *better(const md_method *method, const md_method *other, const md_run *run)
 {
-    return o->epochs > 0 || strcmp(o->eta0, "auto") != 0 || o->schedule != MD_RATE_AUTO ||
-           o->average || strcmp(o->radius, "auto") != 0 || o->batch > 0 || o->prox_every > 0 ||
-           o->checkpoint != NULL || o->resume || o->block_scale != NULL;
-}
-
-/* Is the penalty a sum over kernels that has few of them, or is bounded to? l2 is one too, but as a
- * wish for all kernels it means the online learner where no method is named. */
-static bool is_separable(const char *penalty, bool named)
-{
-    return strcmp(penalty, "auto") == 0 || strncmp(penalty, "group-lasso", 11) == 0 ||
-           strncmp(penalty, "elastic(", 8) == 0 || strcmp(penalty, "elastic") == 0 ||
-           strncmp(penalty, "block", 5) == 0 || (named && strcmp(penalty, "l2") == 0);
-}
-
-/* Can the batch solver do what is asked for? */
-static bool suits_batch(const medley_options *options, const medley_dataset *train, bool named)
-{
-    const char *penalty = options->penalty;
-    const bool loss = strcmp(options->loss, "softmax-margin") != 0;
-    bool words = train->token_columns > 0;
-    for (size_t t = 0; t < train->table_count; t++)
-        words = words || md_matrix_is_sparse(&train->tables[t].features);
-    for (size_t k = 0; options->kernels != NULL && options->kernels[k] != NULL; k++)
-        words = words || strstr(options->kernels[k], "explicit") != NULL;
-    return loss && is_separable(penalty, named) && strchr(penalty, '+') == NULL && !words &&
-           train->rows <= MOST_BATCH_ROWS;
+    const bool suits_more =
+        other != NULL && other->suits != NULL && other->suits(other, method, run);
+    return suits_more ? other : method;
 }
 
 medley_status md_method_choose(const md_method **method, const medley_options *options,
                                const medley_dataset *train, const medley_dataset *dev,
                                medley_error *error)
 {
-    const char *name = options->method;
-    const bool named = strcmp(name, "auto") != 0;
-    const md_task *task = md_task_of(options, train);
-    const bool batch = task->structure == NULL ||
-                       (task->one_score && dev == NULL && !md_options_speak_of_online(options) &&
-                        options->template == NULL && suits_batch(options, train, named));
-    if (!named)
-        name = batch ? "spicy" : "spom";
-    *method = find_method(name);
-    if (*method == NULL)
-        return md_fail_unlisted("method", "methods", name, error);
-    if (batch && (*method)->batch_form != NULL)
-        *method = (*method)->batch_form;
+    const md_run run = {
+        .options = options, .train = train, .dev = dev, .task = md_task_of(options, train)};
+    const bool named = strcmp(options->method, "auto") != 0;
+    const md_method *chosen = named ? find_method(options->method) : md_methods[0];
+    if (chosen == NULL)
+        return md_fail_unlisted("method", "methods", options->method, error);
+    for (size_t i = 1; !named && md_methods[i] != NULL; i++)
+        chosen = better(chosen, md_methods[i], &run);
+    *method = better(chosen, chosen->batch_form, &run);
     return MEDLEY_OK;
 }

@@ -65,12 +65,6 @@ medley_status md_problem_find_penalty(md_problem *problem, medley_error *error)
     char own[48];
     const md_rule *rule = problem->method->rule;
     if (rule != NULL && rule->penalty != NULL) {
-        if (strcmp(name, "auto") != 0)
-            return md_fail(
-                error, MEDLEY_USAGE,
-                "--method %s has the penalty squared-block(q=P) with the P of --p; leave "
-                "out --penalty, or use --method spom",
-                problem->method->about->name);
         rule->penalty(own, sizeof own, problem->options);
         name = own;
     }

@@ -427,12 +427,10 @@ done:
 
 extern const md_method md_method_lp_beta;
 const md_method md_method_lp_beta = {
-    .about =
-        &(const md_about){
-            "lp-beta",
-            "baseline: SVMs of each kernel alone, then kernel weights by a linear program "
-            "(LP-beta)",
-            MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
+    .about = &(const md_about){.name = "lp-beta",
+                               .summary = "baseline: SVMs of each kernel alone, then kernel "
+                                          "weights by a linear program (LP-beta)",
+                               .takes = MD_BATCH_TAKES},
     .weights = ", that of its machine among those of all",
     .penalty = "group-lasso",
     .needs_kernels = true,

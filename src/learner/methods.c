@@ -172,9 +172,6 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
     md_division division = {0};
     const md_division_rule rule = {
         .sequences = problem->task->by_sequence, .by_label = true, .which = 5};
-    if (problem->options->checkpoint != NULL)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method best trains many models and has no --checkpoint");
     if (problem->bank.count > 1) {
         MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
         MEDLEY_TRY(search_best(&trained, &best, problem, &division, error));
@@ -210,23 +207,21 @@ extern const md_method md_method_batch_average, md_method_batch_best;
 #undef MD_RULE
 
 /* Both run spom on one kernel. */
-enum {
-    OF_SPOM =
-        MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS | MD_TAKES_RATES
-};
+enum { OF_SPOM = MD_LOOP_TAKES | MD_TAKES_PENALTY | MD_TAKES_EPOCHS | MD_TAKES_RATES };
 const md_method md_method_average = {
-    .about =
-        &(const md_about){"average", "baseline: one model on the mean of all kernels", OF_SPOM},
+    .about = &(const md_about){.name = "average",
+                               .summary = "baseline: one model on the mean of all kernels",
+                               .takes = OF_SPOM | MD_TAKES_CHECKPOINTS},
     .rule = &md_rule_spom,
     .needs_kernels = true,
     .fit = fit_average,
     .batch_form = &md_method_batch_average,
 };
 const md_method md_method_best = {
-    .about = &(const md_about){"best",
-                               "baseline: the single kernel that does best on a held-out "
-                               "fifth, retrained",
-                               OF_SPOM | MD_TAKES_BLOCKS},
+    .about = &(const md_about){.name = "best",
+                               .summary = "baseline: the single kernel that does best on a "
+                                          "held-out fifth, retrained",
+                               .takes = OF_SPOM | MD_TAKES_BLOCKS},
     .rule = &md_rule_spom,
     .fit = fit_best,
     .batch_form = &md_method_batch_best,

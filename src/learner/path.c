@@ -36,6 +36,10 @@ static medley_status check_lambdas(const medley_path_options *path, medley_error
     return MEDLEY_OK;
 }
 
+/* Models along a path are neither calibrated nor written down on the way. */
+static const md_about along_a_path = {
+    .name = "a path", .takes = ~(unsigned)(MD_TAKES_PROBABILITIES | MD_TAKES_CHECKPOINTS)};
+
 static medley_status check_path(const medley_path_options *path, const medley_options *options,
                                 const md_method *method, medley_error *error)
 {
@@ -55,13 +59,8 @@ static medley_status check_path(const medley_path_options *path, const medley_op
             "the first stage of --method %s, which is all that --epochs2 0 leaves, knows "
             "no lambda; give --epochs2 a number above 0",
             method->about->name);
-    if (options->calibrate)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "models along a path are not calibrated; leave out --calibrate");
-    if (options->checkpoint != NULL || options->resume)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "a path has no checkpoints; leave out --checkpoint and --resume");
-    return check_lambdas(path, error);
+    const medley_status status = md_check_options(options, NULL, NULL, &along_a_path, error);
+    return status == MEDLEY_OK ? check_lambdas(path, error) : status;
 }
 
 /* ---- a companion is the same for every model ---- */

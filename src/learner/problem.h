@@ -60,6 +60,10 @@ double md_default_C(const md_method *method, const md_task *task);
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error);
 
 /* ---- check_options.c: options that have no place here ---- */
+
+/* Against a task and a method (NULL: not known yet) and what else limits a run (NULL: nothing). */
+medley_status md_check_options(const medley_options *options, const md_task *task,
+                               const md_method *method, const md_about *place, medley_error *error);
 medley_status md_problem_check_options(const md_problem *problem, medley_error *error);
 /* The candidates are listed. */
 medley_status md_problem_check_scales(const md_problem *problem, medley_error *error);
@@ -136,10 +140,15 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
                                       const md_trained *trained, medley_error *error);
 
 /* ---- methods: one file and one line in methods.def; every rule of the online loop is one ---- */
+typedef struct md_run md_run;
+
 struct md_method {
     const md_about *about;
     const char *weights; /* of kernels, where they do not follow from norms (medley/options.h) */
     const md_rule *rule; /* of an online method, else NULL */
+
+    /* Is it the one to take in place of another, where the user leaves the choice? NULL: never. */
+    bool (*suits)(const md_method *method, const md_method *other, const md_run *run);
     const char *penalty; /* that "auto" means; NULL: group-lasso of batch methods, else mkl */
     bool labels_only;    /* of a batch method: does not predict numbers */
     bool needs_kernels;  /* works on kernel values, even of linear kernels */
@@ -167,13 +176,25 @@ medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_err
 
 extern const md_method *const md_methods[]; /* NULL-terminated */
 
+/* ---- choose_method.c ---- */
+
+/* What a method is chosen by. */
+struct md_run {
+    const medley_options *options;
+    const medley_dataset *train, *dev; /* dev may be NULL */
+    const md_task *task;
+};
+
+/* Can a batch method do what is asked for, and is nothing asked for that only the other can do? */
+bool md_batch_suits(const md_method *method, const md_method *other, const md_run *run);
+/* The same, and the penalty does not ask for all kernels alike: that means the online learner where
+ * no method is named. */
+bool md_sparse_batch_suits(const md_method *method, const md_method *other, const md_run *run);
+
 /* The method of the options; for "auto" the one that suits the data. */
 medley_status md_method_choose(const md_method **method, const medley_options *options,
                                const medley_dataset *train, const medley_dataset *dev,
                                medley_error *error);
-
-/* Is there an option that only an online method has a use for? */
-bool md_options_speak_of_online(const medley_options *options);
 
 /* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
 medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *name,

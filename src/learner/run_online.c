@@ -195,9 +195,6 @@ static medley_status resume(struct run *run, bool *resumed)
     const medley_options *options = run->problem->options;
     medley_error inner = {0};
     *resumed = false;
-    if (options->checkpoint == NULL && options->resume)
-        return md_fail(run->error, MEDLEY_USAGE,
-                       "--resume needs --checkpoint FILE: the file to go on from");
     if (options->checkpoint == NULL)
         return MEDLEY_OK;
     run->key = md_checkpoint_key(run->problem);

@@ -91,9 +91,6 @@ medley_status md_selection_make(md_selection *selection, const medley_options *o
     if (options->keep > 0 && options->blocks != NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "give --keep or --blocks: both say which blocks are used");
-    if ((options->keep > 0) != (options->from != NULL))
-        return md_fail(error, MEDLEY_USAGE,
-                       "--keep N and --from MODEL go together: the N best blocks of that model");
     if (options->blocks != NULL)
         MEDLEY_TRY(add_list(selection, options->blocks, error));
     if (options->from != NULL) {

@@ -366,10 +366,11 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
 
 extern const md_method md_method_spicy;
 const md_method md_method_spicy = {
-    .about =
-        &(const md_about){
-            "spicy", "the optimum with a certificate, for up to some thousands of rows and kernels",
-            MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE},
+    .about = &(const md_about){.name = "spicy",
+                               .summary = "the optimum with a certificate, for up to some "
+                                          "thousands of rows and kernels",
+                               .takes = MD_BATCH_TAKES},
+    .suits = md_sparse_batch_suits,
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,

@@ -7,14 +7,11 @@
 extern const md_method md_method_gauss_seidel, md_method_simplemkl;
 extern const md_method md_method_batch_average, md_method_batch_best;
 
-enum { OF_SPICY = MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE };
-
 const md_method md_method_gauss_seidel = {
-    .about =
-        &(const md_about){
-            "gauss-seidel",
-            "for comparison: as spicy, by turns between kernel weights and an SVM (lp-MKL)",
-            OF_SPICY},
+    .about = &(const md_about){.name = "gauss-seidel",
+                               .summary = "for comparison: as spicy, by turns between kernel "
+                                          "weights and an SVM (lp-MKL)",
+                               .takes = MD_BATCH_TAKES},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,
@@ -22,11 +19,10 @@ const md_method md_method_gauss_seidel = {
     .solve = md_batch_gauss_seidel,
 };
 const md_method md_method_simplemkl = {
-    .about =
-        &(const md_about){
-            "simplemkl",
-            "for comparison: as spicy, by reduced gradients on kernel weights (SimpleMKL)",
-            OF_SPICY},
+    .about = &(const md_about){.name = "simplemkl",
+                               .summary = "for comparison: as spicy, by reduced gradients on "
+                                          "kernel weights (SimpleMKL)",
+                               .takes = MD_BATCH_TAKES},
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,
@@ -34,7 +30,8 @@ const md_method md_method_simplemkl = {
     .solve = md_batch_simplemkl,
 };
 const md_method md_method_batch_average = {
-    .about = &(const md_about){"average", NULL, OF_SPICY},
+    .about = &(const md_about){.name = "average", .takes = MD_BATCH_TAKES},
+    .suits = md_batch_suits,
     .penalty = "l2",
     .needs_kernels = true,
     .batch = true,
@@ -43,7 +40,8 @@ const md_method md_method_batch_average = {
     .largest_C = md_batch_average_C,
 };
 const md_method md_method_batch_best = {
-    .about = &(const md_about){"best", NULL, OF_SPICY},
+    .about = &(const md_about){.name = "best", .takes = MD_BATCH_TAKES},
+    .suits = md_batch_suits,
     .needs_kernels = true,
     .batch = true,
     .fit = md_fit_batch,

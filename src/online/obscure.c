@@ -105,9 +105,10 @@ static md_bound bound(const md_online *online)
 }
 
 const md_rule md_rule_obscure = {
-    .about = {"obscure", "p-norm mirror descent in two stages, online and batch (OBSCURE)",
-              MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_STAGES | MD_TAKES_NORM |
-                  MD_TAKES_BLOCKS},
+    .about = {.name = "obscure",
+              .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
+              .takes =
+                  MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_STEPS | MD_TAKES_STAGES | MD_TAKES_NORM},
     .default_C = 1,
     .few_changes = true,
     .smaller = {"eta", "C"},

@@ -27,10 +27,10 @@ static md_bound bound(const md_online *online)
 }
 
 const md_rule md_rule_pegasos = {
-    .about = {"pegasos",
-              "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
-              MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS | MD_TAKES_NORM |
-                  MD_TAKES_BLOCKS},
+    .about = {.name = "pegasos",
+              .summary =
+                  "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
+              .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_EPOCHS | MD_TAKES_NORM},
     .default_C = 1,
     .few_changes = true,
     .smaller = {"C"},

@@ -129,9 +129,10 @@ static void take_round(md_online *online, md_round *round)
 }
 
 const md_rule md_rule_spom = {
-    .about = {"spom", "online proximal learning of all blocks together (SPOM)",
-              MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_EPOCHS |
-                  MD_TAKES_RATES | MD_TAKES_BLOCKS},
+    .about = {.name = "spom",
+              .summary = "online proximal learning of all blocks together (SPOM)",
+              .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_PENALTY | MD_TAKES_EPOCHS |
+                       MD_TAKES_RATES},
     .own_terms = true,
     .leaves_out_blocks = true,
     .smaller = {"eta0"},

@@ -294,7 +294,13 @@ static const char *value_text(const md_param *param, const void *state, char buf
     return "";
 }
 
-static bool is_default(const md_param *param, const char *value)
+bool md_param_has_value(const md_param *param, const void *state, const char *value)
+{
+    char buffer[32];
+    return param->type != MD_LIST && strcmp(value_text(param, state, buffer), value) == 0;
+}
+
+bool md_param_is_default(const md_param *param, const void *state)
 {
     union {
         double number;
@@ -303,14 +309,15 @@ static bool is_default(const md_param *param, const char *value)
         bool flag;
         int choice;
         char *text;
-        char **list;
-    } state = {0};
+    } fallback = {0};
     md_param table[] = {*param, {0}};
-    table[0].offset = 0;
     char buffer[32];
-    const bool same = md_params_defaults(table, &state, NULL) == MEDLEY_OK &&
-                      strcmp(value, value_text(table, &state, buffer)) == 0;
-    md_params_clear(table, &state);
+    if (param->type == MD_LIST)
+        return md_texts_count(*(char **const *)const_slot(param, state)) == 0;
+    table[0].offset = 0;
+    const bool same = md_params_defaults(table, &fallback, NULL) == MEDLEY_OK &&
+                      md_param_has_value(param, state, value_text(table, &fallback, buffer));
+    md_params_clear(table, &fallback);
     return same;
 }
 
@@ -319,10 +326,60 @@ void md_params_print(const md_param *table, const void *state, md_text *text)
     bool first = true;
     for (const md_param *p = table; p->name != NULL; p++) {
         char buffer[32];
-        const char *value = value_text(p, state, buffer);
-        if (p->type == MD_LIST || is_default(p, value))
+        if (p->type == MD_LIST || md_param_is_default(p, state))
             continue;
-        md_text_addf(text, "%s%s=%s", first ? "" : ",", p->name, value);
+        md_text_addf(text, "%s%s=%s", first ? "" : ",", p->name, value_text(p, state, buffer));
         first = false;
     }
+}
+
+void md_params_describe(const md_param *table, const void *state, unsigned mask, unsigned roles,
+                        md_text *text)
+{
+    for (const md_param *p = table; p->name != NULL; p++) {
+        char buffer[32];
+        if ((p->roles & mask) != roles || md_param_is_default(p, state))
+            continue;
+        char **const list = p->type == MD_LIST ? *(char **const *)const_slot(p, state) : NULL;
+        for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+            md_text_addf(text, "%s=%s\n", p->name, list[i]);
+        if (list == NULL)
+            md_text_addf(text, "%s=%s\n", p->name, value_text(p, state, buffer));
+    }
+}
+
+static medley_status copy_list(char ***copy, char *const *list, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; list != NULL && list[i] != NULL && status == MEDLEY_OK; i++)
+        status = md_texts_add(copy, list[i], error);
+    return status;
+}
+
+static medley_status copy_value(const md_param *param, void *copy, const void *state,
+                                medley_error *error)
+{
+    static const size_t sizes[] = {[MD_DOUBLE] = sizeof(double),
+                                   [MD_INT] = sizeof(long long),
+                                   [MD_SIZE] = sizeof(size_t),
+                                   [MD_FLAG] = sizeof(bool),
+                                   [MD_CHOICE] = sizeof(int)};
+    void *target = slot(param, copy);
+    const void *source = const_slot(param, state);
+    if (param->type == MD_LIST)
+        return copy_list(target, *(char *const *const *)source, error);
+    const char *text = param->type == MD_STRING ? *(char *const *)source : NULL;
+    if (param->type != MD_STRING)
+        memcpy(target, source, sizes[param->type]);
+    return text != NULL ? set_string(target, text, error) : MEDLEY_OK;
+}
+
+medley_status md_params_copy(const md_param *table, void *copy, const void *state,
+                             medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_params_clear(table, copy);
+    for (const md_param *p = table; p->name != NULL && status == MEDLEY_OK; p++)
+        status = copy_value(p, copy, state, error);
+    return status;
 }

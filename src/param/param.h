@@ -30,6 +30,13 @@ typedef struct md_param {
     const char *const *choices; /* MD_CHOICE: NULL-terminated names */
     const char *argument;       /* placeholder in help: "X", "FILE" */
     const char *help;           /* one sentence */
+
+    /* For the owner of the table; no function here but md_params_describe looks at them. */
+    unsigned concerns;   /* bits of those who have a use for it; 0: everybody */
+    unsigned roles;      /* bits */
+    const char *idle;    /* a value that asks for nothing and may be given to anybody */
+    const char *needs;   /* another option, without which this one means nothing */
+    const char *instead; /* what to do where it has no use; NULL: leave it out */
 } md_param;
 
 /* A table ends with a row whose name is NULL. */
@@ -45,6 +52,20 @@ medley_status md_params_set(const md_param *table, void *state, const char *what
 /* Appends "key=value,key=value" for the values that differ from their defaults. Lists are left out:
  * they have no form inside a spec. */
 void md_params_print(const md_param *table, const void *state, md_text *text);
+
+/* Appends a line "name=value" for every value that differs from its default, lists item by item, of
+ * the options whose roles, as far as they are in mask, are those given. */
+void md_params_describe(const md_param *table, const void *state, unsigned mask, unsigned roles,
+                        md_text *text);
+
+/* A list is the default if it is empty, and has no single value. */
+bool md_param_is_default(const md_param *param, const void *state);
+bool md_param_has_value(const md_param *param, const void *state, const char *value);
+
+/* Copies all values, strings and lists with what they hold. copy has values of its own, which are
+ * freed; after a failure it can be cleared as always. */
+medley_status md_params_copy(const md_param *table, void *copy, const void *state,
+                             medley_error *error);
 
 /* "there is no KIND 'x'; did you mean 'y'? known: a, b, c", from a NULL-terminated list. */
 medley_status md_fail_unknown(const char *kind, const char *name, const char *const *names,

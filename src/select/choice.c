@@ -11,11 +11,6 @@
 
 enum { MOST_VALUES = 1000, RANGE_DIGITS = 4 };
 
-/* Options that have one value whatever is in it: names with commas between them, files of this
- * run, and what changes nothing of the result. */
-static const char *const undivided[] = {"blocks", "from",   "checkpoint", "resume",
-                                        "tags",   "memory", "threads",    NULL};
-
 /* ---- ranges ---- */
 
 /* Is it the whole of text: NUMBER..NUMBER or NUMBER..NUMBER:COUNT? */
@@ -162,8 +157,7 @@ medley_status md_choice_values(char ***values, const medley_choice *choice, medl
     medley_status status = find_option(&param, choice->option, error);
     if (status < 0)
         return status;
-    const bool divided =
-        md_text_index(param->name, undivided) < 0 && !is_file(param, choice->values);
+    const bool divided = (param->roles & MD_ROLE_UNDIVIDED) == 0 && !is_file(param, choice->values);
     const char separator = strcmp(param->name, "kernel") == 0 ? '|' : ',';
     char **list = NULL;
     int depth = 0;

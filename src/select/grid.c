@@ -3,13 +3,12 @@
 #include "select/choice.h"
 
 #include "base/memory.h"
+#include "settings/about.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_TRIALS = 100000 };
-
-static const char *const strengths[] = {"lambda", "C", "spicy-C", NULL};
 
 void md_grid_clear(md_grid *grid)
 {
@@ -76,58 +75,20 @@ const char *md_grid_value(const md_grid *grid, size_t trial, size_t option)
 bool md_grid_same_but_strength(const md_grid *grid, size_t a, size_t b)
 {
     for (size_t o = 0; o < grid->option_count; o++)
-        if (md_text_index(grid->options[o], strengths) < 0 &&
-            place_of(grid, a, o) != place_of(grid, b, o))
+        if (place_of(grid, a, o) != place_of(grid, b, o) &&
+            md_params_find(md_option_table, grid->options[o])->concerns != MD_TAKES_STRENGTH)
             return false;
     return true;
 }
 
 /* ---- options ---- */
 
-static medley_status copy_list(char ***copy, char *const *list, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    *copy = NULL;
-    for (size_t i = 0; list != NULL && list[i] != NULL && status == MEDLEY_OK; i++)
-        status = md_texts_add(copy, list[i], error);
-    return status;
-}
-
-/* Texts and lists belong to their struct; everything else is copied with it. */
-static medley_status copy_options(medley_options *copy, const medley_options *options,
-                                  medley_error *error)
-{
-    md_params_clear(md_option_table, copy);
-    *copy = *options;
-    medley_status status = MEDLEY_OK;
-    for (const md_param *p = md_option_table; p->name != NULL; p++) {
-        char *to = (char *)copy + p->offset;
-        const char *from = (const char *)options + p->offset;
-        if (p->type == MD_LIST) {
-            char ***target = (char ***)(void *)to; /* emptied even after a failure */
-            *target = NULL;
-            if (status == MEDLEY_OK)
-                status = copy_list(target, *(char *const *const *)(const void *)from, error);
-        } else if (p->type == MD_STRING) {
-            char **target = (char **)(void *)to;
-            const char *text = *(char *const *)(const void *)from;
-            *target = NULL;
-            if (status == MEDLEY_OK && text != NULL &&
-                (*target = md_copy_text(text, strlen(text))) == NULL)
-                status = md_fail_memory(error, strlen(text));
-        }
-    }
-    return status;
-}
-
 medley_status md_options_with(medley_options **result, const medley_options *options,
                               const char *const *names, const char *const *values, size_t count,
                               medley_error *error)
 {
     medley_options *copy = NULL;
-    medley_status status = medley_options_create(&copy, error);
-    if (status == MEDLEY_OK && options != NULL)
-        status = copy_options(copy, options, error);
+    medley_status status = md_options_copy(&copy, options, error);
     for (size_t i = 0; i < count && status == MEDLEY_OK; i++)
         status = medley_options_set(copy, names[i], values[i], error);
     if (status < 0)

@@ -9,41 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static medley_status set_text(char **target, const char *text, medley_error *error)
-{
-    char *copy = text ? md_copy_text(text, strlen(text)) : NULL;
-    if (text != NULL && copy == NULL)
-        return md_fail_memory(error, strlen(text));
-    free(*target);
-    *target = copy;
-    return MEDLEY_OK;
-}
-
 medley_status md_share_adapt(const md_share *share, medley_options *options,
                              const md_method *method, size_t threads, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     options->threads = (long long)threads;
-    options->resume = false;
     if (options->memory > 0 && share->budget > 0) /* defaults mean more than a number */
         options->memory = share->budget;
-    MEDLEY_TRY(set_text(&options->checkpoint, NULL, error));
+    MEDLEY_TRY(md_options_reset(options, MD_TAKES_CHECKPOINTS, error));
     if (strcmp(options->method, "auto") == 0) /* a fold has fewer rows, and may suit another */
-        MEDLEY_TRY(set_text(&options->method, method->about->name, error));
+        MEDLEY_TRY(medley_options_set(options, "method", method->about->name, error));
     if (!share->replaces)
         goto done;
+    if (share->weights == NULL) {
+        status = md_options_reset(options, MD_TAKES_KERNELS, error);
+        goto done;
+    }
     md_texts_free(options->kernels);
     md_texts_free(options->kernel_files);
     options->kernels = NULL;
     options->kernel_files = NULL;
     options->normalize = MD_NORM_NONE; /* each kernel says its own */
-    for (size_t k = 0; share->weights != NULL && share->weights[k] != NULL; k++)
+    for (size_t k = 0; share->weights[k] != NULL; k++)
         MEDLEY_TRY(md_texts_add(&options->kernels, share->weights[k], error));
-    if (share->weights != NULL)
-        goto done;
-    md_texts_free(options->scale);
-    options->scale = NULL;
-    MEDLEY_TRY(set_text(&options->views, "auto", error));
 done:
     return status;
 }

@@ -145,24 +145,11 @@ static void clear_group(md_group *group)
 
 /* ---- all of them ---- */
 
-static void add_list(md_text *text, char *const *list)
-{
-    for (size_t i = 0; list != NULL && list[i] != NULL; i++)
-        md_text_addf(text, "%s\n", list[i]);
-    md_text_addf(text, "|");
-}
-
 static medley_status describe_kernels(md_attempt *attempt, medley_error *error)
 {
-    const medley_options *o = attempt->options;
     md_text text = {0};
-    add_list(&text, o->kernels);
-    add_list(&text, o->kernel_files);
-    add_list(&text, o->scale);
-    md_text_addf(&text, "%s|%d|%lld|%s|%s|%lld|%d|%s|%d%d", o->views, o->normalize, o->seed,
-                 o->blocks ? o->blocks : "", o->from ? o->from : "", o->keep, o->task,
-                 o->template ? o->template : "", attempt->method->needs_kernels,
-                 attempt->method->batch);
+    md_text_addf(&text, "%d%d\n", attempt->method->needs_kernels, attempt->method->batch);
+    md_params_describe(md_option_table, attempt->options, MD_ROLE_KERNELS, MD_ROLE_KERNELS, &text);
     if (text.failed) {
         md_text_clear(&text);
         return md_fail_memory(error, 256);

@@ -22,11 +22,6 @@ typedef enum md_bigram {
     MD_BIGRAM_NONE
 } md_bigram;
 
-/* Defaults that others look at: who has not said otherwise. */
-#define MD_DEFAULT_P       1.25
-#define MD_DEFAULT_EPOCHS1 3
-#define MD_DEFAULT_EPOCHS2 30
-
 struct medley_options {
     int task; /* 0: auto; else its place in md_task_names */
     int storage;
@@ -69,9 +64,23 @@ struct medley_options {
     size_t memory;
 };
 
-extern const md_param md_option_table[];
+/* What md_param.roles says of an option. */
+typedef enum md_role {
+    MD_ROLE_KEYLESS = 1 << 0,  /* may differ between a run and the one that resumes it */
+    MD_ROLE_KERNELS = 1 << 1,  /* has a say in which kernel values there are */
+    MD_ROLE_UNDIVIDED = 1 << 2 /* is one value for tune, whatever commas are in it */
+} md_role;
+
+extern const md_param md_option_table[]; /* concerns: of md_takes (about.h) */
 
 extern const char *const md_task_names[]; /* "auto", then those of tasks.def (task/tasks.c) */
+
+/* options: NULL: defaults. */
+medley_status md_options_copy(medley_options **copy, const medley_options *options,
+                              medley_error *error);
+
+/* Back to the defaults of all options that concern one of these (about.h). */
+medley_status md_options_reset(medley_options *options, unsigned concerns, medley_error *error);
 
 /* kernel_specs.c: all kernel specs: those given one by one and those in files. *specs is NULL if
  * there are none; the caller frees it with md_texts_free. */

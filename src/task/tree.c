@@ -115,11 +115,13 @@ static const int32_t *heads_of(const medley_prediction *prediction)
 }
 
 static const char *const measures[] = {"las", "uas", "accuracy", "exact-match", NULL};
+static const md_held held[] = {{"template", "arc-507"}, {0}};
 
 const md_task md_task_tree = {
     .about = {.name = "tree",
               .summary = "a dependency tree for each sentence, and the relations of its arcs",
-              .takes = MD_TAKES_ARCS},
+              .takes = MD_TAKES_ARCS,
+              .holds = held},
     /* There are hundreds of templates, and each of them gets some step in every round: only the end
      * of an epoch tells those that nothing needs from the others. Sentences of a round share what
      * they look up of tables. */

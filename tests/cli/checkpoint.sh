@@ -108,6 +108,7 @@ refuse() { # refuse CODE PATTERN NAME ARGUMENTS...
 again=(--checkpoint good.checkpoint --resume)
 refuse 2 '--checkpoint FILE' "--resume without --checkpoint" --resume train.txt
 refuse 2 'other data or options' "another C" "${again[@]}" --C 3 train.txt
+refuse 2 'other data or options' "blocks of another scale" "${again[@]}" --block-scale 'U*=2' train.txt
 refuse 2 'other data or options' "other data" "${again[@]}" dev.txt
 refuse 2 'other data or options' "held-out data where there were none" "${again[@]}" --dev dev.txt train.txt
 head -c 1000 good.checkpoint >cut.checkpoint
@@ -118,6 +119,16 @@ refuse 3 'train.txt: .*not a checkpoint' "a file that is no checkpoint" --checkp
 (cat good.checkpoint && echo more) >cut.checkpoint
 refuse 3 'cut.checkpoint: .*damaged' "a checkpoint with something behind it" --checkpoint cut.checkpoint \
     --resume train.txt
+rows=("${kernels[@]}" --scale standard --quiet)
+"$MEDLEY" train --model m.medley --epochs 1 --checkpoint rows.checkpoint "${rows[@]}" words.data >/dev/null
+for others in '--scale minmax' '--block-scale rbf*=2' '--kernel bias' '--views all+grid:2x2' '--normalize trace'; do
+    # shellcheck disable=SC2086
+    expect_exit 2 "$others is refused" "$MEDLEY" train --model bad.medley --epochs 2 --checkpoint rows.checkpoint \
+        --resume "${rows[@]}" $others words.data
+    expect_text "$others: says why" 'other data or options' "$err"
+done
+expect_exit 0 "other --threads and --memory go on" "$MEDLEY" train --model more.medley --epochs 2 \
+    --checkpoint rows.checkpoint --resume "${rows[@]}" --threads 1 --memory 3G words.data
 size=$(wc -c <good.checkpoint)
 for place in 9 17 26 34 42 100 $((size / 2)) $((size - 3)); do # the head, the counts, weights, the sum
     cp good.checkpoint bad.checkpoint

@@ -118,16 +118,16 @@ refuse() { # refuse PATTERN ARGUMENTS...
     expect_text "refuses $*: says why" "$pattern" "$err"
     check "refuses $*: one line, no model" test "$(wc -l <"$err")$(ls bad.medley 2>/dev/null)" = 1
 }
-refuse 'squared-block.*leave out --penalty' --method obscure --penalty l2
-refuse 'squared-block.*leave out --penalty' --method pegasos --penalty mkl
-refuse '--eta0, --schedule and --radius have no place' --method obscure --eta0 1
-refuse '--eta0, --schedule and --radius have no place' --method obscure --schedule sqrt
-refuse '--eta0, --schedule and --radius have no place' --method pegasos --radius 3
-refuse '--epochs1 and --epochs2 in place of --epochs' --method obscure --epochs 5
+refuse 'penalty has no place in --method obscure; .*squared-block' --method obscure --penalty l2
+refuse 'penalty has no place in --method pegasos; .*squared-block' --method pegasos --penalty mkl
+refuse '--eta0 is about methods spom, average and best' --method obscure --eta0 1
+refuse '--schedule .*has no place in --method obscure' --method obscure --schedule sqrt
+refuse '--radius .*has no place in --method pegasos' --method pegasos --radius 3
+refuse '--epochs .*obscure has --epochs1 and --epochs2' --method obscure --epochs 5
 refuse 'learns nothing' --method obscure --epochs1 0 --epochs2 0
-refuse '--p is the norm of methods obscure and pegasos' --method spom --p 1.5
-refuse '--eta, --epochs1 and --epochs2 are about --method obscure' --method spom --epochs1 5
-refuse '--eta, --epochs1 and --epochs2 are about --method obscure' --method pegasos --eta 1
+refuse '--p is about methods obscure and pegasos' --method spom --p 1.5
+refuse '--epochs1 is about method obscure' --method spom --epochs1 5
+refuse '--eta is about method obscure' --method pegasos --eta 1
 for p in 1 0.5 2.5 -1; do
     refuse 'out of range' --method obscure --p $p
 done

@@ -41,12 +41,12 @@ near() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; exit !(d <= t && 
 
 # what belongs to online learning, and what online learning has no use for
 refuse 2 "leave out 'explicit'" "a kernel with explicit weights" --kernel 'linear(explicit)' good.csv
-refuse 2 "online learning" "--epochs" --epochs 5 good.csv
+refuse 2 "epochs is about methods spom.* no place in --method spicy" "--epochs" --epochs 5 good.csv
 refuse 2 "online learning" "--dev" --dev good.csv good.csv
-refuse 2 "online learning" "--checkpoint" --checkpoint c.bin good.csv
+refuse 2 "checkpoint is about methods spom.* no place in --method spicy" "--checkpoint" --checkpoint c.bin good.csv
 expect_exit 2 "--gap without a certificate is refused" \
     "$MEDLEY" train --model m.medley --method spom --gap 1e-3 --quiet good.csv
-expect_text "--gap: says for which methods" "methods with a certificate" "$err"
+expect_text "--gap: says for which methods" "about methods spicy, gauss-seidel, simplemkl, svm and lp-beta" "$err"
 
 # a label that no training row has is no obstacle: its output is a constant
 "$MEDLEY" generate waveform --rows 60 --output all.csv

@@ -16,7 +16,7 @@ static md_online_settings settings_of(const md_rule *rule, uint64_t seed, size_t
     return (md_online_settings){
         .rule = rule,
         .rates = {.eta0 = 0.3, .schedule = MD_RATE_SQRT, .radius = NAN, .prox_every = 2},
-        .dual = {.p = MD_DEFAULT_P, .eta = NAN},
+        .dual = {.p = 1.25, .eta = NAN},
         .lambda = 0.01,
         .average = true,
         .batch = 4,

@@ -448,7 +448,8 @@ static void what_cannot_be_calibrated_is_refused(void **state)
     (void)state;
     medley_error error = {0};
     refuse(make_data("ringnorm", 30, 1), "task=regression calibrate=yes", MEDLEY_USAGE,
-           "--task regression has none; leave out --calibrate");
+           "--calibrate is about tasks binary, multiclass and chain and has no place in --task "
+           "regression");
     medley_dataset *rows = make_data("ringnorm", 30, 1);
     rows->sequence_count = 1;
     rows->sequence_start = calloc(2, sizeof *rows->sequence_start);
@@ -460,8 +461,8 @@ static void what_cannot_be_calibrated_is_refused(void **state)
     medley_options *options = make_options("method=spicy calibrate=yes");
     const medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
     assert_int_equal(medley_fit_path(train, options, &path, NULL, NULL, NULL, &error),
-                     MEDLEY_NOT_SUPPORTED);
-    assert_non_null(strstr(error.message, "along a path are not calibrated"));
+                     MEDLEY_USAGE);
+    assert_non_null(strstr(error.message, "has no place in a path"));
     medley_options_free(options);
     medley_dataset_free(train);
 }

@@ -30,20 +30,20 @@ static const char *const orders[] = {"first", "second", NULL};
 
 #define AT(field) offsetof(struct options, field)
 static const md_param table[] = {
-    {"rate", MD_DOUBLE, AT(rate), "0.50", DBL_MIN, INFINITY, NULL, "X", "Step size."},
-    {"width", MD_DOUBLE, AT(width), "", 0, 10, NULL, "X", "Width; measured if not given."},
-    {"offset", MD_DOUBLE, AT(offset), "1", -INFINITY, 5, NULL, "X", "Added to products."},
-    {"degree", MD_INT, AT(degree), "2", 1, 100, NULL, "N", "Degree."},
-    {"rounds", MD_INT, AT(rounds), "", 0, 0, NULL, "N", "Rounds, any number."},
-    {"memory", MD_SIZE, AT(memory), "2G", 0, 0, NULL, "SIZE", "Memory."},
-    {"budget", MD_SIZE, AT(budget), "", 0, 0, NULL, "SIZE", "Memory if given."},
-    {"average", MD_FLAG, AT(average), "true", 0, 0, NULL, NULL, "Average."},
-    {"verbose", MD_FLAG, AT(verbose), "", 0, 0, NULL, NULL, "Say more."},
-    {"norm", MD_CHOICE, AT(norm), "diag", 0, 0, norms, "NAME", "Normalisation."},
-    {"order", MD_CHOICE, AT(order), "", 0, 0, orders, "NAME", "Order."},
-    {"name", MD_STRING, AT(name), "anon", 0, 0, NULL, "NAME", "Name."},
-    {"title", MD_STRING, AT(title), "", 0, 0, NULL, "TEXT", "Title."},
-    {"views", MD_LIST, AT(views), "", 0, 0, NULL, "NAME", "Views."},
+    {"rate", MD_DOUBLE, AT(rate), "0.50", DBL_MIN, INFINITY, NULL, "X", .help = "Step size."},
+    {"width", MD_DOUBLE, AT(width), "", 0, 10, NULL, "X", .help = "Width; measured if not given."},
+    {"offset", MD_DOUBLE, AT(offset), "1", -INFINITY, 5, NULL, "X", .help = "Added to products."},
+    {"degree", MD_INT, AT(degree), "2", 1, 100, NULL, "N", .help = "Degree."},
+    {"rounds", MD_INT, AT(rounds), "", 0, 0, NULL, "N", .help = "Rounds, any number."},
+    {"memory", MD_SIZE, AT(memory), "2G", 0, 0, NULL, "SIZE", .help = "Memory."},
+    {"budget", MD_SIZE, AT(budget), "", 0, 0, NULL, "SIZE", .help = "Memory if given."},
+    {"average", MD_FLAG, AT(average), "true", 0, 0, NULL, NULL, .help = "Average."},
+    {"verbose", MD_FLAG, AT(verbose), "", 0, 0, NULL, NULL, .help = "Say more."},
+    {"norm", MD_CHOICE, AT(norm), "diag", 0, 0, norms, "NAME", .help = "Normalisation."},
+    {"order", MD_CHOICE, AT(order), "", 0, 0, orders, "NAME", .help = "Order."},
+    {"name", MD_STRING, AT(name), "anon", 0, 0, NULL, "NAME", .help = "Name.", .roles = 1},
+    {"title", MD_STRING, AT(title), "", 0, 0, NULL, "TEXT", .help = "Title."},
+    {"views", MD_LIST, AT(views), "", 0, 0, NULL, "NAME", .help = "Views.", .roles = 3},
     {0},
 };
 
@@ -189,7 +189,7 @@ static void a_missing_error_is_no_reason_to_crash(void **state)
 static void a_wrong_default_is_told(void **state)
 {
     static const md_param wrong[] = {
-        {"degree", MD_INT, AT(degree), "two", 0, 0, NULL, "N", "Degree."}, {0}};
+        {"degree", MD_INT, AT(degree), "two", 0, 0, NULL, "N", .help = "Degree."}, {0}};
     medley_error error = {0};
     assert_int_equal(md_params_defaults(wrong, *state, &error), MEDLEY_USAGE);
     assert_non_null(strstr(error.message, "degree"));
@@ -219,6 +219,61 @@ static void values_at_their_defaults_are_not_printed(void **state)
     md_params_print(table, *state, &text);
     assert_string_equal(text.data, "width=0.1,average=no,norm=none");
     md_text_clear(&text);
+}
+
+static void descriptions_have_lists_and_go_by_roles(void **state)
+{
+    md_text text = {0};
+    set(*state, "rate", "2");
+    set(*state, "name", "one");
+    set(*state, "views", "left");
+    set(*state, "views", "right");
+    md_params_describe(table, *state, 1, 1, &text);
+    assert_string_equal(text.data, "name=one\nviews=left\nviews=right\n");
+    md_text_clear(&text);
+    md_params_describe(table, *state, 2, 0, &text);
+    assert_string_equal(text.data, "rate=2\nname=one\n");
+    md_text_clear(&text);
+}
+
+static void a_value_is_known_from_its_default(void **state)
+{
+    for (const md_param *p = table; p->name != NULL; p++)
+        assert_true(md_param_is_default(p, *state));
+    set(*state, "views", "left");
+    set(*state, "norm", "trace");
+    set(*state, "rate", "0.5");
+    for (const md_param *p = table; p->name != NULL; p++)
+        assert_int_equal(md_param_is_default(p, *state),
+                         strcmp(p->name, "views") != 0 && strcmp(p->name, "norm") != 0);
+    assert_true(md_param_has_value(md_params_find(table, "norm"), *state, "trace"));
+    assert_true(md_param_has_value(md_params_find(table, "rate"), *state, "0.5"));
+    assert_false(md_param_has_value(md_params_find(table, "rate"), *state, "1"));
+    assert_false(md_param_has_value(md_params_find(table, "views"), *state, "left"));
+}
+
+static void copies_are_the_same_and_apart(void **state)
+{
+    struct options copy = {0};
+    md_text texts[2] = {{0}};
+    assert_int_equal(md_params_defaults(table, &copy, NULL), MEDLEY_OK);
+    assert_int_equal(md_params_set(table, &copy, NULL, "views", "gone", NULL), MEDLEY_OK);
+    set(*state, "width", "3");
+    set(*state, "rounds", "-7");
+    set(*state, "budget", "3k");
+    set(*state, "verbose", "yes");
+    set(*state, "order", "second");
+    set(*state, "title", "text");
+    set(*state, "views", "left");
+    set(*state, "views", "right");
+    assert_int_equal(md_params_copy(table, &copy, *state, NULL), MEDLEY_OK);
+    md_params_describe(table, *state, 0, 0, &texts[0]);
+    md_params_clear(table, *state);
+    md_params_describe(table, &copy, 0, 0, &texts[1]);
+    assert_string_equal(texts[0].data, texts[1].data);
+    md_params_clear(table, &copy);
+    md_text_clear(&texts[0]);
+    md_text_clear(&texts[1]);
 }
 
 static void set_at_random(struct options *options, md_random *random)
@@ -347,6 +402,9 @@ int main(void)
         WITH_DEFAULTS(a_wrong_default_is_told),
         WITH_DEFAULTS(clearing_twice_is_harmless),
         WITH_DEFAULTS(values_at_their_defaults_are_not_printed),
+        WITH_DEFAULTS(descriptions_have_lists_and_go_by_roles),
+        WITH_DEFAULTS(a_value_is_known_from_its_default),
+        WITH_DEFAULTS(copies_are_the_same_and_apart),
         WITH_DEFAULTS(a_number_in_front_belongs_to_the_first_option),
         WITH_DEFAULTS(bare_numbers_elsewhere_are_refused),
         cmocka_unit_test(printed_options_read_back_the_same),
