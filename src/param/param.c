@@ -308,17 +308,16 @@ bool md_param_is_default(const md_param *param, const void *state)
         size_t size;
         bool flag;
         int choice;
-        char *text;
     } fallback = {0};
     md_param table[] = {*param, {0}};
     char buffer[32];
     if (param->type == MD_LIST)
         return md_texts_count(*(char **const *)const_slot(param, state)) == 0;
+    if (param->type == MD_STRING)
+        return md_param_has_value(param, state, param->fallback);
     table[0].offset = 0;
-    const bool same = md_params_defaults(table, &fallback, NULL) == MEDLEY_OK &&
-                      md_param_has_value(param, state, value_text(table, &fallback, buffer));
-    md_params_clear(table, &fallback);
-    return same;
+    return md_params_defaults(table, &fallback, NULL) == MEDLEY_OK &&
+           md_param_has_value(param, state, value_text(table, &fallback, buffer));
 }
 
 void md_params_print(const md_param *table, const void *state, md_text *text)

@@ -60,8 +60,9 @@ typedef struct md_party {
     md_about about;                 /* the one of this run; without a name: left open */
 } md_party;
 
-/* Refuses the first option that differs from its default, concerns somebody and is taken by nobody
- * of this run; and the first that is given without the one it needs. */
+/* One of the parties has a name at least. Refuses the first option that differs from its default,
+ * concerns somebody and is taken by nobody of this run; and the first that is given without the one
+ * it needs. */
 medley_status md_options_check(const medley_options *options, const md_party *parties, size_t count,
                                medley_error *error);
 

@@ -74,12 +74,13 @@ static void add_takers(md_text *text, const md_party *party, unsigned concerns)
 static medley_status refuse(const struct run *run, const md_param *param, medley_error *error)
 {
     md_text text = {0};
-    const md_party *where = &run->parties[run->count - 1];
+    const md_party *where = NULL;
     for (size_t i = 0; i < run->count; i++) {
         size_t all;
         const md_party *party = &run->parties[i];
         add_takers(&text, party, param->concerns);
-        if (party->about.name != NULL && count_takers(party, param->concerns, &all) > 0)
+        if (party->about.name != NULL && (where == NULL || party->list == NULL ||
+                                          count_takers(party, param->concerns, &all) > 0))
             where = party;
     }
     md_text_addf(&text, "has no place in ");
@@ -90,8 +91,9 @@ static medley_status refuse(const struct run *run, const md_param *param, medley
                  param->instead ? "" : param->name);
     if (held_value(run, param->name) != NULL)
         md_text_addf(&text, ", or say %s", held_value(run, param->name));
-    const medley_status status = md_fail(error, MEDLEY_USAGE, "--%s %s", param->name,
-                                         text.data ? text.data : "has no place");
+    const medley_status status =
+        text.failed ? md_fail_memory(error, text.length)
+                    : md_fail(error, MEDLEY_USAGE, "--%s %s", param->name, text.data);
     md_text_clear(&text);
     return status;
 }
