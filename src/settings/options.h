@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of a training run as a struct; the table behind it is in options.c. */
+/* The options of a training run: a struct and a table, both made of the rows of options.def. */
 #ifndef MD_OPTIONS_H
 #define MD_OPTIONS_H
 
@@ -22,46 +22,19 @@ typedef enum md_bigram {
     MD_BIGRAM_NONE
 } md_bigram;
 
+/* C types of the kinds of values. Strings may be NULL: none. Numbers: NaN and 0 as the help says. */
+#define MD_VALUE_DOUBLE double
+#define MD_VALUE_INT    long long
+#define MD_VALUE_SIZE   size_t
+#define MD_VALUE_FLAG   bool
+#define MD_VALUE_CHOICE int
+#define MD_VALUE_STRING char *
+#define MD_VALUE_LIST   char **
+
 struct medley_options {
-    int task; /* 0: auto; else its place in md_task_names */
-    int storage;
-    char *method, *loss, *penalty;
-    double lambda, C, spicy_C; /* NaN: not given */
-    double gap, ridge;
-    long long max_iterations;
-    long long epochs; /* 0: auto */
-    char *eta0;       /* a number or "auto" */
-    int schedule;
-    bool average;
-    double average_from; /* share of the epochs */
-    char *radius;        /* "auto", "none" or a number */
-    double p;
-    char *eta; /* a number or "auto" */
-    long long epochs1, epochs2;
-    long long patience;
-    long long batch, prox_every; /* 0: auto */
-    int bigram;
-    double bigram_scale;
-    bool bigram_ends;
-    char **block_scale; /* "NAME=X" */
-    long long order;
-    char *template; /* file or name of a built-in set; NULL: none */
-    long long min_count, hash_bits;
-    int roots;
-    bool projective, unlabelled;
-    char *tags;          /* column; NULL: UPOS */
-    char *from, *blocks; /* NULL: none */
-    long long keep;      /* 0: all */
-    char *checkpoint;    /* NULL: none */
-    bool resume;
-    bool calibrate;
-    char **kernels;      /* specs */
-    char **kernel_files; /* files of specs */
-    char *views;
-    char **scale;
-    int normalize;
-    long long seed, threads;
-    size_t memory;
+#define MD_OPTION(variable, kind, ...) MD_VALUE_##kind variable;
+#include "settings/options.def"
+#undef MD_OPTION
 };
 
 /* What md_param.roles says of an option. */

@@ -59,7 +59,7 @@ static const char *const measures[] = {"rmse", NULL};
 const md_task md_task_regression = {
     .about = {.name = "regression",
               .summary = "a number for each row",
-              .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS},
+              .takes = MD_TAKES_KERNELS},
     .defaults = {.loss = "squared"},
     .one_score = true,
     .measures = measures,
