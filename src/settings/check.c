@@ -44,12 +44,19 @@ static bool is_taken(const struct run *run, const md_param *param)
 
 /* ---- the sentence ---- */
 
+/* A method may have two forms of one name, and only the other form take the option. */
+static bool is_other_taker(const md_party *party, const md_about *about, unsigned concerns)
+{
+    const char *name = party->about.name;
+    return (about->takes & concerns) != 0 && (name == NULL || strcmp(about->name, name) != 0);
+}
+
 static size_t count_takers(const md_party *party, unsigned concerns, size_t *all)
 {
     size_t takers = 0;
     *all = 0;
     for (md_about about; party->list && (about = party->list(*all)).name != NULL; ++*all)
-        takers += (about.takes & concerns) != 0;
+        takers += is_other_taker(party, &about, concerns);
     return takers;
 }
 
@@ -64,7 +71,7 @@ static void add_takers(md_text *text, const md_party *party, unsigned concerns)
     size_t named = 0;
     for (size_t i = 0; i < all; i++) {
         const md_about about = party->list(i);
-        if ((about.takes & concerns) == 0)
+        if (!is_other_taker(party, &about, concerns))
             continue;
         named++;
         md_text_addf(text, "%s%s", about.name, named + 1 >= takers ? " and " : ", ");
@@ -74,12 +81,12 @@ static void add_takers(md_text *text, const md_party *party, unsigned concerns)
 static medley_status refuse(const struct run *run, const md_param *param, medley_error *error)
 {
     md_text text = {0};
-    const md_party *where = NULL;
+    const md_party *where = run->parties;
     for (size_t i = 0; i < run->count; i++) {
         size_t all;
         const md_party *party = &run->parties[i];
         add_takers(&text, party, param->concerns);
-        if (party->about.name != NULL && (where == NULL || party->list == NULL ||
+        if (party->about.name != NULL && (where->about.name == NULL || party->list == NULL ||
                                           count_takers(party, param->concerns, &all) > 0))
             where = party;
     }
