@@ -22,7 +22,8 @@ typedef enum md_bigram {
     MD_BIGRAM_NONE
 } md_bigram;
 
-/* C types of the kinds of values. Strings may be NULL: none. Numbers: NaN and 0 as the help says. */
+/* C types of the kinds of values. Strings may be NULL: none. Numbers: NaN and 0 as the help says.
+ */
 #define MD_VALUE_DOUBLE double
 #define MD_VALUE_INT    long long
 #define MD_VALUE_SIZE   size_t
