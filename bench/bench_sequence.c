@@ -204,7 +204,7 @@ static void train(struct figures *figures, const medley_dataset *data, medley_mo
     stop_if(md_run_online(&problem, &(md_run_plan){.stage = "training"}, &trained, &error) < 0,
             &error);
     const double row = (double)data->rows * sizeof(float);
-    figures->kernels = least(figures->kernels, problem.seconds_kernels);
+    figures->kernels = least(figures->kernels, problem.progress.seconds_kernels);
     figures->epochs = least(figures->epochs, trained.epochs[trained.epoch_count - 1].seconds);
     figures->kernel_row_bytes = (double)counted_rows * row;
     figures->score_row_bytes = 2 * (double)counted_parts * row;

@@ -294,7 +294,7 @@ static medley_status tell_story(md_builder *b)
     model->task = problem->task;
     summary->task = model->task->about.name;
     model->method = copy_of(problem->method->about->name);
-    model->loss = copy_of(problem->loss_name ? problem->loss_name : problem->loss->name);
+    model->loss = copy_of(problem->loss);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
     if (!model->method || !model->loss || !model->penalty)
         return md_fail_memory(b->error, 64);
@@ -313,8 +313,9 @@ static medley_status tell_story(md_builder *b)
     summary->updates = trained->updates;
     summary->radius = trained->radius;
     summary->bound = trained->bound;
-    summary->seconds_kernels = problem->seconds_kernels;
-    summary->seconds_train = md_clock_seconds() - problem->began - problem->seconds_kernels;
+    summary->seconds_kernels = problem->progress.seconds_kernels;
+    summary->seconds_train =
+        md_clock_seconds() - problem->progress.began - problem->progress.seconds_kernels;
     summary->peak_rss_mb = md_peak_rss_mb();
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;

@@ -46,7 +46,7 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
     const medley_dataset *train = problem->train;
     if (!problem->options->calibrate)
         return MEDLEY_OK;
-    if (problem->method->batch && train->sequence_count > 0)
+    if (problem->method->kind->batch && train->sequence_count > 0)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s calibrates rows that stand alone, and these data have "
                        "sequences; use --method spom or leave out --calibrate",
@@ -134,20 +134,20 @@ static medley_status train_again(md_problem *problem, md_trained *again, double 
                                  const md_division *division, medley_error *error)
 {
     const medley_options *options = problem->options;
-    const double given = problem->eta0;
+    const double given = problem->online->eta0;
     medley_options *others = NULL;
     medley_status status = md_options_copy(&others, options, error);
     if (status == MEDLEY_OK)
         status = md_options_reset(others, MD_TAKES_CHECKPOINTS, error);
     problem->options = others;
     if (isnan(given) && (problem->method->about->takes & MD_TAKES_RATES))
-        problem->eta0 = eta0;
+        problem->online->eta0 = eta0;
     const md_run_plan plan = {
         .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
     if (status == MEDLEY_OK)
         status = md_run_online(problem, &plan, again, error);
     problem->options = options;
-    problem->eta0 = given;
+    problem->online->eta0 = given;
     medley_options_free(others);
     return status;
 }

@@ -70,19 +70,21 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     md_text_clear(&text);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
         key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
-    const bool searched = isnan(problem->eta0) &&
+    const bool searched = isnan(problem->online->eta0) &&
                           (problem->method->about->takes & MD_TAKES_RATES) &&
                           problem->task->defaults.rate == NULL;
     /* where averaging starts and how long rates are tried depends on the number of epochs */
     const size_t by_epochs[] = {
-        options->average
-            ? (size_t)(options->average_from * (double)(problem->epochs - problem->first_epochs))
-            : 0,
-        searched && problem->epochs < LONGEST_TRIAL ? problem->epochs : LONGEST_TRIAL};
+        options->average ? (size_t)(options->average_from * (double)(problem->online->epochs -
+                                                                     problem->online->first_epochs))
+                         : 0,
+        searched && problem->online->epochs < LONGEST_TRIAL ? problem->online->epochs
+                                                            : LONGEST_TRIAL};
     key = mix(key, by_epochs, sizeof by_epochs);
-    const bool streamed = problem->gram != NULL && md_gram_is_streamed(problem->gram);
+    const bool streamed =
+        problem->online->gram != NULL && md_gram_is_streamed(problem->online->gram);
     key = mix(key, &streamed, sizeof streamed); /* rounding differs */
-    const size_t window = problem->ledger ? md_ledger_window(problem->ledger) : 0;
+    const size_t window = problem->online->ledger ? md_ledger_window(problem->online->ledger) : 0;
     key = mix(key, &window, sizeof window); /* as it does here */
     key = mix_data(key, problem->train);
     return problem->dev ? mix_data(key, problem->dev) : key;

@@ -25,7 +25,7 @@ static bool rename_stage(void *context, const medley_progress *progress)
     md_problem *problem = context;
     medley_progress renamed = *progress;
     renamed.stage = problem->task->companion;
-    return problem->watch.progress(problem->watch.context, &renamed);
+    return problem->progress.watch.progress(problem->progress.watch.context, &renamed);
 }
 
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error)
@@ -43,9 +43,9 @@ medley_status md_fit_companion(medley_model **companion, md_problem *problem, me
         goto done;
     MEDLEY_TRY(md_method_choose(&method, options, data, NULL, error));
     MEDLEY_TRY(md_problem_init(&second, data, NULL, options, &observer, method, error));
-    MEDLEY_TRY(second.stopped ? build_empty(companion, &second, error)
+    MEDLEY_TRY(second.progress.stopped ? build_empty(companion, &second, error)
                               : method->fit(companion, &second, error));
-    status = MEDLEY_OK; /* stopped: problem->stopped tells, and the model is valid */
+    status = MEDLEY_OK; /* stopped: problem->progress.stopped tells, and the model is valid */
 done:
     md_problem_clear(&second);
     medley_dataset_free(data);
@@ -63,8 +63,8 @@ static medley_status fit_with_companion(medley_model **model, md_problem *proble
     medley_status status = md_fit_companion(&companion, problem, error);
     if (status < 0)
         return status;
-    status = problem->stopped ? build_empty(model, problem, error)
-                              : problem->method->fit(model, problem, error);
+    status = problem->progress.stopped ? build_empty(model, problem, error)
+                                       : problem->method->fit(model, problem, error);
     if (status < 0 || companion == NULL) {
         medley_model_free(companion);
         return status;
@@ -94,7 +94,7 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, method, error));
     MEDLEY_TRY(md_calibrate_check(&problem, error));
     status = fit_with_companion(model, &problem, error);
-    if (status == MEDLEY_OK && method->batch) {
+    if (status == MEDLEY_OK && method->kind->batch) {
         md_problem_clear(&problem); /* the kernel values make room for others */
         status = md_calibrate_batch(model, train, options, observer, error);
     }

@@ -211,10 +211,10 @@ static medley_status first_layer(struct run *run, medley_error *error)
 {
     static const double one = 1;
     md_problem *problem = run->machines.problem;
-    for (size_t m = 0; m < run->kernels && !problem->stopped; m++) {
+    for (size_t m = 0; m < run->kernels && !problem->progress.stopped; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
         medley_status status =
-            md_store_sum(problem->store, chosen, &one, run->machines.kernel, error);
+            md_store_sum(problem->batch->store, chosen, &one, run->machines.kernel, error);
         if (status < 0)
             return status;
         list_machines(run);
@@ -322,7 +322,8 @@ static void tell(struct run *run, const md_lp_weights *weights, double accuracy)
                        .gap = fmax(0, (weights->bound - weights->value) / scale),
                        .active = active,
                        .dev_accuracy = accuracy,
-                       .seconds = md_clock_seconds() - problem->began - problem->seconds_kernels};
+                       .seconds = md_clock_seconds() - problem->progress.began -
+                                  problem->progress.seconds_kernels};
 }
 
 /* Of equals the largest nu: a small one hears only the few rows that are furthest on the wrong
@@ -334,7 +335,7 @@ static medley_status second_layer(struct run *run, medley_error *error)
     size_t best = MIDDLE_NU;
     double most = -1;
     medley_status status = MEDLEY_OK;
-    for (size_t k = 0; k < NUS && !problem->stopped && status == MEDLEY_OK; k++) {
+    for (size_t k = 0; k < NUS && !problem->progress.stopped && status == MEDLEY_OK; k++) {
         double accuracy = 0;
         char stage[32];
         snprintf(stage, sizeof stage, "nu %g", nus[k]);
@@ -400,9 +401,9 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
                                 .epochs = run->epochs,
                                 .epoch_count = run->epoch_count,
                                 .iterations = run->epoch_count,
-                                .converged = sums.solved && !problem->stopped};
+                                .converged = sums.solved && !problem->progress.stopped};
     const medley_status status = md_model_build(model, problem, &trained, error);
-    return status == MEDLEY_OK && problem->stopped ? MEDLEY_STOPPED : status;
+    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
 }
 
 static medley_status fit_lp_beta(medley_model **model, md_problem *problem, medley_error *error)
@@ -434,7 +435,7 @@ const md_method md_method_lp_beta = {
     .weights = ", that of its machine among those of all",
     .penalty = "group-lasso",
     .needs_kernels = true,
-    .batch = true,
+    .kind = &md_batch_kind,
     .labels_only = true,
     .fit = fit_lp_beta,
 };

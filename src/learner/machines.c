@@ -11,11 +11,11 @@ static medley_status refuse_others(const md_problem *problem, const char *penalt
 {
     const char *method = problem->method->about->name;
     const char *asked = problem->options->penalty;
-    if (!problem->margin_loss->svm)
+    if (!problem->batch->loss->svm)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is made of support vector machines, whose loss is hinge; leave "
                        "out --loss %s or use --method spicy",
-                       method, problem->margin_loss->name);
+                       method, problem->batch->loss->name);
     if (strcmp(asked, "auto") != 0 && strcmp(asked, penalty) != 0)
         return md_fail(
             error, MEDLEY_NOT_SUPPORTED,
@@ -28,8 +28,8 @@ static medley_status refuse_others(const md_problem *problem, const char *penalt
 static medley_status check_kernels(const md_problem *problem, medley_error *error)
 {
     md_store_defect defect;
-    const medley_status status = md_store_find_defect(problem->store, &defect, error);
-    if (status < 0 || defect.kernel == md_store_count(problem->store))
+    const medley_status status = md_store_find_defect(problem->batch->store, &defect, error);
+    if (status < 0 || defect.kernel == md_store_count(problem->batch->store))
         return status;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "

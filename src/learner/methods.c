@@ -107,7 +107,7 @@ static medley_status fit_average(medley_model **model, md_problem *problem, medl
         return md_fail_memory(error, problem->bank.count * sizeof *weight);
     for (size_t m = 0; m < problem->bank.count; m++)
         weight[m] = 1 / (double)problem->bank.count;
-    MEDLEY_TRY(md_gram_mix(problem->gram, weight, error));
+    MEDLEY_TRY(md_gram_mix(problem->online->gram, weight, error));
     MEDLEY_TRY(make_blocks(&trained, problem, 0, error));
     trained.is_mixture = true;
     status = md_run_online(problem, &whole, &trained, error);
@@ -144,7 +144,7 @@ static medley_status search_best(md_trained *best, size_t *best_kernel, md_probl
                                  const md_division *division, medley_error *error)
 {
     double best_accuracy = -1;
-    for (size_t m = 0; m < problem->bank.count && !problem->stopped; m++) {
+    for (size_t m = 0; m < problem->bank.count && !problem->progress.stopped; m++) {
         md_trained candidate = {0};
         double accuracy = -1;
         const medley_status status = try_kernel(&candidate, problem, m, division, &accuracy, error);
@@ -176,7 +176,7 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
         MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
         MEDLEY_TRY(search_best(&trained, &best, problem, &division, error));
     }
-    if (problem->stopped) {
+    if (problem->progress.stopped) {
         MEDLEY_TRY(md_model_build(model, problem, &trained, error));
         status = MEDLEY_STOPPED;
         goto done;
@@ -200,6 +200,7 @@ extern const md_method md_method_batch_average, md_method_batch_best;
 
 #define MD_RULE(name)                                                                              \
     static const md_method method_##name = {.about = &md_rule_##name.about,                        \
+                                            .kind = &md_online_kind,                               \
                                             .rule = &md_rule_##name,                               \
                                             .fit = fit_all,                                        \
                                             .fit_path = md_fit_online_path};
@@ -212,6 +213,7 @@ const md_method md_method_average = {
     .about = &(const md_about){.name = "average",
                                .summary = "baseline: one model on the mean of all kernels",
                                .takes = OF_SPOM | MD_TAKES_CHECKPOINTS},
+    .kind = &md_online_kind,
     .rule = &md_rule_spom,
     .needs_kernels = true,
     .fit = fit_average,
@@ -222,6 +224,7 @@ const md_method md_method_best = {
                                .summary = "baseline: the single kernel that does best on a "
                                           "held-out fifth, retrained",
                                .takes = OF_SPOM | MD_TAKES_BLOCKS},
+    .kind = &md_online_kind,
     .rule = &md_rule_spom,
     .fit = fit_best,
     .batch_form = &md_method_batch_best,

@@ -58,10 +58,11 @@ static medley_status learn(struct walk *walk, medley_error *error)
     const bool anew = !walk->given_rate && !(problem->lambda * AGAIN > walk->searched);
     md_run_plan *plan = &walk->plan;
     plan->rounds = (size_t)(LEFT_OUT * all * (double)problem->example_count) + 1;
-    problem->epochs = plan->continues ? (size_t)ceil(EPOCHS * all) : walk->epochs;
-    problem->first_epochs = plan->continues ? 0 : walk->first_epochs; /* they find a start */
+    problem->online->epochs = plan->continues ? (size_t)ceil(EPOCHS * all) : walk->epochs;
+    problem->online->first_epochs =
+        plan->continues ? 0 : walk->first_epochs; /* they find a start */
     if (anew) {
-        problem->eta0 = NAN;
+        problem->online->eta0 = NAN;
         plan->faster = walk->faster;
         walk->searched = problem->lambda;
     }
@@ -69,7 +70,7 @@ static medley_status learn(struct walk *walk, medley_error *error)
     trained->epochs = NULL;
     trained->epoch_count = 0;
     const medley_status status = md_run_online(problem, plan, trained, error);
-    problem->eta0 = trained->eta0;
+    problem->online->eta0 = trained->eta0;
     return status;
 }
 
@@ -103,7 +104,7 @@ static medley_status learn_with_care(struct walk *walk, double *before, medley_e
         if (stopped != MEDLEY_OK || trained->objective <= *before || walk->plan.faster <= 1)
             break;
         walk->plan.faster = fmax(1, walk->plan.faster / SLOWER);
-        MEDLEY_TRY(md_theta_restore(trained, start, walk->problem->ledger, error));
+        MEDLEY_TRY(md_theta_restore(trained, start, walk->problem->online->ledger, error));
     }
     status = stopped;
 done:
@@ -225,9 +226,9 @@ medley_status md_fit_online_path(md_problem *problem, const medley_path_options 
 {
     medley_status status = MEDLEY_OK;
     struct walk walk = {.problem = problem,
-                        .epochs = problem->epochs,
-                        .first_epochs = problem->first_epochs,
-                        .given_rate = !isnan(problem->eta0),
+                        .epochs = problem->online->epochs,
+                        .first_epochs = problem->online->first_epochs,
+                        .given_rate = !isnan(problem->online->eta0),
                         .searched = NAN};
     MEDLEY_TRY(md_trained_make(&walk.trained, problem, error));
     MEDLEY_TRY(md_path_find_start(&walk.start, problem, &walk.trained, error));

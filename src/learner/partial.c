@@ -138,7 +138,7 @@ static medley_status take_kernels(md_problem *problem, medley_error *error)
     for (size_t m = 0; m < bank->count; m++)
         any = any || !md_kernel_has_weights(&bank->kernels[m]);
     if (any)
-        MEDLEY_TRY(md_gram_create(&problem->gram, bank, &problem->points, &options, error));
+        MEDLEY_TRY(md_gram_create(&problem->online->gram, bank, &problem->points, &options, error));
 done:
     return status;
 }
@@ -161,7 +161,7 @@ static medley_status take_rows(medley_learner *learner, const medley_dataset *pi
     problem->train = piece;
     MEDLEY_TRY(md_problem_make_examples(problem, error));
     MEDLEY_TRY(take_kernels(problem, error));
-    problem->seconds_kernels = md_clock_seconds() - start;
+    problem->progress.seconds_kernels = md_clock_seconds() - start;
 done:
     return status;
 }
@@ -180,7 +180,7 @@ medley_status medley_learner_partial_fit(medley_learner *learner, const medley_d
     MEDLEY_TRY(check_size(problem, &both, error));
     problem->space.shape.labels = both.all->label_names.count;
     MEDLEY_TRY(md_piece_learn(learner, &both, error));
-    learner->seconds_kernels += problem->seconds_kernels;
+    learner->seconds_kernels += problem->progress.seconds_kernels;
     learner->seconds += md_clock_seconds() - start;
 done:
     if (learner->begun) {

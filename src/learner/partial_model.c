@@ -162,8 +162,8 @@ static void tell_problem(md_problem *problem, medley_dataset *rows, const medley
     problem->points = learner->support;
     problem->bank.training_rows = learner->rows;
     problem->example_count = learner->examples;
-    problem->began = md_clock_seconds() - learner->seconds;
-    problem->seconds_kernels = learner->seconds_kernels;
+    problem->progress.began = md_clock_seconds() - learner->seconds;
+    problem->progress.seconds_kernels = learner->seconds_kernels;
     if (!problem->task->by_sequence)
         problem->task = md_task_of(learner->options, rows);
     problem->lambda = learner->strength / (double)learner->examples;

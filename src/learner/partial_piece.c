@@ -169,7 +169,7 @@ static medley_status choose_eta(struct piece *piece, medley_error *error)
     const md_problem *problem = piece->problem;
     const md_online_problem loop =
         md_problem_for_loop(problem, piece->blocks, piece->count, piece->count);
-    piece->eta = piece->learner->begun ? piece->learner->eta : problem->eta;
+    piece->eta = piece->learner->begun ? piece->learner->eta : problem->online->eta;
     if (!isnan(piece->eta))
         return MEDLEY_OK;
     piece->eta = problem->method->rule->first_rate(&loop, &(md_online_settings){.dual.eta = NAN});

@@ -98,7 +98,7 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
     medley_path_taker take = joining->take;
     void *context = joining->context;
     MEDLEY_TRY(md_fit_companion(&companion, problem, error));
-    if (problem->stopped) {
+    if (problem->progress.stopped) {
         status = MEDLEY_STOPPED;
         goto done;
     }

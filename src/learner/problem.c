@@ -8,22 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs or the task say otherwise */
-enum { MOST_VALUES = 1000000000 };                  /* bytes */
-
 void md_problem_drop_rows(md_problem *problem)
 {
     free(problem->examples);
-    md_ledger_free(problem->ledger);
-    md_gram_free(problem->gram);
+    if (problem->method != NULL)
+        problem->method->kind->drop_values(problem);
     md_points_clear(&problem->points);
     for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
         md_matrix_clear(&problem->primal[m]);
     free(problem->primal);
     problem->examples = NULL;
     problem->example_count = 0;
-    problem->ledger = NULL;
-    problem->gram = NULL;
     problem->primal = NULL;
     problem->train = NULL;
 }
@@ -32,8 +27,8 @@ void md_problem_clear(md_problem *problem)
 {
     md_problem_drop_rows(problem);
     md_penalty_free(problem->penalty);
-    free(problem->margin_state);
-    md_store_free(problem->store);
+    free(problem->online);
+    free(problem->batch);
     free(problem->dev_gold);
     md_bank_clear(&problem->bank);
     if (problem->source != NULL)
@@ -45,11 +40,11 @@ void md_problem_clear(md_problem *problem)
 static bool forward(void *context, const medley_progress *progress)
 {
     md_problem *problem = context;
-    const medley_observer *observer = problem->observer;
+    const medley_observer *observer = problem->progress.observer;
     if (observer != NULL && observer->progress != NULL &&
         !observer->progress(observer->context, progress))
-        problem->stopped = true;
-    return !problem->stopped;
+        problem->progress.stopped = true;
+    return !problem->progress.stopped;
 }
 
 bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
@@ -60,7 +55,7 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
                                       .total = total,
                                       .objective = objective,
                                       .dev_accuracy = dev_accuracy,
-                                      .seconds = md_clock_seconds() - problem->began};
+                                      .seconds = md_clock_seconds() - problem->progress.began};
     return forward(problem, &progress);
 }
 
@@ -99,9 +94,6 @@ static const char *template_path(const medley_options *options, const md_task *t
 medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
                            const md_task *task, const md_method *method, medley_error *error)
 {
-    static char *const explicit_kernels[] = {"linear(explicit)", NULL};
-    static char *const linear_kernels[] = {"linear", NULL};
-    char *const *attribute_kernels = method->batch ? linear_kernels : explicit_kernels;
     const bool attributes = has_attributes(data);
     const bool words_only = data->table_count == 0 && data->gram_count == 0;
     const char *views = options->views;
@@ -119,8 +111,11 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
     }
     if (strcmp(views, "auto") == 0)
         views = attributes ? "prefix" : NULL;
-    const md_bank_options bank_options = {.kernels = specs == NULL && attributes ? attribute_kernels
-                                                                                 : specs,
+    if (specs == NULL && attributes)
+        status = md_texts_add(&specs, method->kind->attribute_kernel, error);
+    if (status < 0)
+        return status;
+    const md_bank_options bank_options = {.kernels = specs,
                                           .views = views,
                                           .scale = options->scale,
                                           .normalize = (md_norm)options->normalize,
@@ -148,24 +143,6 @@ done:
     return status;
 }
 
-static medley_status check_batch(const md_problem *problem, medley_error *error)
-{
-    const char *method = problem->method->about->name;
-    if (!problem->method->batch)
-        return MEDLEY_OK;
-    if (problem->source != NULL)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method %s works on kernels; leave out --template or use --method spom",
-                       method);
-    for (size_t m = 0; m < problem->bank.count; m++)
-        if (md_kernel_has_weights(&problem->bank.kernels[m]))
-            return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                           "--method %s learns coefficients of rows, not weights of columns as "
-                           "kernel '%s' has them; leave out 'explicit', or use --method spom",
-                           method, problem->bank.kernels[m].name);
-    return MEDLEY_OK;
-}
-
 static medley_status check_blocks(const md_problem *problem, medley_error *error)
 {
     if (md_penalty_inner_threshold(problem->penalty) == 0)
@@ -177,27 +154,6 @@ static medley_status check_blocks(const md_problem *problem, medley_error *error
                            "have; use linear(explicit) or another penalty",
                            md_penalty_text(problem->penalty), problem->bank.kernels[m].name);
     return MEDLEY_OK;
-}
-
-/* Whole matrices for batch methods, rows for the others. */
-static medley_status create_values(md_problem *problem, size_t memory, medley_error *error)
-{
-    medley_error inner = {0};
-    const md_gram_options options = {
-        .threads = problem->threads, .memory = memory, .observer = &problem->watch};
-    const md_store_options store_options = {.threads = problem->threads,
-                                            .memory = memory,
-                                            .wide = problem->options->storage == MD_STORE_WIDE,
-                                            .ridge = problem->options->ridge,
-                                            .observer = &problem->watch};
-    const medley_status status =
-        problem->method->batch
-            ? md_store_create(&problem->store, &problem->bank, &problem->points, &store_options,
-                              &inner)
-            : md_gram_create(&problem->gram, &problem->bank, &problem->points, &options, &inner);
-    if (status == MEDLEY_OK || problem->stopped)
-        return MEDLEY_OK; /* who wanted to stop is not told of a failure */
-    return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
 }
 
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
@@ -219,87 +175,57 @@ size_t md_problem_memory(const md_problem *problem)
     return given > 0 ? given : md_memory_available() / 2;
 }
 
-/* For kernel values. A method that changes few rows a few times needs few kernel rows, and computes
- * them on the fly sooner than it could fill large matrices. */
-static size_t memory_for_values(const md_problem *problem)
-{
-    const size_t memory = md_problem_memory(problem);
-    const md_rule *rule = problem->method->rule;
-    const bool few = rule != NULL && rule->few_changes && problem->loss->has_margin &&
-                     problem->options->memory == 0;
-    return few && memory > MOST_VALUES ? MOST_VALUES : memory;
-}
-
 static medley_status compute_kernels(md_problem *problem, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
-    const size_t memory = memory_for_values(problem);
+    medley_error inner = {0};
     bool any = false;
     for (size_t m = 0; m < problem->bank.count; m++)
         any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
-    medley_status status = MEDLEY_OK;
     if (problem->source != NULL)
-        status = problem->source->class->find_features(problem->source, error);
-    if (status == MEDLEY_OK && problem->bank.count > 0)
-        status = md_points_make(&problem->points, &problem->bank, problem->train, true, error);
-    if (status == MEDLEY_OK)
-        status = md_problem_find_primal(problem, error);
-    if (status == MEDLEY_OK && any)
-        status = create_values(problem, memory, error);
-    problem->seconds_kernels = md_clock_seconds() - start;
+        MEDLEY_TRY(problem->source->class->find_features(problem->source, error));
+    if (problem->bank.count > 0)
+        MEDLEY_TRY(md_points_make(&problem->points, &problem->bank, problem->train, true, error));
+    MEDLEY_TRY(md_problem_find_primal(problem, error));
+    if (any)
+        status = problem->method->kind->find_values(problem, &inner);
+    if (problem->progress.stopped)
+        status = MEDLEY_OK; /* who wanted to stop is not told of a failure */
+    else if (status != MEDLEY_OK)
+        md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
+done:
+    problem->progress.seconds_kernels = md_clock_seconds() - start;
     return status;
 }
 
-bool md_problem_is_explicit(const md_problem *problem)
+static const char *find_loss(const md_problem *problem)
 {
-    bool all = true;
-    for (size_t m = 0; m < problem->bank.count; m++)
-        all = all && problem->bank.kernels[m].explicit_weights &&
-              problem->bank.views[problem->bank.kernels[m].view].sparse;
-    return all;
+    const char *usual = problem->task->defaults.loss;
+    if (strcmp(problem->options->loss, "auto") != 0)
+        return problem->options->loss;
+    return usual != NULL ? usual : "hinge";
 }
 
-/* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
- * only if there are some sequences to score. */
-size_t md_problem_batch(const md_problem *problem)
+static medley_status find_penalty(md_problem *problem, medley_error *error)
 {
-    enum { BATCH = 8 };
-    const md_task_defaults *defaults = &problem->task->defaults;
-    if (problem->options->batch > 0)
-        return (size_t)problem->options->batch;
-    if (defaults->most_batch == 0)
-        return md_problem_is_explicit(problem) ? BATCH : 1;
-    const size_t share = problem->example_count / defaults->batch_share + 1;
-    return share < defaults->most_batch ? share : defaults->most_batch;
-}
-
-/* A candidate's factor by --block-scale; the last one that fits counts. */
-static double block_scale(const md_problem *problem, const md_candidate *candidate)
-{
-    char **list = problem->options->block_scale;
-    double scale = 1;
-    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
-        const char *equals = strrchr(list[i], '=');
-        if (md_selection_matches(list[i], (size_t)(equals - list[i]), candidate->name,
-                                 candidate->origin != MD_FROM_KERNEL))
-            md_parse_double(equals + 1, &scale);
+    const char *name = problem->options->penalty;
+    char own[48];
+    const md_rule *rule = problem->method->rule;
+    if (rule != NULL && rule->penalty != NULL) {
+        rule->penalty(own, sizeof own, problem->options);
+        name = own;
     }
-    return scale;
+    if (strcmp(name, "auto") == 0)
+        name = problem->method->penalty ? problem->method->penalty : problem->method->kind->penalty;
+    return md_penalty_create(&problem->penalty, name, error);
 }
 
-static void count_epochs(md_problem *problem)
+double md_default_C(const md_method *method, const md_task *task)
 {
-    const medley_options *options = problem->options;
-    const bool stages = problem->method->about->takes & MD_TAKES_STAGES;
-    problem->first_epochs = stages ? (size_t)options->epochs1 : 0;
-    if (stages)
-        problem->epochs = problem->first_epochs + (size_t)options->epochs2;
-    else if (options->epochs > 0)
-        problem->epochs = (size_t)options->epochs;
-    else if (problem->task->defaults.epochs > 0)
-        problem->epochs = problem->task->defaults.epochs;
-    else
-        problem->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
+    static const double most = 10; /* as the help of --C tells */
+    const double own = method->rule ? method->rule->default_C : 0;
+    return own > 0 ? own : task->defaults.C > 0 ? task->defaults.C : most;
 }
 
 /* Is the method one for this task? */
@@ -307,11 +233,11 @@ static medley_status check_method(const md_problem *problem, medley_error *error
 {
     const md_task *task = problem->task;
     const md_method *method = problem->method;
-    if (task->structure == NULL && (!method->batch || method->labels_only))
+    if (task->structure == NULL && (!method->kind->batch || method->labels_only))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s learns labels, not numbers; use --method spicy for --task %s",
                        method->about->name, task->about.name);
-    if (task->by_sequence && method->batch)
+    if (task->by_sequence && method->kind->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s is for rows that stand alone, and --task %s is about whole "
                        "sequences of them; use --method spom",
@@ -352,17 +278,14 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .options = options,
                             .task = task,
                             .method = method,
-                            .observer = observer,
-                            .watch = {.context = problem, .progress = forward},
-                            .began = md_clock_seconds()};
+                            .progress = {.observer = observer,
+                                         .watch = {.context = problem, .progress = forward},
+                                         .began = md_clock_seconds()}};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
     MEDLEY_TRY(md_problem_check_options(problem, error));
     MEDLEY_TRY(find_task(problem, error));
-    MEDLEY_TRY(md_problem_find_loss(problem, error));
-    MEDLEY_TRY(md_problem_find_penalty(problem, error));
-    MEDLEY_TRY(md_options_number(&problem->eta0, "eta0", options->eta0, false, error));
-    MEDLEY_TRY(md_options_number(&problem->radius, "radius", options->radius, true, error));
-    MEDLEY_TRY(md_options_number(&problem->eta, "eta", options->eta, false, error));
+    MEDLEY_TRY(method->kind->begin(problem, find_loss(problem), error));
+    MEDLEY_TRY(find_penalty(problem, error));
     MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
                                  problem->example_count, error));
     MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
@@ -370,8 +293,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
     MEDLEY_TRY(md_problem_check_scales(problem, error));
-    count_epochs(problem);
-    MEDLEY_TRY(check_batch(problem, error));
+    MEDLEY_TRY(method->kind->know_blocks(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
     if (task->check_size != NULL)
         MEDLEY_TRY(task->check_size(problem, error));
@@ -382,74 +304,4 @@ done:
     if (status < 0)
         md_problem_clear(problem);
     return status;
-}
-
-/* Made when it is first needed: kernels have been mixed by then, if they are. */
-static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley_error *error)
-{
-    md_ledger_options options = {
-        .labels = problem->space.shape.labels,
-        .longest = problem->longest * md_problem_batch(problem),
-        .memory = md_problem_memory(problem),
-        .keep_none = problem->options->checkpoint != NULL /* a resumed run ends in the same model */
-    };
-    if (options.longest > problem->train->rows)
-        options.longest = problem->train->rows;
-    const size_t taken = md_gram_bytes(problem->gram);
-    options.memory = options.memory > taken ? options.memory - taken : 1;
-    const medley_status status =
-        problem->ledger == NULL ? md_ledger_create(&problem->ledger, problem->gram, &options, error)
-                                : MEDLEY_OK;
-    *ledger = problem->ledger;
-    return status;
-}
-
-/* Kernel 0 stands for all of them where they are mixed. */
-static medley_status kernel_block(md_block **block, md_problem *problem,
-                                  const md_candidate *candidate, md_explicit *what,
-                                  medley_error *error)
-{
-    const md_kernel *kernel = &problem->bank.kernels[candidate->index];
-    if (!md_kernel_has_weights(kernel)) {
-        md_kernel_source source = {.gram = problem->gram,
-                                   .m = candidate->index,
-                                   .name = candidate->name,
-                                   .labels = problem->space.shape.labels,
-                                   .averaging = what->averaging};
-        medley_status status = MEDLEY_OK;
-        if (!md_gram_is_kept(problem->gram, source.m))
-            status = find_ledger(&source.ledger, problem, error);
-        if (status == MEDLEY_OK)
-            status = md_kernel_block_create(block, &source, error);
-        if (status == MEDLEY_OK)
-            md_kernel_block_set_gain(*block, what->gain);
-        return status;
-    }
-    const md_matrix *columns =
-        kernel->primal ? &problem->primal[candidate->index] : &problem->points.views[kernel->view];
-    what->features = (md_row_features){.matrix = columns, .count = columns->columns};
-    what->gain *= sqrt(kernel->factor);
-    return md_explicit_block_create(block, what, error);
-}
-
-medley_status md_problem_block(md_block **block, md_problem *problem, size_t index,
-                               medley_error *error)
-{
-    const md_candidate *candidate = &problem->candidates[index];
-    md_explicit what = {.name = candidate->name,
-                        .features = {.count = 1},
-                        .gain = block_scale(problem, candidate),
-                        .space = problem->space,
-                        .kind = candidate->kind,
-                        .averaging = problem->options->average,
-                        .thresholds = !candidate->own_term &&
-                                      md_penalty_inner_threshold(problem->penalty) > 0};
-    if (candidate->kind != MD_ROW_PARTS)
-        what.gain *= problem->options->bigram_scale;
-    if (candidate->origin == MD_FROM_KERNEL)
-        return kernel_block(block, problem, candidate, &what, error);
-    if (candidate->origin == MD_FROM_TEMPLATE)
-        return problem->source->class->block(block, problem->source, candidate->index, &what,
-                                             error);
-    return md_explicit_block_create(block, &what, error);
 }

@@ -4,10 +4,45 @@
 #ifndef MD_LEARNER_PROBLEM_H
 #define MD_LEARNER_PROBLEM_H
 
+#include "batch/batch.h"
+#include "gram/store.h"
 #include "online/rule.h"
 #include "task/problem.h"
 
 typedef struct md_method md_method;
+
+/* ---- kinds of methods, and what each has beside the problem ---- */
+
+/* Methods that go through the examples, round by round (online_side.c). */
+typedef struct md_online_side {
+    const md_loss *loss;
+    double eta0, radius; /* NaN: auto; radius infinite: none */
+    double eta;          /* of a first stage; NaN: auto */
+    size_t epochs;
+    size_t first_epochs; /* of them, of a first stage */
+    md_gram *gram;       /* NULL if every block has explicit weights */
+    md_ledger *ledger;   /* of kernels whose values are not kept; NULL: none yet */
+} md_online_side;
+
+/* Methods on whole matrices, each row an example, with losses of one number (batch_side.c). */
+typedef struct md_batch_side {
+    const md_margin_loss *loss;
+    void *loss_state;
+    md_store *store;
+} md_batch_side;
+
+typedef struct md_kind {
+    bool batch;                   /* on whole matrices */
+    const char *penalty;          /* that "auto" means */
+    const char *attribute_kernel; /* that named attributes have */
+
+    medley_status (*begin)(md_problem *problem, const char *loss, medley_error *error);
+    medley_status (*know_blocks)(md_problem *problem,
+                                 medley_error *error); /* candidates are listed */
+    medley_status (*find_values)(md_problem *problem, medley_error *error); /* points are made */
+    void (*drop_values)(md_problem *problem);
+} md_kind;
+extern const md_kind md_online_kind, md_batch_kind;
 
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
@@ -46,17 +81,13 @@ size_t md_problem_batch(const md_problem *problem);
 medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,
                                medley_error *error);
 
-/* ---- find_loss.c: by which loss and penalty it is learnt ---- */
-medley_status md_problem_find_loss(md_problem *problem, medley_error *error);
-medley_status md_problem_find_penalty(md_problem *problem, medley_error *error);
-
 /* C where no strength is given. Batch methods choose it by the kernels instead. */
 double md_default_C(const md_method *method, const md_task *task);
 
 /* ---- fit.c ---- */
 
-/* The model of the task's second problem; NULL if it has none. problem->stopped: the observer asked
- * to stop. */
+/* The model of the task's second problem; NULL if it has none. problem->progress.stopped: the
+ * observer asked to stop. */
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error);
 
 /* ---- check_options.c: options that have no place here ---- */
@@ -145,14 +176,14 @@ typedef struct md_run md_run;
 struct md_method {
     const md_about *about;
     const char *weights; /* of kernels, where they do not follow from norms (medley/options.h) */
+    const md_kind *kind;
     const md_rule *rule; /* of an online method, else NULL */
 
     /* Is it the one to take in place of another, where the user leaves the choice? NULL: never. */
     bool (*suits)(const md_method *method, const md_method *other, const md_run *run);
-    const char *penalty; /* that "auto" means; NULL: group-lasso of batch methods, else mkl */
+    const char *penalty; /* that "auto" means; NULL: that of its kind */
     bool labels_only;    /* of a batch method: does not predict numbers */
     bool needs_kernels;  /* works on kernel values, even of linear kernels */
-    bool batch;          /* on whole matrices (a store), with losses of one number */
     medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);
 
     /* The same for many strengths of the penalty, each started from the one before; NULL: there is

@@ -173,13 +173,14 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     const size_t trial = md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
     medley_status status = md_online_init(&online, &part, &part_settings, error);
     if (status == MEDLEY_OK) {
-        struct rate_search search = {.problem = problem,
-                                     .online = &online,
-                                     .epochs = problem->epochs < trial ? problem->epochs : trial,
-                                     .start = natural_rate(&online),
-                                     .others = visit + part.visit_count,
-                                     .other_count = others >= FEWEST_OTHERS ? others : 0,
-                                     .best_value = INFINITY};
+        struct rate_search search = {
+            .problem = problem,
+            .online = &online,
+            .epochs = problem->online->epochs < trial ? problem->online->epochs : trial,
+            .start = natural_rate(&online),
+            .others = visit + part.visit_count,
+            .other_count = others >= FEWEST_OTHERS ? others : 0,
+            .best_value = INFINITY};
         search.best_rate = search.start;
         status = search_rate(&search, error);
         *rate = search.best_rate * carry_over(settings, ratio);

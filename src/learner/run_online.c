@@ -66,7 +66,8 @@ static medley_status measure_dev(struct run *run, size_t e)
         MEDLEY_TRY(md_theta_copy(&run->best, run->trained, run->error));
     }
     if (average) {
-        MEDLEY_TRY(md_theta_restore(run->trained, current, run->problem->ledger, run->error));
+        MEDLEY_TRY(
+            md_theta_restore(run->trained, current, run->problem->online->ledger, run->error));
         for (size_t m = 0; m < run->trained->block_count; m++)
             run->trained->blocks[m]->dual_scale = scale[m];
     }
@@ -109,7 +110,7 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
     uint64_t has_best = run->best != NULL;
     visit(context, &trained->eta0, sizeof trained->eta0);
     visit(context, &trained->epoch_count, sizeof trained->epoch_count);
-    if (trained->epoch_count > run->problem->epochs)
+    if (trained->epoch_count > run->problem->online->epochs)
         return;
     visit(context, trained->epochs, trained->epoch_count * sizeof *trained->epochs);
     md_online_visit_state(&run->online, visit, context);
@@ -126,7 +127,7 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
 /* Epochs of the last stage; of rules without stages all of them. */
 static size_t last_epochs(const struct run *run)
 {
-    return run->problem->epochs - run->problem->first_epochs;
+    return run->problem->online->epochs - run->problem->online->first_epochs;
 }
 
 /* Is another stage to come? */
@@ -139,13 +140,14 @@ static bool has_next_stage(const struct run *run)
 /* Epochs of this stage, which is the last. */
 static size_t stage_epochs(const struct run *run)
 {
-    return run->online.stage > 0 ? last_epochs(run) : run->problem->epochs;
+    return run->online.stage > 0 ? last_epochs(run) : run->problem->online->epochs;
 }
 
 /* Epochs of the run as far as it is known: the first stage may end early. */
 static size_t epochs_of(const struct run *run)
 {
-    return has_next_stage(run) ? run->problem->epochs : run->online.stage_began + stage_epochs(run);
+    return has_next_stage(run) ? run->problem->online->epochs
+                               : run->online.stage_began + stage_epochs(run);
 }
 
 /* No epoch of this stage was better on held-out data than one long ago. */
@@ -231,7 +233,7 @@ static medley_status choose_stage(struct run *run, size_t e)
     md_online *online = &run->online;
     medley_status status = e == 0 ? md_online_begin_stage(online, 0, 0, run->error) : MEDLEY_OK;
     if (status == MEDLEY_OK && has_next_stage(run) &&
-        (e >= problem->first_epochs || is_over(run, e) || has_lost_patience(run)))
+        (e >= problem->online->first_epochs || is_over(run, e) || has_lost_patience(run)))
         status = md_online_begin_stage(online, online->stage + 1, e, run->error);
     online->settings.average_from = /* iterates of the last stage only */
         has_next_stage(run) ? SIZE_MAX
@@ -289,7 +291,8 @@ static bool has_large_tables(const md_problem *problem)
 static medley_status finish(struct run *run)
 {
     medley_status status = MEDLEY_OK;
-    const bool streamed = run->problem->gram != NULL && md_gram_is_streamed(run->problem->gram);
+    const bool streamed =
+        run->problem->online->gram != NULL && md_gram_is_streamed(run->problem->online->gram);
     float **last = NULL;
     if (run->online.settings.rule->bound != NULL) {
         const md_bound bound = run->online.settings.rule->bound(&run->online);
@@ -297,12 +300,13 @@ static medley_status finish(struct run *run)
         run->trained->bound = bound.distance;
     }
     if (run->best != NULL) {
-        MEDLEY_TRY(md_theta_restore(run->trained, run->best, run->problem->ledger, run->error));
+        MEDLEY_TRY(
+            md_theta_restore(run->trained, run->best, run->problem->online->ledger, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     } else if (!streamed && !has_large_tables(run->problem)) {
         MEDLEY_TRY(md_theta_copy(&last, run->trained, run->error));
-        MEDLEY_TRY(md_theta_restore(run->trained, last, run->problem->ledger, run->error));
+        MEDLEY_TRY(md_theta_restore(run->trained, last, run->problem->online->ledger, run->error));
     }
     md_online_take_weights(&run->online);
     MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
@@ -317,11 +321,11 @@ md_online_problem md_problem_for_loop(const md_problem *problem, md_block **bloc
     return (md_online_problem){.blocks = blocks,
                                .block_count = block_count,
                                .penalised = penalised,
-                               .gram = problem->gram,
-                               .ledger = problem->ledger,
+                               .gram = problem->online->gram,
+                               .ledger = problem->online->ledger,
                                .window = problem->source ? problem->source->window : NULL,
                                .space = problem->space,
-                               .loss = problem->loss,
+                               .loss = problem->online->loss,
                                .penalty = problem->penalty,
                                .examples = problem->examples,
                                .example_count = problem->example_count,
@@ -339,22 +343,22 @@ static size_t choose_prox_every(const md_problem *problem)
 md_online_settings md_problem_settings(const md_problem *problem)
 {
     const medley_options *options = problem->options;
-    return (md_online_settings){.rule = problem->method->rule,
-                                .rates = {.eta0 = problem->eta0,
-                                          .schedule = choose_schedule(problem),
-                                          .radius = problem->radius,
-                                          .prox_every = choose_prox_every(problem)},
-                                .dual = {.p = options->p, .eta = problem->eta},
-                                .lambda = problem->lambda,
-                                .average = options->average,
-                                .average_from =
-                                    (size_t)(options->average_from * (double)problem->epochs),
-                                .batch = md_problem_batch(problem),
-                                .learnt = MD_LEARNT,
-                                .by_block = has_large_tables(problem),
-                                .least_part = has_large_tables(problem) ? MD_LEARNT : 0,
-                                .seed = (uint64_t)options->seed,
-                                .threads = problem->threads};
+    return (md_online_settings){
+        .rule = problem->method->rule,
+        .rates = {.eta0 = problem->online->eta0,
+                  .schedule = choose_schedule(problem),
+                  .radius = problem->online->radius,
+                  .prox_every = choose_prox_every(problem)},
+        .dual = {.p = options->p, .eta = problem->online->eta},
+        .lambda = problem->lambda,
+        .average = options->average,
+        .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
+        .batch = md_problem_batch(problem),
+        .learnt = MD_LEARNT,
+        .by_block = has_large_tables(problem),
+        .least_part = has_large_tables(problem) ? MD_LEARNT : 0,
+        .seed = (uint64_t)options->seed,
+        .threads = problem->threads};
 }
 
 /* Theta as it is survives the search, and the average of iterates does not. */
@@ -370,7 +374,7 @@ static medley_status try_rates(struct run *run)
     MEDLEY_TRY(stopped = md_choose_rate(run->problem, &run->online.problem, &run->online.settings,
                                         &trained->eta0, run->error));
     if (keep)
-        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->ledger, run->error));
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->ledger, run->error));
     status = stopped;
 done:
     md_theta_free(theta, trained->block_count);
@@ -382,7 +386,8 @@ static void cool_down(struct run *run)
 {
     md_online *online = &run->online;
     const double first = (double)online->round;
-    const double rounds = (double)run->problem->epochs * (double)online->problem.visit_count;
+    const double rounds =
+        (double)run->problem->online->epochs * (double)online->problem.visit_count;
     online->settings.cool_from = first + (run->plan->continues ? 0 : rounds / 2);
     online->settings.cool_to = first + rounds;
 }
@@ -400,7 +405,7 @@ static medley_status set_out(struct run *run)
     if (!plan->continues || online->settings.average)
         md_online_restart(online, trained->eta0);
     if (theta != NULL)
-        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->ledger, run->error));
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->ledger, run->error));
     if (plan->continues) {
         online->rate = plan->faster * trained->eta0;
         online->round = online->skipped = plan->rounds;
@@ -419,7 +424,7 @@ static medley_status find_rate(struct run *run)
     double *eta0 = &run->trained->eta0;
     const bool open = isnan(*eta0) && (run->problem->method->about->takes & MD_TAKES_RATES);
     if (open && run->problem->task->defaults.rate != NULL)
-        *eta0 = run->problem->task->defaults.rate(run->problem);
+        *eta0 = run->problem->task->defaults.rate(run->problem, run->problem->online->loss);
     else if (open)
         return try_rates(run);
     return MEDLEY_OK;
@@ -439,9 +444,9 @@ medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_tra
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = run.online.rate;
     trained->radius = trained->bound = NAN;
-    trained->epochs = md_calloc(problem->epochs, sizeof *trained->epochs);
+    trained->epochs = md_calloc(problem->online->epochs, sizeof *trained->epochs);
     if (trained->epochs == NULL) {
-        status = md_fail_memory(error, problem->epochs * sizeof(medley_epoch));
+        status = md_fail_memory(error, problem->online->epochs * sizeof(medley_epoch));
         goto done;
     }
     medley_status stopped = MEDLEY_OK;

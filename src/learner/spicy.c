@@ -79,19 +79,20 @@ static bool watch(void *context, const md_batch_step *step)
                                                    (double)problem->example_count,
                                       .gap = step->gap,
                                       .dev_accuracy = NAN,
-                                      .seconds = md_clock_seconds() - problem->began};
-    return problem->watch.progress(problem->watch.context, &progress) && !problem->stopped;
+                                      .seconds = md_clock_seconds() - problem->progress.began};
+    return problem->progress.watch.progress(problem->progress.watch.context, &progress) &&
+           !problem->progress.stopped;
 }
 
 static medley_status check_kernels(const md_problem *problem, medley_error *error)
 {
     md_store_defect defect;
-    const medley_status status = md_store_find_defect(problem->store, &defect, error);
-    if (status < 0 || defect.kernel == md_store_count(problem->store))
+    const medley_status status = md_store_find_defect(problem->batch->store, &defect, error);
+    if (status < 0 || defect.kernel == md_store_count(problem->batch->store))
         return status;
     const size_t m = defect.kernel;
     const double diagonal =
-        md_store_trace(problem->store, m) / (double)md_store_rows(problem->store);
+        md_store_trace(problem->batch->store, m) / (double)md_store_rows(problem->batch->store);
     const double ridge = problem->options->ridge;
     if (diagonal > 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
@@ -113,14 +114,14 @@ static medley_status find_factors(const struct run *run, medley_error *error)
     static const double tolerance = 1e-6;
     static const size_t many = 8;
     const md_problem *problem = run->problem;
-    const size_t n = md_store_rows(problem->store);
+    const size_t n = md_store_rows(problem->batch->store);
     const size_t most_rank = n / 8 + 1;
     const double bytes =
-        (double)md_store_count(problem->store) * (double)(n * most_rank) * sizeof(float);
-    if (run->outputs * run->strengths < many || md_store_is_resident(problem->store) ||
+        (double)md_store_count(problem->batch->store) * (double)(n * most_rank) * sizeof(float);
+    if (run->outputs * run->strengths < many || md_store_is_resident(problem->batch->store) ||
         problem->options->memory == 0 || bytes > (double)problem->options->memory)
         return MEDLEY_OK;
-    return md_store_factor(problem->store, tolerance, most_rank, error);
+    return md_store_factor(problem->batch->store, tolerance, most_rank, error);
 }
 
 /* Over all outputs: the least C that leaves out all kernels, or, where none does, a scale like it;
@@ -175,9 +176,9 @@ static medley_status prepare(struct run *run, medley_error *error)
     if (run->y == NULL || run->zero == NULL || run->body == NULL || run->norm == NULL ||
         run->bias == NULL)
         return md_fail_memory(error, (n + kernels) * sizeof *run->y);
-    run->batch = (md_batch_problem){.store = problem->store,
-                                    .loss = problem->margin_loss,
-                                    .loss_state = problem->margin_state,
+    run->batch = (md_batch_problem){.store = problem->batch->store,
+                                    .loss = problem->batch->loss,
+                                    .loss_state = problem->batch->loss_state,
                                     .y = run->y,
                                     .gap = problem->options->gap,
                                     .max_iterations = (size_t)problem->options->max_iterations,
@@ -305,13 +306,13 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
                                    .newton_steps = run->newton_steps,
                                    .passes = run->passes,
                                    .logistic_link =
-                                       run->outputs > 1 && problem->margin_loss->logistic_link};
+                                       run->outputs > 1 && problem->batch->loss->logistic_link};
     run->trained.plain = &plain;
     run->trained.eta0 = NAN;
     run->trained.objective = run->primal / n;
     const medley_status status = md_model_build(model, problem, &run->trained, error);
     run->trained.plain = NULL;
-    return status == MEDLEY_OK && problem->stopped ? MEDLEY_STOPPED : status;
+    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
 }
 
 static medley_status fit_one(medley_model **model, struct run *run, medley_error *error)
@@ -372,7 +373,7 @@ const md_method md_method_spicy = {
                                .takes = MD_BATCH_TAKES},
     .suits = md_sparse_batch_suits,
     .needs_kernels = true,
-    .batch = true,
+    .kind = &md_batch_kind,
     .fit = md_fit_batch,
     .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,

@@ -65,7 +65,7 @@ static void clear_run(struct run *run)
 
 static medley_status mean_kernel(struct run *run, medley_error *error)
 {
-    md_store *store = run->machines.problem->store;
+    md_store *store = run->machines.problem->batch->store;
     const size_t kernels = md_store_count(store);
     double *weight = md_calloc(kernels, sizeof *weight);
     if (weight == NULL)
@@ -95,7 +95,7 @@ static medley_status share_coefficients(struct run *run, medley_error *error)
         run->coefficient[i] /= (double)kernels;
     for (size_t m = 0; m < kernels && status == MEDLEY_OK; m++) {
         double norm2 = 0;
-        status = md_store_sum(problem->store, (md_chosen){.kernels = &m, .count = 1}, &one,
+        status = md_store_sum(problem->batch->store, (md_chosen){.kernels = &m, .count = 1}, &one,
                               run->machines.kernel, error);
         for (size_t o = 0; o < outputs && status == MEDLEY_OK; o++) {
             double sum = 0;
@@ -123,14 +123,15 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
     for (size_t o = 0; o < outputs; o++) {
         const md_svm *machine = &run->list[o];
         run->bias[o] = machine->bias;
-        run->epochs[o] = (medley_epoch){
-            .objective = machine->primal / n,
-            .loss = machine->loss / n,
-            .dual = machine->dual / n,
-            .gap = machine->primal > 0 ? 1 - machine->dual / machine->primal : 0,
-            .active = problem->bank.count,
-            .dev_accuracy = NAN,
-            .seconds = md_clock_seconds() - problem->began - problem->seconds_kernels};
+        run->epochs[o] =
+            (medley_epoch){.objective = machine->primal / n,
+                           .loss = machine->loss / n,
+                           .dual = machine->dual / n,
+                           .gap = machine->primal > 0 ? 1 - machine->dual / machine->primal : 0,
+                           .active = problem->bank.count,
+                           .dev_accuracy = NAN,
+                           .seconds = md_clock_seconds() - problem->progress.began -
+                                      problem->progress.seconds_kernels};
     }
     const md_coefficients plain = {.outputs = outputs,
                                    .body = run->body,
@@ -148,7 +149,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
                                 .iterations = outputs,
                                 .converged = sums.solved};
     const medley_status status = md_model_build(model, problem, &trained, error);
-    return status == MEDLEY_OK && problem->stopped ? MEDLEY_STOPPED : status;
+    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
 }
 
 static medley_status fit_svm(medley_model **model, md_problem *problem, medley_error *error)
@@ -185,7 +186,7 @@ const md_method md_method_svm = {
                                .takes = MD_BATCH_TAKES},
     .penalty = "l2",
     .needs_kernels = true,
-    .batch = true,
+    .kind = &md_batch_kind,
     .labels_only = true,
     .fit = fit_svm,
 };

@@ -24,7 +24,7 @@ static medley_status find_default_C(double *C, const medley_dataset *dataset,
                                     const medley_observer *observer, medley_error *error)
 {
     *C = md_default_C(method, md_task_of(options, dataset));
-    if (!method->batch || method->fit_path == NULL)
+    if (!method->kind->batch || method->fit_path == NULL)
         return MEDLEY_OK;
     medley_options *plain = NULL;
     medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
@@ -106,7 +106,7 @@ medley_status md_choice_of_strength(medley_choice *choice, char text[MD_CHOICE_T
         status = find_default_C(&middle, dataset, options, method, observer, error);
         if (status != MEDLEY_OK)
             return status;
-        half = method->batch && method->fit_path != NULL;
+        half = method->kind->batch && method->fit_path != NULL;
     }
     const md_param *param = md_params_find(md_option_table, choice->option);
     text[0] = '\0';

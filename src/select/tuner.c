@@ -79,7 +79,7 @@ static medley_status make_runs(md_group *group, size_t first, medley_error *erro
         if (attempt->grouped || strcmp(attempt->kernels, tuner->attempts[first].kernels) != 0)
             continue;
         const medley_options *options = attempt->options;
-        const bool walks = attempt->method->batch && attempt->method->fit_path != NULL &&
+        const bool walks = attempt->method->kind->batch && attempt->method->fit_path != NULL &&
                            !options->calibrate && md_options_has_strength(options);
         const size_t start = group->trial_count;
         group->run_start[group->run_count++] = start;
@@ -148,7 +148,7 @@ static void clear_group(md_group *group)
 static medley_status describe_kernels(md_attempt *attempt, medley_error *error)
 {
     md_text text = {0};
-    md_text_addf(&text, "%d%d\n", attempt->method->needs_kernels, attempt->method->batch);
+    md_text_addf(&text, "%d%d\n", attempt->method->needs_kernels, attempt->method->kind->batch);
     md_params_describe(md_option_table, attempt->options, MD_ROLE_KERNELS, MD_ROLE_KERNELS, &text);
     if (text.failed) {
         md_text_clear(&text);

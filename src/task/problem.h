@@ -4,9 +4,7 @@
 #ifndef MD_PROBLEM_H
 #define MD_PROBLEM_H
 
-#include "batch/batch.h"
 #include "block/block.h"
-#include "gram/store.h"
 #include "loss/loss.h"
 #include "penalty/penalty.h"
 #include "task/task.h"
@@ -69,15 +67,18 @@ static inline size_t md_source_count(const md_source *source)
 
 /* ---- the problem ---- */
 
+typedef struct md_progress {
+    const medley_observer *observer;
+    medley_observer watch; /* passes progress on to observer and remembers its wish to stop */
+    bool stopped;          /* it asked to stop, maybe before there were any kernel values */
+    double began, seconds_kernels;
+} md_progress;
+
 struct md_problem {
     const medley_dataset *train, *dev; /* dev may be NULL */
     const medley_options *options;
     const md_task *task;
     const struct md_method *method;
-    const medley_observer *observer;
-    medley_observer watch; /* passes progress on to observer and remembers its wish to stop */
-    bool stopped;          /* it asked to stop; if that was before there was a gram, gram is NULL */
-    double began;
     size_t threads;
 
     /* what is predicted */
@@ -87,30 +88,25 @@ struct md_problem {
     md_example *examples;
     size_t example_count, longest;
 
-    const md_loss *loss;               /* NULL for batch methods */
-    const md_margin_loss *margin_loss; /* NULL for the others */
-    void *margin_state;
-    const char *loss_name; /* for the model's summary; NULL: that of loss */
+    const char *loss; /* its name, for the model's summary */
     md_penalty *penalty;
     double lambda;
-    double eta0, radius; /* NaN: auto; radius infinite: none */
-    double eta;          /* of the mirror rule's first stage; NaN: auto */
-    size_t epochs;
-    size_t first_epochs; /* of them, of the mirror rule's first stage */
 
     /* what it is learnt from */
     md_bank bank;
     md_points points;
     md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
-    md_gram *gram;     /* NULL if every block has explicit weights, and for batch methods */
-    md_ledger *ledger; /* of kernels whose values are not kept; NULL: none yet */
-    md_store *store;   /* of batch methods */
     md_source *source; /* of templates; NULL: there are none */
-    double seconds_kernels;
 
     md_candidate
         *candidates; /* kernels, templates, label context; with own_term after the others */
     size_t candidate_count;
+
+    /* What methods of one kind have beside all this (learner/problem.h); the other one is NULL. */
+    struct md_online_side *online;
+    struct md_batch_side *batch;
+
+    md_progress progress; /* all that changes while it is learnt */
 };
 
 /* Bytes for kernel values and features. */

@@ -57,9 +57,7 @@ static void describe(md_problem *problem)
 static const char *const measures[] = {"rmse", NULL};
 
 const md_task md_task_regression = {
-    .about = {.name = "regression",
-              .summary = "a number for each row",
-              .takes = MD_TAKES_KERNELS},
+    .about = {.name = "regression", .summary = "a number for each row", .takes = MD_TAKES_KERNELS},
     .defaults = {.loss = "squared"},
     .one_score = true,
     .measures = measures,

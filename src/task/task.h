@@ -7,6 +7,7 @@
 #define MD_TASK_H
 
 #include "base/pack.h"
+#include "loss/loss.h"
 #include "model/model.h"
 #include "settings/about.h"
 #include "settings/options.h"
@@ -31,7 +32,8 @@ typedef struct md_task_defaults {
     size_t prox_every;
     size_t most_batch,
         batch_share; /* examples of a round: one of so many, but at most most_batch */
-    double (*rate)(const md_problem *problem); /* the first one; NULL: it is searched */
+    /* the first rate; NULL: it is searched */
+    double (*rate)(const md_problem *problem, const md_loss *loss);
 } md_task_defaults;
 
 typedef struct md_task {

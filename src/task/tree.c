@@ -96,9 +96,9 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
  * of one wants half of that in all, a log loss, whose gradients are smaller, ten times as much.
  * Five epochs on some sentences, as other rates are chosen, favour rates that are too small here.
  */
-static double first_rate(const md_problem *problem)
+static double first_rate(const md_problem *problem, const md_loss *loss)
 {
-    return (problem->loss->has_margin ? 0.5 : 5) / (double)problem->candidate_count;
+    return (loss->has_margin ? 0.5 : 5) / (double)problem->candidate_count;
 }
 
 static medley_status build(medley_model *model, const md_problem *problem, const md_learnt *learnt,

@@ -234,15 +234,15 @@ static inline void plain_start(struct plain *plain, const struct model_case *giv
     snprintf(text, sizeof text, "task=multiclass threads=1 %s", given->options);
     plain->options = make_options(text);
     static const md_about about = {.name = "plain"};
-    static const md_method method = {.about = &about, .needs_kernels = true};
+    static const md_method method = {
+        .about = &about, .kind = &md_online_kind, .needs_kernels = true};
     if (md_problem_init(&plain->problem, plain->train, NULL, plain->options, NULL, &method,
                         &error) != MEDLEY_OK)
         fail_msg("%s", error.message);
     if (given->origin == NUMBERS) {
         plain->problem.task = &md_task_regression;
         plain->problem.space = (md_space){.shape.labels = 1};
-        plain->problem.loss = NULL;
-        plain->problem.loss_name = "squared";
+        plain->problem.loss = "squared";
     }
 }
 
