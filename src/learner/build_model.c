@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From trained blocks or plain coefficients to a model that stands alone: active kernels, the rows
  * that support them, their coefficients, and the story of the run. */
-#include "learner/build_model.h"
+#include "learner/problem.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -10,69 +10,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-static medley_status export_blocks(md_builder *b)
+typedef struct md_builder {
+    const md_draft *draft;
+    const md_problem *problem; /* of the draft */
+    const md_trained *trained;
+    medley_model *model;
+    size_t outputs;
+    size_t *kernels;   /* [active_count] of the problem's bank, in order */
+    size_t *learnt_of; /* [active_count] what each active kernel belongs to */
+    size_t active_count;
+    medley_error *error;
+} md_builder;
+
+static const md_candidate *candidate_of(const md_builder *b, size_t i)
 {
-    for (size_t i = 0; i < b->trained->block_count; i++) {
-        md_block *block = b->trained->blocks[i];
-        md_learnt *learnt = &b->learnt[i];
-        *learnt = (md_learnt){.size = block->class->body_size(block),
-                              .candidate = b->trained->candidate[i],
-                              .norm = md_block_length(block)};
-        if (!(md_block_length(block) > 0))
-            continue;
-        learnt->values = md_calloc(learnt->size, sizeof *learnt->values);
-        if (learnt->values == NULL)
-            return md_fail_memory(b->error, learnt->size * sizeof *learnt->values);
-        block->class->export_body(block, learnt->values);
-    }
-    return MEDLEY_OK;
+    return &b->problem->candidates[b->draft->learnt[i].candidate];
 }
 
-static medley_status borrow_coefficients(md_builder *b)
+static bool has_kernels(const md_builder *b, size_t i)
 {
-    const md_problem *problem = b->problem;
-    const md_coefficients *plain = b->trained->plain;
-    for (size_t c = 0; c < problem->candidate_count; c++) {
-        if (problem->candidates[c].origin != MD_FROM_KERNEL)
-            continue;
-        const size_t m = problem->candidates[c].index;
-        const bool active = plain->body[m] != NULL && plain->norm[m] > 0;
-        if (active && md_kernel_has_weights(&problem->bank.kernels[m]))
-            return md_fail(b->error, MEDLEY_NOT_SUPPORTED,
-                           "method %s learns coefficients of rows, not weights of columns as "
-                           "kernel %s has them; leave out 'explicit'",
-                           problem->method->about->name, problem->bank.kernels[m].name);
-        b->learnt[m] = (md_learnt){.wide = active ? plain->body[m] : NULL,
-                                   .size = problem->train->rows * plain->outputs,
-                                   .candidate = c,
-                                   .norm = active ? plain->norm[m] : 0};
-    }
-    return MEDLEY_OK;
+    return candidate_of(b, i)->origin == MD_FROM_KERNEL;
 }
 
-static medley_status find_learnt(md_builder *b)
+static medley_status find_active(md_builder *b)
 {
-    const md_trained *trained = b->trained;
+    medley_status status = MEDLEY_OK;
+    const bool mixture = b->trained->is_mixture;
     const size_t most = b->problem->bank.count;
-    b->learnt_count = trained->plain ? most : trained->block_count;
-    b->learnt = md_calloc(b->learnt_count, sizeof *b->learnt);
-    b->kernels = md_calloc(most, sizeof *b->kernels);
-    b->learnt_of = md_calloc(most, sizeof *b->learnt_of);
-    if (b->learnt == NULL || b->kernels == NULL || b->learnt_of == NULL)
-        return md_fail_memory(b->error, most * sizeof *b->learnt);
-    const medley_status status = trained->plain ? borrow_coefficients(b) : export_blocks(b);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < b->learnt_count; i++) {
-        if (!md_learnt_is_active(&b->learnt[i]) || !md_builder_has_kernels(b, i))
+    MEDLEY_TRY(md_new(&b->kernels, most, sizeof *b->kernels, b->error));
+    MEDLEY_TRY(md_new(&b->learnt_of, most, sizeof *b->learnt_of, b->error));
+    for (size_t i = 0; i < b->draft->learnt_count; i++) {
+        if (!md_learnt_is_active(&b->draft->learnt[i]) || !has_kernels(b, i))
             continue;
-        for (size_t m = 0; m < (trained->is_mixture ? most : 1); m++) {
+        for (size_t m = 0; m < (mixture ? most : 1); m++) {
             b->learnt_of[b->active_count] = i;
-            b->kernels[b->active_count++] =
-                trained->is_mixture ? m : md_builder_candidate(b, i)->index;
+            b->kernels[b->active_count++] = mixture ? m : candidate_of(b, i)->index;
         }
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static bool is_explicit(const md_builder *b, size_t active)
@@ -85,7 +61,7 @@ static bool is_explicit(const md_builder *b, size_t active)
 static medley_status find_support(md_builder *b)
 {
     medley_model *model = b->model;
-    const size_t n = b->problem->train->rows;
+    const size_t n = b->draft->rows;
     bool *used = md_calloc(n, sizeof *used);
     model->support_row = md_calloc(n, sizeof *model->support_row);
     if (used == NULL || model->support_row == NULL) {
@@ -97,8 +73,9 @@ static medley_status find_support(md_builder *b)
             continue;
         const bool all = b->problem->bank.kernels[b->kernels[a]].norm == MD_NORM_CENTER;
         for (size_t r = 0; r < n; r++)
-            used[r] = used[r] || all ||
-                      md_learnt_has_some(&b->learnt[b->learnt_of[a]], r * b->outputs, b->outputs);
+            used[r] =
+                used[r] || all ||
+                md_learnt_has_some(&b->draft->learnt[b->learnt_of[a]], r * b->outputs, b->outputs);
     }
     for (size_t r = 0; r < n; r++)
         if (used[r])
@@ -138,7 +115,7 @@ static medley_status copy_bodies(md_builder *b)
         return md_fail_memory(b->error, b->active_count * sizeof *model->terms);
     size_t previous = SIZE_MAX;
     for (size_t a = 0; a < b->active_count; a++) {
-        const md_learnt *learnt = &b->learnt[b->learnt_of[a]];
+        const md_learnt *learnt = &b->draft->learnt[b->learnt_of[a]];
         if (b->learnt_of[a] != previous) {
             const bool whole = is_explicit(b, a);
             md_body *body = &model->bodies[model->body_count++];
@@ -172,7 +149,8 @@ static medley_status copy_points(md_builder *b)
                                      .keep = b->kernels,
                                      .rows = model->support_row,
                                      .row_count = model->support_count};
-    return md_points_subset(&model->points, &b->problem->points, &choice, b->error);
+    model->bank.training_rows = b->draft->training_rows;
+    return md_points_subset(&model->points, b->draft->points, &choice, b->error);
 }
 
 /* ---- the story ---- */
@@ -185,12 +163,10 @@ static char *copy_of(const char *text)
 /* Support vectors of a kernel, weights of anything else. */
 static size_t count_features(const md_builder *b, size_t i)
 {
-    const md_learnt *learnt = &b->learnt[i];
+    const md_learnt *learnt = &b->draft->learnt[i];
     if (!md_learnt_is_active(learnt))
         return 0;
-    const bool weights =
-        b->trained->plain == NULL && b->trained->blocks[i]->class->soft_threshold != NULL;
-    const size_t group = weights ? 1 : b->outputs;
+    const size_t group = learnt->weights ? 1 : b->outputs;
     size_t count = 0;
     for (size_t first = 0; first < learnt->size; first += group)
         count += md_learnt_has_some(learnt, first, group);
@@ -202,10 +178,10 @@ static size_t count_features(const md_builder *b, size_t i)
 static void find_norms(md_builder *b, double *norm)
 {
     const md_problem *problem = b->problem;
-    for (size_t i = 0; i < b->learnt_count; i++) {
-        const md_learnt *learnt = &b->learnt[i];
+    for (size_t i = 0; i < b->draft->learnt_count; i++) {
+        const md_learnt *learnt = &b->draft->learnt[i];
         const size_t features = count_features(b, i);
-        if (!b->trained->is_mixture || !md_builder_has_kernels(b, i)) {
+        if (!b->trained->is_mixture || !has_kernels(b, i)) {
             norm[learnt->candidate] = learnt->norm;
             b->model->blocks[learnt->candidate].features = features;
             continue;
@@ -263,9 +239,8 @@ static medley_status describe_outputs(md_builder *b)
             return md_fail_memory(b->error, plain->outputs * sizeof *model->bias);
     }
     model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
-    if (b->problem->task->build == NULL)
-        return MEDLEY_OK;
-    return b->problem->task->build(model, b->problem, b->learnt, b->learnt_count, b->error);
+    const md_task *task = b->draft->task;
+    return task->build != NULL ? task->build(model, b->draft, b->error) : MEDLEY_OK;
 }
 
 /* Methods with blocks say nothing of duals. */
@@ -290,20 +265,21 @@ static medley_status tell_story(md_builder *b)
     const md_trained *trained = b->trained;
     const md_coefficients *plain = trained->plain;
     medley_summary *summary = &model->summary;
-    const double n = (double)problem->example_count;
-    model->task = problem->task;
+    const md_draft *draft = b->draft;
+    const double n = (double)draft->examples;
+    model->task = draft->task;
     summary->task = model->task->about.name;
     model->method = copy_of(problem->method->about->name);
     model->loss = copy_of(problem->loss);
     model->penalty = copy_of(md_penalty_text(problem->penalty));
     if (!model->method || !model->loss || !model->penalty)
         return md_fail_memory(b->error, 64);
-    summary->lambda = problem->lambda;
-    summary->C = 1 / (problem->lambda * n);
-    summary->spicy_C = problem->lambda * n;
+    summary->lambda = draft->lambda;
+    summary->C = 1 / (draft->lambda * n);
+    summary->spicy_C = draft->lambda * n;
     summary->eta0 = trained->eta0;
-    summary->examples = problem->example_count;
-    summary->parts = problem->train->rows;
+    summary->examples = draft->examples;
+    summary->parts = draft->training_rows;
     summary->objective = trained->objective;
     summary->dual = plain ? plain->dual : NAN;
     summary->gap = plain ? plain->gap : NAN;
@@ -313,9 +289,8 @@ static medley_status tell_story(md_builder *b)
     summary->updates = trained->updates;
     summary->radius = trained->radius;
     summary->bound = trained->bound;
-    summary->seconds_kernels = problem->progress.seconds_kernels;
-    summary->seconds_train =
-        md_clock_seconds() - problem->progress.began - problem->progress.seconds_kernels;
+    summary->seconds_kernels = draft->seconds_kernels;
+    summary->seconds_train = md_clock_seconds() - draft->began - draft->seconds_kernels;
     summary->peak_rss_mb = md_peak_rss_mb();
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;
@@ -323,19 +298,18 @@ static medley_status tell_story(md_builder *b)
     return MEDLEY_OK;
 }
 
-medley_status md_model_build(medley_model **result, md_problem *problem, const md_trained *trained,
-                             medley_error *error)
+medley_status md_draft_build(medley_model **result, const md_draft *draft,
+                             const md_trained *trained, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    md_builder b = {.problem = problem,
+    const size_t labels = draft->problem->space.shape.labels;
+    md_builder b = {.draft = draft,
+                    .problem = draft->problem,
                     .trained = trained,
-                    .outputs =
-                        trained->plain ? trained->plain->outputs : problem->space.shape.labels,
+                    .outputs = trained->plain ? trained->plain->outputs : labels,
                     .error = error};
-    b.model = md_calloc(1, sizeof *b.model);
-    if (b.model == NULL)
-        return md_fail_memory(error, sizeof *b.model);
-    MEDLEY_TRY(find_learnt(&b));
+    MEDLEY_TRY(md_new(&b.model, 1, sizeof *b.model, error));
+    MEDLEY_TRY(find_active(&b));
     MEDLEY_TRY(find_support(&b));
     MEDLEY_TRY(copy_bodies(&b));
     MEDLEY_TRY(copy_points(&b));
@@ -347,12 +321,78 @@ medley_status md_model_build(medley_model **result, md_problem *problem, const m
     *result = b.model;
     b.model = NULL;
 done:
-    for (size_t i = 0; b.learnt != NULL && i < b.learnt_count; i++)
-        free(b.learnt[i].values);
-    free(b.learnt);
     free(b.kernels);
     free(b.learnt_of);
     medley_model_free(b.model);
+    return status;
+}
+
+/* ---- what a run has learnt ---- */
+
+static medley_status export_blocks(md_draft *draft, const md_trained *trained, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < trained->block_count; i++) {
+        md_block *block = trained->blocks[i];
+        md_learnt *learnt = &draft->learnt[i];
+        *learnt = (md_learnt){.size = block->class->body_size(block),
+                              .weights = block->class->soft_threshold != NULL,
+                              .candidate = trained->candidate[i],
+                              .norm = md_block_length(block)};
+        if (!(md_block_length(block) > 0))
+            continue;
+        MEDLEY_TRY(md_new(&learnt->values, learnt->size, sizeof *learnt->values, error));
+        block->class->export_body(block, learnt->values);
+    }
+done:
+    return status;
+}
+
+static medley_status borrow_coefficients(md_draft *draft, const md_coefficients *plain,
+                                         medley_error *error)
+{
+    const md_problem *problem = draft->problem;
+    for (size_t c = 0; c < problem->candidate_count; c++) {
+        if (problem->candidates[c].origin != MD_FROM_KERNEL)
+            continue;
+        const size_t m = problem->candidates[c].index;
+        const bool active = plain->body[m] != NULL && plain->norm[m] > 0;
+        if (active && md_kernel_has_weights(&problem->bank.kernels[m]))
+            return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                           "method %s learns coefficients of rows, not weights of columns as "
+                           "kernel %s has them; leave out 'explicit'",
+                           problem->method->about->name, problem->bank.kernels[m].name);
+        draft->learnt[m] = (md_learnt){.wide = active ? plain->body[m] : NULL,
+                                       .size = draft->rows * plain->outputs,
+                                       .candidate = c,
+                                       .norm = active ? plain->norm[m] : 0};
+    }
+    return MEDLEY_OK;
+}
+
+medley_status md_model_build(medley_model **model, md_problem *problem, const md_trained *trained,
+                             medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_draft draft = {.problem = problem,
+                      .task = problem->task,
+                      .labels = &problem->train->label_names,
+                      .points = &problem->points,
+                      .rows = problem->train->rows,
+                      .training_rows = problem->train->rows,
+                      .examples = problem->example_count,
+                      .lambda = problem->lambda,
+                      .began = problem->progress.began,
+                      .seconds_kernels = problem->progress.seconds_kernels,
+                      .learnt_count = trained->plain ? problem->bank.count : trained->block_count};
+    MEDLEY_TRY(md_new(&draft.learnt, draft.learnt_count, sizeof *draft.learnt, error));
+    MEDLEY_TRY(trained->plain ? borrow_coefficients(&draft, trained->plain, error)
+                              : export_blocks(&draft, trained, error));
+    status = md_draft_build(model, &draft, trained, error);
+done:
+    for (size_t i = 0; draft.learnt != NULL && i < draft.learnt_count; i++)
+        free(draft.learnt[i].values);
+    free(draft.learnt);
     return status;
 }
 

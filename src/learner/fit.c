@@ -44,7 +44,7 @@ medley_status md_fit_companion(medley_model **companion, md_problem *problem, me
     MEDLEY_TRY(md_method_choose(&method, options, data, NULL, error));
     MEDLEY_TRY(md_problem_init(&second, data, NULL, options, &observer, method, error));
     MEDLEY_TRY(second.progress.stopped ? build_empty(companion, &second, error)
-                              : method->fit(companion, &second, error));
+                                       : method->fit(companion, &second, error));
     status = MEDLEY_OK; /* stopped: problem->progress.stopped tells, and the model is valid */
 done:
     md_problem_clear(&second);

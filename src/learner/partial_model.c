@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From what a learner knows to a model: norms computed exactly, dual scales by them, and then the
- * way of all models, with blocks that hold what they are given. */
+ * way of all models. */
 #include "learner/partial.h"
 
 #include "base/clock.h"
@@ -8,41 +8,6 @@
 #include "online/dual.h"
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- blocks that only tell what they hold ---- */
-
-typedef struct given_block {
-    md_block base;
-    const md_theta *theta;
-} given_block;
-
-static size_t given_size(const md_block *block)
-{
-    const md_theta *theta = ((const given_block *)block)->theta;
-    return theta->rows * theta->width;
-}
-
-static void export_given(md_block *block, float *body)
-{
-    const md_theta *theta = ((const given_block *)block)->theta;
-    const float scale = (float)block->dual_scale;
-    for (size_t i = 0; i < theta->rows * theta->width; i++)
-        body[i] = scale * theta->body[i];
-}
-
-/* Says that there are coordinates; nobody calls it. */
-static void no_threshold(md_block *block, double tau)
-{
-    (void)block;
-    (void)tau;
-}
-
-static const md_block_class given_rows = {
-    .name = "given rows", .body_size = given_size, .export_body = export_given};
-static const md_block_class given_weights = {.name = "given weights",
-                                             .soft_threshold = no_threshold,
-                                             .body_size = given_size,
-                                             .export_body = export_given};
 
 /* ---- norms ---- */
 
@@ -104,83 +69,62 @@ done:
 
 /* ---- the model ---- */
 
-struct telling {
-    medley_learner *learner;
-    given_block *given; /* [count] */
-    md_block **blocks;  /* [count] these */
-    size_t *candidate;  /* [count] all of them, in order */
-    double *norm;       /* [count] */
-};
-
-static medley_status fill_blocks(struct telling *t, medley_error *error)
+/* The weights that theta is dual to, as coefficients of the support or of features. */
+static medley_status scale_theta(md_draft *draft, const medley_learner *learner, const double *norm,
+                                 const double *scale, medley_error *error)
 {
-    medley_learner *learner = t->learner;
-    const size_t count = learner->known.count;
-    t->given = md_calloc(count, sizeof *t->given);
-    t->blocks = md_calloc(count, sizeof(md_block *));
-    t->candidate = md_calloc(count, sizeof *t->candidate);
-    t->norm = md_calloc(count, sizeof *t->norm);
-    if (t->given == NULL || t->blocks == NULL || t->candidate == NULL || t->norm == NULL)
-        return md_fail_memory(error, count * sizeof *t->given);
-    const medley_status status = find_norms(t->norm, learner, error);
-    for (size_t c = 0; c < count && status == MEDLEY_OK; c++) {
-        const bool rows = md_candidate_has_rows(&learner->problem, c);
-        t->given[c] = (given_block){.base = {.class = rows ? &given_rows : &given_weights,
-                                             .name = learner->problem.candidates[c].name,
-                                             .labels = learner->known.labels.count,
-                                             .scale = 1,
-                                             .norm = t->norm[c]},
-                                    .theta = &learner->known.theta[c]};
-        t->blocks[c] = &t->given[c].base;
-        t->candidate[c] = c;
+    medley_status status = MEDLEY_OK;
+    for (size_t c = 0; c < learner->known.count; c++) {
+        const md_theta *theta = &learner->known.theta[c];
+        md_learnt *learnt = &draft->learnt[c];
+        *learnt = (md_learnt){.size = theta->rows * theta->width,
+                              .weights = !md_candidate_has_rows(&learner->problem, c),
+                              .candidate = c,
+                              .norm = norm[c] * scale[c]};
+        if (!(learnt->norm > 0))
+            continue;
+        MEDLEY_TRY(md_new(&learnt->values, learnt->size, sizeof *learnt->values, error));
+        for (size_t i = 0; i < learnt->size; i++)
+            learnt->values[i] = (float)scale[c] * theta->body[i];
     }
+done:
     return status;
 }
 
 /* Mean loss of the examples, each when it was met, and the penalty as it is now. */
-static medley_epoch tell_epoch(struct telling *t, double lambda)
+static medley_epoch tell_epoch(const medley_learner *learner, const md_draft *draft, double *norm)
 {
-    const medley_learner *learner = t->learner;
-    const size_t count = learner->known.count;
-    medley_epoch epoch = {.loss = learner->loss_sum / (double)learner->examples,
+    const double loss = learner->loss_sum / (double)learner->examples;
+    for (size_t c = 0; c < draft->learnt_count; c++)
+        norm[c] = draft->learnt[c].norm;
+    return (medley_epoch){.objective =
+                              loss + draft->lambda * md_penalty_value(learner->problem.penalty,
+                                                                      norm, draft->learnt_count),
+                          .loss = loss,
                           .dev_accuracy = NAN,
                           .seconds = learner->seconds,
                           .updates = learner->updates};
-    for (size_t c = 0; c < count; c++)
-        t->norm[c] = md_block_length(t->blocks[c]);
-    epoch.objective =
-        epoch.loss + lambda * md_penalty_value(learner->problem.penalty, t->norm, count);
-    return epoch;
 }
 
-/* The problem as if all rows so far had been those of the support. */
-static void tell_problem(md_problem *problem, medley_dataset *rows, const medley_learner *learner)
+/* Two labels so far are a task of their own, unless the user has named one. */
+static const md_task *task_of(const medley_learner *learner)
 {
-    *problem = learner->problem;
-    *rows = (medley_dataset){.rows = learner->support.rows, .label_names = learner->known.labels};
-    problem->train = rows;
-    problem->points = learner->support;
-    problem->bank.training_rows = learner->rows;
-    problem->example_count = learner->examples;
-    problem->progress.began = md_clock_seconds() - learner->seconds;
-    problem->progress.seconds_kernels = learner->seconds_kernels;
-    if (!problem->task->by_sequence)
-        problem->task = md_task_of(learner->options, rows);
-    problem->lambda = learner->strength / (double)learner->examples;
+    const md_task *named = learner->problem.task;
+    const size_t labels = learner->known.labels.count;
+    if (learner->options->task > 0 || named->by_sequence)
+        return named;
+    for (size_t i = 0; md_tasks[i] != NULL; i++)
+        if (md_tasks[i]->structure == named->structure && md_tasks[i]->least_labels <= labels &&
+            labels <= md_tasks[i]->most_labels && md_tasks[i]->one_score == (labels == 2))
+            return md_tasks[i];
+    return named;
 }
 
-static medley_status build(medley_model **model, struct telling *t, medley_error *error)
+static medley_status build(medley_model **model, const medley_learner *learner, md_draft *draft,
+                           double *norm, medley_error *error)
 {
-    const medley_learner *learner = t->learner;
-    md_problem problem;
-    medley_dataset rows;
-    tell_problem(&problem, &rows, learner);
-    medley_epoch epoch = tell_epoch(t, problem.lambda);
-    const md_trained trained = {.blocks = t->blocks,
-                                .candidate = t->candidate,
-                                .block_count = learner->known.count,
-                                .penalised = learner->known.count,
-                                .eta0 = learner->eta,
+    medley_epoch epoch = tell_epoch(learner, draft, norm);
+    const md_trained trained = {.eta0 = learner->eta,
                                 .objective = epoch.objective,
                                 .radius = NAN,
                                 .bound = NAN,
@@ -188,11 +132,8 @@ static medley_status build(medley_model **model, struct telling *t, medley_error
                                 .epoch_count = 1,
                                 .iterations = learner->examples,
                                 .updates = learner->updates};
-    const medley_status status = md_model_build(model, &problem, &trained, error);
-    if (status < 0)
-        return status;
-    (*model)->summary.parts = learner->rows;
-    for (size_t i = 0; i < (*model)->support_count; i++)
+    const medley_status status = md_draft_build(model, draft, &trained, error);
+    for (size_t i = 0; status == MEDLEY_OK && i < (*model)->support_count; i++)
         (*model)->support_row[i] = learner->support_row[(*model)->support_row[i]];
     return status;
 }
@@ -201,18 +142,33 @@ medley_status medley_learner_model(medley_model **model, medley_learner *learner
                                    medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    struct telling t = {.learner = learner};
+    const size_t count = learner->known.count;
+    double *norm = NULL; /* [count] and, after them, dual scales */
+    md_draft draft = {.problem = &learner->problem,
+                      .labels = &learner->known.labels,
+                      .points = &learner->support,
+                      .rows = learner->support.rows,
+                      .training_rows = learner->rows,
+                      .examples = learner->examples,
+                      .lambda = learner->strength / (double)learner->examples,
+                      .began = md_clock_seconds() - learner->seconds,
+                      .seconds_kernels = learner->seconds_kernels,
+                      .learnt_count = count};
     if (!learner->begun)
         return md_fail(error, MEDLEY_USAGE,
                        "this learner has seen no examples, so there is no model yet; call "
                        "medley_learner_partial_fit first");
-    MEDLEY_TRY(fill_blocks(&t, error));
-    md_dual_scales(t.blocks, learner->known.count, learner->options->p, t.norm);
-    status = build(model, &t, error);
+    draft.task = task_of(learner);
+    MEDLEY_TRY(md_new(&norm, 2 * count, sizeof *norm, error));
+    MEDLEY_TRY(md_new(&draft.learnt, count, sizeof *draft.learnt, error));
+    MEDLEY_TRY(find_norms(norm, learner, error));
+    md_dual_scales(norm + count, norm, count, learner->options->p);
+    MEDLEY_TRY(scale_theta(&draft, learner, norm, norm + count, error));
+    status = build(model, learner, &draft, norm, error);
 done:
-    free(t.given);
-    free(t.blocks);
-    free(t.candidate);
-    free(t.norm);
+    for (size_t c = 0; draft.learnt != NULL && c < count; c++)
+        free(draft.learnt[c].values);
+    free(draft.learnt);
+    free(norm);
     return status;
 }

@@ -166,6 +166,10 @@ void md_trained_clear(md_trained *trained);
 medley_status md_model_build(medley_model **model, md_problem *problem, const md_trained *trained,
                              medley_error *error);
 
+/* The same from other rows and coefficients than those of the problem. */
+medley_status md_draft_build(medley_model **model, const md_draft *draft, const md_trained *trained,
+                             medley_error *error);
+
 /* Accuracy on held-out data of the blocks as they are now. */
 medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
                                       const md_trained *trained, medley_error *error);

@@ -20,24 +20,27 @@ static double norm_q(const double *b, size_t count, double q)
     return largest * exp(log(sum) / q);
 }
 
-double md_dual_scales(md_block *const *blocks, size_t count, double p, double *norm)
+double md_dual_scales(double *scale, const double *norm, size_t count, double p)
 {
     const double q = p / (p - 1);
-    for (size_t m = 0; m < count; m++)
-        norm[m] = blocks[m]->norm;
     const double length = norm_q(norm, count, q);
     for (size_t m = 0; m < count; m++) {
         const double ratio = length > 0 ? norm[m] / length : 0;
-        blocks[m]->dual_scale = ratio > 0 ? exp((q - 2) * log(ratio)) / q : 0;
+        scale[m] = ratio > 0 ? exp((q - 2) * log(ratio)) / q : 0;
     }
     return length;
 }
 
 void md_dual_set_scales(md_online *online)
 {
-    md_dual *dual = online->state;
-    dual->length = md_dual_scales(online->problem.blocks, online->problem.block_count,
-                                  online->settings.dual.p, online->norm);
+    const md_online_problem *p = &online->problem;
+    double *scale = online->scratch;
+    for (size_t m = 0; m < p->block_count; m++)
+        online->norm[m] = p->blocks[m]->norm;
+    ((md_dual *)online->state)->length =
+        md_dual_scales(scale, online->norm, p->block_count, online->settings.dual.p);
+    for (size_t m = 0; m < p->block_count; m++)
+        p->blocks[m]->dual_scale = scale[m];
 }
 
 void md_dual_restart(md_online *online)

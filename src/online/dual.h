@@ -19,9 +19,8 @@ typedef struct md_dual {
     double s;      /* s_t, by which OBSCURE's rates are smaller than Pegasos' */
 } md_dual;
 
-/* Sets the dual scales of the blocks from their norms, which go to norm[count]; returns
- * ||theta||_{2,q}. */
-double md_dual_scales(md_block *const *blocks, size_t count, double p, double *norm);
+/* The dual scales of blocks with these norms; returns ||theta||_{2,q}. */
+double md_dual_scales(double *scale, const double *norm, size_t count, double p);
 
 /* Functions of a rule's row. */
 void md_dual_restart(md_online *online);

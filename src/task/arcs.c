@@ -214,16 +214,15 @@ const md_source_class md_arc_sources = {
 /* ---- into a model ---- */
 
 static medley_status copy_templates(md_parser *parser, const arc_source *arcs,
-                                    const md_problem *problem, const md_learnt *learnt,
-                                    size_t count, medley_error *error)
+                                    const md_draft *draft, medley_error *error)
 {
     const size_t templates = md_arc_templates_count(arcs->templates);
     bool *keep = md_calloc(templates, sizeof *keep);
     if (keep == NULL)
         return md_fail_memory(error, templates * sizeof *keep);
-    for (size_t i = 0; i < count; i++)
-        if (md_learnt_is_active(&learnt[i]))
-            keep[problem->candidates[learnt[i].candidate].index] = true;
+    for (size_t i = 0; i < draft->learnt_count; i++)
+        if (md_learnt_is_active(&draft->learnt[i]))
+            keep[draft->problem->candidates[draft->learnt[i].candidate].index] = true;
     const medley_status status =
         md_arc_templates_subset(&parser->templates, arcs->templates, keep, error);
     free(keep);
@@ -235,19 +234,21 @@ static medley_status copy_templates(md_parser *parser, const arc_source *arcs,
  * where weights are small, since little was learnt, it is four times the largest of them. */
 static const double LEAST_CHANGE = 0.02;
 
-static float find_least(const md_learnt *learnt, size_t count, size_t templates)
+static float find_least(const md_draft *draft, size_t templates)
 {
     float largest = 0;
-    for (size_t i = 0; i < count; i++)
+    const md_learnt *learnt = draft->learnt;
+    for (size_t i = 0; i < draft->learnt_count; i++)
         for (size_t k = 0; md_learnt_is_active(&learnt[i]) && k < learnt[i].size; k++)
             largest = fmaxf(largest, fabsf(learnt[i].values[k]));
     return (float)(LEAST_CHANGE / sqrt((double)templates) * fmin(1, 4 * (double)largest));
 }
 
 /* Blocks are in the order of their templates. */
-medley_status md_arcs_build(medley_model *model, const md_problem *problem, const md_learnt *learnt,
-                            size_t count, medley_error *error)
+medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
+    const md_problem *problem = draft->problem;
+    const md_learnt *learnt = draft->learnt;
     const arc_source *arcs = arcs_of(problem->source);
     medley_status status = md_parser_create(model, error);
     if (status < 0)
@@ -256,13 +257,13 @@ medley_status md_arcs_build(medley_model *model, const md_problem *problem, cons
     parser->tags = arcs->tags;
     parser->bits = arcs->bits;
     model->token_columns = problem->train->token_columns;
-    status = copy_templates(parser, arcs, problem, learnt, count, error);
+    status = copy_templates(parser, arcs, draft, error);
     if (status < 0)
         return status;
-    const float least = find_least(learnt, count, md_arc_templates_count(parser->templates));
+    const float least = find_least(draft, md_arc_templates_count(parser->templates));
     uint16_t *to = parser->weights;
     size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < draft->learnt_count; i++) {
         if (!md_learnt_is_active(&learnt[i]))
             continue;
         parser->info[used++] = learnt[i].candidate;

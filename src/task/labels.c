@@ -78,15 +78,14 @@ medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error)
     return status;
 }
 
-medley_status md_labels_build(medley_model *model, const md_problem *problem,
-                              const md_learnt *learnt, size_t count, medley_error *error)
+medley_status md_labels_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
-    const md_strings *labels = &problem->train->label_names;
-    model->space = problem->space;
+    const md_strings *labels = draft->labels;
+    model->space = draft->problem->space;
     for (size_t l = 0; l < labels->count; l++)
         if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
             return md_fail_memory(error, strlen(labels->items[l]));
-    return md_words_build(model, problem, learnt, count, error);
+    return md_words_build(model, draft, error);
 }
 
 const int32_t *md_labels_of(const medley_prediction *prediction)

@@ -120,9 +120,26 @@ typedef struct md_learnt {
     float *values;      /* [size] of a block */
     const double *wide; /* [size] of a kernel, borrowed */
     size_t size;
+    bool weights;     /* of features, each for itself; else of rows, one for each output */
     size_t candidate; /* of the problem */
     double norm;
 } md_learnt;
+
+/* What a model is made from: a problem, and the rows, labels and coefficients that it has come to,
+ * which are not those of the problem where learning goes piece by piece. */
+struct md_draft {
+    const md_problem *problem;
+    const md_task *task;
+    const md_strings *labels;
+    const md_points *points; /* of the rows that coefficients belong to */
+    size_t rows;             /* of points */
+    size_t training_rows;    /* that the bank has seen */
+    size_t examples;
+    double lambda;
+    double began, seconds_kernels;
+    md_learnt *learnt; /* [learnt_count] */
+    size_t learnt_count;
+};
 
 static inline bool md_learnt_is_active(const md_learnt *learnt)
 {
@@ -149,8 +166,7 @@ medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error);
 medley_status md_labels_check_size(const md_problem *problem, medley_error *error);
 
 /* Label names, and the weights of templates and label context. */
-medley_status md_labels_build(medley_model *model, const md_problem *problem,
-                              const md_learnt *learnt, size_t count, medley_error *error);
+medley_status md_labels_build(medley_model *model, const md_draft *draft, medley_error *error);
 
 const int32_t *md_labels_of(const medley_prediction *prediction);
 
@@ -161,14 +177,12 @@ bool md_dataset_has_only_targets(const medley_dataset *data);
 
 /* The weights of templates and of label context among what was learnt; features without any are
  * left behind. */
-medley_status md_words_build(medley_model *model, const md_problem *problem,
-                             const md_learnt *learnt, size_t count, medley_error *error);
+medley_status md_words_build(medley_model *model, const md_draft *draft, medley_error *error);
 
 /* ---- arcs.c, relations.c ---- */
 
 /* The tables of arc templates that have weights. */
-medley_status md_arcs_build(medley_model *model, const md_problem *problem, const md_learnt *learnt,
-                            size_t count, medley_error *error);
+medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_error *error);
 size_t md_arcs_tags(const md_source *source); /* the column that arc templates call upos */
 
 medley_status md_relations_derive(medley_dataset **data, medley_options **options,

@@ -13,7 +13,7 @@
 #include "settings/options.h"
 
 typedef struct md_problem md_problem;           /* problem.h */
-typedef struct md_learnt md_learnt;             /* problem.h */
+typedef struct md_draft md_draft;               /* problem.h */
 typedef struct md_source_class md_source_class; /* problem.h */
 
 /* What is asked of a model. */
@@ -75,8 +75,7 @@ typedef struct md_task {
     const char *companion; /* what progress calls it */
 
     /* What only models of this task have, from what was learnt; NULL: nothing. */
-    medley_status (*build)(medley_model *model, const md_problem *problem, const md_learnt *learnt,
-                           size_t count, medley_error *error);
+    medley_status (*build)(medley_model *model, const md_draft *draft, medley_error *error);
 
     /* ---- predicting ---- */
     medley_task_info info;

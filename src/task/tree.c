@@ -101,12 +101,11 @@ static double first_rate(const md_problem *problem, const md_loss *loss)
     return (loss->has_margin ? 0.5 : 5) / (double)problem->candidate_count;
 }
 
-static medley_status build(medley_model *model, const md_problem *problem, const md_learnt *learnt,
-                           size_t count, medley_error *error)
+static medley_status build(medley_model *model, const md_draft *draft, medley_error *error)
 {
-    model->space = problem->space;
-    model->space.shape.projective = problem->options->projective;
-    return md_arcs_build(model, problem, learnt, count, error);
+    model->space = draft->problem->space;
+    model->space.shape.projective = draft->problem->options->projective;
+    return md_arcs_build(model, draft, error);
 }
 
 static const int32_t *heads_of(const medley_prediction *prediction)

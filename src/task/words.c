@@ -206,10 +206,11 @@ static void renumber_templates(const struct building *b)
     }
 }
 
-medley_status md_words_build(medley_model *model, const md_problem *problem,
-                             const md_learnt *learnt, size_t count, medley_error *error)
+medley_status md_words_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
+    const md_problem *problem = draft->problem;
+    const size_t count = draft->learnt_count;
     struct building b = {
         .model = model, .problem = problem, .words = words_of(problem->source), .error = error};
     const size_t templates = md_source_count(problem->source);
@@ -221,14 +222,17 @@ medley_status md_words_build(medley_model *model, const md_problem *problem,
         goto done;
     }
     for (size_t i = 0; i < count; i++) {
-        const md_origin origin = problem->candidates[learnt[i].candidate].origin;
-        if (!md_learnt_is_active(&learnt[i]) || origin == MD_FROM_KERNEL)
+        const md_learnt *learnt = &draft->learnt[i];
+        const md_origin origin = problem->candidates[learnt->candidate].origin;
+        if (!md_learnt_is_active(learnt) || origin == MD_FROM_KERNEL)
             continue;
         templated = templated || origin == MD_FROM_TEMPLATE;
-        MEDLEY_TRY(copy_weights(&b, &learnt[i], &model->weights[model->weights_count++]));
+        MEDLEY_TRY(copy_weights(&b, learnt, &model->weights[model->weights_count++]));
     }
-    model->token_columns = b.words ? problem->train->token_columns : 0;
-    model->label_column = b.words ? problem->train->label_column + 1 : 0;
+    if (b.words != NULL) {
+        model->token_columns = problem->train->token_columns;
+        model->label_column = problem->train->label_column + 1;
+    }
     if (!templated)
         goto done;
     renumber_templates(&b);
