@@ -170,6 +170,14 @@ medley_status md_labels_build(medley_model *model, const md_draft *draft, medley
 
 const int32_t *md_labels_of(const medley_prediction *prediction);
 
+/* Fields of a task's row that are the same for all of them (with predicting.h). */
+#define MD_OF_LABELS                                                                               \
+    .measures = md_label_measures, .describe = md_labels_describe,                                 \
+    .templates = &md_word_templates, .prepare_dev = md_labels_prepare_dev,                         \
+    .build = md_labels_build, .outputs = md_labels_of, .check_request = md_refuse_tags,            \
+    .predict = md_labels_predict, .check_truth = md_labels_check_truth,                            \
+    .compare = md_labels_compare, .least_labels = 1
+
 /* Numbers to be predicted that came from memory: there are no labels beside them. */
 bool md_dataset_has_only_targets(const medley_dataset *data);
 
