@@ -224,14 +224,10 @@ medley_status md_lp_beta_solve(md_lp_weights *weights, const md_lp_beta *scores,
 {
     struct search s = {.scores = scores, .rows = rows, .count = count, .nu = nu};
     medley_status status = MEDLEY_OK;
-    s.beta = md_calloc(scores->kernels + 1, sizeof *s.beta);
-    s.cut = md_calloc(scores->kernels + 1, sizeof *s.cut);
-    s.sum = md_calloc(scores->outputs, sizeof *s.sum);
-    s.margin = md_calloc(count, sizeof *s.margin);
-    if (s.beta == NULL || s.cut == NULL || s.sum == NULL || s.margin == NULL) {
-        status = md_fail_memory(error, count * sizeof *s.margin);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&s.beta, scores->kernels + 1, sizeof *s.beta, error));
+    MEDLEY_TRY(md_new(&s.cut, scores->kernels + 1, sizeof *s.cut, error));
+    MEDLEY_TRY(md_new(&s.sum, scores->outputs, sizeof *s.sum, error));
+    MEDLEY_TRY(md_new(&s.margin, count, sizeof *s.margin, error));
     MEDLEY_TRY(open_program(&s, error));
     status = search(&s, weights, error);
 done:

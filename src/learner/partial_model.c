@@ -44,11 +44,7 @@ static medley_status find_norms(double *norm, medley_learner *learner, medley_er
                                       .coefficient = known->theta[c].body};
         which[count++] = c;
     }
-    values = md_calloc(count * size, sizeof *values);
-    if (values == NULL) {
-        status = md_fail_memory(error, count * size * sizeof *values);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&values, count * size, sizeof *values, error));
     for (size_t t = 0; t < count; t++)
         scores[t] = values + t * size;
     const md_cross cross = {.bank = &learner->problem.bank,

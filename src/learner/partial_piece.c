@@ -110,11 +110,7 @@ static medley_status recall_kernels(struct piece *piece, medley_error *error)
         goto done;
     }
     const size_t count = find_terms(piece, terms, which);
-    values = md_calloc(count * size, sizeof *values);
-    if (values == NULL) {
-        status = md_fail_memory(error, count * size * sizeof *values);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&values, count * size, sizeof *values, error));
     for (size_t t = 0; t < count; t++)
         scores[t] = values + t * size;
     const md_cross cross = {.bank = &problem->bank,

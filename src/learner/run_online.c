@@ -444,11 +444,7 @@ medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_tra
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = run.online.rate;
     trained->radius = trained->bound = NAN;
-    trained->epochs = md_calloc(problem->online->epochs, sizeof *trained->epochs);
-    if (trained->epochs == NULL) {
-        status = md_fail_memory(error, problem->online->epochs * sizeof(medley_epoch));
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&trained->epochs, problem->online->epochs, sizeof *trained->epochs, error));
     medley_status stopped = MEDLEY_OK;
     bool resumed;
     MEDLEY_TRY(resume(&run, &resumed));

@@ -60,12 +60,8 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
     const md_window *window = online->problem.window;
     const size_t chunks = (count + CHUNK - 1) / CHUNK;
     struct measure measure = {.online = online};
-    measure.inference = md_calloc(threads, sizeof *measure.inference);
-    measure.sum = md_calloc(chunks, sizeof *measure.sum);
-    if (!measure.inference || !measure.sum) {
-        status = md_fail_memory(error, chunks * sizeof *measure.sum);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&measure.inference, threads, sizeof *measure.inference, error));
+    MEDLEY_TRY(md_new(&measure.sum, chunks, sizeof *measure.sum, error));
     for (size_t t = 0; t < threads; t++)
         MEDLEY_TRY(md_inference_init(&measure.inference[t], online->problem.space, online->longest,
                                      error));

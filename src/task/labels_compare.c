@@ -58,11 +58,7 @@ static medley_status count_chunks(medley_evaluation *evaluation, const medley_mo
     if (!md_chunk_labels(&names))
         goto done;
     MEDLEY_TRY(md_chunk_scheme_init(&scheme, &names, error));
-    counts = md_calloc(scheme.types.count, sizeof *counts);
-    if (counts == NULL) {
-        status = md_fail_memory(error, scheme.types.count * sizeof *counts);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&counts, scheme.types.count, sizeof *counts, error));
     for (size_t r = 0; r < dataset->rows; r++)
         given[r] = dataset->label[r] < 0 ? -1 : of_data[dataset->label[r]];
     for (size_t s = 0; s < dataset->sequence_count; s++) {

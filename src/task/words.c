@@ -215,12 +215,8 @@ medley_status md_words_build(medley_model *model, const md_draft *draft, medley_
         .model = model, .problem = problem, .words = words_of(problem->source), .error = error};
     const size_t templates = md_source_count(problem->source);
     bool templated = false;
-    b.kept = md_calloc(templates, sizeof *b.kept);
-    model->weights = md_calloc(count, sizeof *model->weights);
-    if (b.kept == NULL || model->weights == NULL) {
-        status = md_fail_memory(error, count * sizeof *model->weights);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&b.kept, templates, sizeof *b.kept, error));
+    MEDLEY_TRY(md_new(&model->weights, count, sizeof *model->weights, error));
     for (size_t i = 0; i < count; i++) {
         const md_learnt *learnt = &draft->learnt[i];
         const md_origin origin = problem->candidates[learnt->candidate].origin;
