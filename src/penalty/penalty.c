@@ -109,8 +109,10 @@ static medley_status add_term(md_penalty *penalty, const char *text, medley_erro
     MEDLEY_TRY(read_factor(&term.factor, &text, error));
     MEDLEY_TRY(md_spec_parse(&spec, text, error));
     term.class = md_penalty_find(spec.name);
-    if (term.class == NULL)
-        MEDLEY_TRY(fail_unknown(spec.name, error));
+    if (term.class == NULL) {
+        status = fail_unknown(spec.name, error);
+        goto done;
+    }
     if (spec.view != NULL)
         MEDLEY_TRY(md_fail(error, MEDLEY_USAGE,
                            "'%s': a penalty is put on all blocks; leave out '@%s'", text,
