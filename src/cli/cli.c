@@ -53,9 +53,8 @@ bool cli_count(const cli_arguments *arguments, const char *name, size_t fallback
     *value = (size_t)strtoull(text, &end, 10);
     if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0)
         return true;
-    cli_usage_error(arguments, "--%s='%s' is not a whole number%s", name, text,
-                    errno == ERANGE ? " of a possible size" : "");
-    return false;
+    return cli_refuse(arguments, "--%s='%s' is not a whole number%s", name, text,
+                      errno == ERANGE ? " of a possible size" : "");
 }
 
 /* ---- errors ---- */
@@ -67,6 +66,26 @@ static int exit_code(medley_status status)
     return status == MEDLEY_BAD_INPUT ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
+void cli_json_error(const medley_error *error)
+{
+    json_open(stdout, "error", '{');
+    json_count(stdout, "code", (size_t)exit_code(error->code));
+    json_string(stdout, "message", error->message);
+    json_string(stdout, "file", error->file[0] ? error->file : NULL);
+    json_number(stdout, "line", error->line > 0 ? (double)error->line : (double)NAN);
+    json_close(stdout, '}');
+}
+
+medley_status cli_error(medley_error *error, medley_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error->message, sizeof error->message, format, list);
+    va_end(list);
+    error->code = status;
+    return status;
+}
+
 int cli_fail(const cli_arguments *arguments, const medley_error *error)
 {
     char text[1200];
@@ -75,14 +94,8 @@ int cli_fail(const cli_arguments *arguments, const medley_error *error)
             arguments->command ? arguments->command->name : "", text);
     if (arguments->json) {
         json_open(stdout, NULL, '{');
-        json_open(stdout, "error", '{');
-        json_count(stdout, "code", (size_t)exit_code(error->code));
-        json_string(stdout, "message", error->message);
-        json_string(stdout, "file", error->file[0] ? error->file : NULL);
-        json_number(stdout, "line", error->line > 0 ? (double)error->line : (double)NAN);
-        json_close(stdout, '}');
-        json_close(stdout, '}');
-        printf("\n");
+        cli_json_error(error);
+        json_end(stdout);
     }
     return exit_code(error->code);
 }
@@ -97,15 +110,14 @@ int cli_usage_error(const cli_arguments *arguments, const char *format, ...)
     return cli_fail(arguments, &error);
 }
 
-int cli_finish(const cli_arguments *arguments, int code)
+/* Results must have reached stdout: returns code, or CLI_FAILED with a message. */
+static int finish(const cli_arguments *arguments, int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    medley_error error = {.code = MEDLEY_FAILED};
-    snprintf(error.message, sizeof error.message,
-             "the result could not be written to standard "
-             "output; is the disk full?");
-    fprintf(stderr, "medley %s: %s\n", arguments->command->name, error.message);
+    fprintf(stderr,
+            "medley %s: the result could not be written to standard output; is the disk full?\n",
+            arguments->command->name);
     return CLI_FAILED;
 }
 
@@ -211,7 +223,7 @@ static int run_command(const cli_command *command, int count, char **words)
         code = parse(&arguments, count, words);
     if (code == CLI_OK) {
         arguments.quiet = cli_flag(&arguments, "quiet");
-        code = cli_finish(&arguments, command->run(&arguments));
+        code = finish(&arguments, command->run(&arguments));
     }
     free(arguments.given);
     free(arguments.words);

@@ -65,8 +65,13 @@ bool cli_count(const cli_arguments *arguments, const char *name, size_t fallback
 int cli_fail(const cli_arguments *arguments, const medley_error *error);
 int cli_usage_error(const cli_arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Results must have reached stdout: returns code, or CLI_FAILED with a message. */
-int cli_finish(const cli_arguments *arguments, int code);
+/* The same, and false: for functions that say whether arguments are fine. */
+#define cli_refuse(...) (cli_usage_error(__VA_ARGS__), false)
+/* The key "error" of an object: its exit code, message and place. */
+void cli_json_error(const medley_error *error);
+/* Fills error and returns status, which is its code. */
+medley_status cli_error(medley_error *error, medley_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- shared steps (data.c) ---- */
 
@@ -74,18 +79,19 @@ int cli_finish(const cli_arguments *arguments, int code);
  * when training. */
 medley_status cli_load_data(const cli_arguments *arguments, const medley_model *model,
                             medley_dataset **dataset, medley_error *error);
-/* The file of --dev, read as DATA is. */
-medley_status cli_load_dev(const cli_arguments *arguments, const char *path,
-                           medley_dataset **dataset, medley_error *error);
-/* With --holdout moves that share of *train to *held_out; else leaves both alone. */
-medley_status cli_hold_out(const cli_arguments *arguments, medley_dataset **train,
-                           medley_dataset **held_out, medley_error *error);
+/* Training options and DATA; the file of --dev, read as DATA is, goes to *dev, and with --holdout
+ * that share of DATA to *held_out (else both are left alone). seconds: the time it took. */
+medley_status cli_load_training(const cli_arguments *arguments, medley_options **options,
+                                medley_dataset **train, medley_dataset **dev,
+                                medley_dataset **held_out, double *seconds, medley_error *error);
 medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
                                    medley_error *error);
-/* For commands that write data: with --json, tells what went into the file (not if that is stdout,
- * where the data are). */
-void cli_print_written(const cli_arguments *arguments, const medley_dataset *dataset,
-                       const char *output);
+/* The end of commands that write data: with --json, tells what went into the file (not if that is
+ * stdout, where the data are), or what went wrong. Frees the data and returns the exit code. */
+int cli_end_writing(const cli_arguments *arguments, medley_status status, medley_dataset *dataset,
+                    const char *output, const medley_error *error);
+/* Bytes of a file; 0 if there is none. */
+size_t cli_file_bytes(const char *path);
 /* On stderr, unless --quiet: that the BLAS in use is the reference one, and what to do about it. */
 void cli_warn_of_slow_blas(const cli_arguments *arguments);
 size_t cli_threads(const cli_arguments *arguments);
@@ -102,7 +108,6 @@ typedef struct cli_progress {
 medley_observer cli_observe(cli_progress *progress, const cli_arguments *arguments);
 void cli_progress_end(cli_progress *progress);
 void cli_catch_interrupt(void);
-bool cli_interrupted(void);
 
 /* ---- JSON (json.c): commas, quotes and escapes are taken care of; NaN prints as null ---- */
 
@@ -112,11 +117,15 @@ void json_string(FILE *file, const char *key, const char *value);
 void json_number(FILE *file, const char *key, double value);
 void json_count(FILE *file, const char *key, size_t value);
 void json_bool(FILE *file, const char *key, bool value);
+void json_numbers(FILE *file, const char *key, const double *values, size_t count);
+void json_end(FILE *file); /* of the whole object: closes it and ends the line */
 
 /* ---- models in JSON (summary.c) ---- */
 
 void cli_json_settings(const medley_summary *summary); /* task ... spicy_C */
-void cli_json_block(const medley_block_info *block);
+/* The key "blocks"; order: indices, or NULL for that of the summary. */
+void cli_json_blocks(const medley_summary *summary, const size_t *order);
+void cli_json_labels(FILE *file, const medley_model *model, size_t count); /* the key "labels" */
 
 /* ---- drawing (bars.c) ---- */
 

@@ -19,11 +19,7 @@ static int run_convert(cli_arguments *arguments)
     medley_status status = medley_dataset_read(&dataset, arguments->words[0], &options, &error);
     if (status >= 0)
         status = medley_dataset_write(dataset, output ? output : "-", to, &error);
-    const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
-    if (status >= 0)
-        cli_print_written(arguments, dataset, output);
-    medley_dataset_free(dataset);
-    return code;
+    return cli_end_writing(arguments, status, dataset, output, &error);
 }
 
 static const cli_option options[] = {

@@ -208,15 +208,10 @@ static void print_json(const struct demo *demo)
         json_close(stdout, '}');
     }
     json_close(stdout, ']');
-    const medley_summary *s = medley_model_summary(demo->mixture);
-    json_open(stdout, "blocks", '[');
-    for (size_t m = 0; m < s->block_count; m++)
-        cli_json_block(&s->blocks[m]);
-    json_close(stdout, ']');
+    cli_json_blocks(medley_model_summary(demo->mixture), NULL);
     json_string(stdout, "report", demo->report);
     json_number(stdout, "seconds", demo->seconds);
-    json_close(stdout, '}');
-    printf("\n");
+    json_end(stdout);
 }
 
 static void print_end(const struct demo *demo)

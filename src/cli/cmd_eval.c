@@ -35,10 +35,7 @@ static void print_json_labels(const medley_model *model, const medley_evaluation
     }
     cli_json_probabilities(e);
     json_count(stdout, "unknown_labels", e->unknown_labels);
-    json_open(stdout, "labels", '[');
-    for (size_t l = 0; l < e->labels; l++)
-        json_string(stdout, NULL, medley_model_label_name(model, l));
-    json_close(stdout, ']');
+    cli_json_labels(stdout, model, e->labels);
     json_open(stdout, "confusion", '[');
     for (size_t l = 0; l < e->labels; l++) {
         json_open(stdout, NULL, '[');
@@ -70,8 +67,7 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
     json_close(stdout, '}');
     json_number(stdout, "per_second", (double)e->parts / fmax(e->seconds_total, 1e-9));
     json_string(stdout, "blas", medley_blas());
-    json_close(stdout, '}');
-    printf("\n");
+    json_end(stdout);
 }
 
 /* The commonest confusions say more than a large matrix. */
@@ -166,14 +162,12 @@ static medley_status refuse_unseen(const medley_model *model, const medley_datas
         if (label < 0 || !is_known(model, medley_dataset_label_name(dataset, (size_t)label)))
             break;
     }
-    error->code = MEDLEY_BAD_INPUT;
-    snprintf(
-        error->message, sizeof error->message,
+    return cli_error(
+        error, MEDLEY_BAD_INPUT,
         "row %zu has the label '%.100s', which the model has never seen (%zu such rows); check "
         "--label, or count them as wrong with --allow-unseen",
         row + 1, label < 0 ? "" : medley_dataset_label_name(dataset, (size_t)label),
         e->unknown_labels);
-    return error->code;
 }
 
 static int run_eval(cli_arguments *arguments)

@@ -20,10 +20,8 @@ static bool read_options(const cli_arguments *arguments, medley_generate_options
     char *end = NULL;
     if (noise != NULL)
         options->noise = strtod(noise, &end);
-    if (noise != NULL && (end == noise || *end != '\0')) {
-        cli_usage_error(arguments, "--noise='%s' is not a number", noise);
-        return false;
-    }
+    if (noise != NULL && (end == noise || *end != '\0'))
+        return cli_refuse(arguments, "--noise='%s' is not a number", noise);
     return true;
 }
 
@@ -34,12 +32,9 @@ static medley_status write_tables(const medley_dataset *dataset, const char *out
     const size_t count = medley_dataset_table_count(dataset);
     if (count <= 1) /* words have no table */
         return medley_dataset_write(dataset, output, format, error);
-    if (strcmp(output, "-") == 0) {
-        error->code = MEDLEY_USAGE;
-        snprintf(error->message, sizeof error->message,
-                 "these data have %zu views, one file each; give --output NAME.csv", count);
-        return error->code;
-    }
+    if (strcmp(output, "-") == 0)
+        return cli_error(error, MEDLEY_USAGE,
+                         "these data have %zu views, one file each; give --output NAME.csv", count);
     const char *slash = strrchr(output, '/');
     const char *dot = strchr(slash ? slash : output, '.');
     medley_status status = MEDLEY_OK;
@@ -78,11 +73,7 @@ static int run_generate(cli_arguments *arguments)
             format = generator.format;
     if (status >= 0)
         status = write_tables(dataset, output ? output : "-", format, &error);
-    const int code = status < 0 ? cli_fail(arguments, &error) : CLI_OK;
-    if (status >= 0)
-        cli_print_written(arguments, dataset, output);
-    medley_dataset_free(dataset);
-    return code;
+    return cli_end_writing(arguments, status, dataset, output, &error);
 }
 
 static const cli_option options[] = {

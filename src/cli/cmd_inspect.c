@@ -69,18 +69,11 @@ static medley_status print_json(const medley_model *model, size_t features, medl
     cli_json_calibration(model);
     cli_json_epochs(s);
     json_count(stdout, "active_blocks", s->active_blocks);
-    json_open(stdout, "labels", '[');
-    for (size_t l = 0; l < medley_model_label_count(model); l++)
-        json_string(stdout, NULL, medley_model_label_name(model, l));
-    json_close(stdout, ']');
-    json_open(stdout, "blocks", '[');
-    for (size_t i = 0; order != NULL && i < s->block_count; i++)
-        cli_json_block(&s->blocks[order[i]]);
-    json_close(stdout, ']');
+    cli_json_labels(stdout, model, medley_model_label_count(model));
+    cli_json_blocks(s, order);
     const medley_status status =
         features > 0 ? print_json_features(model, features, error) : MEDLEY_OK;
-    json_close(stdout, '}');
-    printf("\n");
+    json_end(stdout);
     free(order);
     return status;
 }

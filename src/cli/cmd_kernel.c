@@ -25,8 +25,7 @@ static int run_kernel(cli_arguments *arguments)
         json_count(stdout, "kernels", count);
         json_count(stdout, "examples", medley_dataset_rows(dataset));
         json_number(stdout, "seconds", cli_clock() - start);
-        json_close(stdout, '}');
-        printf("\n");
+        json_end(stdout);
     } else if (!arguments->quiet) {
         fprintf(stderr, "%zu kernels of %zu rows written to %s\n", count,
                 medley_dataset_rows(dataset), output);

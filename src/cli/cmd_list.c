@@ -51,8 +51,7 @@ static int run_list(cli_arguments *arguments)
         if (wanted == NULL || strcmp(kinds[i], wanted) == 0)
             print_kind(kinds[i], arguments->json);
     if (arguments->json) {
-        json_close(stdout, '}');
-        printf("\n");
+        json_end(stdout);
     } else if (wanted == NULL || strcmp(wanted, "kernels") == 0) {
         printf("\nEvery kernel also takes norm=none|diag|trace|center, and @VIEW behind it.\n");
     }

@@ -32,13 +32,6 @@ static void clear(struct run *run)
     medley_model_free(run->model);
 }
 
-static medley_status fail(medley_error *error, medley_status code, const char *message)
-{
-    error->code = code;
-    snprintf(error->message, sizeof error->message, "%s", message);
-    return code;
-}
-
 /* ---- options ---- */
 
 static int compare_falling(const void *a, const void *b)
@@ -59,13 +52,11 @@ static bool read_lambdas(const cli_arguments *arguments, const char *text, struc
     for (const char *p = text; run->lambda != NULL;) {
         char *end;
         const double lambda = strtod(p, &end);
-        if (end == p || (*end != ',' && *end != '\0') || !(lambda > 0 && lambda < 1e300)) {
-            cli_usage_error(arguments,
-                            "--lambdas='%s': '%.*s' is not a number above 0; write them with "
-                            "commas between them, as in 1,0.1,0.01",
-                            text, (int)strcspn(p, ","), p);
-            return false;
-        }
+        if (end == p || (*end != ',' && *end != '\0') || !(lambda > 0 && lambda < 1e300))
+            return cli_refuse(arguments,
+                              "--lambdas='%s': '%.*s' is not a number above 0; write them with "
+                              "commas between them, as in 1,0.1,0.01",
+                              text, (int)strcspn(p, ","), p);
         run->lambda[run->how.count++] = lambda;
         if (*end == '\0')
             break;
@@ -85,21 +76,17 @@ static bool read_grid(const cli_arguments *arguments, struct run *run)
     run->how = (medley_path_options)MEDLEY_PATH_OPTIONS_INIT;
     if (!cli_count(arguments, "count", run->how.count, &run->how.count))
         return false;
-    if (list != NULL && (ratio != NULL || cli_value(arguments, "count") != NULL)) {
-        cli_usage_error(arguments, "--lambdas says where the path goes; leave out --count and "
-                                   "--ratio");
-        return false;
-    }
+    if (list != NULL && (ratio != NULL || cli_value(arguments, "count") != NULL))
+        return cli_refuse(arguments, "--lambdas says where the path goes; leave out --count and "
+                                     "--ratio");
     if (list != NULL)
         return read_lambdas(arguments, list, run);
     char *end = NULL;
     run->how.ratio = ratio != NULL ? strtod(ratio, &end) : run->how.ratio;
     if ((ratio != NULL && (end == ratio || *end != '\0')) ||
-        !(run->how.ratio > 0 && run->how.ratio < 1)) {
-        cli_usage_error(arguments, "--ratio='%s' is not a number between 0 and 1, such as 0.01",
-                        ratio);
-        return false;
-    }
+        !(run->how.ratio > 0 && run->how.ratio < 1))
+        return cli_refuse(arguments, "--ratio='%s' is not a number between 0 and 1, such as 0.01",
+                          ratio);
     if (run->how.count == 0)
         cli_usage_error(arguments, "--count 0 is no path; give a number above 0");
     return run->how.count > 0;
@@ -112,56 +99,26 @@ static bool ends_with(const char *path, const char *ending)
     return length > strlen(ending) && strcmp(path + length - strlen(ending), ending) == 0;
 }
 
-static bool check_arguments(const cli_arguments *arguments, int *code)
+/* The exit code if they are wrong, else CLI_OK. */
+static int check_arguments(const cli_arguments *arguments)
 {
     static const char *const strengths[] = {"lambda", "C", "spicy-C"};
-    static const char *const files[][2] = {
-        {"model", "the model"}, {"output", "the table"}, {"report", "the report"}};
     medley_error error = {0};
     const char *output = cli_value(arguments, "output");
-    *code = CLI_USAGE;
     for (size_t i = 0; i < sizeof strengths / sizeof *strengths; i++)
-        if (cli_value(arguments, strengths[i]) != NULL) {
-            cli_usage_error(arguments,
-                            "--%s is what varies along a path; leave it out, or say --lambdas",
-                            strengths[i]);
-            return false;
-        }
-    if (cli_value(arguments, "holdout") != NULL && cli_value(arguments, "dev") != NULL) {
-        cli_usage_error(arguments, "--holdout and --dev both say what is held out; give one");
-        return false;
-    }
-    if (output != NULL && !ends_with(output, ".csv") && !ends_with(output, ".json")) {
-        cli_usage_error(arguments, "--output '%s': name a file that ends in .csv or .json", output);
-        return false;
-    }
+        if (cli_value(arguments, strengths[i]) != NULL)
+            return cli_usage_error(
+                arguments, "--%s is what varies along a path; leave it out, or say --lambdas",
+                strengths[i]);
+    if (cli_value(arguments, "holdout") != NULL && cli_value(arguments, "dev") != NULL)
+        return cli_usage_error(arguments,
+                               "--holdout and --dev both say what is held out; give one");
+    if (output != NULL && !ends_with(output, ".csv") && !ends_with(output, ".json"))
+        return cli_usage_error(arguments, "--output '%s': name a file that ends in .csv or .json",
+                               output);
     if (!cli_check_outputs(arguments))
-        return false;
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
-        const char *path = cli_value(arguments, files[f][0]);
-        if (path != NULL && !cli_can_write(path, files[f][1], &error)) {
-            *code = cli_fail(arguments, &error);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* ---- data ---- */
-
-static medley_status load(const cli_arguments *arguments, struct run *run, medley_error *error)
-{
-    const double start = cli_clock();
-    const char *dev = cli_value(arguments, "dev");
-    medley_status status = cli_training_options(arguments, &run->options, error);
-    if (status >= 0)
-        status = cli_load_data(arguments, NULL, &run->train, error);
-    if (status >= 0 && dev != NULL)
-        status = cli_load_dev(arguments, dev, &run->held_out, error);
-    if (status >= 0)
-        status = cli_hold_out(arguments, &run->train, &run->held_out, error);
-    run->seconds_read = cli_clock() - start;
-    return status;
+        return CLI_USAGE;
+    return cli_can_write_all(arguments, false, &error) ? CLI_OK : cli_fail(arguments, &error);
 }
 
 /* ---- the walk ---- */
@@ -189,7 +146,7 @@ static medley_status walk(const cli_arguments *arguments, struct run *run, medle
     cli_progress_end(&progress);
     run->interrupted = status == MEDLEY_STOPPED;
     if (run->interrupted && run->path->point_count == 0)
-        return fail(error, MEDLEY_FAILED, "interrupted before the first model was learnt");
+        return cli_error(error, MEDLEY_FAILED, "interrupted before the first model was learnt");
     return status;
 }
 
@@ -227,8 +184,7 @@ static char *json_text(const struct run *run)
     json_number(file, "total", run->seconds_total);
     json_close(file, '}');
     json_bool(file, "interrupted", run->interrupted);
-    json_close(file, '}');
-    fputc('\n', file);
+    json_end(file);
     if (fclose(file) == 0)
         return text;
     free(text);
@@ -244,7 +200,7 @@ static medley_status write_table(const struct run *run, const char *path, const 
     if (file != NULL && fclose(file) == 0 && written)
         return MEDLEY_OK;
     snprintf(error->file, sizeof error->file, "%s", path);
-    return fail(error, MEDLEY_FAILED, "the table cannot be written; is the disk full?");
+    return cli_error(error, MEDLEY_FAILED, "the table cannot be written; is the disk full?");
 }
 
 static medley_status write_report(const cli_arguments *arguments, const struct run *run,
@@ -303,8 +259,8 @@ static int run_path(cli_arguments *arguments)
     medley_error error = {0};
     struct run run = {0};
     char *json = NULL;
-    int code;
-    if (!check_arguments(arguments, &code))
+    int code = check_arguments(arguments);
+    if (code != CLI_OK)
         return code;
     if (!read_grid(arguments, &run)) {
         clear(&run);
@@ -313,17 +269,17 @@ static int run_path(cli_arguments *arguments)
     const double start = cli_clock();
     cli_catch_interrupt();
     run.wants_model = cli_value(arguments, "model") != NULL || cli_value(arguments, "report");
-    medley_status status = load(arguments, &run, &error);
+    medley_status status = cli_load_training(arguments, &run.options, &run.train, &run.held_out,
+                                             &run.held_out, &run.seconds_read, &error);
     if (status >= 0)
         status = walk(arguments, &run, &error);
     run.seconds_total = cli_clock() - start;
     if (status >= 0 && (json = json_text(&run)) == NULL)
-        status = fail(&error, MEDLEY_FAILED, "out of memory");
+        status = cli_error(&error, MEDLEY_FAILED, "out of memory");
     if (status >= 0) {
         tell_of_method(arguments, run.path);
         status = write_files(arguments, &run, json, &error);
     }
-    code = CLI_OK;
     if (status < 0)
         code = cli_fail(arguments, &error);
     else if (arguments->json)

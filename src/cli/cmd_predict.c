@@ -137,21 +137,16 @@ static void print_json_best(FILE *file, const medley_model *model, const medley_
 static void print_json(FILE *file, const medley_model *model, const medley_dataset *dataset,
                        const medley_prediction *prediction, bool with_scores)
 {
-    with_scores = with_scores && prediction->score != NULL;
     json_open(file, NULL, '{');
     json_count(file, "examples", prediction->rows);
     if (prediction->value == NULL)
-        json_open(file, "labels", '[');
-    for (size_t l = 0; l < prediction->labels; l++)
-        json_string(file, NULL, medley_model_label_name(model, l));
-    if (prediction->value == NULL)
-        json_close(file, ']');
-    if (prediction->head != NULL)
+        cli_json_labels(file, model, prediction->labels);
+    if (prediction->head != NULL) {
         json_open(file, "heads", '[');
-    for (size_t r = 0; prediction->head != NULL && r < prediction->rows; r++)
-        json_count(file, NULL, (size_t)prediction->head[r]);
-    if (prediction->head != NULL)
+        for (size_t r = 0; r < prediction->rows; r++)
+            json_count(file, NULL, (size_t)prediction->head[r]);
         json_close(file, ']');
+    }
     json_open(file, "predictions", '[');
     for (size_t r = 0; r < prediction->rows; r++)
         if (prediction->value != NULL)
@@ -159,20 +154,19 @@ static void print_json(FILE *file, const medley_model *model, const medley_datas
         else if (prediction->label != NULL)
             json_string(file, NULL, label_text(model, prediction->label[r]));
     json_close(file, ']');
-    if (with_scores)
+    if (with_scores && prediction->score != NULL) {
         json_open(file, "scores", '[');
-    for (size_t r = 0; with_scores && r < prediction->rows; r++) {
-        json_open(file, NULL, '[');
-        for (size_t l = 0; l < prediction->labels; l++)
-            json_number(file, NULL, (double)prediction->score[r * prediction->labels + l]);
+        for (size_t r = 0; r < prediction->rows; r++) {
+            json_open(file, NULL, '[');
+            for (size_t l = 0; l < prediction->labels; l++)
+                json_number(file, NULL, (double)prediction->score[r * prediction->labels + l]);
+            json_close(file, ']');
+        }
         json_close(file, ']');
     }
-    if (with_scores)
-        json_close(file, ']');
     if (prediction->best > 0)
         print_json_best(file, model, dataset, prediction);
-    json_close(file, '}');
-    fprintf(file, "\n");
+    json_end(file);
 }
 
 /* Tables of numbers, which have no format of their own. */
@@ -194,11 +188,9 @@ static medley_status print_table(const cli_arguments *arguments, const medley_mo
         print_scores(target.file, model, prediction);
     if (opened && close_target(&target))
         return MEDLEY_OK;
-    *error = (medley_error){.code = MEDLEY_FAILED};
-    snprintf(error->message, sizeof error->message,
-             "the predictions could not be written; check the folder and the space left");
     snprintf(error->file, sizeof error->file, "%s", output ? output : "standard output");
-    return error->code;
+    return cli_error(error, MEDLEY_FAILED,
+                     "the predictions could not be written; check the folder and the space left");
 }
 
 static int run_predict(cli_arguments *arguments)
@@ -228,10 +220,8 @@ static int run_predict(cli_arguments *arguments)
     const bool table = wanted.probabilities || cli_flag(arguments, "scores") || wanted.best > 0;
     if (status >= 0 && cli_flag(arguments, "scores")) {
         const char *none = medley_task_about(medley_model_summary(model)->task)->no_scores;
-        if (none != NULL) {
-            error.code = status = MEDLEY_NOT_SUPPORTED;
-            snprintf(error.message, sizeof error.message, "%s; leave out --scores", none);
-        }
+        if (none != NULL)
+            status = cli_error(&error, MEDLEY_NOT_SUPPORTED, "%s; leave out --scores", none);
     }
     if (status >= 0)
         status = medley_predict_with(&prediction, model, dataset, &wanted, &error);

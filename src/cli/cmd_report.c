@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The model's file with another ending: wave.medley, wave.html. The caller frees it. */
 static char *default_output(const char *model)
@@ -77,8 +76,7 @@ static void name_data(const cli_arguments *arguments, char *text, size_t size)
 
 static void tell(const cli_arguments *arguments, const char *output)
 {
-    struct stat info;
-    const size_t bytes = stat(output, &info) == 0 ? (size_t)info.st_size : 0;
+    const size_t bytes = cli_file_bytes(output);
     if (strcmp(output, "-") == 0)
         return;
     if (cli_is_standard_output(output)) { /* where the report is */
@@ -92,8 +90,7 @@ static void tell(const cli_arguments *arguments, const char *output)
     json_open(stdout, NULL, '{');
     json_string(stdout, "output", output);
     json_count(stdout, "bytes", bytes);
-    json_close(stdout, '}');
-    printf("\n");
+    json_end(stdout);
 }
 
 static medley_status write_report(const cli_arguments *arguments, const char *output,

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct run {
     medley_dataset *train, *dev, *held_out;
@@ -30,21 +29,6 @@ static void clear(struct run *run)
     medley_options_free(run->options);
     medley_model_free(run->model);
     medley_evaluation_clear(&run->evaluation);
-}
-
-static medley_status load(const cli_arguments *arguments, struct run *run, medley_error *error)
-{
-    const double start = cli_clock();
-    medley_status status = cli_training_options(arguments, &run->options, error);
-    if (status >= 0)
-        status = cli_load_data(arguments, NULL, &run->train, error);
-    const char *dev = cli_value(arguments, "dev");
-    if (status >= 0 && dev != NULL)
-        status = cli_load_dev(arguments, dev, &run->dev, error);
-    if (status >= 0)
-        status = cli_hold_out(arguments, &run->train, &run->held_out, error);
-    run->seconds_read = cli_clock() - start;
-    return status;
 }
 
 static void print_json(const struct run *run)
@@ -76,8 +60,7 @@ static void print_json(const struct run *run)
         if (!isnan(run->evaluation.las))
             json_number(stdout, "holdout_las", run->evaluation.las);
     }
-    json_close(stdout, '}');
-    printf("\n");
+    json_end(stdout);
 }
 
 static void print_held_out(const struct run *run)
@@ -104,10 +87,7 @@ static void print_text(const struct run *run, const char *path)
     printf("\nread %.2f s, kernels %.2f s, training %.2f s, total %.2f s; peak memory %.0f MB\n",
            run->seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);
-    const double kilobytes = (double)run->model_bytes / 1e3;
-    printf("model with %zu support rows written to %s (%.4g %s)%s\n", s->support_rows, path,
-           kilobytes < 1000 ? kilobytes : kilobytes / 1000, kilobytes < 1000 ? "kB" : "MB",
-           run->interrupted ? "; training was interrupted" : "");
+    cli_print_saved(stdout, s, path, run->model_bytes, run->interrupted);
     if (run->report != NULL)
         printf("report written to %s\n", run->report);
 }
@@ -160,18 +140,17 @@ static int run_train(cli_arguments *arguments)
         (report != NULL && !cli_can_write(report, "the report", &error)))
         return cli_fail(arguments, &error);
     cli_catch_interrupt();
-    medley_status status = load(arguments, &run, &error);
+    medley_status status = cli_load_training(arguments, &run.options, &run.train, &run.dev,
+                                             &run.held_out, &run.seconds_read, &error);
     if (status >= 0) {
         const medley_observer observer = cli_observe(&progress, arguments);
         status = medley_fit(&run.model, run.train, run.dev, run.options, &observer, &error);
         cli_progress_end(&progress);
         run.interrupted = status == MEDLEY_STOPPED;
     }
-    if (run.interrupted && medley_model_summary(run.model)->epoch_count == 0) {
-        status = error.code = MEDLEY_FAILED;
-        snprintf(error.message, sizeof error.message,
-                 "interrupted before the first epoch was complete; no model was written");
-    }
+    if (run.interrupted && medley_model_summary(run.model)->epoch_count == 0)
+        status = cli_error(&error, MEDLEY_FAILED,
+                           "interrupted before the first epoch was complete; no model was written");
     if (status >= 0)
         status = medley_model_save(run.model, path, &error);
     if (status >= 0 && run.held_out != NULL)
@@ -184,8 +163,7 @@ static int run_train(cli_arguments *arguments)
         code = cli_fail(arguments, &error);
         code = run.interrupted ? CLI_INTERRUPTED : code;
     } else {
-        struct stat info;
-        run.model_bytes = stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+        run.model_bytes = cli_file_bytes(path);
         run.seconds_total = cli_clock() - start;
         if (arguments->json)
             print_json(&run);

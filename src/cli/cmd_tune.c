@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct run {
     medley_dataset *data;
@@ -32,13 +31,6 @@ static void clear(struct run *run)
     free(run->choices);
     medley_tuning_free(run->tuning);
     medley_model_free(run->model);
-}
-
-static medley_status fail(medley_error *error, const char *message)
-{
-    error->code = MEDLEY_FAILED;
-    snprintf(error->message, sizeof error->message, "%s", message);
-    return MEDLEY_FAILED;
 }
 
 /* ---- which options are lists ---- */
@@ -91,7 +83,7 @@ static medley_status sort_options(const cli_arguments *arguments, struct run *ru
     medley_status status = medley_options_create(&run->options, error);
     run->choices = calloc(arguments->given_count + 1, sizeof *run->choices);
     if (status >= 0 && run->choices == NULL)
-        return fail(error, "out of memory");
+        return cli_error(error, MEDLEY_FAILED, "out of memory");
     for (size_t g = 0; status >= 0 && g < arguments->given_count; g++) {
         const medley_choice choice = {arguments->given[g].name, arguments->given[g].value};
         medley_option_info info;
@@ -158,13 +150,13 @@ static medley_status fit(const cli_arguments *arguments, struct run *run, const 
     medley_options_free(options);
     run->interrupted = status == MEDLEY_STOPPED;
     if (run->interrupted && medley_model_summary(run->model)->epoch_count == 0)
-        return fail(error, "interrupted before the first epoch of the model was complete; no model "
-                           "was written");
+        return cli_error(error, MEDLEY_FAILED,
+                         "interrupted before the first epoch of the model was complete; no model "
+                         "was written");
     if (status >= 0)
         status = medley_model_save(run->model, path, error);
     run->saved = status >= 0;
-    struct stat info;
-    run->model_bytes = run->saved && stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+    run->model_bytes = run->saved ? cli_file_bytes(path) : 0;
     return status;
 }
 
@@ -175,7 +167,7 @@ static medley_status write_table(const struct run *run, const char *path, medley
     if (file != NULL && fclose(file) == 0 && written)
         return MEDLEY_OK;
     snprintf(error->file, sizeof error->file, "%s", path);
-    return fail(error, "the table cannot be written; is the disk full?");
+    return cli_error(error, MEDLEY_FAILED, "the table cannot be written; is the disk full?");
 }
 
 static medley_status write_report(const cli_arguments *arguments, const struct run *run,
@@ -188,17 +180,6 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
 }
 
 /* ---- what is said ---- */
-
-/* As cli_fail writes it, but within the one object that there is. */
-static void json_error(const medley_error *error, int code)
-{
-    json_open(stdout, "error", '{');
-    json_count(stdout, "code", (size_t)code);
-    json_string(stdout, "message", error->message);
-    json_string(stdout, "file", error->file[0] ? error->file : NULL);
-    json_number(stdout, "line", error->line > 0 ? (double)error->line : (double)NAN);
-    json_close(stdout, '}');
-}
 
 /* code: CLI_OK, or that of the error which came after the tuning. */
 static void print_json(const struct run *run, const char *path, const medley_error *error, int code)
@@ -221,9 +202,8 @@ static void print_json(const struct run *run, const char *path, const medley_err
         json_close(stdout, '}');
     }
     if (code != CLI_OK)
-        json_error(error, code);
-    json_close(stdout, '}');
-    printf("\n");
+        cli_json_error(error); /* within the one object that there is */
+    json_end(stdout);
 }
 
 static void print_choice(const struct run *run, const char *what, size_t trial)
@@ -238,16 +218,12 @@ static void print_choice(const struct run *run, const char *what, size_t trial)
 static void print_model(const struct run *run, const char *path)
 {
     const medley_summary *s = medley_model_summary(run->model);
-    const double kilobytes = (double)run->model_bytes / 1e3;
     printf("\nthe model, learnt from all of the data with ");
     cli_print_trial(stdout, run->tuning, run->chosen);
     printf(":\n");
     cli_print_model(stdout, run->model);
-    printf("\nkernels %.2f s, training %.2f s\nmodel with %zu support rows written to %s (%.4g "
-           "%s)%s\n",
-           s->seconds_kernels, s->seconds_train, s->support_rows, path,
-           kilobytes < 1000 ? kilobytes : kilobytes / 1000, kilobytes < 1000 ? "kB" : "MB",
-           run->interrupted ? "; training was interrupted" : "");
+    printf("\nkernels %.2f s, training %.2f s\n", s->seconds_kernels, s->seconds_train);
+    cli_print_saved(stdout, s, path, run->model_bytes, run->interrupted);
 }
 
 static const char *why_not_shared(const medley_tuning *tuning)
@@ -281,35 +257,16 @@ static void print_tuning(const struct run *run)
 
 /* ---- the command ---- */
 
-/* What is written: the option, what it is called, how. */
-static const struct {
-    const char *option, *what;
-    bool in_place; /* not through a new file that takes its name */
-} outputs[] = {
-    {"model", "the model", false}, {"output", "the table", true}, {"report", "the report", false}};
-enum { OUTPUTS = sizeof outputs / sizeof *outputs };
-
-static bool check_arguments(const cli_arguments *arguments, size_t *folds, int *code)
+/* The exit code if they are wrong, else CLI_OK. */
+static int check_arguments(const cli_arguments *arguments, size_t *folds)
 {
     medley_error error = {0};
     const char *rule = cli_value(arguments, "choose");
-    *code = CLI_USAGE;
     if (!cli_count(arguments, "cv", 5, folds) || !cli_check_outputs(arguments))
-        return false;
-    if (rule != NULL && strcmp(rule, "best") != 0 && strcmp(rule, "one-error") != 0) {
-        cli_usage_error(arguments, "--choose='%s' is not best or one-error", rule);
-        return false;
-    }
-    for (size_t f = 0; f < OUTPUTS; f++) {
-        const char *path = cli_value(arguments, outputs[f].option);
-        if (path != NULL &&
-            (!cli_can_write(path, outputs[f].what, &error) ||
-             (outputs[f].in_place && !cli_can_write_in_place(path, outputs[f].what, &error)))) {
-            *code = cli_fail(arguments, &error);
-            return false;
-        }
-    }
-    return true;
+        return CLI_USAGE;
+    if (rule != NULL && strcmp(rule, "best") != 0 && strcmp(rule, "one-error") != 0)
+        return cli_usage_error(arguments, "--choose='%s' is not best or one-error", rule);
+    return cli_can_write_all(arguments, true, &error) ? CLI_OK : cli_fail(arguments, &error);
 }
 
 static medley_status work(const cli_arguments *arguments, struct run *run, size_t folds,
@@ -327,7 +284,8 @@ static medley_status work(const cli_arguments *arguments, struct run *run, size_
         status = tune(arguments, run, folds, error);
     if (status == MEDLEY_STOPPED) {
         run->interrupted = true;
-        return fail(error, "interrupted before every combination was tried; there is no result");
+        return cli_error(error, MEDLEY_FAILED,
+                         "interrupted before every combination was tried; there is no result");
     }
     if (status >= 0 && !arguments->json)
         print_tuning(run);
@@ -348,12 +306,11 @@ static int run_tune(cli_arguments *arguments)
     medley_error error = {0};
     struct run run = {0};
     size_t folds;
-    int code;
-    if (!check_arguments(arguments, &folds, &code))
+    int code = check_arguments(arguments, &folds);
+    if (code != CLI_OK)
         return code;
     cli_catch_interrupt();
     const medley_status status = work(arguments, &run, folds, &error);
-    code = CLI_OK;
     cli_arguments quiet = *arguments; /* an error after the tuning stands in its object */
     quiet.json = arguments->json && run.tuning == NULL;
     if (status < 0)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,13 +13,6 @@ double cli_clock(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static medley_status fail(medley_error *error, const char *message, const char *text)
-{
-    error->code = MEDLEY_USAGE;
-    snprintf(error->message, sizeof error->message, message, text);
-    return MEDLEY_USAGE;
 }
 
 /* Of predict and eval: train checks its own options. */
@@ -32,7 +26,8 @@ static medley_status check_threads(const cli_arguments *arguments, medley_error 
     const unsigned long long count = strtoull(text, &end, 10);
     if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && count <= MOST_THREADS)
         return MEDLEY_OK;
-    return fail(error, "--threads='%s' is not a whole number from 0 to 4096", text);
+    return cli_error(error, MEDLEY_USAGE, "--threads='%s' is not a whole number from 0 to 4096",
+                     text);
 }
 
 size_t cli_threads(const cli_arguments *arguments)
@@ -72,7 +67,7 @@ static medley_status read_options(const cli_arguments *arguments, const medley_m
                                      !cli_flag(arguments, "constrain");
             return MEDLEY_OK;
         }
-    return fail(error, "--header='%s' is not yes, no or auto", header);
+    return cli_error(error, MEDLEY_USAGE, "--header='%s' is not yes, no or auto", header);
 }
 
 /* --view NAME=FILE[:COLUMNS]. A colon belongs to the file's name if such a file exists. */
@@ -81,10 +76,11 @@ static medley_status add_view(medley_dataset *dataset, const char *text, const m
 {
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
-        return fail(error, "--view '%s': write NAME=FILE or NAME=FILE:COLUMNS", text);
+        return cli_error(error, MEDLEY_USAGE, "--view '%s': write NAME=FILE or NAME=FILE:COLUMNS",
+                         text);
     char *copy = strdup(text);
     if (copy == NULL)
-        return fail(error, "--view '%s': out of memory", text);
+        return cli_error(error, MEDLEY_USAGE, "--view '%s': out of memory", text);
     char *path = copy + (equals - text);
     *path++ = '\0';
     char *colon = strrchr(path, ':');
@@ -131,7 +127,8 @@ static medley_status select_rows(const cli_arguments *arguments, medley_dataset 
     char *end;
     const unsigned long long count = strtoull(sample, &end, 10);
     if (end == sample || *end != '\0' || sample[0] == '-' || count == 0)
-        return fail(error, "--sample='%s' is not a positive whole number", sample);
+        return cli_error(error, MEDLEY_USAGE, "--sample='%s' is not a positive whole number",
+                         sample);
     status = medley_dataset_sample(&selected, *dataset, (size_t)count,
                                    seed ? strtoull(seed, NULL, 10) : 1, error);
     if (status < 0)
@@ -163,9 +160,8 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     } else if (cli_nth(arguments, "view", 0) != NULL || cli_nth(arguments, "gram", 0) != NULL) {
         status = medley_dataset_create(dataset, error);
     } else {
-        return fail(error, "no data given: name a file, - for standard input, %s",
-                    "--view or "
-                    "--gram");
+        return cli_error(error, MEDLEY_USAGE,
+                         "no data given: name a file, - for standard input, --view or --gram");
     }
     const char *text = cli_value(arguments, "storage");
     if (status >= 0 && text != NULL && strcmp(text, "float64") == 0)
@@ -199,8 +195,9 @@ medley_status cli_load_data(const cli_arguments *arguments, const medley_model *
 {
     *dataset = NULL;
     if (arguments->word_count > 1)
-        return fail(error, "'%s' is one file too many; give one DATA file and others by --view",
-                    arguments->words[1]);
+        return cli_error(error, MEDLEY_USAGE,
+                         "'%s' is one file too many; give one DATA file and others by --view",
+                         arguments->words[1]);
     medley_status status = check_threads(arguments, error);
     if (status >= 0)
         status = read_all(arguments, model, dataset, error);
@@ -213,20 +210,20 @@ medley_status cli_load_data(const cli_arguments *arguments, const medley_model *
     return status;
 }
 
-medley_status cli_load_dev(const cli_arguments *arguments, const char *path,
-                           medley_dataset **dataset, medley_error *error)
+static medley_status load_dev(const cli_arguments *arguments, const char *path,
+                              medley_dataset **dataset, medley_error *error)
 {
     medley_read_options options;
     if (cli_nth(arguments, "view", 0) != NULL || cli_nth(arguments, "gram", 0) != NULL)
-        return fail(error,
-                    "--dev %s is one file and cannot stand for --view or --gram; leave --dev out",
-                    path);
+        return cli_error(
+            error, MEDLEY_USAGE,
+            "--dev %s is one file and cannot stand for --view or --gram; leave --dev out", path);
     const medley_status status = read_options(arguments, NULL, &options, error);
     return status < 0 ? status : medley_dataset_read(dataset, path, &options, error);
 }
 
-medley_status cli_hold_out(const cli_arguments *arguments, medley_dataset **train,
-                           medley_dataset **held_out, medley_error *error)
+static medley_status hold_out(const cli_arguments *arguments, medley_dataset **train,
+                              medley_dataset **held_out, medley_error *error)
 {
     const char *text = cli_value(arguments, "holdout");
     const char *seed = cli_value(arguments, "seed");
@@ -235,7 +232,8 @@ medley_status cli_hold_out(const cli_arguments *arguments, medley_dataset **trai
     char *end;
     const double share = strtod(text, &end);
     if (end == text || *end != '\0' || !(share > 0 && share < 1))
-        return fail(error, "--holdout='%s' is not a share between 0 and 1, such as 0.2", text);
+        return cli_error(error, MEDLEY_USAGE,
+                         "--holdout='%s' is not a share between 0 and 1, such as 0.2", text);
     medley_dataset *kept = NULL;
     const medley_status status = medley_dataset_split(&kept, held_out, *train, share,
                                                       seed ? strtoull(seed, NULL, 10) : 1, error);
@@ -246,17 +244,42 @@ medley_status cli_hold_out(const cli_arguments *arguments, medley_dataset **trai
     return status;
 }
 
-void cli_print_written(const cli_arguments *arguments, const medley_dataset *dataset,
-                       const char *output)
+medley_status cli_load_training(const cli_arguments *arguments, medley_options **options,
+                                medley_dataset **train, medley_dataset **dev,
+                                medley_dataset **held_out, double *seconds, medley_error *error)
 {
-    if (!arguments->json || output == NULL || strcmp(output, "-") == 0)
-        return;
-    json_open(stdout, NULL, '{');
-    json_string(stdout, "output", output);
-    json_count(stdout, "examples", medley_dataset_rows(dataset));
-    json_count(stdout, "sequences", medley_dataset_sequences(dataset));
-    json_count(stdout, "columns", medley_dataset_columns(dataset));
-    json_count(stdout, "labels", medley_dataset_label_count(dataset));
-    json_close(stdout, '}');
-    printf("\n");
+    const double start = cli_clock();
+    const char *path = cli_value(arguments, "dev");
+    medley_status status = cli_training_options(arguments, options, error);
+    if (status >= 0)
+        status = cli_load_data(arguments, NULL, train, error);
+    if (status >= 0 && path != NULL)
+        status = load_dev(arguments, path, dev, error);
+    if (status >= 0)
+        status = hold_out(arguments, train, held_out, error);
+    *seconds = cli_clock() - start;
+    return status;
+}
+
+size_t cli_file_bytes(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+}
+
+int cli_end_writing(const cli_arguments *arguments, medley_status status, medley_dataset *dataset,
+                    const char *output, const medley_error *error)
+{
+    const int code = status < 0 ? cli_fail(arguments, error) : CLI_OK;
+    if (status >= 0 && arguments->json && output != NULL && strcmp(output, "-") != 0) {
+        json_open(stdout, NULL, '{');
+        json_string(stdout, "output", output);
+        json_count(stdout, "examples", medley_dataset_rows(dataset));
+        json_count(stdout, "sequences", medley_dataset_sequences(dataset));
+        json_count(stdout, "columns", medley_dataset_columns(dataset));
+        json_count(stdout, "labels", medley_dataset_label_count(dataset));
+        json_end(stdout);
+    }
+    medley_dataset_free(dataset);
+    return code;
 }

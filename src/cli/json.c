@@ -94,6 +94,20 @@ void json_count(FILE *file, const char *key, size_t value)
     fprintf(file, "%zu", value);
 }
 
+void json_numbers(FILE *file, const char *key, const double *values, size_t count)
+{
+    json_open(file, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_number(file, NULL, values[i]);
+    json_close(file, ']');
+}
+
+void json_end(FILE *file)
+{
+    json_close(file, '}');
+    fputc('\n', file);
+}
+
 void json_bool(FILE *file, const char *key, bool value)
 {
     begin(file, key);

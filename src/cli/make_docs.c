@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+static const char EXIT_STATUS[] =
+    ".SH EXIT STATUS\n0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 interrupted.\n";
+
 /* roff: a backslash and a leading dot or quote are special, '-' must be written \-. */
 static void print_roff(FILE *file, const char *text)
 {
@@ -71,8 +74,7 @@ static void print_command_page(FILE *file, const cli_command *command)
         print_roff(file, command->examples[i + 1]);
         fprintf(file, "\n.fi\n");
     }
-    fprintf(file, ".SH EXIT STATUS\n0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 "
-                  "interrupted.\n.SH SEE ALSO\n.BR medley (1)\n");
+    fprintf(file, "%s.SH SEE ALSO\n.BR medley (1)\n", EXIT_STATUS);
 }
 
 static void print_overview_page(FILE *file)
@@ -107,8 +109,7 @@ static void print_overview_page(FILE *file)
             fprintf(file, "\n");
         }
     }
-    fprintf(file, ".SH EXIT STATUS\n0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 "
-                  "interrupted.\n");
+    fputs(EXIT_STATUS, file);
 }
 
 static void print_completion(FILE *file)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "number.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Seventeen digits tell all doubles apart; up to fifteen come back as they were written, and zeros
@@ -14,4 +14,18 @@ const char *cli_number(char text[CLI_NUMBER_BYTES], double value)
             break;
     }
     return text;
+}
+
+void cli_csv_number(FILE *file, const char *before, double value)
+{
+    char text[CLI_NUMBER_BYTES];
+    fprintf(file, "%s%s", before, isnan(value) ? "" : cli_number(text, value));
+}
+
+void cli_csv_quoted(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++)
+        fprintf(file, *text == '"' ? "\"%c" : "%c", *text);
+    fputc('"', file);
 }

@@ -129,10 +129,7 @@ static void json_point(FILE *file, const medley_path *path, const medley_path_po
     json_count(file, "active", point->active);
     json_number(file, "score", point->score);
     json_number(file, "seconds", point->seconds);
-    json_open(file, "weights", '[');
-    for (size_t m = 0; m < path->block_count; m++)
-        json_number(file, NULL, point->weights[m]);
-    json_close(file, ']');
+    json_numbers(file, "weights", point->weights, path->block_count);
     json_close(file, '}');
 }
 
@@ -155,39 +152,24 @@ void cli_json_path(FILE *file, const medley_path *path)
 
 /* ---- CSV ---- */
 
-static void csv_number(FILE *file, double value)
-{
-    char text[CLI_NUMBER_BYTES];
-    fputs(isnan(value) ? "" : cli_number(text, value), file);
-}
-
 bool cli_csv_path(FILE *file, const medley_path *path)
 {
     fputs("lambda,C,active,objective,gap,score", file);
     for (size_t m = 0; m < path->block_count; m++) {
-        fputs(",\"", file);
-        for (const char *p = path->blocks[m]; *p != '\0'; p++)
-            fprintf(file, *p == '"' ? "\"%c" : "%c", *p);
-        fputc('"', file);
+        fputc(',', file);
+        cli_csv_quoted(file, path->blocks[m]);
     }
     fputc('\n', file);
     for (size_t p = 0; p < path->point_count; p++) {
         const medley_path_point *point = &path->points[p];
-        const double before[] = {point->lambda, point->C};
-        const double behind[] = {point->objective, point->gap, point->score};
-        for (size_t i = 0; i < 2; i++) {
-            csv_number(file, before[i]);
-            fputc(',', file);
-        }
-        fprintf(file, "%zu", point->active);
-        for (size_t i = 0; i < 3; i++) {
-            fputc(',', file);
-            csv_number(file, behind[i]);
-        }
-        for (size_t m = 0; m < path->block_count; m++) {
-            fputc(',', file);
-            csv_number(file, point->weights[m]);
-        }
+        cli_csv_number(file, "", point->lambda);
+        cli_csv_number(file, ",", point->C);
+        fprintf(file, ",%zu", point->active);
+        cli_csv_number(file, ",", point->objective);
+        cli_csv_number(file, ",", point->gap);
+        cli_csv_number(file, ",", point->score);
+        for (size_t m = 0; m < path->block_count; m++)
+            cli_csv_number(file, ",", point->weights[m]);
         fputc('\n', file);
     }
     return !ferror(file);

@@ -16,11 +16,7 @@ void cli_json_calibration(const medley_model *model)
     json_open(stdout, "calibration", '{');
     json_number(stdout, "temperature", s->temperature);
     if (s->offsets != NULL)
-        json_open(stdout, "offsets", '[');
-    for (size_t l = 0; s->offsets != NULL && l < medley_model_label_count(model); l++)
-        json_number(stdout, NULL, s->offsets[l]);
-    if (s->offsets != NULL)
-        json_close(stdout, ']');
+        json_numbers(stdout, "offsets", s->offsets, medley_model_label_count(model));
     json_close(stdout, '}');
 }
 

@@ -21,11 +21,6 @@ void cli_catch_interrupt(void)
     signal(SIGINT, on_interrupt);
 }
 
-bool cli_interrupted(void)
-{
-    return interrupted != 0;
-}
-
 static void describe(char *text, size_t size, const medley_progress *p)
 {
     int used = p->total > 0 ? snprintf(text, size, "%s %zu/%zu", p->stage, p->done, p->total)
@@ -69,10 +64,10 @@ static bool on_progress(void *context, const medley_progress *p)
         progress->last = now;
     }
     snprintf(progress->stage, sizeof progress->stage, "%s", p->stage);
-    if (cli_interrupted() && !progress->quiet)
+    if (interrupted != 0 && !progress->quiet)
         fprintf(stderr, "%sinterrupted: finishing; press Ctrl-C again to quit at once\n",
                 progress->shown ? "\n" : "");
-    return !cli_interrupted();
+    return interrupted == 0;
 }
 
 medley_observer cli_observe(cli_progress *progress, const cli_arguments *arguments)

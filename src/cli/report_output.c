@@ -35,22 +35,18 @@ bool cli_check_output(const cli_arguments *arguments, const char *option, const 
     if (cli_is_standard_output(path))
         return true;
     for (size_t i = 0; i < arguments->word_count; i++)
-        if (cli_same_file(arguments->words[i], path)) {
-            cli_usage_error(arguments,
-                            "--%s would overwrite '%s', which is read; name another file", option,
-                            arguments->words[i]);
-            return false;
-        }
+        if (cli_same_file(arguments->words[i], path))
+            return cli_refuse(arguments,
+                              "--%s would overwrite '%s', which is read; name another file", option,
+                              arguments->words[i]);
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         const char *value;
         for (size_t i = 0;
              strcmp(files[f], option) != 0 && (value = cli_nth(arguments, files[f], i)) != NULL;
              i++)
-            if (names_file(value, path)) {
-                cli_usage_error(arguments, "--%s and --%s are the same file '%s'; name two",
-                                files[f], option, path);
-                return false;
-            }
+            if (names_file(value, path))
+                return cli_refuse(arguments, "--%s and --%s are the same file '%s'; name two",
+                                  files[f], option, path);
     }
     return true;
 }
@@ -59,11 +55,9 @@ bool cli_check_report(const cli_arguments *arguments, const char *path)
 {
     if (path == NULL)
         return true;
-    if (cli_is_standard_output(path)) {
-        cli_usage_error(arguments,
-                        "--report %s: results are written to standard output; name a file", path);
-        return false;
-    }
+    if (cli_is_standard_output(path))
+        return cli_refuse(arguments,
+                          "--report %s: results are written to standard output; name a file", path);
     return cli_check_output(arguments, "report", path);
 }
 
@@ -76,4 +70,18 @@ bool cli_check_outputs(const cli_arguments *arguments)
             return false;
     }
     return cli_check_report(arguments, cli_value(arguments, "report"));
+}
+
+bool cli_can_write_all(const cli_arguments *arguments, bool in_place, medley_error *error)
+{
+    static const char *const written[][2] = {
+        {"model", "the model"}, {"output", "the table"}, {"report", "the report"}};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        const char *path = cli_value(arguments, written[i][0]);
+        const bool stays = in_place && strcmp(written[i][0], "output") == 0;
+        if (path != NULL && (!cli_can_write(path, written[i][1], error) ||
+                             (stays && !cli_can_write_in_place(path, written[i][1], error))))
+            return false;
+    }
+    return true;
 }

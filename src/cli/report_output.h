@@ -18,4 +18,7 @@ bool cli_check_report(const cli_arguments *arguments, const char *path);
 /* Both, for commands that write --model, --output and --report. */
 bool cli_check_outputs(const cli_arguments *arguments);
 
+/* Can these be written? in_place: --output is, not through a new file that takes its name. */
+bool cli_can_write_all(const cli_arguments *arguments, bool in_place, medley_error *error);
+
 #endif

@@ -17,14 +17,27 @@ void cli_json_settings(const medley_summary *summary)
     json_number(stdout, "spicy_C", summary->spicy_C);
 }
 
-void cli_json_block(const medley_block_info *block)
+void cli_json_blocks(const medley_summary *summary, const size_t *order)
 {
-    json_open(stdout, NULL, '{');
-    json_string(stdout, "name", block->name);
-    json_number(stdout, "weight", block->weight);
-    json_number(stdout, "norm", block->norm);
-    json_count(stdout, "features", block->features);
-    json_close(stdout, '}');
+    json_open(stdout, "blocks", '[');
+    for (size_t m = 0; m < summary->block_count; m++) {
+        const medley_block_info *block = &summary->blocks[order != NULL ? order[m] : m];
+        json_open(stdout, NULL, '{');
+        json_string(stdout, "name", block->name);
+        json_number(stdout, "weight", block->weight);
+        json_number(stdout, "norm", block->norm);
+        json_count(stdout, "features", block->features);
+        json_close(stdout, '}');
+    }
+    json_close(stdout, ']');
+}
+
+void cli_json_labels(FILE *file, const medley_model *model, size_t count)
+{
+    json_open(file, "labels", '[');
+    for (size_t l = 0; l < count; l++)
+        json_string(file, NULL, medley_model_label_name(model, l));
+    json_close(file, ']');
 }
 
 void cli_json_epochs(const medley_summary *summary)
@@ -86,7 +99,8 @@ void cli_print_certificate(FILE *file, const medley_summary *summary)
         fprintf(file, "the gap that was asked for (--gap) was not reached\n");
 }
 
-void cli_print_stages(FILE *file, const medley_summary *summary)
+/* What method obscure tells of its stages; nothing of others. */
+static void print_stages(FILE *file, const medley_summary *summary)
 {
     if (isnan(summary->radius))
         return;
@@ -94,6 +108,15 @@ void cli_print_stages(FILE *file, const medley_summary *summary)
             summary->iterations, summary->radius, summary->bound);
     if (!summary->converged)
         fprintf(file, "the objective has not settled: more epochs or --average would lower it\n");
+}
+
+void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,
+                     bool interrupted)
+{
+    const double kilobytes = (double)bytes / 1e3;
+    fprintf(file, "model with %zu support rows written to %s (%.4g %s)%s\n", summary->support_rows,
+            path, kilobytes < 1000 ? kilobytes : kilobytes / 1000, kilobytes < 1000 ? "kB" : "MB",
+            interrupted ? "; training was interrupted" : "");
 }
 
 void cli_print_fit(FILE *file, const medley_evaluation *evaluation)
@@ -112,10 +135,7 @@ void cli_json_model(const medley_model *model)
     json_number(stdout, "eta0", s->eta0);
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "parts", s->parts);
-    json_open(stdout, "blocks", '[');
-    for (size_t m = 0; m < s->block_count; m++)
-        cli_json_block(&s->blocks[m]);
-    json_close(stdout, ']');
+    cli_json_blocks(s, NULL);
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_result(s);
     cli_json_calibration(model);
@@ -137,7 +157,7 @@ void cli_print_model(FILE *file, const medley_model *model)
     fprintf(file, ", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
             s->objective);
     cli_print_certificate(file, s);
-    cli_print_stages(file, s);
+    print_stages(file, s);
     cli_print_calibration(file, model);
     fprintf(file, "\n");
     cli_print_blocks(file, s, 20);

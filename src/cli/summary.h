@@ -15,14 +15,15 @@ void cli_json_result(const medley_summary *summary);
 /* A line for models that come with a certificate, nothing for others. */
 void cli_print_certificate(FILE *file, const medley_summary *summary);
 
-/* What method obscure tells of its stages; nothing of others. */
-void cli_print_stages(FILE *file, const medley_summary *summary);
-
 /* What was learnt: task ... spicy_C, eta0, examples, blocks, the result, calibration, epochs. */
 void cli_json_model(const medley_model *model);
 
 /* The same as text: settings, examples, certificate, the blocks with the largest weights. */
 void cli_print_model(FILE *file, const medley_model *model);
+
+/* Where it was written and how large it is. */
+void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,
+                     bool interrupted);
 
 /* "rmse 0.2134, R2 0.9312". */
 void cli_print_fit(FILE *file, const medley_evaluation *evaluation);

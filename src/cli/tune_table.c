@@ -132,10 +132,7 @@ static void json_trial(const medley_tuning *tuning, const medley_trial *trial)
     json_number(stdout, "standard_error", trial->standard_error);
     json_number(stdout, "seconds", trial->seconds);
     json_number(stdout, "active", trial->active);
-    json_open(stdout, "folds", '[');
-    for (size_t f = 0; f < tuning->fold_count; f++)
-        json_number(stdout, NULL, trial->fold[f]);
-    json_close(stdout, ']');
+    json_numbers(stdout, "folds", trial->fold, tuning->fold_count);
     if (trial->problem != NULL)
         json_string(stdout, "problem", trial->problem);
     json_close(stdout, '}');
@@ -160,20 +157,10 @@ void cli_json_tuning(const medley_tuning *tuning)
 
 static void csv_text(FILE *file, const char *text)
 {
-    if (strpbrk(text, ",\"\n") == NULL) {
+    if (strpbrk(text, ",\"\n") == NULL)
         fputs(text, file);
-        return;
-    }
-    fputc('"', file);
-    for (; *text != '\0'; text++)
-        fprintf(file, *text == '"' ? "\"%c" : "%c", *text);
-    fputc('"', file);
-}
-
-static void csv_number(FILE *file, double value)
-{
-    char text[CLI_NUMBER_BYTES];
-    fprintf(file, ",%s", isnan(value) ? "" : cli_number(text, value));
+    else
+        cli_csv_quoted(file, text);
 }
 
 bool cli_csv_tuning(FILE *file, const medley_tuning *tuning)
@@ -191,13 +178,13 @@ bool cli_csv_tuning(FILE *file, const medley_tuning *tuning)
             fputs(o ? "," : "", file);
             csv_text(file, trial->values[o]);
         }
-        csv_number(file, trial->mean);
-        csv_number(file, trial->deviation);
-        csv_number(file, trial->standard_error);
-        csv_number(file, trial->active);
-        csv_number(file, trial->seconds);
+        cli_csv_number(file, ",", trial->mean);
+        cli_csv_number(file, ",", trial->deviation);
+        cli_csv_number(file, ",", trial->standard_error);
+        cli_csv_number(file, ",", trial->active);
+        cli_csv_number(file, ",", trial->seconds);
         for (size_t f = 0; f < tuning->fold_count; f++)
-            csv_number(file, trial->fold[f]);
+            cli_csv_number(file, ",", trial->fold[f]);
         fputc(',', file);
         csv_text(file, trial->problem ? trial->problem : "");
         fputc('\n', file);

@@ -6,38 +6,60 @@
 #include "base/vector.h"
 #include <math.h>
 
-struct exponential {
-    md_width width;
-    double factor; /* -gamma */
-};
+#define WIDTH(key, low, high, sentence)                                                            \
+    {                                                                                              \
+        .name = #key, .type = MD_DOUBLE, .offset = offsetof(md_exponential, key), .fallback = "",  \
+        .least = (low), .most = (high), .argument = "X", .help = (sentence)                        \
+    }
 
-static const md_param exponential_params[] = {MD_WIDTH_PARAMS(struct exponential), {0}};
+const md_param md_exponential_params[] = {
+    WIDTH(sigma, 1e-150, 1e150, "width; gamma = 1/(2 sigma^2)"),
+    WIDTH(sigma2, 1e-300, 1e300, "squared width; gamma = 1/(2 sigma2)"),
+    WIDTH(gamma, 1e-300, 1e300, "factor of the distance in the exponent"),
+    {.name = "auto",
+     .type = MD_FLAG,
+     .offset = offsetof(md_exponential, automatic),
+     .fallback = "",
+     .argument = "",
+     .help = "from the data, by the mean distance (default when no width is given)"},
+    {0}};
 
-static medley_status prepare_exponential(void *state, bool *needs_data, medley_error *error)
+/* Exactly one may be given; without one the factor is left to the data. */
+medley_status md_exponential_prepare(md_exponential *state, const char *kernel, bool *needs_data,
+                                     medley_error *error)
 {
-    struct exponential *kernel = state;
-    double gamma;
-    const medley_status status = md_width_gamma(&kernel->width, "laplace/chi2", &gamma, error);
-    kernel->factor = -gamma;
+    const int given = !isnan(state->sigma) + !isnan(state->sigma2) + !isnan(state->gamma);
+    double gamma = state->gamma;
+    if (given > 1 || (given == 1 && state->automatic))
+        return md_fail(error, MEDLEY_USAGE,
+                       "kernel %s: give one of sigma, sigma2, gamma and auto, not several", kernel);
+    if (!isnan(state->sigma))
+        gamma = 1 / (2 * state->sigma * state->sigma);
+    else if (!isnan(state->sigma2))
+        gamma = 1 / (2 * state->sigma2);
+    state->factor = -gamma;
     *needs_data = isnan(gamma);
-    return status;
-}
-
-static medley_status choose_exponential(void *state, const md_pair_statistics *statistics,
-                                        medley_error *error)
-{
-    (void)error;
-    struct exponential *kernel = state;
-    kernel->width.gamma = statistics->mean > 0 ? md_round_choice(1 / statistics->mean) : 1;
-    kernel->width.automatic = false;
-    kernel->factor = -kernel->width.gamma;
     return MEDLEY_OK;
 }
 
-static void map_exponential(const void *state, const float *q, float *out, size_t count)
+void md_exponential_map(const void *state, const float *q, float *out, size_t count)
 {
-    const struct exponential *kernel = state;
-    md_exp_scaled(q, out, count, kernel->factor);
+    md_exp_scaled(q, out, count, ((const md_exponential *)state)->factor);
+}
+
+static medley_status prepare(void *state, bool *needs_data, medley_error *error)
+{
+    return md_exponential_prepare(state, "laplace/chi2", needs_data, error);
+}
+
+static medley_status choose(void *state, const md_pair_statistics *statistics, medley_error *error)
+{
+    (void)error;
+    md_exponential *kernel = state;
+    kernel->gamma = statistics->mean > 0 ? md_round_choice(1 / statistics->mean) : 1;
+    kernel->automatic = false;
+    kernel->factor = -kernel->gamma;
+    return MEDLEY_OK;
 }
 
 MD_VECTOR
@@ -69,13 +91,13 @@ const md_kernel_class md_kernel_laplace = {
     .summary = "Laplacian",
     .formula = "exp(-gamma ||x-z||_1)",
     .quantity = MD_PAIRED,
-    .params = exponential_params,
-    .state_size = sizeof(struct exponential),
+    .params = md_exponential_params,
+    .state_size = sizeof(md_exponential),
     .positive_definite = true,
-    .map = map_exponential,
+    .map = md_exponential_map,
     .pair_sum = sum_of_absolute_differences,
-    .prepare = prepare_exponential,
-    .choose = choose_exponential,
+    .prepare = prepare,
+    .choose = choose,
 };
 
 extern const md_kernel_class md_kernel_chi2;
@@ -84,12 +106,12 @@ const md_kernel_class md_kernel_chi2 = {
     .summary = "exponential chi-square, for histograms",
     .formula = "exp(-gamma sum (x-z)^2/(x+z))",
     .quantity = MD_PAIRED,
-    .params = exponential_params,
-    .state_size = sizeof(struct exponential),
+    .params = md_exponential_params,
+    .state_size = sizeof(md_exponential),
     .positive_definite = true,
     .nonnegative_data = true,
-    .map = map_exponential,
+    .map = md_exponential_map,
     .pair_sum = sum_of_chi2_terms,
-    .prepare = prepare_exponential,
-    .choose = choose_exponential,
+    .prepare = prepare,
+    .choose = choose,
 };

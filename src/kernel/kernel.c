@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry of kernels and what several of them share: the width parameter and a vector exp. */
+/* The registry of kernels and what several of them share: a vector exp. */
 #include "kernel/kernel.h"
 
 #include "base/exp.h"
@@ -62,21 +62,4 @@ double md_round_choice(double value)
     double rounded;
     snprintf(text, sizeof text, "%.6g", value);
     return md_parse_double(text, &rounded) ? rounded : value;
-}
-
-medley_status md_width_gamma(const md_width *width, const char *kernel, double *gamma,
-                             medley_error *error)
-{
-    const int given = !isnan(width->sigma) + !isnan(width->sigma2) + !isnan(width->gamma);
-    if (given > 1 || (given == 1 && width->automatic))
-        return md_fail(error, MEDLEY_USAGE,
-                       "kernel %s: give one of sigma, sigma2, gamma and auto, not several", kernel);
-    *gamma = NAN;
-    if (!isnan(width->sigma))
-        *gamma = 1 / (2 * width->sigma * width->sigma);
-    else if (!isnan(width->sigma2))
-        *gamma = 1 / (2 * width->sigma2);
-    else if (!isnan(width->gamma))
-        *gamma = width->gamma;
-    return MEDLEY_OK;
 }

@@ -62,50 +62,23 @@ float md_float_factor(double factor);
 /* The map of kernels that are their quantity. */
 void md_map_identity(const void *state, const float *q, float *out, size_t count);
 
-/* ---- the width parameter shared by kernels of a distance ---- */
-
-/* One of sigma, sigma2, gamma or auto; the default is auto. */
-typedef struct md_width {
-    double sigma, sigma2, gamma; /* NaN: not given */
-    bool automatic;
-} md_width;
-
 /* A number chosen from the data, to six digits: it is an estimate, and names stay readable. */
 double md_round_choice(double value);
 
-/* Exactly one may be given. Returns gamma, or NaN for auto; error on contradiction. */
-medley_status md_width_gamma(const md_width *width, const char *kernel, double *gamma,
-                             medley_error *error);
+/* ---- exponential.c: what kernels exp(-gamma q) of a distance q share ---- */
 
-#define MD_WIDTH_PARAMS(state_type)                                                                \
-    {.name = "sigma",                                                                              \
-     .type = MD_DOUBLE,                                                                            \
-     .offset = offsetof(state_type, width.sigma),                                                  \
-     .fallback = "",                                                                               \
-     .least = 1e-150,                                                                              \
-     .most = 1e150,                                                                                \
-     .argument = "X",                                                                              \
-     .help = "width; gamma = 1/(2 sigma^2)"},                                                      \
-        {.name = "sigma2",                                                                         \
-         .type = MD_DOUBLE,                                                                        \
-         .offset = offsetof(state_type, width.sigma2),                                             \
-         .fallback = "",                                                                           \
-         .least = 1e-300,                                                                          \
-         .most = 1e300,                                                                            \
-         .argument = "X",                                                                          \
-         .help = "squared width; gamma = 1/(2 sigma2)"},                                           \
-        {.name = "gamma",                                                                          \
-         .type = MD_DOUBLE,                                                                        \
-         .offset = offsetof(state_type, width.gamma),                                              \
-         .fallback = "",                                                                           \
-         .least = 1e-300,                                                                          \
-         .most = 1e300,                                                                            \
-         .argument = "X",                                                                          \
-         .help = "factor of the distance in the exponent"},                                        \
-    {                                                                                              \
-        .name = "auto", .type = MD_FLAG, .offset = offsetof(state_type, width.automatic),          \
-        .fallback = "", .argument = "",                                                            \
-        .help = "from the data, by the mean distance (default when no width is given)"             \
-    }
+/* One of sigma, sigma2, gamma or auto; the default is auto. */
+typedef struct md_exponential {
+    double sigma, sigma2, gamma; /* NaN: not given */
+    bool automatic;
+    double factor; /* -gamma */
+} md_exponential;
+
+extern const md_param md_exponential_params[];
+
+/* Slots; prepare is told the kernel's name for its message. */
+medley_status md_exponential_prepare(md_exponential *state, const char *kernel, bool *needs_data,
+                                     medley_error *error);
+void md_exponential_map(const void *state, const float *q, float *out, size_t count);
 
 #endif

@@ -36,9 +36,9 @@ bool md_chunk_labels(const md_strings *names)
 medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *names,
                                    medley_error *error)
 {
-    *scheme = (md_chunk_scheme){.labels = md_calloc(names->count, sizeof *scheme->labels)};
-    if (scheme->labels == NULL)
-        return md_fail_memory(error, names->count * sizeof *scheme->labels);
+    medley_status status = MEDLEY_OK;
+    *scheme = (md_chunk_scheme){0};
+    MEDLEY_TRY(md_new(&scheme->labels, names->count, sizeof *scheme->labels, error));
     scheme->label_count = names->count;
     for (size_t i = 0; i < names->count; i++) {
         const char prefix = prefix_of(names->items[i]);
@@ -48,12 +48,13 @@ medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *na
         const char *type = names->items[i] + 2;
         scheme->labels[i] =
             (md_chunk_label){prefix, md_strings_add(&scheme->types, type, strlen(type))};
-        if (scheme->labels[i].type < 0) {
-            md_chunk_scheme_clear(scheme);
-            return md_fail_memory(error, strlen(type));
-        }
+        if (scheme->labels[i].type < 0)
+            MEDLEY_TRY(md_fail_memory(error, strlen(type)));
     }
-    return MEDLEY_OK;
+done:
+    if (status < 0)
+        md_chunk_scheme_clear(scheme);
+    return status;
 }
 
 void md_chunk_scheme_clear(md_chunk_scheme *scheme)

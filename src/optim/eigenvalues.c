@@ -118,9 +118,10 @@ static void make_orthogonal(const struct lanczos *l, double *x, size_t count)
 /* One more row of the tridiagonal matrix, and the direction behind it if one is left. */
 static medley_status extend(struct lanczos *l, medley_error *error)
 {
-    if (l->k + 2 > l->capacity &&
-        md_reserve((void **)&l->basis, &l->capacity, l->k + 2, l->n * sizeof *l->basis) != 0)
-        return md_fail_memory(error, 2 * l->capacity * l->n * sizeof *l->basis);
+    const medley_status status =
+        md_grow(&l->basis, &l->capacity, l->k + 2, l->n * sizeof *l->basis, error);
+    if (status < 0)
+        return status;
     const double *direction = l->basis + l->k * l->n;
     double *next = l->basis + (l->k + 1) * l->n;
     md_dsymv(l->n, l->a, l->n, direction, next);
@@ -160,10 +161,9 @@ static bool find_ends(struct lanczos *l, double *least, double *most)
 static medley_status start(struct lanczos *l, medley_error *error)
 {
     const size_t n = l->n;
-    l->diagonal = md_calloc(4 * n, sizeof *l->diagonal);
-    if (l->diagonal == NULL ||
-        md_reserve((void **)&l->basis, &l->capacity, 16, n * sizeof *l->basis) != 0)
-        return md_fail_memory(error, 16 * n * sizeof *l->basis);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&l->diagonal, 4 * n, sizeof *l->diagonal, error));
+    MEDLEY_TRY(md_grow(&l->basis, &l->capacity, 16, n * sizeof *l->basis, error));
     l->side = l->diagonal + n;
     l->product = l->diagonal + 2 * n;
     l->vector = l->diagonal + 3 * n;
@@ -174,7 +174,8 @@ static medley_status start(struct lanczos *l, medley_error *error)
     const double length = norm(l->basis, n);
     for (size_t i = 0; i < n; i++)
         l->basis[i] /= length;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* Divides the upper triangle by the power of two that brings its largest element to about 1, so

@@ -34,17 +34,15 @@ medley_status md_linear_program_create(md_linear_program **result, const double 
                                        const double *low, const double *high, size_t columns,
                                        medley_error *error)
 {
-    md_linear_program *program = md_calloc(1, sizeof *program);
-    if (program == NULL)
-        return md_fail_memory(error, sizeof *program);
-    *program = (md_linear_program){.model = Clp_newModel(),
-                                   .columns = columns,
-                                   .index = md_calloc(columns, sizeof *program->index),
-                                   .element = md_calloc(columns, sizeof *program->element)};
-    if (program->model == NULL || program->index == NULL || program->element == NULL) {
-        md_linear_program_free(program);
-        return md_fail_memory(error, columns * sizeof *program->element);
-    }
+    medley_status status = MEDLEY_OK;
+    md_linear_program *program;
+    MEDLEY_TRY(md_new(&program, 1, sizeof *program, error));
+    MEDLEY_TRY(md_new(&program->index, columns, sizeof *program->index, error));
+    MEDLEY_TRY(md_new(&program->element, columns, sizeof *program->element, error));
+    program->columns = columns;
+    program->model = Clp_newModel();
+    if (program->model == NULL)
+        MEDLEY_TRY(md_fail_memory(error, columns * sizeof *program->element));
     Clp_setLogLevel(program->model, 0);
     Clp_resize(program->model, 0, (int)columns);
     for (size_t c = 0; c < columns; c++) {
@@ -53,7 +51,10 @@ medley_status md_linear_program_create(md_linear_program **result, const double 
         Clp_columnUpper(program->model)[c] = bound_of(high[c]);
     }
     *result = program;
-    return MEDLEY_OK;
+    program = NULL;
+done:
+    md_linear_program_free(program);
+    return status;
 }
 
 void md_linear_program_free(md_linear_program *program)

@@ -4,20 +4,6 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
-static double one(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static double kernel_weight(const void *state, double b, double total)
-{
-    (void)state;
-    (void)b;
-    (void)total;
-    return 1;
-}
-
 static double strong_convexity(const void *state, double least_weight)
 {
     (void)state;
@@ -34,7 +20,7 @@ const md_penalty_class md_penalty_absorbed_l2 = {
     .uniform = true,
     .value = md_zero_value,
     .prox = md_identity_prox,
-    .absorbed = one,
-    .kernel_weight = kernel_weight,
+    .absorbed = md_one,
+    .kernel_weight = md_same_weight,
     .strong_convexity = strong_convexity,
 };

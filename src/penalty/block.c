@@ -7,23 +7,12 @@
 
 #include <math.h>
 
-struct block {
-    double q;
-};
-
-static const md_param block_params[] = {{.name = "q",
-                                         .type = MD_DOUBLE,
-                                         .offset = offsetof(struct block, q),
-                                         .fallback = "1.5",
-                                         .least = MD_LEAST_Q,
-                                         .most = MD_MOST_Q,
-                                         .argument = "Q",
-                                         .help = "Exponent of the norms; nearer 1 is sparser."},
-                                        {0}};
+static const md_param block_params[] = MD_ONE_NUMBER("q", "1.5", MD_LEAST_Q, MD_MOST_Q, "Q",
+                                                     "Exponent of the norms; nearer 1 is sparser.");
 
 static double block_value(const void *state, const double *b, const double *weight, size_t count)
 {
-    const double q = ((const struct block *)state)->q;
+    const double q = md_number(state);
     double sum = 0;
     for (size_t m = 0; m < count; m++) {
         const double d = md_block_weight(weight, m);
@@ -43,7 +32,7 @@ static double shrinking_ratio(double q, double tau, double d, double b)
 static void block_prox(const void *state, double tau, const double *b, const double *weight,
                        size_t count, double *shrunk, double *scratch)
 {
-    const double q = ((const struct block *)state)->q;
+    const double q = md_number(state);
     (void)scratch;
     for (size_t m = 0; m < count; m++) {
         const double x = b[m];
@@ -56,13 +45,13 @@ static void block_prox(const void *state, double tau, const double *b, const dou
 static double block_kernel_weight(const void *state, double b, double total)
 {
     (void)total;
-    return pow(b, 2 - ((const struct block *)state)->q);
+    return pow(b, 2 - md_number(state));
 }
 
 /* d (q-1) b^(q-2) has no positive lower bound over all b unless q = 2. */
 static double block_strong_convexity(const void *state, double least_weight)
 {
-    return ((const struct block *)state)->q == 2 ? least_weight : 0;
+    return md_number(state) == 2 ? least_weight : 0;
 }
 
 /* ---- as a sum of g(x) = x^q / q ---- */
@@ -75,32 +64,26 @@ static const double MOST_POWER = 1e150;
  * that follow the curvature. */
 static bool block_smooth_conjugate(const void *state)
 {
-    const double q = ((const struct block *)state)->q;
+    const double q = md_number(state);
     return q >= 1.25 && q <= 2;
 }
 
 static double block_scalar_value(const void *state, double x)
 {
-    const double q = ((const struct block *)state)->q;
+    const double q = md_number(state);
     return md_power(x, q) / q;
-}
-
-static double block_slope_at_zero(const void *state)
-{
-    (void)state;
-    return 0;
 }
 
 static double block_slope(const void *state, double x)
 {
-    return md_power(x, ((const struct block *)state)->q - 1);
+    return md_power(x, md_number(state) - 1);
 }
 
 /* With w = x/y, tau x^(q-2) = (1-w)/w: what the derivative 1 / (1 + tau (q-1) x^(q-2)) needs. At
  * y = 0 the ratio's limit is 0, 1/(1+tau) or 1. */
 static double block_scalar_prox(const void *state, double tau, double y, double *derivative)
 {
-    const double q = ((const struct block *)state)->q;
+    const double q = md_number(state);
     double ratio = q < 2 ? 0 : q > 2 ? 1 : 1 / (1 + tau);
     if (y > 0)
         ratio = shrinking_ratio(q, tau, 1, y);
@@ -112,7 +95,7 @@ static double block_scalar_prox(const void *state, double tau, double y, double 
 static double block_conjugate(const void *state, double tau, double y, double *slope,
                               double *curvature)
 {
-    const double q = ((const struct block *)state)->q;
+    const double q = md_number(state);
     const double e = 1 / (q - 1); /* r - 1 */
     const double ratio = y / tau;
     const double x = fmin(md_power(ratio, e), MOST_POWER);
@@ -126,7 +109,7 @@ static double block_conjugate(const void *state, double tau, double y, double *s
 static const md_scalar_penalty block_scalar = {
     .smooth_conjugate = block_smooth_conjugate,
     .value = block_scalar_value,
-    .slope_at_zero = block_slope_at_zero,
+    .slope_at_zero = md_zero,
     .slope = block_slope,
     .prox = block_scalar_prox,
     .conjugate = block_conjugate,
@@ -140,7 +123,7 @@ const md_penalty_class md_penalty_block = {
     .formula = "(1/q) sum d b^q",
     .scalar = &block_scalar,
     .params = block_params,
-    .state_size = sizeof(struct block),
+    .state_size = sizeof(double),
     .separable = true,
     .value = block_value,
     .prox = block_prox,

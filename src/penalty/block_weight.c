@@ -22,8 +22,9 @@ double md_weighted_sum(const double *b, const double *weight, size_t count)
     return sum;
 }
 
-double md_largest_ratio(const double *z, const double *weight, size_t count)
+double md_largest_ratio(const void *state, const double *z, const double *weight, size_t count)
 {
+    (void)state;
     double largest = 0;
     for (size_t m = 0; m < count; m++) {
         const double d = md_block_weight(weight, m);
@@ -41,6 +42,26 @@ void md_soft_threshold(double threshold, const double *b, const double *weight, 
         const double x = b[m] - threshold * md_block_weight(weight, m);
         shrunk[m] = x > 0 ? x : 0;
     }
+}
+
+double md_zero(const void *state)
+{
+    (void)state;
+    return 0;
+}
+
+double md_one(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+double md_same_weight(const void *state, double b, double total)
+{
+    (void)state;
+    (void)b;
+    (void)total;
+    return 1;
 }
 
 double md_zero_value(const void *state, const double *b, const double *weight, size_t count)

@@ -17,12 +17,17 @@ double md_largest(const double *b, size_t count);
 /* sum d b */
 double md_weighted_sum(const double *b, const double *weight, size_t count);
 
-/* max z/d with 0/0 = 0: the dual norm of sum d b. */
-double md_largest_ratio(const double *z, const double *weight, size_t count);
+/* max z/d with 0/0 = 0: the dual norm of sum d b. A slot of penalties; state is not looked at. */
+double md_largest_ratio(const void *state, const double *z, const double *weight, size_t count);
 
 /* shrunk = max(0, b - threshold d), in place or not. */
 void md_soft_threshold(double threshold, const double *b, const double *weight, size_t count,
                        double *shrunk);
+
+/* Slots that are 0 or 1, whatever the penalty: of a state, and the weight of blocks under l2. */
+double md_zero(const void *state);
+double md_one(const void *state);
+double md_same_weight(const void *state, double b, double total);
 
 /* The slots of penalties that put nothing on norms. */
 double md_zero_value(const void *state, const double *b, const double *weight, size_t count);

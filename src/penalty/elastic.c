@@ -6,24 +6,12 @@
 
 #include <math.h>
 
-struct elastic {
-    double t;
-};
-
-static const md_param elastic_params[] = {
-    {.name = "t",
-     .type = MD_DOUBLE,
-     .offset = offsetof(struct elastic, t),
-     .fallback = "0.5",
-     .least = 0,
-     .most = 1,
-     .argument = "T",
-     .help = "Share of the squared l2 norm; 0 is group-lasso, 1 is l2."},
-    {0}};
+static const md_param elastic_params[] = MD_ONE_NUMBER(
+    "t", "0.5", 0, 1, "T", "Share of the squared l2 norm; 0 is group-lasso, 1 is l2.");
 
 static double elastic_value(const void *state, const double *b, const double *weight, size_t count)
 {
-    const double t = ((const struct elastic *)state)->t;
+    const double t = md_number(state);
     double sum = 0;
     for (size_t m = 0; m < count; m++)
         sum += md_block_weight(weight, m) * ((1 - t) * b[m] + t / 2 * b[m] * b[m]);
@@ -33,7 +21,7 @@ static double elastic_value(const void *state, const double *b, const double *we
 static void elastic_prox(const void *state, double tau, const double *b, const double *weight,
                          size_t count, double *shrunk, double *scratch)
 {
-    const double t = ((const struct elastic *)state)->t;
+    const double t = md_number(state);
     const double linear = tau * (1 - t);
     const double square = tau * t;
     (void)scratch;
@@ -47,43 +35,43 @@ static void elastic_prox(const void *state, double tau, const double *b, const d
 /* g(x) = (1-t) sqrt(x) + t x/2 at x = b^2. */
 static double elastic_kernel_weight(const void *state, double b, double total)
 {
-    const double t = ((const struct elastic *)state)->t;
+    const double t = md_number(state);
     (void)total;
     return b / ((1 - t) + t * b);
 }
 
 static double elastic_strong_convexity(const void *state, double least_weight)
 {
-    return ((const struct elastic *)state)->t * least_weight;
+    return md_number(state) * least_weight;
 }
 
 /* ---- as a sum of g(x) = (1-t) x + t/2 x^2 ---- */
 
 static bool elastic_smooth_conjugate(const void *state)
 {
-    return ((const struct elastic *)state)->t > 0;
+    return md_number(state) > 0;
 }
 
 static double elastic_scalar_value(const void *state, double x)
 {
-    const double t = ((const struct elastic *)state)->t;
+    const double t = md_number(state);
     return x * ((1 - t) + t / 2 * x);
 }
 
 static double elastic_slope_at_zero(const void *state)
 {
-    return 1 - ((const struct elastic *)state)->t;
+    return 1 - md_number(state);
 }
 
 static double elastic_slope(const void *state, double x)
 {
-    const double t = ((const struct elastic *)state)->t;
+    const double t = md_number(state);
     return (1 - t) + t * x;
 }
 
 static double elastic_scalar_prox(const void *state, double tau, double y, double *derivative)
 {
-    const double t = ((const struct elastic *)state)->t;
+    const double t = md_number(state);
     const double x = y - tau * (1 - t);
     *derivative = x > 0 ? 1 / (1 + tau * t) : 0;
     return x > 0 ? x / (1 + tau * t) : 0;
@@ -93,7 +81,7 @@ static double elastic_scalar_prox(const void *state, double tau, double y, doubl
 static double elastic_conjugate(const void *state, double tau, double y, double *slope,
                                 double *curvature)
 {
-    const double t = ((const struct elastic *)state)->t;
+    const double t = md_number(state);
     const double excess = fmax(0, y - tau * (1 - t));
     const double x = excess > 0 ? excess / (tau * t) : 0;
     if (slope != NULL)
@@ -121,7 +109,7 @@ const md_penalty_class md_penalty_elastic = {
     .formula = "(1-t) sum d b + t/2 sum d b^2",
     .scalar = &elastic_scalar,
     .params = elastic_params,
-    .state_size = sizeof(struct elastic),
+    .state_size = sizeof(double),
     .separable = true,
     .value = elastic_value,
     .prox = elastic_prox,

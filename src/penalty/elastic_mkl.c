@@ -6,25 +6,13 @@
 #include "penalty/mkl_prox.h"
 #include "penalty/penalty.h"
 
-struct elastic_mkl {
-    double s;
-};
-
-static const md_param elastic_mkl_params[] = {
-    {.name = "s",
-     .type = MD_DOUBLE,
-     .offset = offsetof(struct elastic_mkl, s),
-     .fallback = "0.5",
-     .least = 0,
-     .most = 1,
-     .argument = "S",
-     .help = "Share of the squared l2 norm; 0 is mkl, 1 is l2."},
-    {0}};
+static const md_param elastic_mkl_params[] =
+    MD_ONE_NUMBER("s", "0.5", 0, 1, "S", "Share of the squared l2 norm; 0 is mkl, 1 is l2.");
 
 static double elastic_mkl_value(const void *state, const double *b, const double *weight,
                                 size_t count)
 {
-    const double s = ((const struct elastic_mkl *)state)->s;
+    const double s = md_number(state);
     const double norm = md_weighted_sum(b, weight, count);
     double squares = 0;
     for (size_t m = 0; m < count; m++)
@@ -35,7 +23,7 @@ static double elastic_mkl_value(const void *state, const double *b, const double
 static void elastic_mkl_prox(const void *state, double tau, const double *b, const double *weight,
                              size_t count, double *shrunk, double *scratch)
 {
-    const double s = ((const struct elastic_mkl *)state)->s;
+    const double s = md_number(state);
     const double divisor = 1 + tau * s;
     for (size_t m = 0; m < count; m++)
         shrunk[m] = b[m] / divisor;
@@ -44,14 +32,14 @@ static void elastic_mkl_prox(const void *state, double tau, const double *b, con
 
 static double elastic_mkl_kernel_weight(const void *state, double b, double total)
 {
-    const double s = ((const struct elastic_mkl *)state)->s;
+    const double s = md_number(state);
     return b / ((1 - s) * total + s * b);
 }
 
 static double elastic_mkl_strong_convexity(const void *state, double least_weight)
 {
     (void)least_weight; /* the squares are not weighted */
-    return ((const struct elastic_mkl *)state)->s;
+    return md_number(state);
 }
 
 /* Half a squared norm too, but its dual norm has no closed form and nobody asks for it. */
@@ -61,7 +49,7 @@ const md_penalty_class md_penalty_elastic_mkl = {
     .summary = "elastic net of SPOM: between mkl and l2",
     .formula = "s/2 sum b^2 + (1-s)/2 (sum d b)^2",
     .params = elastic_mkl_params,
-    .state_size = sizeof(struct elastic_mkl),
+    .state_size = sizeof(double),
     .value = elastic_mkl_value,
     .prox = elastic_mkl_prox,
     .kernel_weight = elastic_mkl_kernel_weight,

@@ -21,13 +21,6 @@ static void group_lasso_prox(const void *state, double tau, const double *b, con
     md_soft_threshold(tau, b, weight, count, shrunk);
 }
 
-static double group_lasso_dual_norm(const void *state, const double *z, const double *weight,
-                                    size_t count)
-{
-    (void)state;
-    return md_largest_ratio(z, weight, count);
-}
-
 static double group_lasso_kernel_weight(const void *state, double b, double total)
 {
     (void)state;
@@ -47,12 +40,6 @@ static double group_lasso_scalar_value(const void *state, double x)
 {
     (void)state;
     return x;
-}
-
-static double group_lasso_slope_at_zero(const void *state)
-{
-    (void)state;
-    return 1;
 }
 
 static double group_lasso_slope(const void *state, double x)
@@ -81,7 +68,7 @@ static double group_lasso_conjugate(const void *state, double tau, double y, dou
 static const md_scalar_penalty group_lasso_scalar = {
     .smooth_conjugate = group_lasso_smooth_conjugate,
     .value = group_lasso_scalar_value,
-    .slope_at_zero = group_lasso_slope_at_zero,
+    .slope_at_zero = md_one,
     .slope = group_lasso_slope,
     .prox = group_lasso_scalar_prox,
     .conjugate = group_lasso_conjugate,
@@ -97,6 +84,6 @@ const md_penalty_class md_penalty_group_lasso = {
     .separable = true,
     .value = group_lasso_value,
     .prox = group_lasso_prox,
-    .dual_norm = group_lasso_dual_norm,
+    .dual_norm = md_largest_ratio,
     .kernel_weight = group_lasso_kernel_weight,
 };

@@ -4,12 +4,6 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
-static double l1_inner_threshold(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
 extern const md_penalty_class md_penalty_l1;
 const md_penalty_class md_penalty_l1 = {
     .name = "l1",
@@ -19,5 +13,5 @@ const md_penalty_class md_penalty_l1 = {
     .uniform = true,
     .value = md_zero_value,
     .prox = md_identity_prox,
-    .inner_threshold = l1_inner_threshold,
+    .inner_threshold = md_one,
 };

@@ -35,14 +35,6 @@ static double l2_dual_norm(const void *state, const double *z, const double *wei
     return sqrt(sum);
 }
 
-static double l2_kernel_weight(const void *state, double b, double total)
-{
-    (void)state;
-    (void)b;
-    (void)total;
-    return 1;
-}
-
 static double l2_strong_convexity(const void *state, double least_weight)
 {
     (void)state;
@@ -61,12 +53,6 @@ static double l2_scalar_value(const void *state, double x)
 {
     (void)state;
     return x * x / 2;
-}
-
-static double l2_slope_at_zero(const void *state)
-{
-    (void)state;
-    return 0;
 }
 
 static double l2_slope(const void *state, double x)
@@ -96,7 +82,7 @@ static double l2_conjugate(const void *state, double tau, double y, double *slop
 static const md_scalar_penalty l2_scalar = {
     .smooth_conjugate = l2_smooth_conjugate,
     .value = l2_scalar_value,
-    .slope_at_zero = l2_slope_at_zero,
+    .slope_at_zero = md_zero,
     .slope = l2_slope,
     .prox = l2_scalar_prox,
     .conjugate = l2_conjugate,
@@ -115,6 +101,6 @@ const md_penalty_class md_penalty_l2 = {
     .value = l2_value,
     .prox = l2_prox,
     .dual_norm = l2_dual_norm,
-    .kernel_weight = l2_kernel_weight,
+    .kernel_weight = md_same_weight,
     .strong_convexity = l2_strong_convexity,
 };

@@ -20,12 +20,6 @@ static void mkl_prox(const void *state, double tau, const double *b, const doubl
     md_mkl_prox(tau, b, weight, count, shrunk, scratch);
 }
 
-static double mkl_dual_norm(const void *state, const double *z, const double *weight, size_t count)
-{
-    (void)state;
-    return md_largest_ratio(z, weight, count);
-}
-
 static double mkl_kernel_weight(const void *state, double b, double total)
 {
     (void)state;
@@ -41,6 +35,6 @@ const md_penalty_class md_penalty_mkl = {
     .is_half_square = true,
     .value = mkl_value,
     .prox = mkl_prox,
-    .dual_norm = mkl_dual_norm,
+    .dual_norm = md_largest_ratio,
     .kernel_weight = mkl_kernel_weight,
 };

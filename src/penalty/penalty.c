@@ -113,17 +113,13 @@ static medley_status add_term(md_penalty *penalty, const char *text, medley_erro
         status = fail_unknown(spec.name, error);
         goto done;
     }
-    if (spec.view != NULL) {
-        status = md_fail(error, MEDLEY_USAGE,
-                         "'%s': a penalty is put on all blocks; leave out '@%s'", text, spec.view);
-        goto done;
-    }
-    term.state = md_calloc(1, term.class->state_size);
-    if (term.state == NULL || md_reserve((void **)&penalty->terms, &penalty->capacity,
-                                         penalty->count + 1, sizeof *penalty->terms) != 0) {
-        status = md_fail_memory(error, sizeof term);
-        goto done;
-    }
+    if (spec.view != NULL)
+        MEDLEY_TRY(md_fail(error, MEDLEY_USAGE,
+                           "'%s': a penalty is put on all blocks; leave out '@%s'", text,
+                           spec.view));
+    MEDLEY_TRY(md_new(&term.state, 1, term.class->state_size, error));
+    MEDLEY_TRY(md_grow(&penalty->terms, &penalty->capacity, penalty->count + 1,
+                       sizeof *penalty->terms, error));
     MEDLEY_TRY(set_options(&term, &spec, error));
     penalty->terms[penalty->count++] = term;
     term.state = NULL;
@@ -158,9 +154,10 @@ static medley_status read_terms(md_penalty *penalty, const char *text, medley_er
                            "the penalty '%s' has an empty term; write names joined by '+', such as "
                            "l2+mkl",
                            text);
-        char *term = md_copy_text(start, (size_t)(end - start));
-        const medley_status status = term == NULL ? md_fail_memory(error, (size_t)(end - start))
-                                                  : add_term(penalty, term, error);
+        char *term;
+        medley_status status = md_new_text(&term, start, (size_t)(end - start), error);
+        if (status >= 0)
+            status = add_term(penalty, term, error);
         free(term);
         if (status < 0 || *end == '\0')
             return status;
@@ -186,19 +183,16 @@ static void print_term(const struct term *term, md_text *text)
 medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    md_penalty *made = md_calloc(1, sizeof *made);
-    if (made == NULL)
-        return md_fail_memory(error, sizeof *made);
+    md_penalty *made;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
     made->least_weight = 1;
     MEDLEY_TRY(read_terms(made, text, error));
     for (size_t i = 0; i < made->count; i++) {
         md_text_add(&made->text, "+", i > 0);
         print_term(&made->terms[i], &made->text);
     }
-    if (made->text.failed) {
-        status = md_fail_memory(error, strlen(text));
-        goto done;
-    }
+    if (made->text.failed)
+        MEDLEY_TRY(md_fail_memory(error, strlen(text)));
     *penalty = made;
     made = NULL;
 done:
@@ -230,11 +224,8 @@ medley_status md_penalty_set_weights(md_penalty *penalty, const double *weight, 
         least = fmin(least, weight[m]);
     }
     double *copy = NULL;
-    if (weight != NULL) {
-        copy = md_copy(weight, count * sizeof *copy);
-        if (copy == NULL)
-            return md_fail_memory(error, count * sizeof *copy);
-    }
+    if (weight != NULL && md_new_copy(&copy, weight, count * sizeof *copy, error) < 0)
+        return MEDLEY_FAILED;
     free(penalty->weight);
     penalty->weight = copy;
     penalty->weight_count = count;

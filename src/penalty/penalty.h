@@ -74,6 +74,26 @@ typedef struct md_penalty_class {
     double (*strong_convexity)(const void *state, double least_weight);
 } md_penalty_class;
 
+/* The state of penalties whose only parameter is a number is that number; this is their table. */
+#define MD_ONE_NUMBER(key, standard, low, high, letter, sentence)                                  \
+    {                                                                                              \
+        {.name = (key),                                                                            \
+         .type = MD_DOUBLE,                                                                        \
+         .fallback = (standard),                                                                   \
+         .least = (low),                                                                           \
+         .most = (high),                                                                           \
+         .argument = (letter),                                                                     \
+         .help = (sentence)},                                                                      \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+static inline double md_number(const void *state)
+{
+    return *(const double *)state;
+}
+
 extern const md_penalty_class *const md_penalties[]; /* NULL-terminated */
 const md_penalty_class *md_penalty_find(const char *name);
 

@@ -5,43 +5,31 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
-struct sparse_group {
-    double s;
-};
-
-static const md_param sparse_group_params[] = {
-    {.name = "s",
-     .type = MD_DOUBLE,
-     .offset = offsetof(struct sparse_group, s),
-     .fallback = "0.5",
-     .least = 0,
-     .most = 1,
-     .argument = "S",
-     .help = "Share of the group lasso; 0 is l1, 1 is group-lasso."},
-    {0}};
+static const md_param sparse_group_params[] =
+    MD_ONE_NUMBER("s", "0.5", 0, 1, "S", "Share of the group lasso; 0 is l1, 1 is group-lasso.");
 
 static double sparse_group_value(const void *state, const double *b, const double *weight,
                                  size_t count)
 {
-    return ((const struct sparse_group *)state)->s * md_weighted_sum(b, weight, count);
+    return md_number(state) * md_weighted_sum(b, weight, count);
 }
 
 static void sparse_group_prox(const void *state, double tau, const double *b, const double *weight,
                               size_t count, double *shrunk, double *scratch)
 {
     (void)scratch;
-    md_soft_threshold(tau * ((const struct sparse_group *)state)->s, b, weight, count, shrunk);
+    md_soft_threshold(tau * md_number(state), b, weight, count, shrunk);
 }
 
 static double sparse_group_inner_threshold(const void *state)
 {
-    return 1 - ((const struct sparse_group *)state)->s;
+    return 1 - md_number(state);
 }
 
 static double sparse_group_kernel_weight(const void *state, double b, double total)
 {
     (void)total;
-    return b / ((const struct sparse_group *)state)->s;
+    return b / md_number(state);
 }
 
 extern const md_penalty_class md_penalty_sparse_group;
@@ -50,7 +38,7 @@ const md_penalty_class md_penalty_sparse_group = {
     .summary = "sparse group lasso: few blocks and few features in them",
     .formula = "s sum d b + (1-s) ||theta||_1",
     .params = sparse_group_params,
-    .state_size = sizeof(struct sparse_group),
+    .state_size = sizeof(double),
     .separable = true,
     .value = sparse_group_value,
     .prox = sparse_group_prox,

@@ -17,20 +17,8 @@
 #include <float.h>
 #include <math.h>
 
-struct squared_block {
-    double q;
-};
-
-static const md_param squared_block_params[] = {
-    {.name = "q",
-     .type = MD_DOUBLE,
-     .offset = offsetof(struct squared_block, q),
-     .fallback = "1.5",
-     .least = 1,
-     .most = MD_MOST_Q,
-     .argument = "Q",
-     .help = "Exponent of the norm; 1 is mkl, 2 is l2."},
-    {0}};
+static const md_param squared_block_params[] =
+    MD_ONE_NUMBER("q", "1.5", 1, MD_MOST_Q, "Q", "Exponent of the norm; 1 is mkl, 2 is l2.");
 
 /* (sum d b^q)^(1/q), out of reach of overflow inside the sum. */
 static double norm_of(double q, const double *b, const double *weight, size_t count)
@@ -47,7 +35,7 @@ static double norm_of(double q, const double *b, const double *weight, size_t co
 static double squared_block_value(const void *state, const double *b, const double *weight,
                                   size_t count)
 {
-    const double norm = norm_of(((const struct squared_block *)state)->q, b, weight, count);
+    const double norm = norm_of(md_number(state), b, weight, count);
     return norm * norm / 2;
 }
 
@@ -132,7 +120,7 @@ static void find_multiplier(const struct search *search, double tau, double norm
 static void squared_block_prox(const void *state, double tau, const double *b, const double *weight,
                                size_t count, double *shrunk, double *scratch)
 {
-    const double q = ((const struct squared_block *)state)->q;
+    const double q = md_number(state);
     if (q == 1) {
         md_mkl_prox(tau, b, weight, count, shrunk, scratch);
         return;
@@ -159,9 +147,9 @@ static void squared_block_prox(const void *state, double tau, const double *b, c
 static double squared_block_dual_norm(const void *state, const double *z, const double *weight,
                                       size_t count)
 {
-    const double q = ((const struct squared_block *)state)->q;
+    const double q = md_number(state);
     if (q == 1)
-        return md_largest_ratio(z, weight, count);
+        return md_largest_ratio(state, z, weight, count);
     const double dual = q / (q - 1);
     double largest = 0;
     for (size_t m = 0; m < count; m++)
@@ -179,14 +167,14 @@ static double squared_block_dual_norm(const void *state, const double *z, const 
 /* (b/||b||)^(2-q) up to a common factor. */
 static double squared_block_kernel_weight(const void *state, double b, double total)
 {
-    return pow(b / total, 2 - ((const struct squared_block *)state)->q);
+    return pow(b / total, 2 - md_number(state));
 }
 
 /* 1/2 ||b||_q^2 is (q-1)-strongly convex in its own norm for 1 < q <= 2, and that norm is at least
  * least_weight^(1/q) times the 2-norm. For q > 2 it is flat across the axes. */
 static double squared_block_strong_convexity(const void *state, double least_weight)
 {
-    const double q = ((const struct squared_block *)state)->q;
+    const double q = md_number(state);
     return q <= 2 ? (q - 1) * pow(least_weight, 2 / q) : 0;
 }
 
@@ -197,7 +185,7 @@ const md_penalty_class md_penalty_squared_block = {
     .weights = ", the share of its norm to the power of 2 − q under the penalty",
     .formula = "1/2 (sum d b^q)^(2/q)",
     .params = squared_block_params,
-    .state_size = sizeof(struct squared_block),
+    .state_size = sizeof(double),
     .is_norm = true,
     .is_half_square = true,
     .value = squared_block_value,

@@ -168,16 +168,6 @@ static void grid_line(md_html *html, double x1, double y1, double x2, double y2,
     md_html_close(html);
 }
 
-static void place_text(md_html *html, double x, double y, const char *anchor, const char *text)
-{
-    md_html_open(html, "text");
-    md_html_coordinate(html, "x", x);
-    md_html_coordinate(html, "y", y);
-    md_html_attribute(html, "text-anchor", anchor);
-    md_html_text(html, text);
-    md_html_close(html);
-}
-
 static double width_of(const char *text)
 {
     enum { ALL = 1000 };
@@ -230,31 +220,26 @@ static void draw_grid(md_html *html, const md_chart *chart)
     for (size_t t = 0; t < ticks.count; t++) {
         const double y = md_chart_y(chart, ticks.value[t]);
         grid_line(html, left, y, right, y, NULL);
-        place_text(html, left - 6, y + 4, "end", ticks.text[t].text);
+        md_svg_text(html, NULL, left - 6, y + 4, "end", ticks.text[t].text);
     }
     find_x_ticks(&ticks, chart);
     for (size_t t = 0; t < ticks.count; t++) {
         const double x = md_chart_x(chart, ticks.value[t]);
         const double half = width_of(ticks.text[t].text) / 2;
         grid_line(html, x, floor_y, x, floor_y + 4, NULL);
-        place_text(html, fmax(fmin(x, MD_CHART_WIDTH - half), half), floor_y + 17, "middle",
-                   ticks.text[t].text);
+        md_svg_text(html, NULL, fmax(fmin(x, MD_CHART_WIDTH - half), half), floor_y + 17, "middle",
+                    ticks.text[t].text);
     }
     grid_line(html, left, floor_y, right, floor_y, "axis");
-    place_text(html, right, chart->height - 3, "end", chart->x.title);
+    md_svg_text(html, NULL, right, chart->height - 3, "end", chart->x.title);
 }
 
 void md_chart_open(md_html *html, md_chart *chart)
 {
-    char box[64];
     struct ticks ticks;
     find_y_ticks(&ticks, chart);
     chart->left = fmax(LEAST_LEFT, 6 + ticks.widest);
-    snprintf(box, sizeof box, "0 0 %d %.0f", MD_CHART_WIDTH, chart->height);
-    md_html_open_class(html, "svg", "chart");
-    md_html_attribute(html, "viewBox", box);
-    md_html_attribute(html, "role", "img");
-    md_html_attribute(html, "aria-label", chart->label);
+    md_svg_open(html, "chart", MD_CHART_WIDTH, chart->height, chart->label);
     md_html_open_class(html, "g", "grid");
     draw_grid(html, chart);
     md_html_close(html);
@@ -281,13 +266,7 @@ void md_chart_line(md_html *html, const md_chart *chart, const double *x, const 
             md_text_addf(&path, "%c%.1f %.1f", drawing ? 'L' : 'M', px, py);
         drawing = isfinite(px) && isfinite(py);
     }
-    html->text.failed = html->text.failed || path.failed;
-    if (path.data != NULL) {
-        md_html_open_class(html, "path", class);
-        md_html_attribute(html, "d", path.data);
-        md_html_close(html);
-    }
-    md_text_clear(&path);
+    md_svg_take_path(html, class, &path);
 }
 
 void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, const char *class)
@@ -311,28 +290,71 @@ void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, con
         return;
     const bool far_right = px > MD_CHART_WIDTH - 60;
     const bool far_left = px < chart->left + 30;
-    md_html_open_class(html, "text", "mark");
-    md_html_coordinate(html, "x",
-                       far_right  ? fmin(px + 8, MD_CHART_WIDTH)
-                       : far_left ? px - 4
-                                  : px);
-    md_html_coordinate(html, "y", fmax(py - 9, 11));
-    md_html_attribute(html, "text-anchor", far_right ? "end" : far_left ? "start" : "middle");
-    md_html_text(html, text);
-    md_html_close(html);
+    const double place = far_right ? fmin(px + 8, MD_CHART_WIDTH) : far_left ? px - 4 : px;
+    md_svg_text(html, "mark", place, fmax(py - 9, 11),
+                far_right  ? "end"
+                : far_left ? "start"
+                           : "middle",
+                text);
 }
 
 void md_chart_head(md_html *html, const md_chart *chart, double x, const char *text)
 {
     const double px = md_chart_x(chart, x);
     const double half = width_of(text) / 2;
-    if (!isfinite(px))
-        return;
-    md_html_open_class(html, "text", "mark");
-    md_html_coordinate(html, "x", fmax(fmin(px, MD_CHART_WIDTH - half), half));
-    md_html_coordinate(html, "y", 11);
-    md_html_attribute(html, "text-anchor", "middle");
+    if (isfinite(px))
+        md_svg_text(html, "mark", fmax(fmin(px, MD_CHART_WIDTH - half), half), 11, "middle", text);
+}
+
+/* ---- pieces ---- */
+
+void md_svg_open(md_html *html, const char *class, double width, double height, const char *label)
+{
+    char box[64];
+    snprintf(box, sizeof box, "0 0 %.0f %.0f", width, height);
+    md_html_open_class(html, "svg", class);
+    md_html_attribute(html, "viewBox", box);
+    md_html_attribute(html, "role", "img");
+    md_html_attribute(html, "aria-label", label);
+}
+
+void md_svg_path(md_html *html, const char *class, const char *d)
+{
+    md_html_open_class(html, "path", class);
+    md_html_attribute(html, "d", d);
+    md_html_close(html);
+}
+
+void md_svg_take_path(md_html *html, const char *class, md_text *d)
+{
+    html->text.failed = html->text.failed || d->failed;
+    if (d->data != NULL)
+        md_svg_path(html, class, d->data);
+    md_text_clear(d);
+}
+
+void md_svg_text(md_html *html, const char *class, double x, double y, const char *anchor,
+                 const char *text)
+{
+    md_html_open_class(html, "text", class);
+    md_html_coordinate(html, "x", x);
+    md_html_coordinate(html, "y", y);
+    md_html_attribute(html, "text-anchor", anchor);
     md_html_text(html, text);
+    md_html_close(html);
+}
+
+void md_svg_dot(md_html *html, const md_axis *axis, double value, const char *class,
+                const char *radius)
+{
+    const double share = md_axis_share(axis, value);
+    if (!isfinite(share))
+        return;
+    md_html_open_class(html, "circle", class);
+    md_html_attribute(html, "data-value", md_figure_exact(value).text);
+    md_html_percent(html, "cx", share);
+    md_html_attribute(html, "cy", "50%");
+    md_html_attribute(html, "r", radius);
     md_html_close(html);
 }
 
@@ -381,11 +403,25 @@ void md_frame_close(md_html *html)
     md_html_close(html);
 }
 
-void md_table_open(md_html *html, const char *class, const char *const *heads)
+void md_table_begin(md_html *html, const char *class, const char *id)
 {
     md_html_open_class(html, "table", class);
+    if (id != NULL)
+        md_html_attribute(html, "id", id);
     md_html_open(html, "thead");
     md_html_open(html, "tr");
+}
+
+void md_table_body(md_html *html)
+{
+    md_html_close(html);
+    md_html_close(html);
+    md_html_open(html, "tbody");
+}
+
+void md_table_open(md_html *html, const char *class, const char *const *heads)
+{
+    md_table_begin(html, class, NULL);
     for (; *heads != NULL; heads++) {
         const bool number = (*heads)[0] == '#';
         md_html_open_class(html, "th", number ? "n" : NULL);
@@ -393,9 +429,7 @@ void md_table_open(md_html *html, const char *class, const char *const *heads)
         md_html_text(html, *heads + number);
         md_html_close(html);
     }
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    md_table_body(html);
 }
 
 void md_table_close(md_html *html)
@@ -407,6 +441,14 @@ void md_table_close(md_html *html)
 void md_cell_number(md_html *html, const char *text)
 {
     md_html_element(html, "td", "n", text);
+}
+
+void md_cell_head(md_html *html, const char *scope, const char *text)
+{
+    md_html_open(html, "th");
+    md_html_attribute(html, "scope", scope);
+    md_html_data(html, text);
+    md_html_close(html);
 }
 
 md_class md_class_hue(const char *before, size_t index)

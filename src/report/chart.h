@@ -71,8 +71,21 @@ void md_frame_close(md_html *html);
 
 /* heads: NULL behind the last; those that begin with '#' are of numbers. */
 void md_table_open(md_html *html, const char *class, const char *const *heads);
+void md_table_begin(md_html *html, const char *class, const char *id); /* heads of its own; NULL */
+void md_table_body(md_html *html);                                     /* after those heads */
 void md_table_close(md_html *html);
 void md_cell_number(md_html *html, const char *text);
+void md_cell_head(md_html *html, const char *scope, const char *text); /* words of the data */
+
+/* Pieces of drawings. label: for those who do not see the picture; class may be NULL. */
+void md_svg_open(md_html *html, const char *class, double width, double height, const char *label);
+void md_svg_path(md_html *html, const char *class, const char *d);
+void md_svg_take_path(md_html *html, const char *class, md_text *d); /* if any; clears d */
+void md_svg_text(md_html *html, const char *class, double x, double y, const char *anchor,
+                 const char *text);
+/* A dot on a line that is an axis; nothing where the value has no place. */
+void md_svg_dot(md_html *html, const md_axis *axis, double value, const char *class,
+                const char *radius);
 
 /* "hue3", "heat7" ... */
 typedef struct md_class {

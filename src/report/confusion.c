@@ -54,30 +54,19 @@ static void write_matrix(md_report *report)
         const size_t length = md_html_length(medley_model_label_name(report->model, k));
         longest = length > longest ? length : longest;
     }
-    md_html_open_class(html, "table",
-                       longest > SHORT_LABEL     ? "map upright"
-                       : e->labels <= FEW_LABELS ? "map large"
-                                                 : "map");
-    md_html_attribute(html, "id", "confusion-matrix");
-    md_html_open(html, "thead");
-    md_html_open(html, "tr");
+    md_table_begin(html,
+                   longest > SHORT_LABEL     ? "map upright"
+                   : e->labels <= FEW_LABELS ? "map large"
+                                             : "map",
+                   "confusion-matrix");
     md_html_element(html, "th", "corner", "right \xE2\x86\x93");
-    for (size_t k = 0; k < e->labels; k++) {
-        md_html_open(html, "th");
-        md_html_attribute(html, "scope", "col");
-        md_html_data(html, medley_model_label_name(report->model, k));
-        md_html_close(html);
-    }
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    for (size_t k = 0; k < e->labels; k++)
+        md_cell_head(html, "col", medley_model_label_name(report->model, k));
+    md_table_body(html);
     for (size_t l = 0; l < e->labels; l++) {
         const size_t total = row_total(e, l);
         md_html_open(html, "tr");
-        md_html_open(html, "th");
-        md_html_attribute(html, "scope", "row");
-        md_html_data(html, medley_model_label_name(report->model, l));
-        md_html_close(html);
+        md_cell_head(html, "row", medley_model_label_name(report->model, l));
         for (size_t k = 0; k < e->labels; k++)
             write_cell(html, e, l, k, total);
         md_html_close(html);
@@ -127,25 +116,21 @@ static medley_status write_compact(md_report *report, medley_error *error)
     const medley_evaluation *e = &report->evaluation;
     const size_t step = (e->labels + MAP_CELLS - 1) / MAP_CELLS;
     const size_t side = (e->labels + step - 1) / step;
-    size_t *cells = md_calloc(side * side, sizeof *cells);
-    if (cells == NULL)
-        return md_fail_memory(error, side * side * sizeof *cells);
+    size_t *cells;
+    const medley_status status = md_new(&cells, side * side, sizeof *cells, error);
+    if (status < 0)
+        return status;
     for (size_t l = 0; l < e->labels; l++)
         for (size_t k = 0; k < e->labels; k++)
             cells[l / step * side + k / step] += e->confusion[l * e->labels + k];
-    char box[64];
     char note[96];
-    snprintf(box, sizeof box, "0 0 %zu %zu", side, side);
     snprintf(note, sizeof note,
              step > 1 ? "each cell is %zu by %zu labels" : "a cell for each pair", step, step);
     md_html_open_class(html, "div", "pair");
     md_figure_open(html, "Right labels down, predicted ones across", note);
-    md_html_open_class(html, "svg", "chart");
-    md_html_attribute(html, "viewBox", box);
-    md_html_attribute(html, "role", "img");
-    md_html_attribute(html, "aria-label",
-                      "Map of confusions: the diagonal holds right answers; the commonest errors "
-                      "are in the table of confusions");
+    md_svg_open(html, "chart", (double)side, (double)side,
+                "Map of confusions: the diagonal holds right answers; the commonest errors "
+                "are in the table of confusions");
     md_html_open_class(html, "rect", "track");
     md_html_count(html, "width", side);
     md_html_count(html, "height", side);
@@ -188,9 +173,10 @@ static medley_status write_unknown(md_report *report, medley_error *error)
     const size_t names = medley_dataset_label_count(data);
     if (report->evaluation.unknown_labels == 0 || report->gold == NULL || names == 0)
         return MEDLEY_OK;
-    size_t *count = md_calloc(names, sizeof *count);
-    if (count == NULL)
-        return md_fail_memory(error, names * sizeof *count);
+    size_t *count;
+    const medley_status status = md_new(&count, names, sizeof *count, error);
+    if (status < 0)
+        return status;
     size_t rows = 0;
     size_t listed = 0;
     for (size_t r = 0; r < medley_dataset_rows(data); r++)
@@ -241,12 +227,10 @@ static void write_pairs(md_report *report, bool folded)
     md_table_open(html, "numbers", heads);
     for (size_t i = 0; i < count; i++) {
         md_html_open(html, "tr");
-        md_html_open(html, "td");
-        md_html_data(html, medley_model_label_name(report->model, pairs[i].right));
-        md_html_close(html);
-        md_html_open(html, "td");
-        md_html_data(html, medley_model_label_name(report->model, pairs[i].predicted));
-        md_html_close(html);
+        md_html_data_element(html, "td", NULL,
+                             medley_model_label_name(report->model, pairs[i].right));
+        md_html_data_element(html, "td", NULL,
+                             medley_model_label_name(report->model, pairs[i].predicted));
         md_cell_number(html, md_figure_count(pairs[i].count).text);
         md_cell_number(
             html,

@@ -4,7 +4,6 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,7 +14,6 @@ static bool present(const md_report *report)
 
 static void draw_dot(md_html *html, const md_axis *axis, double score, bool mine)
 {
-    const double share = md_axis_share(axis, score);
     md_html_open(html, "svg");
     md_html_attribute(html, "aria-hidden", "true");
     md_html_open_class(html, "rect", "track");
@@ -23,24 +21,14 @@ static void draw_dot(md_html *html, const md_axis *axis, double score, bool mine
     md_html_attribute(html, "height", "2");
     md_html_attribute(html, "y", "46%");
     md_html_close(html);
-    if (isfinite(share)) {
-        md_html_open_class(html, "circle", mine ? "dot" : "dot other");
-        md_html_attribute(html, "data-value", md_figure_exact(score).text);
-        md_html_percent(html, "cx", share);
-        md_html_attribute(html, "cy", "50%");
-        md_html_attribute(html, "r", mine ? "7" : "5");
-        md_html_close(html);
-    }
+    md_svg_dot(html, axis, score, mine ? "dot" : "dot other", mine ? "7" : "5");
     md_html_close(html);
 }
 
 static void write_row(md_html *html, const medley_contender *contender, const md_axis *axis)
 {
     md_html_open_class(html, "tr", contender->is_model ? "mine" : NULL);
-    md_html_open(html, "th");
-    md_html_attribute(html, "scope", "row");
-    md_html_data(html, contender->name != NULL ? contender->name : "");
-    md_html_close(html);
+    md_cell_head(html, "row", contender->name != NULL ? contender->name : "");
     md_html_open(html, "td");
     draw_dot(html, axis, contender->score, contender->is_model);
     md_html_close(html);
@@ -79,48 +67,33 @@ static void tell_winner(md_report *report)
     md_html_close(html);
 }
 
-/* Best first. */
-static medley_status order_lines(const md_report *report, size_t **order, medley_error *error)
+static double score_of(const void *contenders, size_t i)
 {
-    const size_t count = report->options.contender_count;
-    double *scores = md_calloc(count, sizeof *scores);
-    if (scores == NULL)
-        return md_fail_memory(error, count * sizeof *scores);
-    for (size_t i = 0; i < count; i++)
-        scores[i] = report->options.contenders[i].score;
-    const medley_status status = md_rank(order, scores, count, error);
-    free(scores);
-    return status;
+    return ((const medley_contender *)contenders)[i].score;
 }
 
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    size_t *order;
-    const medley_status status = order_lines(report, &order, error);
-    if (status < 0)
-        return status;
     md_html *html = &report->html;
     md_axis axis = MD_AXIS_INIT(md_figure_tick_percent, "");
     const medley_report_options *o = &report->options;
+    size_t *order; /* best first */
+    const medley_status status =
+        md_rank(&order, o->contender_count, score_of, o->contenders, error);
+    if (status < 0)
+        return status;
     for (size_t i = 0; i < o->contender_count; i++)
         md_axis_include(&axis, o->contenders[i].score);
     md_axis_round(&axis, 5);
     tell_winner(report);
     md_figure_open(html, "Share of right answers on the same data", NULL);
-    md_html_open_class(html, "table", "bars");
-    md_html_attribute(html, "id", "contender-dots");
-    md_html_open(html, "thead");
-    md_html_open(html, "tr");
+    md_table_begin(html, "bars", "contender-dots");
     md_html_element(html, "th", "what", "learnt with");
-    md_html_open(html, "th");
-    md_html_textf(html, "%s to %s", md_figure_tick_percent(axis.low).text,
-                  md_figure_tick_percent(axis.high).text);
-    md_html_close(html);
+    md_html_elementf(html, "th", NULL, "%s to %s", md_figure_tick_percent(axis.low).text,
+                     md_figure_tick_percent(axis.high).text);
     md_html_element(html, "th", "n", "score");
     md_html_element(html, "th", "n extra", "time");
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    md_table_body(html);
     for (size_t i = 0; i < o->contender_count; i++)
         write_row(html, &o->contenders[order[i]], &axis);
     md_table_close(html);

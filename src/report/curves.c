@@ -42,9 +42,8 @@ static bool any_finite(const double *values, size_t count)
 static medley_status collect(struct story *story, const medley_summary *s, medley_error *error)
 {
     const size_t n = s->epoch_count;
-    story->memory = md_calloc(6 * n, sizeof *story->memory);
-    if (story->memory == NULL)
-        return md_fail_memory(error, 6 * n * sizeof *story->memory);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&story->memory, 6 * n, sizeof *story->memory, error));
     double **const columns[] = {&story->x,   &story->objective, &story->dual,
                                 &story->gap, &story->accuracy,  &story->active};
     for (size_t c = 0; c < 6; c++)
@@ -60,7 +59,8 @@ static medley_status collect(struct story *story, const medley_summary *s, medle
         story->accuracy[i] = e->dev_accuracy;
         story->active[i] = e->active > 0 ? (double)e->active : NAN;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* A first objective far above the others would flatten all that follows. */

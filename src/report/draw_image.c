@@ -62,24 +62,13 @@ static void add_runs(md_text *path, const struct image *image, int level)
 
 static void draw(md_html *html, const struct image *image, const char *label)
 {
-    char box[64];
-    snprintf(box, sizeof box, "0 0 %zu %zu", image->width, image->height);
-    md_html_open_class(html, "svg", "picture");
-    md_html_attribute(html, "viewBox", box);
-    md_html_attribute(html, "role", "img");
-    md_html_attribute(html, "aria-label", label);
+    md_svg_open(html, "picture", (double)image->width, (double)image->height, label);
     for (int level = 1; level <= LEVELS; level++) {
         md_text path = {0};
         char class[16];
         add_runs(&path, image, level);
-        html->text.failed = html->text.failed || path.failed;
         snprintf(class, sizeof class, "ink%d", level);
-        if (path.data != NULL) {
-            md_html_open_class(html, "path", class);
-            md_html_attribute(html, "d", path.data);
-            md_html_close(html);
-        }
-        md_text_clear(&path);
+        md_svg_take_path(html, class, &path);
     }
     md_html_close(html);
 }
@@ -92,9 +81,11 @@ static medley_status draw_row(md_report *report, size_t row, medley_error *error
     size_t width;
     if (!medley_dataset_image_shape(data, &height, &width) || height * width > columns)
         return MEDLEY_OK;
-    float *pixels = md_calloc(columns + (size_t)SIDE * SIDE, sizeof *pixels);
-    if (pixels == NULL)
-        return md_fail_memory(error, columns * sizeof *pixels);
+    float *pixels;
+    const medley_status status =
+        md_new(&pixels, columns + (size_t)SIDE * SIDE, sizeof *pixels, error);
+    if (status < 0)
+        return status;
     struct image image = {.ink = pixels + columns};
     medley_dataset_row(data, row, pixels);
     shrink(&image, pixels, height, width);
@@ -136,9 +127,7 @@ medley_status md_draw_picture(md_report *report, size_t row, medley_error *error
     if (isfinite(sure)) {
         md_html_open(html, "br");
         md_html_close(html);
-        md_html_open_class(html, "span", "note");
-        md_html_textf(html, "%s sure", md_figure_rough(sure).text);
-        md_html_close(html);
+        md_html_elementf(html, "span", "note", "%s sure", md_figure_rough(sure).text);
     }
     md_html_close(html);
     return MEDLEY_OK;
@@ -173,10 +162,7 @@ medley_status md_draw_letters(md_report *report, size_t first, size_t end, medle
         md_html_close(html);
     }
     md_html_close(html);
-    if (shown < end) {
-        md_html_open_class(html, "p", "note");
-        md_html_textf(html, "… and %s more", md_figure_count(end - shown).text);
-        md_html_close(html);
-    }
+    if (shown < end)
+        md_html_elementf(html, "p", "note", "… and %s more", md_figure_count(end - shown).text);
     return MEDLEY_OK;
 }

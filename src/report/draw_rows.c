@@ -54,13 +54,12 @@ static medley_status column_moments(const medley_dataset *data, double **moments
     size_t total = 0;
     for (size_t t = 0; t < data->table_count; t++)
         total += moments_of(&data->tables[t]);
-    *moments = md_calloc(total + 1, sizeof **moments);
-    if (*moments == NULL)
-        return md_fail_memory(error, total * sizeof **moments);
-    for (size_t t = 0, at = 0; t < data->table_count; at += moments_of(&data->tables[t]), t++)
+    const medley_status status = md_new(moments, total + 1, sizeof **moments, error);
+    for (size_t t = 0, at = 0; status >= 0 && t < data->table_count;
+         at += moments_of(&data->tables[t]), t++)
         if (!md_matrix_is_sparse(&data->tables[t].features))
             find_moments(&data->tables[t].features, *moments + at);
-    return MEDLEY_OK;
+    return status;
 }
 
 struct value {
@@ -141,9 +140,7 @@ static void write_row(md_report *report, size_t row, const double *moments)
     const bool wrong = md_report_is_wrong(report, row);
     md_html_open(html, "tr");
     md_cell_number(html, md_figure_count(row + 1).text);
-    md_html_open(html, "td");
-    md_html_data(html, md_report_gold_name(report, row));
-    md_html_close(html);
+    md_html_data_element(html, "td", NULL, md_report_gold_name(report, row));
     md_html_open_class(html, "td", wrong ? "wrong" : "right");
     md_html_text(html, wrong ? "✗ " : "✓ ");
     md_html_data(html, md_report_predicted_name(report, row));

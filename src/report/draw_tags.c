@@ -97,11 +97,8 @@ static size_t hue_of(const md_report *report, const char *type)
 
 static void write_words(md_report *report, size_t first, size_t end)
 {
-    for (size_t r = first; r < end; r++) {
-        md_html_open(&report->html, "span");
-        md_html_data(&report->html, word_of(report, r));
-        md_html_close(&report->html);
-    }
+    for (size_t r = first; r < end; r++)
+        md_html_data_element(&report->html, "span", NULL, word_of(report, r));
 }
 
 static void write_chunks(md_report *report, const char *title, size_t first, size_t end, bool gold)

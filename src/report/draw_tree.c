@@ -121,21 +121,24 @@ static size_t place_arcs(struct arc *arcs, size_t count, size_t words)
 
 /* ---- drawing ---- */
 
+/* The first letters of a text, after a sign. */
+static void short_text(md_html *html, const char *class, double x, double y, const char *sign,
+                       const char *text)
+{
+    md_text shown = {0};
+    md_text_addf(&shown, "%s", sign);
+    md_html_shorten(&shown, text, MOST_LETTERS);
+    html->text.failed = html->text.failed || shown.failed;
+    md_svg_text(html, class, x, y, "middle", shown.data != NULL ? shown.data : "");
+    md_text_clear(&shown);
+}
+
 static void relation_text(md_html *html, const struct arc *arc, double x, double y,
                           const char *class, bool sign)
 {
     char name[48];
     snprintf(name, sizeof name, "relation%s%s", class[0] ? " " : "", class);
-    md_html_open_class(html, "text", name);
-    md_html_coordinate(html, "x", x);
-    md_html_coordinate(html, "y", y);
-    md_html_attribute(html, "text-anchor", "middle");
-    md_text shown = {0};
-    md_html_shorten(&shown, arc->relation, MOST_LETTERS);
-    html->text.failed = html->text.failed || shown.failed;
-    md_html_textf(html, "%s%s", sign ? "✗ " : "", shown.data != NULL ? shown.data : "");
-    md_text_clear(&shown);
-    md_html_close(html);
+    short_text(html, name, x, y, sign ? "✗ " : "", arc->relation);
 }
 
 /* base: where arcs start; up: -1 above the words, 1 below them. */
@@ -162,28 +165,10 @@ static void draw_arc(const struct tree *tree, const struct arc *arc, double base
                  y - up * ROUND, base);
         relation_text(html, arc, (start + end) / 2, below ? y + 11 : y - 4, class, below);
     }
-    md_html_open_class(html, "path", name);
-    md_html_attribute(html, "d", path);
-    md_html_close(html);
+    md_svg_path(html, name, path);
     snprintf(name, sizeof name, "head%s%s", class[0] ? " " : "", class);
     snprintf(path, sizeof path, "M%.1f %.1fl-3.5 %.1fh7z", end, base - up * 0.5, up * 6.5);
-    md_html_open_class(html, "path", name);
-    md_html_attribute(html, "d", path);
-    md_html_close(html);
-}
-
-static void draw_word(md_html *html, const char *text, double x, double y)
-{
-    md_text shown = {0};
-    md_html_shorten(&shown, text, MOST_LETTERS);
-    html->text.failed = html->text.failed || shown.failed;
-    md_html_open_class(html, "text", "form");
-    md_html_coordinate(html, "x", x);
-    md_html_coordinate(html, "y", y);
-    md_html_attribute(html, "text-anchor", "middle");
-    md_html_text(html, shown.data != NULL ? shown.data : "");
-    md_html_close(html);
-    md_text_clear(&shown);
+    md_svg_path(html, name, path);
 }
 
 static void draw(const struct tree *tree)
@@ -216,7 +201,7 @@ static void draw(const struct tree *tree)
     for (size_t i = 0; i < tree->said_count; i++)
         draw_arc(tree, &tree->said[i], under, 1, "false");
     for (size_t w = 0; w < tree->count; w++)
-        draw_word(html, form(tree, w), tree->x[w], base + 17);
+        short_text(html, "form", tree->x[w], base + 17, "", form(tree, w));
     md_html_close(html);
     md_frame_close(html);
 }
@@ -307,25 +292,22 @@ medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_e
 {
     struct tree tree = {.report = report, .first = first, .count = end - first};
     if (tree.count > MOST_WORDS) {
-        md_html_open(&report->html, "p");
-        md_html_textf(&report->html, "A sentence of %s words, too long to draw.",
-                      md_figure_count(tree.count).text);
-        md_html_close(&report->html);
+        md_html_elementf(&report->html, "p", NULL, "A sentence of %s words, too long to draw.",
+                         md_figure_count(tree.count).text);
         write_table(&tree, "Its wrong words as a table", true);
         return MEDLEY_OK;
     }
-    tree.x = md_calloc(tree.count, sizeof *tree.x);
-    tree.gold = md_calloc(2 * tree.count, sizeof *tree.gold);
-    if (tree.x == NULL || tree.gold == NULL || tree.count == 0) {
-        free(tree.x);
-        free(tree.gold);
-        return tree.count == 0 ? MEDLEY_OK : md_fail_memory(error, tree.count * sizeof *tree.gold);
-    }
+    if (tree.count == 0)
+        return MEDLEY_OK;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&tree.x, tree.count, sizeof *tree.x, error));
+    MEDLEY_TRY(md_new(&tree.gold, 2 * tree.count, sizeof *tree.gold, error));
     tree.said = tree.gold + tree.count;
     collect(&tree);
     draw(&tree);
     write_table(&tree, "The tree as a table", false);
+done:
     free(tree.x);
     free(tree.gold);
-    return MEDLEY_OK;
+    return status;
 }

@@ -60,16 +60,6 @@ static double interest(const md_report *report, size_t first, size_t end)
     return wrong ? surest - inconvenience(report, end - first) : (double)NAN;
 }
 
-static void unit_rows(const md_report *report, bool by_row, size_t unit, size_t *first, size_t *end)
-{
-    if (by_row) {
-        *first = unit;
-        *end = unit + 1;
-    } else {
-        md_report_example_rows(report, unit, first, end);
-    }
-}
-
 /* Right ones from all over the data, behind the wrong ones in chosen. */
 static size_t add_right(size_t *chosen, size_t count, size_t most, const double *values, size_t all)
 {
@@ -88,32 +78,35 @@ static size_t add_right(size_t *chosen, size_t count, size_t most, const double 
     return count;
 }
 
-medley_status md_report_choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
-                               medley_error *error)
+static double value_of(const void *values, size_t unit)
+{
+    return ((const double *)values)[unit];
+}
+
+/* Which examples (or rows) to draw, wrong ones first (those that the model was surest of), then
+ * right ones from all over the data: chosen[*count], for the caller to free. */
+static medley_status choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
+                            medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const size_t all = by_row ? report->prediction->rows : md_report_example_count(report);
     const size_t most = report->options.examples < all ? report->options.examples : all;
-    double *values = md_calloc(all, sizeof *values);
+    double *values;
     size_t *order = NULL;
+    size_t wrong = 0;
     *chosen = NULL;
     *count = 0;
-    if (values == NULL)
-        return md_fail_memory(error, all * sizeof *values);
-    size_t wrong = 0;
+    MEDLEY_TRY(md_new(&values, all, sizeof *values, error));
     for (size_t u = 0; u < all; u++) {
-        size_t first;
-        size_t end;
-        unit_rows(report, by_row, u, &first, &end);
+        size_t first = u;
+        size_t end = u + 1;
+        if (!by_row)
+            md_report_example_rows(report, u, &first, &end);
         values[u] = interest(report, first, end);
         wrong += isnan(values[u]) ? 0 : 1;
     }
-    MEDLEY_TRY(md_rank(&order, values, all, error));
-    *chosen = md_calloc(most, sizeof **chosen);
-    if (*chosen == NULL) {
-        status = md_fail_memory(error, most * sizeof **chosen);
-        goto done;
-    }
+    MEDLEY_TRY(md_rank(&order, all, value_of, values, error));
+    MEDLEY_TRY(md_new(chosen, most, sizeof **chosen, error));
     /* a quarter is for right ones, if there are so many */
     const size_t right = all - wrong < most / 4 ? all - wrong : most / 4;
     for (; *count < wrong && *count < most - right; ++*count)
@@ -216,7 +209,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     const enum kind kind = kind_of(report);
     size_t *chosen;
     size_t count;
-    medley_status status = md_report_choose(report, kind == ROWS, &chosen, &count, error);
+    medley_status status = choose(report, kind == ROWS, &chosen, &count, error);
     if (status < 0)
         return status;
     size_t wrong = 0;

@@ -16,16 +16,12 @@ static void write_block(md_html *html, const char *name, const medley_feature *f
 {
     static const char *const heads[] = {"feature", "#adds to the score", NULL};
     md_html_open(html, "details");
-    md_html_open(html, "summary");
-    md_html_data(html, name);
-    md_html_close(html);
+    md_html_data_element(html, "summary", NULL, name);
     md_frame_open(html, "Strongest features");
     md_table_open(html, "numbers", heads);
     for (size_t f = 0; f < count; f++) {
         md_html_open(html, "tr");
-        md_html_open(html, "td");
-        md_html_data(html, features[f].text);
-        md_html_close(html);
+        md_html_data_element(html, "td", NULL, features[f].text);
         md_cell_number(html, md_figure_number(features[f].value).text);
         md_html_close(html);
     }

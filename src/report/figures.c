@@ -56,6 +56,16 @@ static md_figure scientific(const char *front, int exponent)
     return figure;
 }
 
+/* Ends a text such as "1.5e-07" before its e; returns the exponent. */
+static int cut_exponent(char *text)
+{
+    char *e = strchr(text, 'e');
+    if (e == NULL)
+        return 0;
+    *e = '\0';
+    return (int)strtol(e + 1, NULL, 10);
+}
+
 /* %g with so many digits; powers of ten beyond `small` and `large` as such. */
 static md_figure general(double value, int digits, double small, double large)
 {
@@ -70,11 +80,7 @@ static md_figure general(double value, int digits, double small, double large)
         return with_commas(text);
     }
     snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    char *e = strchr(text, 'e');
-    const int exponent = e != NULL ? (int)strtol(e + 1, NULL, 10) : 0;
-    if (e != NULL)
-        *e = '\0';
-    return scientific(text, exponent);
+    return scientific(text, cut_exponent(text));
 }
 
 static md_figure with_percent(md_figure figure)
@@ -132,9 +138,7 @@ md_figure md_figure_exact(double value)
 md_figure md_figure_percent(double share)
 {
     char text[64];
-    if (!isfinite(share))
-        return plain(DASH);
-    if (fabs(share) >= 1e6)
+    if (!(fabs(share) < 1e6))
         return md_figure_number(share);
     snprintf(text, sizeof text, "%.2f", share < 1 ? fmin(100 * share, 99.99) : 100 * share);
     return with_percent(with_commas(text));
@@ -143,14 +147,11 @@ md_figure md_figure_percent(double share)
 md_figure md_figure_rough(double share)
 {
     char text[64];
-    if (!isfinite(share))
-        return plain(DASH);
-    if (fabs(share) >= 1e6)
+    if (!(fabs(share) < 1e6))
         return md_figure_number(share);
     const bool near_end = share != 0 && share != 1 && (fabs(share) < 0.01 || share > 0.99);
-    if (fabs(share) < 0.0005 && share != 0) { /* of gaps */
+    if (fabs(share) < 0.0005 && share != 0) /* of gaps */
         return with_percent(general(100 * share, 2, 1e-3, 1e7));
-    }
     const double shown = share < 1 ? fmin(100 * share, 99.9) : 100 * share; /* not yet all */
     snprintf(text, sizeof text, "%.*f", near_end ? 1 : 0, shown);
     return with_percent(with_commas(text));
@@ -202,10 +203,7 @@ md_figure md_figure_tick(double value)
         return with_commas(text);
     }
     snprintf(text, sizeof text, "%.3e", value);
-    char *e = strchr(text, 'e');
-    const int exponent = e != NULL ? (int)strtol(e + 1, NULL, 10) : 0;
-    if (e != NULL)
-        *e = '\0';
+    const int exponent = cut_exponent(text);
     drop_zeros(text);
     return scientific(text, exponent);
 }
@@ -231,11 +229,7 @@ static md_figure stepped(double value, double step)
     }
     const int digits = (int)floor(log10(fabs(value)) + 1e-9) - place;
     snprintf(text, sizeof text, "%.*e", digits < 0 ? 0 : digits > 12 ? 12 : digits, value);
-    char *e = strchr(text, 'e');
-    const int exponent = e != NULL ? (int)strtol(e + 1, NULL, 10) : 0;
-    if (e != NULL)
-        *e = '\0';
-    return scientific(text, exponent);
+    return scientific(text, cut_exponent(text));
 }
 
 md_figure md_figure_tick_of(double value, double step)

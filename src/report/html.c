@@ -13,57 +13,19 @@ enum { MOST_SHOWN = 160 }; /* characters of a word of the data */
 
 /* Neither loads anything nor runs anything. style is written by md_html_style alone. */
 static const char *const elements[] = {
-    "html",  "head", "body", "meta", "title",   "header", "main",       "footer",  "nav",
-    "h1",    "h2",   "h3",   "p",    "section", "div",    "span",       "strong",  "em",
-    "small", "ul",   "ol",   "li",   "dl",      "dt",     "dd",         "table",   "thead",
-    "tbody", "tr",   "th",   "td",   "caption", "figure", "figcaption", "details", "summary",
-    "a",     "bdi",  "code", "svg",  "g",       "rect",   "line",       "path",    "circle",
-    "text",  "desc", "br",   "abbr", NULL};
+    "html", "head", "body",   "meta",       "title",   "header",  "main",  "footer", "nav",
+    "h1",   "h2",   "h3",     "p",          "section", "div",     "span",  "strong", "small",
+    "ul",   "li",   "dl",     "dt",         "dd",      "table",   "thead", "tbody",  "tr",
+    "th",   "td",   "figure", "figcaption", "details", "summary", "a",     "bdi",    "svg",
+    "g",    "rect", "line",   "path",       "circle",  "text",    "br",    NULL};
 
 static const char *const empty_elements[] = {"meta", "br", NULL};
 
-static const char *const attributes[] = {"lang",
-                                         "charset",
-                                         "name",
-                                         "content",
-                                         "http-equiv",
-                                         "class",
-                                         "id",
-                                         "scope",
-                                         "colspan",
-                                         "rowspan",
-                                         "tabindex",
-                                         "role",
-                                         "aria-label",
-                                         "aria-hidden",
-                                         "aria-labelledby",
-                                         "viewBox",
-                                         "preserveAspectRatio",
-                                         "x",
-                                         "y",
-                                         "x1",
-                                         "x2",
-                                         "y1",
-                                         "y2",
-                                         "cx",
-                                         "cy",
-                                         "r",
-                                         "rx",
-                                         "width",
-                                         "height",
-                                         "d",
-                                         "text-anchor",
-                                         "dy",
-                                         "dx",
-                                         "transform",
-                                         "open",
-                                         "title",
-                                         "dir",
-                                         "data-value",
-                                         "data-name",
-                                         "data-row",
-                                         "data-column",
-                                         NULL};
+static const char *const attributes[] = {
+    "lang",     "charset", "name",        "content",     "http-equiv", "class", "id", "scope",
+    "tabindex", "role",    "aria-label",  "aria-hidden", "viewBox",    "x",     "y",  "x1",
+    "x2",       "y1",      "y2",          "cx",          "cy",         "r",     "rx", "width",
+    "height",   "d",       "text-anchor", "title",       "data-value", NULL};
 
 /* ---- escaping ---- */
 
@@ -328,27 +290,29 @@ void md_html_text(md_html *html, const char *text)
     md_html_escape(&html->text, text);
 }
 
-void md_html_textf(md_html *html, const char *format, ...)
+static void write_formatted(md_html *html, const char *format, va_list list)
 {
     char small[512];
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(small, sizeof small, format, list);
+    char *large = length < (int)sizeof small ? NULL : malloc((size_t)length + 1);
+    if (large != NULL)
+        vsnprintf(large, (size_t)length + 1, format, again);
+    va_end(again);
+    if (length < 0 || (length >= (int)sizeof small && large == NULL))
+        html->text.failed = true;
+    else
+        md_html_text(html, large != NULL ? large : small);
+    free(large);
+}
+
+void md_html_textf(md_html *html, const char *format, ...)
+{
     va_list list;
     va_start(list, format);
-    const int length = vsnprintf(small, sizeof small, format, list);
+    write_formatted(html, format, list);
     va_end(list);
-    if (length >= 0 && (size_t)length < sizeof small) {
-        md_html_text(html, small);
-        return;
-    }
-    char *large = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (large == NULL) {
-        html->text.failed = true;
-        return;
-    }
-    va_start(list, format);
-    vsnprintf(large, (size_t)length + 1, format, list);
-    va_end(list);
-    md_html_text(html, large);
-    free(large);
 }
 
 void md_html_data(md_html *html, const char *text)
@@ -370,6 +334,25 @@ void md_html_element_named(md_html *html, const char *element, const char *class
 {
     md_html_open_classed(html, element, class);
     md_html_text(html, text);
+    md_html_close(html);
+}
+
+void md_html_elementf_named(md_html *html, const char *element, const char *class,
+                            const char *format, ...)
+{
+    va_list list;
+    md_html_open_classed(html, element, class);
+    va_start(list, format);
+    write_formatted(html, format, list);
+    va_end(list);
+    md_html_close(html);
+}
+
+void md_html_data_element_named(md_html *html, const char *element, const char *class,
+                                const char *text)
+{
+    md_html_open_classed(html, element, class);
+    md_html_data(html, text);
     md_html_close(html);
 }
 

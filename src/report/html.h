@@ -53,8 +53,16 @@ void md_html_data(md_html *html, const char *text);
     md_html_open_classed((html), "" element "", (class))
 #define md_html_element(html, element, class, text)                                                \
     md_html_element_named((html), "" element "", (class), (text))
+#define md_html_elementf(html, element, class, ...)                                                \
+    md_html_elementf_named((html), "" element "", (class), __VA_ARGS__)
+#define md_html_data_element(html, element, class, text)                                           \
+    md_html_data_element_named((html), "" element "", (class), (text))
 void md_html_open_classed(md_html *html, const char *element, const char *class);
 void md_html_element_named(md_html *html, const char *element, const char *class, const char *text);
+void md_html_elementf_named(md_html *html, const char *element, const char *class,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+void md_html_data_element_named(md_html *html, const char *element, const char *class,
+                                const char *text); /* words of the data */
 
 /* Was everything written and closed? */
 medley_status md_html_check(const md_html *html, medley_error *error);

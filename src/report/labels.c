@@ -48,56 +48,33 @@ static void count_labels(struct table *table, const md_report *report)
 
 static medley_status count_all(struct table *table, const md_report *report, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const bool chunks = report->evaluation.has_chunks;
     table->names = &report->model->labels;
     if (chunks) {
-        const medley_status status = md_chunk_scheme_init(&table->scheme, table->names, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_chunk_scheme_init(&table->scheme, table->names, error));
         table->names = &table->scheme.types;
     }
-    table->counts = md_calloc(table->names->count, sizeof *table->counts);
-    if (table->counts == NULL)
-        return md_fail_memory(error, table->names->count * sizeof *table->counts);
-    if (!chunks) {
+    MEDLEY_TRY(md_new(&table->counts, table->names->count, sizeof *table->counts, error));
+    if (!chunks)
         count_labels(table, report);
-        return MEDLEY_OK;
-    }
-    for (size_t s = 0; s < md_report_example_count(report); s++) {
+    for (size_t s = 0; chunks && s < md_report_example_count(report); s++) {
         size_t first;
         size_t end;
         md_report_example_rows(report, s, &first, &end);
         md_chunk_count(&table->scheme, report->gold + first, report->prediction->label + first,
                        end - first, table->counts);
     }
-    return MEDLEY_OK;
-}
-
-/* By rising F1; labels that neither occur nor were predicted have nothing to tell and come last. */
-static medley_status sort(struct table *table, medley_error *error)
-{
-    double *values = md_calloc(table->names->count, sizeof *values);
-    if (values == NULL)
-        return md_fail_memory(error, table->names->count * sizeof *values);
-    for (size_t l = 0; l < table->names->count; l++) {
-        const md_chunk_counts *c = &table->counts[l];
-        values[l] = c->given + c->found > 0 ? -md_chunk_f1(*c) : (double)NAN;
-    }
-    const medley_status status = md_rank(&table->order, values, table->names->count, error);
-    free(values);
+done:
     return status;
 }
 
-static void draw_dot(md_html *html, const md_axis *axis, double value, const char *class)
+/* For rising F1; labels that neither occur nor were predicted have nothing to tell and come last.
+ */
+static double hardness(const void *counts, size_t label)
 {
-    if (!isfinite(value))
-        return;
-    md_html_open_class(html, "circle", class);
-    md_html_attribute(html, "data-value", md_figure_exact(value).text);
-    md_html_percent(html, "cx", md_axis_share(axis, value));
-    md_html_attribute(html, "cy", "50%");
-    md_html_attribute(html, "r", "5");
-    md_html_close(html);
+    const md_chunk_counts *c = (const md_chunk_counts *)counts + label;
+    return c->given + c->found > 0 ? -md_chunk_f1(*c) : (double)NAN;
 }
 
 /* Precision and recall on one line, and what lies between them. */
@@ -118,8 +95,8 @@ static void draw_pair(md_html *html, const md_axis *axis, double precision, doub
         md_html_attribute(html, "y2", "50%");
         md_html_close(html);
     }
-    draw_dot(html, axis, recall, "dot hollow");
-    draw_dot(html, axis, precision, "dot");
+    md_svg_dot(html, axis, recall, "dot hollow", "5");
+    md_svg_dot(html, axis, precision, "dot", "5");
     md_html_close(html);
 }
 
@@ -137,10 +114,7 @@ static void write_row(md_html *html, const char *name, const md_chunk_counts *c,
                       const md_axis *axis)
 {
     md_html_open(html, "tr");
-    md_html_open(html, "th");
-    md_html_attribute(html, "scope", "row");
-    md_html_data(html, name);
-    md_html_close(html);
+    md_cell_head(html, "row", name);
     md_html_open(html, "td");
     draw_pair(html, axis, precision_of(c), recall_of(c));
     md_html_close(html);
@@ -159,14 +133,10 @@ static void write_rows(md_html *html, const struct table *table, size_t first, s
              md_figure_tick_percent(axis->high).text);
     const char *const heads[][2] = {{"what", ""},          {NULL, range}, {"n extra", "precision"},
                                     {"n extra", "recall"}, {"n", "F1"},   {"n", "there are"}};
-    md_html_open_class(html, "table", "bars labels");
-    md_html_open(html, "thead");
-    md_html_open(html, "tr");
+    md_table_begin(html, "bars labels", NULL);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         md_html_element(html, "th", heads[i][0], heads[i][1]);
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    md_table_body(html);
     for (size_t i = first; i < end; i++)
         write_row(html, table->names->items[table->order[i]], &table->counts[table->order[i]],
                   axis);
@@ -194,7 +164,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_html *html = &report->html;
     struct table table = {0};
     MEDLEY_TRY(count_all(&table, report, error));
-    MEDLEY_TRY(sort(&table, error));
+    MEDLEY_TRY(md_rank(&table.order, table.names->count, hardness, table.counts, error));
     const size_t count = table.names->count < MOST_ROWS ? table.names->count : MOST_ROWS;
     const size_t shown = count < MOST_SHOWN ? count : MOST_SHOWN;
     md_figure_open(

@@ -30,20 +30,11 @@ static bool has_uniform_weights(const medley_summary *s)
     return norms_differ;
 }
 
-static medley_status sort_blocks(md_report *report, medley_error *error)
+double md_report_block_value(const void *context, size_t m)
 {
-    const size_t count = report->summary->block_count;
-    report->uniform = has_uniform_weights(report->summary);
-    double *weights = md_calloc(count, sizeof *weights);
-    if (weights == NULL)
-        return md_fail_memory(error, count * sizeof *weights);
-    for (size_t m = 0; m < count; m++) {
-        const medley_block_info *block = &report->summary->blocks[m];
-        weights[m] = report->uniform && block->weight > 0 ? block->norm : block->weight;
-    }
-    const medley_status status = md_rank(&report->by_weight, weights, count, error);
-    free(weights);
-    return status;
+    const md_report *report = context;
+    const medley_block_info *block = &report->summary->blocks[m];
+    return report->uniform && block->weight > 0 ? block->norm : block->weight;
 }
 
 const char *md_report_block_word(const md_report *report, size_t count)
@@ -69,14 +60,12 @@ static medley_status map_gold(md_report *report, medley_error *error)
     }
     if (labels->count == 0 || isnan(report->evaluation.las))
         return MEDLEY_OK; /* heads only */
-    report->gold = md_calloc(data->rows, sizeof *report->gold);
-    if (report->gold == NULL)
-        return md_fail_memory(error, data->rows * sizeof *report->gold);
-    for (size_t r = 0; r < data->rows; r++) {
+    const medley_status status = md_new(&report->gold, data->rows, sizeof *report->gold, error);
+    for (size_t r = 0; status >= 0 && r < data->rows; r++) {
         const char *text = medley_dataset_word(data, r, DEPREL);
         report->gold[r] = text != NULL ? md_strings_find(labels, text, strlen(text)) : -1;
     }
-    return MEDLEY_OK;
+    return status;
 }
 
 static medley_status predict(md_report *report, medley_error *error)
@@ -105,7 +94,9 @@ medley_status md_report_measure(md_report *report, medley_error *error)
 {
     if (report->model == NULL)
         return MEDLEY_OK;
-    const medley_status status = sort_blocks(report, error);
+    report->uniform = has_uniform_weights(report->summary);
+    const medley_status status = md_rank(&report->by_weight, report->summary->block_count,
+                                         md_report_block_value, report, error);
     if (status < 0 || report->options.data == NULL)
         return status;
     return predict(report, error);

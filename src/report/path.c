@@ -27,32 +27,14 @@ struct walk {
     double *memory;
 };
 
-static void clear(struct walk *walk)
+static double largest_weight(const void *context, size_t block)
 {
-    free(walk->memory);
-    free(walk->order);
-}
-
-/* Blocks by the largest weight that they ever have; those that have none are not drawn. */
-static medley_status order_blocks(struct walk *walk, medley_error *error)
-{
-    const medley_path *path = walk->path;
-    double *largest = md_calloc(path->block_count, sizeof *largest);
-    if (largest == NULL)
-        return md_fail_memory(error, path->block_count * sizeof *largest);
-    size_t ever = 0;
-    for (size_t m = 0; m < path->block_count; m++) {
-        for (size_t p = 0; p < path->point_count; p++)
-            if (path->points[p].weights != NULL && path->points[p].weights[m] > largest[m])
-                largest[m] = path->points[p].weights[m];
-        ever += largest[m] > 0;
-    }
-    const medley_status status = md_rank(&walk->order, largest, path->block_count, error);
-    walk->ever = ever;
-    walk->drawn = ever < COLOURED ? ever : COLOURED;
-    walk->faint = ever - walk->drawn < FAINT ? ever - walk->drawn : FAINT;
-    free(largest);
-    return status;
+    const medley_path *path = context;
+    double largest = 0;
+    for (size_t p = 0; p < path->point_count; p++)
+        if (path->points[p].weights != NULL && path->points[p].weights[block] > largest)
+            largest = path->points[p].weights[block];
+    return largest;
 }
 
 static medley_status collect(struct walk *walk, medley_error *error)
@@ -60,9 +42,8 @@ static medley_status collect(struct walk *walk, medley_error *error)
     const medley_path *path = walk->path;
     const size_t n = path->point_count;
     const bool small_is_good = path->measure != NULL && !path->higher_is_better;
-    walk->memory = md_calloc(4 * n, sizeof *walk->memory);
-    if (walk->memory == NULL)
-        return md_fail_memory(error, 4 * n * sizeof *walk->memory);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&walk->memory, 4 * n, sizeof *walk->memory, error));
     walk->lambda = walk->memory;
     walk->active = walk->memory + n;
     walk->score = walk->memory + 2 * n;
@@ -78,7 +59,13 @@ static medley_status collect(struct walk *walk, medley_error *error)
         if (small_is_good && walk->best < n ? gain < 0 : gain > 0)
             walk->best = p;
     }
-    return order_blocks(walk, error);
+    MEDLEY_TRY(md_rank(&walk->order, path->block_count, largest_weight, path, error));
+    for (size_t m = 0; m < path->block_count; m++) /* the others are not drawn */
+        walk->ever += largest_weight(path, m) > 0;
+    walk->drawn = walk->ever < COLOURED ? walk->ever : COLOURED;
+    walk->faint = walk->ever - walk->drawn < FAINT ? walk->ever - walk->drawn : FAINT;
+done:
+    return status;
 }
 
 static const double *line_of(const struct walk *walk, size_t block)
@@ -232,14 +219,10 @@ static void draw_weights(md_html *html, const struct walk *walk)
     md_html_open_class(html, "ul", "legend");
     for (size_t i = 0; i < walk->drawn; i++) {
         md_html_open_class(html, "li", md_class_hue("", i).text);
-        md_html_open_class(html, "span", "key");
-        md_html_textf(html, "%zu", i + 1);
-        md_html_close(html);
+        md_html_elementf(html, "span", "key", "%zu", i + 1);
         md_html_open(html, "svg");
         md_html_attribute(html, "aria-hidden", "true");
-        md_html_open_class(html, "path", line_class(i).text);
-        md_html_attribute(html, "d", "M1 6H24");
-        md_html_close(html);
+        md_svg_path(html, line_class(i).text, "M1 6H24");
         md_html_close(html);
         md_html_data(html, walk->path->blocks[walk->order[i]]);
         md_html_close(html);
@@ -289,10 +272,8 @@ static void tell(md_html *html, const struct walk *walk)
                            : ". ");
     if (walk->best < path->point_count) {
         const medley_path_point *best = &path->points[walk->best];
-        md_html_open(html, "strong");
-        md_html_textf(html, "Best on held-out data is lambda %s",
-                      md_figure_number(best->lambda).text);
-        md_html_close(html);
+        md_html_elementf(html, "strong", NULL, "Best on held-out data is lambda %s",
+                         md_figure_number(best->lambda).text);
         md_html_textf(html, " with %s of %s and %s %s, the best of %zu on the same data.",
                       md_figure_count(best->active).text,
                       md_figure_of(path->block_count, "block", "blocks").text, path->measure,
@@ -331,18 +312,11 @@ static void write_weights_table(md_html *html, const struct walk *walk)
 {
     const medley_path *path = walk->path;
     md_details_open(html, "Weights along the path as a table");
-    md_html_open_class(html, "table", "numbers");
-    md_html_open(html, "thead");
-    md_html_open(html, "tr");
+    md_table_begin(html, "numbers", NULL);
     md_html_element(html, "th", "n", "lambda");
-    for (size_t i = 0; i < walk->drawn; i++) {
-        md_html_open_class(html, "th", "n");
-        md_html_data(html, path->blocks[walk->order[i]]);
-        md_html_close(html);
-    }
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    for (size_t i = 0; i < walk->drawn; i++)
+        md_html_data_element(html, "th", "n", path->blocks[walk->order[i]]);
+    md_table_body(html);
     for (size_t p = 0; p < path->point_count; p++) {
         md_html_open(html, "tr");
         md_cell_number(html, md_figure_number(path->points[p].lambda).text);
@@ -374,7 +348,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (walk.drawn > 0)
         write_weights_table(html, &walk);
 done:
-    clear(&walk);
+    free(walk.memory);
+    free(walk.order);
     return status;
 }
 

@@ -19,21 +19,22 @@ static int compare(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-medley_status md_rank(size_t **order, const double *values, size_t count, medley_error *error)
+medley_status md_rank(size_t **order, size_t count, md_rank_value value, const void *context,
+                      medley_error *error)
 {
-    struct ranked *ranked = md_calloc(count, sizeof *ranked);
-    *order = md_calloc(count, sizeof **order);
-    if (ranked == NULL || *order == NULL) {
-        free(ranked);
-        free(*order);
-        *order = NULL;
-        return md_fail_memory(error, count * sizeof *ranked);
+    medley_status status = MEDLEY_OK;
+    struct ranked *ranked = NULL;
+    *order = NULL;
+    MEDLEY_TRY(md_new(&ranked, count, sizeof *ranked, error));
+    MEDLEY_TRY(md_new(order, count, sizeof **order, error));
+    for (size_t i = 0; i < count; i++) {
+        const double x = value(context, i);
+        ranked[i] = (struct ranked){isnan(x) ? (double)-INFINITY : x, i};
     }
-    for (size_t i = 0; i < count; i++)
-        ranked[i] = (struct ranked){isnan(values[i]) ? (double)-INFINITY : values[i], i};
     qsort(ranked, count, sizeof *ranked, compare);
     for (size_t i = 0; i < count; i++)
         (*order)[i] = ranked[i].index;
+done:
     free(ranked);
-    return MEDLEY_OK;
+    return status;
 }

@@ -4,8 +4,12 @@
 
 #include "base/status.h"
 
-/* order[count] of values by falling size, equal ones in their order, those that are NaN last. The
+/* What item i of a context is ranked by. */
+typedef double (*md_rank_value)(const void *context, size_t i);
+
+/* order[count] of items by falling value, equal ones in their order, those that are NaN last. The
  * caller frees it. */
-medley_status md_rank(size_t **order, const double *values, size_t count, medley_error *error);
+medley_status md_rank(size_t **order, size_t count, md_rank_value value, const void *context,
+                      medley_error *error);
 
 #endif

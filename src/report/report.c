@@ -88,9 +88,7 @@ static medley_status write_body(md_report *report, const char *title, medley_err
     md_html_open(html, "body");
     md_html_open(html, "header");
     md_html_element(html, "p", "kicker", "Medley report");
-    md_html_open(html, "h1");
-    md_html_data(html, title);
-    md_html_close(html);
+    md_html_data_element(html, "h1", NULL, title);
     md_report_story(report);
     write_contents(report);
     md_html_close(html);

@@ -44,12 +44,9 @@ void md_report_story(md_report *report);
 /* What readers call so many blocks: "kernel", "kernels", "templates", "blocks" ... */
 const char *md_report_block_word(const md_report *report, size_t count);
 
-/* The main measure: its name, its value as text, and in words what it is. */
-typedef struct md_headline {
-    const char *name;
-    md_figure value;
-} md_headline;
-md_headline md_report_headline(const md_report *report);
+/* What a block (of the report that is the context) is ranked and drawn by: its weight, or of
+ * weights that are all the same its norm. */
+double md_report_block_value(const void *context, size_t block);
 
 /* Is the output for a row (label, or head and relation) another than the right one? */
 bool md_report_is_wrong(const md_report *report, size_t row);
@@ -64,11 +61,6 @@ void md_report_example_rows(const md_report *report, size_t example, size_t *fir
 /* The name of the right label of a row, as the data have it; of parsers the relation. */
 const char *md_report_gold_name(const md_report *report, size_t row);
 const char *md_report_predicted_name(const md_report *report, size_t row);
-
-/* Which examples (or rows) to draw, wrong ones first (those that the model was surest of), then
- * right ones from all over the data: chosen[*count], for the caller to free. */
-medley_status md_report_choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
-                               medley_error *error);
 
 /* Drawings of single examples, of their rows first .. end-1, and a table of rows. */
 medley_status md_draw_picture(md_report *report, size_t row, medley_error *error);

@@ -3,7 +3,6 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +27,7 @@ static void draw_cloud(md_html *html, const md_report *report, const md_chart *c
         if (isfinite(x) && isfinite(y))
             md_text_addf(&path, "M%.1f %.1fh0", x, y);
     }
-    html->text.failed = html->text.failed || path.failed;
-    if (path.data != NULL) {
-        md_html_open_class(html, "path", "cloud");
-        md_html_attribute(html, "d", path.data);
-        md_html_close(html);
-    }
-    md_text_clear(&path);
+    md_svg_take_path(html, "cloud", &path);
 }
 
 static void draw(md_report *report)
@@ -65,36 +58,35 @@ static void draw(md_report *report)
     md_figure_close(html);
 }
 
+static double off_by(const void *report, size_t row)
+{
+    const md_report *r = report;
+    return fabs(r->prediction->value[row] - r->target[row]);
+}
+
 static medley_status write_worst(md_report *report, medley_error *error)
 {
     static const char *const heads[] = {"#row", "#true", "#predicted", "#off by", NULL};
     md_html *html = &report->html;
     const medley_prediction *p = report->prediction;
-    size_t *order = NULL;
-    double *off = md_calloc(p->rows, sizeof *off);
-    if (off == NULL)
-        return md_fail_memory(error, p->rows * sizeof *off);
-    for (size_t r = 0; r < p->rows; r++)
-        off[r] = fabs(p->value[r] - report->target[r]);
-    const medley_status status = md_rank(&order, off, p->rows, error);
-    if (status >= 0) {
-        const size_t most = report->options.examples;
-        md_details_open(html, "The rows that are farthest off, numbered among those looked at");
-        md_table_open(html, "numbers", heads);
-        for (size_t i = 0; i < p->rows && i < most; i++) {
-            md_html_open(html, "tr");
-            md_cell_number(html, md_figure_count(order[i] + 1).text);
-            md_cell_number(html, md_figure_number(report->target[order[i]]).text);
-            md_cell_number(html, md_figure_number(p->value[order[i]]).text);
-            md_cell_number(html, md_figure_number(off[order[i]]).text);
-            md_html_close(html);
-        }
-        md_table_close(html);
-        md_details_close(html);
+    size_t *order;
+    const medley_status status = md_rank(&order, p->rows, off_by, report, error);
+    if (status < 0)
+        return status;
+    md_details_open(html, "The rows that are farthest off, numbered among those looked at");
+    md_table_open(html, "numbers", heads);
+    for (size_t i = 0; i < p->rows && i < report->options.examples; i++) {
+        md_html_open(html, "tr");
+        md_cell_number(html, md_figure_count(order[i] + 1).text);
+        md_cell_number(html, md_figure_number(report->target[order[i]]).text);
+        md_cell_number(html, md_figure_number(p->value[order[i]]).text);
+        md_cell_number(html, md_figure_number(off_by(report, order[i])).text);
+        md_html_close(html);
     }
-    free(off);
+    md_table_close(html);
+    md_details_close(html);
     free(order);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status write_section(md_report *report, medley_error *error)

@@ -16,9 +16,7 @@ static void row(md_html *html, const char *name, const char *value)
     md_html_attribute(html, "scope", "row");
     md_html_text(html, name);
     md_html_close(html);
-    md_html_open(html, "td");
-    md_html_data(html, value);
-    md_html_close(html);
+    md_html_data_element(html, "td", NULL, value);
     md_html_close(html);
 }
 

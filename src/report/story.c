@@ -48,21 +48,25 @@ void md_report_title(const md_report *report, md_text *title)
 
 /* ---- the main measure ---- */
 
-md_headline md_report_headline(const md_report *report)
+struct headline {
+    const char *name;
+    md_figure value;
+};
+
+static struct headline headline_of(const md_report *report)
 {
     const medley_evaluation *e = &report->evaluation;
-    if (report->target != NULL) {
-        if (isfinite(e->r2))
-            return (md_headline){"R\xC2\xB2", md_figure_number(e->r2)};
-        return (md_headline){"root mean squared error", md_figure_number(e->rmse)};
-    }
+    if (report->target != NULL && isfinite(e->r2))
+        return (struct headline){"R\xC2\xB2", md_figure_number(e->r2)};
+    if (report->target != NULL)
+        return (struct headline){"root mean squared error", md_figure_number(e->rmse)};
     if (isfinite(e->las))
-        return (md_headline){"right heads and relations (LAS)", md_figure_percent(e->las)};
+        return (struct headline){"right heads and relations (LAS)", md_figure_percent(e->las)};
     if (isfinite(e->uas))
-        return (md_headline){"right heads (UAS)", md_figure_percent(e->uas)};
+        return (struct headline){"right heads (UAS)", md_figure_percent(e->uas)};
     if (e->has_chunks)
-        return (md_headline){"F1 of chunks", md_figure_percent(e->chunk_f1)};
-    return (md_headline){"accuracy", md_figure_percent(e->accuracy)};
+        return (struct headline){"F1 of chunks", md_figure_percent(e->chunk_f1)};
+    return (struct headline){"accuracy", md_figure_percent(e->accuracy)};
 }
 
 /* ---- sentences ---- */
@@ -90,8 +94,7 @@ static void tell_task(md_report *report)
 static void tell_out(md_html *html, size_t out)
 {
     if (out > 0)
-        md_html_textf(html, "; %s %s left out. ", md_figure_count(out).text,
-                      plural(out, "is", "are"));
+        md_html_textf(html, "; %s left out. ", md_figure_of(out, "is", "are").text);
     else
         md_html_text(html, "; none is left out. ");
 }
@@ -124,11 +127,9 @@ static void tell_weights(md_report *report)
         md_html_textf(html, "All %s %s are left out. ", md_figure_count(s->block_count).text, word);
         return;
     }
-    md_html_open(html, "strong");
-    md_html_textf(html, "%s of %s %s %s %s of the weight", md_figure_count(few).text,
-                  md_figure_count(s->block_count).text, word, plural(few, "carries", "carry"),
-                  md_figure_rough(fmin(carried, 1)).text);
-    md_html_close(html);
+    md_html_elementf(html, "strong", NULL, "%s of %s %s %s %s of the weight",
+                     md_figure_count(few).text, md_figure_count(s->block_count).text, word,
+                     plural(few, "carries", "carry"), md_figure_rough(fmin(carried, 1)).text);
     tell_out(html, s->block_count - s->active_blocks);
 }
 
@@ -155,10 +156,8 @@ static void tell_labels(md_report *report)
 {
     md_html *html = &report->html;
     const medley_evaluation *e = &report->evaluation;
-    md_html_open(html, "strong");
-    md_html_textf(html, "%s of %s", md_figure_count(e->correct).text,
-                  md_figure_of(e->parts, "label", "labels").text);
-    md_html_close(html);
+    md_html_elementf(html, "strong", NULL, "%s of %s", md_figure_count(e->correct).text,
+                     md_figure_of(e->parts, "label", "labels").text);
     name_data(report);
     md_html_textf(html, " %s right, %s", plural(e->parts < 2 ? 1 : e->correct, "is", "are"),
                   md_figure_percent(e->accuracy).text);
@@ -210,10 +209,8 @@ static void tell_score(md_report *report)
     if (!report->measured)
         return;
     if (report->prediction->head != NULL) {
-        md_html_open(html, "strong");
-        md_html_textf(html, "%s of %s", md_figure_count(e->correct).text,
-                      md_figure_of(e->parts, "word", "words").text);
-        md_html_close(html);
+        md_html_elementf(html, "strong", NULL, "%s of %s", md_figure_count(e->correct).text,
+                         md_figure_of(e->parts, "word", "words").text);
         name_data(report);
         md_html_textf(html, " got the right head, %s", md_figure_percent(e->uas).text);
         if (isfinite(e->las))
@@ -270,7 +267,7 @@ static void tile_score(md_report *report)
 {
     char below[96] = "";
     const medley_evaluation *e = &report->evaluation;
-    const md_headline headline = md_report_headline(report);
+    const struct headline headline = headline_of(report);
     if (report->target != NULL && !isfinite(e->rmse))
         return;
     if (report->options.data_chose)
@@ -300,8 +297,8 @@ static void tile_objective(md_report *report)
     if (isfinite(s->gap))
         snprintf(below, sizeof below, "gap %s", md_figure_at_most(s->gap).text);
     else if (s->epoch_count > 0)
-        snprintf(below, sizeof below, "after %s %s", md_figure_count(s->epoch_count).text,
-                 plural(s->epoch_count, "epoch", "epochs"));
+        snprintf(below, sizeof below, "after %s",
+                 md_figure_of(s->epoch_count, "epoch", "epochs").text);
     tile(&report->html, "objective", md_figure_number(s->objective).text, below);
 }
 

@@ -81,14 +81,13 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
 
 static medley_status write_curve(md_html *html, const medley_tuning *tuning, medley_error *error)
 {
-    double *x = md_calloc(2 * tuning->trial_count, sizeof *x);
+    double *x;
     bool wide;
-    if (x == NULL)
-        return md_fail_memory(error, 2 * tuning->trial_count * sizeof *x);
-    if (read_numbers(tuning, x, &wide))
+    const medley_status status = md_new(&x, 2 * tuning->trial_count, sizeof *x, error);
+    if (status >= 0 && read_numbers(tuning, x, &wide))
         draw_curve(html, tuning, x, x + tuning->trial_count, wide);
     free(x);
-    return MEDLEY_OK;
+    return status;
 }
 
 /* ---- two options: a map ---- */
@@ -127,11 +126,9 @@ static void map_cell(md_html *html, const medley_tuning *tuning, size_t t, const
     const double share = md_axis_share(range, mean);
     const md_class class = md_class_heat(t == tuning->best ? "best" : "",
                                          tuning->higher_is_better ? share : 1 - share);
-    md_html_open_class(html, "td", class.text);
-    md_html_textf(html, "%s%s%s", t == tuning->best ? "★ " : "",
-                  t == tuning->one_error && t != tuning->best ? "◆ " : "",
-                  md_measure_text(tuning->higher_is_better)(mean).text);
-    md_html_close(html);
+    md_html_elementf(html, "td", class.text, "%s%s%s", t == tuning->best ? "★ " : "",
+                     t == tuning->one_error && t != tuning->best ? "◆ " : "",
+                     md_measure_text(tuning->higher_is_better)(mean).text);
 }
 
 static void write_map(md_html *html, const medley_tuning *tuning)
@@ -149,27 +146,14 @@ static void write_map(md_html *html, const medley_tuning *tuning)
         md_axis_round(&range, 2);
     md_figure_open(html, tuning->measure, "stronger colour is better; mean over the parts");
     md_frame_open(html, "Map of the measure");
-    md_html_open_class(html, "table", "map");
-    md_html_open(html, "thead");
-    md_html_open(html, "tr");
-    md_html_open_class(html, "th", "corner");
-    md_html_textf(html, "%s ↓ %s →", tuning->options[0], tuning->options[1]);
-    md_html_close(html);
-    for (size_t c = 0; c < width; c++) {
-        md_html_open(html, "th");
-        md_html_attribute(html, "scope", "col");
-        md_html_data(html, columns[c]);
-        md_html_close(html);
-    }
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    md_table_begin(html, "map", NULL);
+    md_html_elementf(html, "th", "corner", "%s ↓ %s →", tuning->options[0], tuning->options[1]);
+    for (size_t c = 0; c < width; c++)
+        md_cell_head(html, "col", columns[c]);
+    md_table_body(html);
     for (size_t r = 0; r < height; r++) {
         md_html_open(html, "tr");
-        md_html_open(html, "th");
-        md_html_attribute(html, "scope", "row");
-        md_html_data(html, rows[r]);
-        md_html_close(html);
+        md_cell_head(html, "row", rows[r]);
         for (size_t c = 0; c < width; c++)
             map_cell(html, tuning, find_trial(tuning, rows[r], columns[c]), &range);
         md_html_close(html);
@@ -195,25 +179,23 @@ static void draw_trial(md_html *html, const md_axis *axis, const medley_trial *t
         md_html_attribute(html, "y2", "50%");
         md_html_close(html);
     }
-    if (isfinite(md_axis_share(axis, trial->mean))) {
-        md_html_open_class(html, "circle", "dot");
-        md_html_attribute(html, "data-value", md_figure_exact(trial->mean).text);
-        md_html_percent(html, "cx", md_axis_share(axis, trial->mean));
-        md_html_attribute(html, "cy", "50%");
-        md_html_attribute(html, "r", "5");
-        md_html_close(html);
-    }
+    md_svg_dot(html, axis, trial->mean, "dot", "5");
     md_html_close(html);
+}
+
+static void write_values(md_html *html, const medley_tuning *tuning, size_t t)
+{
+    for (size_t o = 0; o < tuning->option_count; o++) {
+        md_html_textf(html, "%s%s ", o > 0 ? ", " : "", tuning->options[o]);
+        md_html_data(html, tuning->trials[t].values[o]);
+    }
 }
 
 static void name_trial(md_html *html, const medley_tuning *tuning, size_t t)
 {
     md_html_open(html, "th");
     md_html_attribute(html, "scope", "row");
-    for (size_t o = 0; o < tuning->option_count; o++) {
-        md_html_textf(html, "%s%s ", o > 0 ? ", " : "", tuning->options[o]);
-        md_html_data(html, tuning->trials[t].values[o]);
-    }
+    write_values(html, tuning, t);
     if (t == tuning->best)
         md_html_text(html, " ★ best");
     if (t == tuning->one_error && t != tuning->best)
@@ -232,21 +214,14 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
     }
     md_axis_round(&axis, 5);
     md_figure_open(html, "All combinations, best first", "dot: mean; line: one standard error");
-    md_html_open_class(html, "table", "bars");
-    md_html_attribute(html, "id", "trial-dots");
-    md_html_open(html, "thead");
-    md_html_open(html, "tr");
+    md_table_begin(html, "bars", "trial-dots");
     md_html_element(html, "th", "what", "options");
-    md_html_open(html, "th");
-    md_html_textf(html, "%s to %s", tick(axis.low).text, tick(axis.high).text);
-    md_html_close(html);
+    md_html_elementf(html, "th", NULL, "%s to %s", tick(axis.low).text, tick(axis.high).text);
     md_html_element(html, "th", "n", "mean");
     md_html_element(html, "th", "n extra", "± error");
     md_html_element(html, "th", "n extra", "blocks");
     md_html_element(html, "th", "n extra", "time");
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    md_table_body(html);
     for (size_t i = 0; i < tuning->trial_count && i < MOST_TRIALS; i++) {
         const medley_trial *trial = &tuning->trials[order[i]];
         md_html_open_class(html, "tr", order[i] == tuning->best ? "mine" : NULL);
@@ -265,15 +240,12 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
         md_html_close(html);
     }
     md_table_close(html);
-    if (tuning->trial_count > MOST_TRIALS) {
-        md_html_open_class(html, "p", "note");
-        md_html_textf(html, "%s not among the best %d.",
-                      md_figure_of(tuning->trial_count - MOST_TRIALS, "other combination is",
-                                   "other combinations are")
-                          .text,
-                      MOST_TRIALS);
-        md_html_close(html);
-    }
+    if (tuning->trial_count > MOST_TRIALS)
+        md_html_elementf(html, "p", "note", "%s not among the best %d.",
+                         md_figure_of(tuning->trial_count - MOST_TRIALS, "other combination is",
+                                      "other combinations are")
+                             .text,
+                         MOST_TRIALS);
     md_figure_close(html);
 }
 
@@ -286,14 +258,18 @@ static void tell(md_html *html, const medley_tuning *tuning)
                   md_figure_of(tuning->fold_count, "time", "times").text,
                   md_figure_seconds(tuning->seconds_total).text);
     md_html_open(html, "strong");
-    for (size_t o = 0; o < tuning->option_count; o++) {
-        md_html_textf(html, "%s%s ", o > 0 ? ", " : "", tuning->options[o]);
-        md_html_data(html, best->values[o]);
-    }
+    write_values(html, tuning, tuning->best);
     md_html_close(html);
     md_html_textf(html, " with %s %s.", tuning->measure,
                   md_measure_text(tuning->higher_is_better)(best->mean).text);
     md_html_close(html);
+}
+
+static double merit(const void *context, size_t trial)
+{
+    const medley_tuning *tuning = context;
+    const double mean = tuning->trials[trial].mean;
+    return tuning->higher_is_better ? mean : -mean;
 }
 
 static medley_status write_section(md_report *report, medley_error *error)
@@ -302,12 +278,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_html *html = &report->html;
     const medley_tuning *tuning = report->options.tuning;
     size_t *order = NULL;
-    double *values = md_calloc(tuning->trial_count, sizeof *values);
-    if (values == NULL)
-        return md_fail_memory(error, tuning->trial_count * sizeof *values);
-    for (size_t t = 0; t < tuning->trial_count; t++)
-        values[t] = tuning->higher_is_better ? tuning->trials[t].mean : -tuning->trials[t].mean;
-    MEDLEY_TRY(md_rank(&order, values, tuning->trial_count, error));
+    MEDLEY_TRY(md_rank(&order, tuning->trial_count, merit, tuning, error));
     if (tuning->best < tuning->trial_count)
         tell(html, tuning);
     if (tuning->option_count == 1 && tuning->trial_count > 2 && tuning->best < tuning->trial_count)
@@ -317,7 +288,6 @@ static medley_status write_section(md_report *report, medley_error *error)
     write_trials(html, tuning, order);
 done:
     free(order);
-    free(values);
     return status;
 }
 

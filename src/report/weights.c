@@ -24,22 +24,12 @@ static void draw_bar(md_html *html, double share, double value)
     md_html_close(html);
 }
 
-/* What a bar shows: of weights that are all the same, the norm. */
-static double value_of(const md_report *report, const medley_block_info *block)
-{
-    return report->uniform && block->weight > 0 ? block->norm : block->weight;
-}
-
-static void bar_row(md_report *report, const medley_block_info *block, double largest,
-                    double cumulative)
+static void bar_row(md_report *report, size_t block, double largest, double cumulative)
 {
     md_html *html = &report->html;
-    const double value = value_of(report, block);
+    const double value = md_report_block_value(report, block);
     md_html_open(html, "tr");
-    md_html_open(html, "th");
-    md_html_attribute(html, "scope", "row");
-    md_html_data(html, block->name);
-    md_html_close(html);
+    md_cell_head(html, "row", report->summary->blocks[block].name);
     md_html_open(html, "td");
     draw_bar(html, largest > 0 ? value / largest : 0, value);
     md_html_close(html);
@@ -57,19 +47,14 @@ static void bars_head(md_html *html, bool uniform)
     static const char *const weights[][2] = {
         {"what", "block"}, {NULL, "weight"}, {"n", "share"}, {"n extra", "together"}};
     static const char *const norms[][2] = {{"what", "block"}, {NULL, ""}, {"n", "norm"}};
-    md_html_open_class(html, "table", "bars");
-    md_html_attribute(html, "id", "weight-bars");
-    md_html_open(html, "thead");
-    md_html_open(html, "tr");
+    md_table_begin(html, "bars", "weight-bars");
     for (size_t i = 0; i < (uniform ? 3 : 4); i++) {
         md_html_open_class(html, "th", uniform ? norms[i][0] : weights[i][0]);
         md_html_attribute(html, "scope", "col");
         md_html_text(html, uniform ? norms[i][1] : weights[i][1]);
         md_html_close(html);
     }
-    md_html_close(html);
-    md_html_close(html);
-    md_html_open(html, "tbody");
+    md_table_body(html);
 }
 
 /* The largest, down to the last that is not zero; `top` of them at most. */
@@ -77,7 +62,7 @@ static size_t write_bars(md_report *report)
 {
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    const double largest = value_of(report, &s->blocks[report->by_weight[0]]);
+    const double largest = md_report_block_value(report, report->by_weight[0]);
     size_t shown = 0;
     double cumulative = 0;
     if (report->options.top == 0)
@@ -89,7 +74,7 @@ static size_t write_bars(md_report *report)
         if (shown > 0 && !(block->weight > 0))
             break;
         cumulative += isfinite(block->weight) ? block->weight : 0;
-        bar_row(report, block, largest, cumulative);
+        bar_row(report, report->by_weight[shown], largest, cumulative);
     }
     md_table_close(html);
     md_figure_close(html);
@@ -123,9 +108,7 @@ static void write_table(md_report *report)
     for (size_t i = 0; i < shown; i++) {
         const medley_block_info *block = &s->blocks[report->by_weight[i]];
         md_html_open(html, "tr");
-        md_html_open(html, "td");
-        md_html_data(html, block->name);
-        md_html_close(html);
+        md_html_data_element(html, "td", NULL, block->name);
         md_cell_number(html, md_figure_number(block->weight).text);
         md_cell_number(html, md_figure_number(block->norm).text);
         md_cell_number(html, md_figure_count(block->features).text);
@@ -150,21 +133,17 @@ static void write_notes(md_report *report, size_t shown)
         more += block->weight > 0;
         apart += !(block->weight > 0) && block->norm > 0;
     }
-    if (more > 0) {
-        md_html_open_class(html, "p", "note");
-        md_html_textf(html, "%s%s %s a weight: see the table.", md_figure_count(more).text,
-                      shown > 0 ? " more" : "", more == 1 ? "has" : "have");
-        md_html_close(html);
-    }
-    if (apart > 0) {
-        md_html_open_class(html, "p", "note");
-        md_html_textf(html,
-                      "%s %s part of the model under a penalty of %s own, and %s no share: see the "
-                      "table.",
-                      md_figure_count(apart).text, apart == 1 ? "is" : "are",
-                      apart == 1 ? "its" : "their", apart == 1 ? "has" : "have");
-        md_html_close(html);
-    }
+    if (more > 0)
+        md_html_elementf(html, "p", "note", "%s%s %s a weight: see the table.",
+                         md_figure_count(more).text, shown > 0 ? " more" : "",
+                         more == 1 ? "has" : "have");
+    if (apart > 0)
+        md_html_elementf(
+            html, "p", "note",
+            "%s %s part of the model under a penalty of %s own, and %s no share: see the "
+            "table.",
+            md_figure_count(apart).text, apart == 1 ? "is" : "are", apart == 1 ? "its" : "their",
+            apart == 1 ? "has" : "have");
 }
 
 /* Is each weight the share of a norm in the sum of norms? */

@@ -127,8 +127,6 @@ static size_t parts_per_output(md_shape shape, size_t length)
            (shape.ends ? 2 : 0);
 }
 
-/* ---- costs ---- */
-
 /* ---- inference ---- */
 
 static size_t workspace_size(md_shape shape, size_t length)
@@ -154,10 +152,10 @@ static double score_of(const md_chain *chain, const int32_t *y)
         score += md_chain_row_score(chain, t, label);
         if (chain->order >= 1 && t >= 1)
             score += (double)md_chain_pairs(chain, t)[(size_t)y[t - 1] * labels + label];
-        if (chain->order >= 2 && t >= 2)
-            score +=
-                (double)
-                    chain->triple[((size_t)y[t - 2] * labels + (size_t)y[t - 1]) * labels + label];
+        if (chain->order >= 2 && t >= 2) {
+            const size_t pair = (size_t)y[t - 2] * labels + (size_t)y[t - 1];
+            score += (double)chain->triple[pair * labels + label];
+        }
     }
     return score;
 }

@@ -22,7 +22,6 @@
 
 enum { PAIRS_AT_ONCE = 4 };
 static const double LOG_2 = 0.69314718055994530942;
-static const float LIFTED = (float)((uint64_t)1 << MD_CHAIN_LIFT);
 
 struct scaled {
     size_t labels, stride;
@@ -99,6 +98,16 @@ double md_chain_exp_rows(const md_chain *chain, float *rows)
     if (chain->end != NULL && last > 0)
         subtracted += add_ends(chain, last, rows + last * chain->stride);
     return subtracted + exp_of_rows(rows, chain->length, chain->stride, 0);
+}
+
+double md_chain_exp_pairs(const md_chain *chain, size_t t, int lift, float *pair, float *local)
+{
+    const size_t labels = chain->labels;
+    md_chain_pad(chain, md_chain_pairs(chain, t), labels, labels, -INFINITY, pair);
+    const double subtracted = exp_of_rows(pair, 1, labels * chain->stride, lift);
+    for (size_t p = 0; p < labels && local != NULL; p++)
+        memcpy(local + p * labels, pair + p * chain->stride, labels * sizeof *local);
+    return subtracted;
 }
 
 void md_chain_multiply(md_chain_product *product, double factor)
@@ -278,17 +287,6 @@ static struct scaled make_work(const md_chain *chain, float *scratch)
     return work;
 }
 
-/* E of row t, also to where the marginals of local pairs go; returns what was subtracted. */
-static double exp_pairs(const md_chain *chain, const struct scaled *work, size_t t, float *local)
-{
-    const size_t labels = chain->labels;
-    md_chain_pad(chain, md_chain_pairs(chain, t), labels, labels, -INFINITY, work->pair);
-    const double subtracted = exp_of_rows(work->pair, 1, labels * chain->stride, MD_CHAIN_LIFT);
-    for (size_t p = 0; p < labels && local != NULL; p++)
-        memcpy(local + p * labels, work->pair + p * chain->stride, labels * sizeof *local);
-    return subtracted;
-}
-
 /* False where a row's sum is not to be trusted. */
 static bool go_forward(const md_chain *chain, const struct scaled *work,
                        const md_chain_counts *counts, double *log_sum)
@@ -297,7 +295,8 @@ static bool go_forward(const md_chain *chain, const struct scaled *work,
     const size_t step = chain->pair_step;
     md_chain_product product = {.log = md_chain_exp_rows(chain, work->row), .rest = 1};
     if (step == 0) {
-        product.log += (double)(chain->length - 1) * exp_pairs(chain, work, 1, NULL);
+        product.log += (double)(chain->length - 1) *
+                       md_chain_exp_pairs(chain, 1, MD_CHAIN_LIFT, work->pair, NULL);
         md_chain_turn(chain, work->pair, work->turned);
     }
     memcpy(work->forward, work->row, stride * sizeof *work->forward);
@@ -305,12 +304,13 @@ static bool go_forward(const md_chain *chain, const struct scaled *work,
     for (size_t t = 0;;) {
         work->inverse[t] = 1 / sum;
         md_chain_multiply(&product, (double)sum);
-        if (!(sum >= (t == 0 ? 1 : MD_CHAIN_SMALLEST * LIFTED)))
+        if (!(sum >= (t == 0 ? 1 : MD_CHAIN_SMALLEST * MD_CHAIN_LIFTED)))
             return false;
         if (++t == chain->length)
             break;
         if (step > 0)
-            product.log += exp_pairs(chain, work, t, counts->pair + (t - 1) * step);
+            product.log += md_chain_exp_pairs(chain, t, MD_CHAIN_LIFT, work->pair,
+                                              counts->pair + (t - 1) * step);
         float *forward = work->forward + t * stride;
         sum = forward_pairs(work, forward - stride, work->inverse[t - 1], work->row + t * stride,
                             forward);

@@ -9,6 +9,7 @@
 /* Exponentials of the table that all steps go through are made larger by this power of 2: most
  * steps are far from the best one, and single precision has more room above 1 than is needed. */
 enum { MD_CHAIN_LIFT = 35 };
+#define MD_CHAIN_LIFTED ((float)((uint64_t)1 << MD_CHAIN_LIFT))
 /* The smallest sum of a row that is trusted, times 2^MD_CHAIN_LIFT: below, probabilities that
  * matter have gone through scores so far apart that rounding these shows. */
 #define MD_CHAIN_SMALLEST 1e-18f
@@ -26,6 +27,10 @@ double md_chain_exp(float *rows, size_t count, size_t stride, int lift);
 
 /* exp of the row scores, ends included, into rows[length][stride]; returns as md_chain_exp. */
 double md_chain_exp_rows(const md_chain *chain, float *rows);
+
+/* exp of the pairs of row t into pair[labels][stride], and to local where that is not NULL: where
+ * the marginals of local pairs go. Returns as md_chain_exp. */
+double md_chain_exp_pairs(const md_chain *chain, size_t t, int lift, float *pair, float *local);
 
 /* A product of many numbers as a logarithm. */
 typedef struct md_chain_product {

@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum { ROWS_AT_ONCE = 16, TRIPLES_AT_ONCE = 4 };
-static const float LIFTED = (float)((uint64_t)1 << MD_CHAIN_LIFT);
 
 struct scaled {
     size_t labels, stride;
@@ -68,17 +67,6 @@ static struct scaled make_work(const md_chain *chain, float *scratch)
 }
 
 /* ---- tables ---- */
-
-/* E of row t, also to where the marginals of local pairs go; returns what was subtracted. */
-static double exp_pairs(const md_chain *chain, const struct scaled *work, size_t t, float *local)
-{
-    const size_t labels = work->labels;
-    md_chain_pad(chain, md_chain_pairs(chain, t), labels, labels, -INFINITY, work->pair);
-    const double subtracted = md_chain_exp(work->pair, 1, work->states, 0);
-    for (size_t b = 0; b < labels && local != NULL; b++)
-        memcpy(local + b * labels, work->pair + b * work->stride, labels * sizeof *local);
-    return subtracted;
-}
 
 static double exp_triples(const md_chain *chain, const struct scaled *work)
 {
@@ -283,16 +271,18 @@ static bool go_forward(const md_chain *chain, const struct scaled *work,
     md_chain_product product = {.log = md_chain_exp_rows(chain, work->row), .rest = 1};
     product.log += (double)(chain->length - 2) * exp_triples(chain, work);
     if (chain->pair_step == 0)
-        product.log += (double)(chain->length - 1) * exp_pairs(chain, work, 1, NULL);
+        product.log +=
+            (double)(chain->length - 1) * md_chain_exp_pairs(chain, 1, 0, work->pair, NULL);
     for (size_t t = 1; t < chain->length; t++) {
         float *forward = work->forward + t * work->states;
         if (chain->pair_step > 0)
-            product.log += exp_pairs(chain, work, t, counts->pair + (t - 1) * chain->pair_step);
+            product.log += md_chain_exp_pairs(chain, t, 0, work->pair,
+                                              counts->pair + (t - 1) * chain->pair_step);
         const float sum = t == 1
                               ? start(work, forward)
                               : forward_triples(work, forward - work->states, work->inverse[t - 1],
                                                 work->row + t * work->stride, forward);
-        if (!(sum >= MD_CHAIN_SMALLEST * (t == 1 ? 1 : LIFTED)))
+        if (!(sum >= MD_CHAIN_SMALLEST * (t == 1 ? 1 : MD_CHAIN_LIFTED)))
             return false;
         work->inverse[t] = 1 / sum;
         md_chain_multiply(&product, (double)sum);

@@ -31,12 +31,6 @@ static size_t parts_of(md_shape shape, size_t length, const int32_t *y, uint32_t
     return length;
 }
 
-static size_t parts_per_output(md_shape shape, size_t length)
-{
-    (void)shape;
-    return length;
-}
-
 static double decode(md_shape shape, size_t length, const float *score, const int32_t *given,
                      int32_t *best, md_workspace *workspace)
 {
@@ -125,7 +119,7 @@ const md_structure md_structure_multiclass = {
     .groups = groups,
     .workspace_size = workspace_size,
     .parts_of = parts_of,
-    .parts_per_output = parts_per_output,
+    .parts_per_output = md_one_part_per_row,
     .decode = decode,
     .decode_best = decode_best,
     .best_workspace_size = best_workspace_size,

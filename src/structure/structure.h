@@ -120,6 +120,9 @@ static inline size_t md_row_width(md_space space, size_t length)
     return space.structure->groups(space.shape, length, MD_ROW_PARTS).width;
 }
 
+/* parts_per_output of structures that have row parts only. */
+size_t md_one_part_per_row(md_shape shape, size_t length);
+
 /* For structures whose outputs are any labels of the rows, where every wrong one costs 1. */
 double md_hamming_cost(md_shape shape, size_t length, const int32_t *y, const int32_t *gold);
 double md_most_hamming_cost(md_shape shape, size_t length);

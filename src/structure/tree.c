@@ -17,11 +17,6 @@ md_tree md_tree_of(md_shape shape, size_t length, const float *score)
                      .score = score};
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- parts ---- */
 
 static size_t part_count(md_shape shape, size_t length)
@@ -43,12 +38,6 @@ static size_t parts_of(md_shape shape, size_t length, const int32_t *y, uint32_t
     (void)shape;
     for (size_t i = 0; i < length; i++)
         parts[i] = (uint32_t)(i * (length + 1) + (size_t)y[i]);
-    return length;
-}
-
-static size_t parts_per_output(md_shape shape, size_t length)
-{
-    (void)shape;
     return length;
 }
 
@@ -112,11 +101,11 @@ double md_tree_score(const md_tree *tree, const int32_t *heads)
 
 static size_t workspace_size(md_shape shape, size_t length)
 {
-    const size_t sum = shape.projective
-                           ? md_tree_inside_floats(length)
-                           : larger(md_tree_scaled_floats(length), md_tree_log_floats(length));
+    const size_t sum =
+        shape.projective ? md_tree_inside_floats(length) : md_tree_sum_floats(length);
     const size_t output = md_chain_piece(length); /* of sum_of_one */
-    return MD_LANES + larger(output + md_tree_decode_floats(shape, length), sum);
+    const size_t decode = output + md_tree_decode_floats(shape, length);
+    return MD_LANES + (decode > sum ? decode : sum);
 }
 
 static size_t best_workspace_size(md_shape shape, size_t length, size_t wanted)
@@ -182,7 +171,7 @@ const md_structure md_structure_tree = {
     .groups = groups,
     .workspace_size = workspace_size,
     .parts_of = parts_of,
-    .parts_per_output = parts_per_output,
+    .parts_per_output = md_one_part_per_row,
     .decode = decode,
     .decode_best = decode_best,
     .best_workspace_size = best_workspace_size,

@@ -88,9 +88,8 @@ size_t md_tree_best(const md_tree *tree, size_t wanted, int32_t *outputs, double
 /* log sum exp over all trees and the probabilities of arcs, [words][words + 1]. Scaled: false where
  * the scores are too far apart for that; with logarithms: false where they are so far apart that
  * these are too coarse. The marginals are then unfinished. */
-size_t md_tree_scaled_floats(size_t words);
+size_t md_tree_sum_floats(size_t words); /* of either */
 bool md_tree_scaled_sum(const md_tree *tree, float *marginal, float *scratch, double *log_sum);
-size_t md_tree_log_floats(size_t words);
 bool md_tree_log_sum(const md_tree *tree, float *marginal, float *scratch, double *log_sum);
 
 /* The same over projective trees, right for all finite scores. */

@@ -1,44 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The elimination of tree_sum.c with logarithms in double precision: slower, and right for scores
  * whose exponentials would overflow or vanish. All that is kept as a logarithm is not negative:
- * weights, and the slopes of log Z in them; names and equations are those of tree_sum.c. */
-#include "structure/tree.h"
+ * weights, and the slopes of log Z in them; names and equations are those of tree_sum.c, but pull
+ * is not divided by p. */
+#include "structure/tree_elimination.h"
 
 #include <math.h>
 
 static const double COARSE = 1e7;     /* scores so far apart leave too few digits to logarithms */
 static const double NEGLIGIBLE = -40; /* exp of that adds nothing to 1 */
-
-struct elimination {
-    const md_tree *tree;
-    size_t words, stride, last;
-    double *arc, *slope;                               /* [words + 1][stride] */
-    double *pivot, *top, *root, *tie, *pull, *through; /* [stride]; pull is not divided by p */
-    double *term;
-};
-
-size_t md_tree_log_floats(size_t words)
-{
-    const size_t stride = md_tree_stride(words + 1);
-    return 2 * (2 * (words + 1) + 7) * stride;
-}
-
-static struct elimination make_elimination(const md_tree *tree, float *scratch)
-{
-    const size_t stride = md_tree_stride(tree->words + 1);
-    struct elimination e = {.tree = tree, .words = tree->words, .stride = stride};
-    e.last = tree->many_roots ? 0 : 1;
-    e.arc = md_tree_take(&scratch, (tree->words + 1) * stride);
-    e.slope = md_tree_take(&scratch, (tree->words + 1) * stride);
-    e.pivot = md_tree_take(&scratch, stride);
-    e.top = md_tree_take(&scratch, stride);
-    e.root = md_tree_take(&scratch, stride);
-    e.tie = md_tree_take(&scratch, stride);
-    e.pull = md_tree_take(&scratch, stride);
-    e.through = md_tree_take(&scratch, stride);
-    e.term = md_tree_take(&scratch, stride);
-    return e;
-}
 
 /* log(exp a + exp b); what is not a number stays so. */
 static double log_add(double a, double b)
@@ -76,7 +46,7 @@ static double log_add_multiple(double a, double factor, double b)
 }
 
 /* False if scores are too far apart. */
-static bool load(struct elimination *e, double *sum)
+static bool load(md_tree_elimination *e, double *sum)
 {
     double widest = 0;
     *sum = 0;
@@ -101,7 +71,7 @@ static bool load(struct elimination *e, double *sum)
     return !(widest > COARSE);
 }
 
-static double eliminate(struct elimination *e)
+static double eliminate(md_tree_elimination *e)
 {
     double log_product = 0;
     for (size_t k = e->words; k > e->last; k--) {
@@ -118,7 +88,7 @@ static double eliminate(struct elimination *e)
     return log_product;
 }
 
-static double tie_roots(struct elimination *e)
+static double tie_roots(md_tree_elimination *e)
 {
     for (size_t k = 1; k <= e->words; k++) {
         for (size_t j = 1; j < k; j++)
@@ -138,7 +108,7 @@ static double tie_roots(struct elimination *e)
 }
 
 /* Slopes in A[i][k], and those in A[k][j] by way of arcs that went through k. */
-static void trace_back(struct elimination *e, size_t k)
+static void trace_back(md_tree_elimination *e, size_t k)
 {
     const double *onward = e->arc + k * e->stride;
     for (size_t j = e->last; j < k; j++) {
@@ -158,7 +128,7 @@ static void trace_back(struct elimination *e, size_t k)
     }
 }
 
-static void go_back(struct elimination *e)
+static void go_back(md_tree_elimination *e)
 {
     for (size_t k = e->last + 1; k <= e->words; k++) {
         const double *arc = e->arc + k * e->stride;
@@ -175,7 +145,7 @@ static void go_back(struct elimination *e)
 
 bool md_tree_log_sum(const md_tree *tree, float *marginal, float *scratch, double *log_sum_of_all)
 {
-    struct elimination e = make_elimination(tree, scratch);
+    md_tree_elimination e = md_tree_elimination_of(tree, scratch);
     const size_t width = tree->words + 1;
     double total = 0;
     double sum;

@@ -22,48 +22,15 @@
  * and x lies between exp(-RANGE) / words and its inverse. */
 #include "base/exp.h"
 #include "base/vector.h"
-#include "structure/tree.h"
+#include "structure/tree_elimination.h"
 
 #include <math.h>
 
 static const double RANGE = 230; /* 1e-100 */
 
-struct elimination {
-    const md_tree *tree;
-    size_t words, stride;
-    size_t last;     /* what remains at the end: the root, or word 1 */
-    double *arc;     /* [words + 1][stride] A; columns behind k are as they were when k went */
-    double *slope;   /* [words + 1][stride] of log Z in A */
-    double *pivot;   /* p, all these [stride] */
-    double *top;     /* logarithm of what rows were divided by */
-    double *root;    /* w, where there is one root */
-    double *tie;     /* x */
-    double *pull;    /* slope of log Z in x_k, divided by p_k */
-    double *onward;  /* A[k][j] / p_k */
-    double *through; /* slope in A[k][j], without p_k */
-};
-
-size_t md_tree_scaled_floats(size_t words)
+size_t md_tree_sum_floats(size_t words)
 {
-    const size_t stride = md_tree_stride(words + 1);
-    return 2 * (2 * (words + 1) + 7) * stride;
-}
-
-static struct elimination make_elimination(const md_tree *tree, float *scratch)
-{
-    const size_t stride = md_tree_stride(tree->words + 1);
-    struct elimination e = {.tree = tree, .words = tree->words, .stride = stride};
-    e.last = tree->many_roots ? 0 : 1;
-    e.arc = md_tree_take(&scratch, (tree->words + 1) * stride);
-    e.slope = md_tree_take(&scratch, (tree->words + 1) * stride);
-    e.pivot = md_tree_take(&scratch, stride);
-    e.top = md_tree_take(&scratch, stride);
-    e.root = md_tree_take(&scratch, stride);
-    e.tie = md_tree_take(&scratch, stride);
-    e.pull = md_tree_take(&scratch, stride);
-    e.onward = md_tree_take(&scratch, stride);
-    e.through = md_tree_take(&scratch, stride);
-    return e;
+    return 2 * (2 * (words + 1) + 7) * md_tree_stride(words + 1);
 }
 
 /* ---- weights ---- */
@@ -95,7 +62,7 @@ static void tree_row_weights(const float *restrict score, double top, size_t cou
 }
 
 /* Weights of a row of arcs. False if they are too far apart. */
-static bool weigh_row(struct elimination *e, size_t word)
+static bool weigh_row(md_tree_elimination *e, size_t word)
 {
     const float *score = md_tree_row(e->tree, word);
     double *arc = e->arc + word * e->stride;
@@ -117,7 +84,7 @@ static bool weigh_row(struct elimination *e, size_t word)
 
 /* Weights of arcs from the root, where it has one; returns the logarithm of what they were divided
  * by. The word below the root has no other head, so that its row is not in the tree. */
-static double weigh_root(struct elimination *e)
+static double weigh_root(md_tree_elimination *e)
 {
     double most = -INFINITY;
     for (size_t word = 1; word <= e->words; word++) {
@@ -132,7 +99,7 @@ static double weigh_root(struct elimination *e)
 /* ---- there ---- */
 
 /* A[k][j] / p_k for j < k, and 0 up to whole lanes: columns behind k then stay as they are. */
-static size_t go_onward(struct elimination *e, size_t k)
+static size_t go_onward(md_tree_elimination *e, size_t k)
 {
     const double *arc = e->arc + k * e->stride;
     const size_t width = md_tree_stride(k);
@@ -156,7 +123,7 @@ static void tree_bridge(double *restrict arc, size_t stride, size_t k, size_t wi
     }
 }
 
-static double eliminate(struct elimination *e)
+static double eliminate(md_tree_elimination *e)
 {
     double log_product = 0;
     for (size_t k = e->words; k > e->last; k--) {
@@ -174,7 +141,7 @@ static double eliminate(struct elimination *e)
 /* ---- one root: trees below each word ---- */
 
 /* Fills x and the slopes in it; returns the weight of all trees, those below word 1 being 1. */
-static double tie_roots(struct elimination *e)
+static double tie_roots(md_tree_elimination *e)
 {
     double total = 0;
     for (size_t k = 1; k <= e->words; k++)
@@ -204,7 +171,7 @@ static double tie_roots(struct elimination *e)
 
 /* Slopes in A[i][k], and those in A[k][j] by way of arcs that went through k. */
 MD_VECTOR
-static void tree_trace_back(const struct elimination *e, size_t k, size_t width)
+static void tree_trace_back(const md_tree_elimination *e, size_t k, size_t width)
 {
     const double *restrict onward = e->onward;
     double *restrict through = e->through;
@@ -223,7 +190,7 @@ static void tree_trace_back(const struct elimination *e, size_t k, size_t width)
     }
 }
 
-static void go_back(struct elimination *e)
+static void go_back(md_tree_elimination *e)
 {
     for (size_t i = 0; i < (e->words + 1) * e->stride; i++)
         e->slope[i] = 0;
@@ -261,7 +228,7 @@ static void tree_write_marginals(const float *restrict score, double top, size_t
 
 bool md_tree_scaled_sum(const md_tree *tree, float *marginal, float *scratch, double *log_sum)
 {
-    struct elimination e = make_elimination(tree, scratch);
+    md_tree_elimination e = md_tree_elimination_of(tree, scratch);
     const size_t width = tree->words + 1;
     double total = 1;
     double sum = 0;

@@ -216,13 +216,18 @@ static void lines_stop_where_there_is_no_number(void **state)
     md_html_clear(&html);
 }
 
+static double value_at(const void *values, size_t i)
+{
+    return ((const double *)values)[i];
+}
+
 static void ranks_fall_and_what_is_nan_comes_last(void **state)
 {
     (void)state;
     const double values[] = {1, (double)NAN, 3, 1, -2};
     size_t *order;
     medley_error error = {0};
-    assert_int_equal(md_rank(&order, values, 5, &error), MEDLEY_OK);
+    assert_int_equal(md_rank(&order, 5, value_at, values, &error), MEDLEY_OK);
     const size_t expected[] = {2, 0, 3, 4, 1};
     assert_memory_equal(order, expected, sizeof expected);
     free(order);
