@@ -97,6 +97,10 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
                                medley_error *error);
 void md_labels_clear(md_label_builder *builder);
 
+/* Everything is taken over. */
+void md_dataset_replace_labels(medley_dataset *dataset, md_strings names, int32_t *label,
+                               double *target);
+
 /* The text of a row's label or number to be predicted, maybe in buffer; NULL: it has none. */
 const char *md_dataset_label_text(const medley_dataset *dataset, size_t row, char buffer[32]);
 
@@ -105,6 +109,10 @@ typedef struct md_columns {
     const size_t *rows;
     size_t count;
 } md_columns;
+
+/* Appends a line to verbatim that stands before row. */
+medley_status md_dataset_add_verbatim(medley_dataset *dataset, size_t row, const char *text,
+                                      size_t length, medley_error *error);
 
 /* A new dataset with the named rows (whole sequences if there are sequences: then the rows must
  * be complete sequences in order). columns: those that square precomputed kernels keep, NULL for

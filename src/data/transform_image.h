@@ -15,8 +15,8 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
                                    const md_param *options, medley_error *error);
 
 /* 2 * *reach + 1 weights, normalised over all within three deviations; those that would reach past
- * an image of `side` pixels from any pixel are left out. sigma 0: a single 1. NULL for lack of
- * memory. */
-float *md_gaussian_weights(double sigma, size_t side, size_t *reach);
+ * an image of `side` pixels from any pixel are left out. sigma 0: a single 1. */
+medley_status md_gaussian_weights(float **weights, size_t *reach, double sigma, size_t side,
+                                  medley_error *error);
 
 #endif

@@ -139,9 +139,8 @@ medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_ro
         const size_t length = sentence_at(dataset, i).length;
         longest = length > longest ? length : longest;
     }
-    size_t *met = md_calloc(longest, sizeof *met);
-    if (met == NULL)
-        return md_fail_memory(error, longest * sizeof *met);
+    size_t *met;
+    MEDLEY_TRY(md_new(&met, longest, sizeof *met, error));
     for (size_t i = 0; i < count; i++) {
         const sentence s = sentence_at(dataset, i);
         MEDLEY_TRY(check_given(&s, error));
