@@ -71,6 +71,21 @@ struct medley_dataset {
     int32_t *label_text;    /* [rows] ids into label_texts, NULL where there is no such field */
 };
 
+/* Units: sequences or, where there are none, rows. */
+static inline size_t md_dataset_units(const medley_dataset *dataset)
+{
+    return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
+}
+
+/* The first row of a unit; of one behind the last: the number of rows. */
+static inline size_t md_dataset_unit_start(const medley_dataset *dataset, size_t unit)
+{
+    return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
+}
+
+/* The unit that row lies in. */
+size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row);
+
 /* Appends an empty table and returns it, or NULL for lack of memory. */
 md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source);
 md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);

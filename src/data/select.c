@@ -137,15 +137,15 @@ done:
 
 /* ---- sequences and the lines that go with them ---- */
 
-/* The place of value in increasing starts[count + 1]: starts[place] <= value < starts[place + 1].
- */
-static size_t find_sequence(const size_t *starts, size_t count, size_t value)
+size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row)
 {
+    if (dataset->sequence_count == 0)
+        return row;
     size_t low = 0;
-    size_t high = count;
+    size_t high = dataset->sequence_count; /* start[low] <= row < start[high] */
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
-        if (starts[middle] <= value)
+        if (dataset->sequence_start[middle] <= row)
             low = middle;
         else
             high = middle;
@@ -242,8 +242,7 @@ static medley_status select_sequences(const selection *chosen, medley_error *err
         size_t start = chosen->rows[i];
         size_t end = start + 1;
         if (from->sequence_count > 0) {
-            const size_t sequence =
-                find_sequence(from->sequence_start, from->sequence_count, start);
+            const size_t sequence = md_dataset_unit_of(from, start);
             assert(start == from->sequence_start[sequence]);
             end = from->sequence_start[sequence + 1];
             assert(chosen->rows[i + (end - start) - 1] == end - 1);

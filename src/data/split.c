@@ -14,23 +14,13 @@
  * others never overlap. */
 static const uint64_t FOLDS_SEED = 20120;
 
-static size_t count_units(const medley_dataset *dataset)
-{
-    return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
-}
-
-static size_t first_row(const medley_dataset *dataset, size_t unit)
-{
-    return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
-}
-
 /* The rows of the units with taken[unit] == wanted, in their order; returns how many there are. */
 static size_t rows_of(size_t *rows, const medley_dataset *dataset, const bool *taken, bool wanted)
 {
     size_t count = 0;
-    for (size_t unit = 0; unit < count_units(dataset); unit++)
-        for (size_t row = first_row(dataset, unit);
-             taken[unit] == wanted && row < first_row(dataset, unit + 1); row++)
+    for (size_t unit = 0; unit < md_dataset_units(dataset); unit++)
+        for (size_t row = md_dataset_unit_start(dataset, unit);
+             taken[unit] == wanted && row < md_dataset_unit_start(dataset, unit + 1); row++)
             rows[count++] = row;
     return count;
 }
@@ -107,7 +97,7 @@ static size_t count_used(size_t *place, const int32_t *label, size_t rows, size_
 static medley_status stratified_order(size_t **order, const medley_dataset *dataset, uint64_t seed,
                                       medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
     medley_status status = MEDLEY_OK;
     const int32_t *label;
     int32_t *made;
@@ -211,7 +201,7 @@ static bool is_listed(const fold_list *list, long long fold)
 medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, size_t parts,
                                 uint64_t variant, medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
     if (parts > units)
         return md_fail(error, MEDLEY_USAGE,
                        "cannot divide %zu %s into %zu parts; ask for at most as many parts", units,
@@ -254,7 +244,7 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
 {
     medley_status status = MEDLEY_OK;
     fold_list list = {0};
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
     int32_t *part = NULL;
     bool *taken = NULL;
     MEDLEY_TRY(md_new(&part, units, sizeof *part, error));
@@ -264,7 +254,7 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
         MEDLEY_TRY(md_dataset_divide(part, dataset, (size_t)list.parts, 0, error));
     } else if (dataset->fold != NULL) {
         for (size_t unit = 0; unit < units; unit++)
-            part[unit] = dataset->fold[first_row(dataset, unit)];
+            part[unit] = dataset->fold[md_dataset_unit_start(dataset, unit)];
     } else {
         status = md_fail(error, MEDLEY_USAGE,
                          "these data have no fold column; use LIST/K for parts of a random "
@@ -286,7 +276,7 @@ done:
 medley_status medley_dataset_sample(medley_dataset **selected, const medley_dataset *dataset,
                                     size_t count, uint64_t seed, medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
     medley_status status = MEDLEY_OK;
     size_t *order = NULL;
     bool *taken = NULL;
@@ -318,7 +308,7 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
                                    const medley_dataset *dataset, double fraction, uint64_t seed,
                                    medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
     medley_status status = MEDLEY_OK;
     medley_dataset *first = NULL;
     size_t *order = NULL;

@@ -36,24 +36,23 @@ bool md_chunk_labels(const md_strings *names)
 medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *names,
                                    medley_error *error)
 {
-    *scheme = (md_chunk_scheme){.labels = md_calloc(names->count, sizeof *scheme->labels)};
-    if (scheme->labels == NULL)
-        return md_fail_memory(error, names->count * sizeof *scheme->labels);
-    scheme->label_count = names->count;
+    medley_status status = MEDLEY_OK;
+    *scheme = (md_chunk_scheme){.label_count = names->count};
+    MEDLEY_TRY(md_new(&scheme->labels, names->count, sizeof *scheme->labels, error));
     for (size_t i = 0; i < names->count; i++) {
         const char prefix = prefix_of(names->items[i]);
         scheme->labels[i] = OUTSIDE;
         if (prefix == '\0')
             continue;
         const char *type = names->items[i] + 2;
-        scheme->labels[i] =
-            (md_chunk_label){prefix, md_strings_add(&scheme->types, type, strlen(type))};
-        if (scheme->labels[i].type < 0) {
-            md_chunk_scheme_clear(scheme);
-            return md_fail_memory(error, strlen(type));
-        }
+        scheme->labels[i].prefix = prefix;
+        MEDLEY_TRY(
+            md_strings_put(&scheme->types, type, strlen(type), &scheme->labels[i].type, error));
     }
-    return MEDLEY_OK;
+done:
+    if (status < 0)
+        md_chunk_scheme_clear(scheme);
+    return status;
 }
 
 void md_chunk_scheme_clear(md_chunk_scheme *scheme)
