@@ -49,8 +49,9 @@ static medley_status guess_size(md_step *step, const md_row_shape *shape, const 
                    text->whole, shape->columns, step->transform->usage);
 }
 
-medley_status md_step_find_image(md_step *step, md_row_shape *shape, const md_step_text *text,
-                                 size_t others, medley_error *error)
+/* The image from the first argument, or guessed if there are only `others` arguments. */
+static medley_status find_image(md_step *step, md_row_shape *shape, const md_step_text *text,
+                                size_t others, medley_error *error)
 {
     if (text->count == others) {
         const medley_status status = guess_size(step, shape, text, error);
@@ -108,8 +109,7 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
                                name);
         status = md_params_set(options, step, title, name, value, error);
     }
-    return status < 0 ? status
-                      : md_step_find_image(step, shape, text, text->count - has_size, error);
+    return status < 0 ? status : find_image(step, shape, text, text->count - has_size, error);
 }
 
 /* ---- blur ---- */
@@ -117,7 +117,7 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
 static medley_status parse_blur(md_step *step, md_row_shape *shape, const md_step_text *text,
                                 medley_error *error)
 {
-    const medley_status status = md_step_find_image(step, shape, text, 1, error);
+    const medley_status status = find_image(step, shape, text, 1, error);
     if (status < 0)
         return status;
     const size_t side = step->height > step->width ? step->height : step->width;
@@ -232,8 +232,7 @@ static medley_status parse_shift(md_step *step, md_row_shape *shape, const md_st
                                  medley_error *error)
 {
     step->fixed = text->count >= 2;
-    const size_t others = step->fixed ? 2 : 0;
-    const medley_status status = md_step_find_image(step, shape, text, others, error);
+    const medley_status status = find_image(step, shape, text, step->fixed ? 2 : 0, error);
     if (status < 0 || !step->fixed)
         return status;
     if (!parse_move(text->arguments[text->count - 2], step->height, &step->down) ||

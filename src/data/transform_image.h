@@ -6,11 +6,8 @@
 #include "data/transform.h"
 #include "param/param.h"
 
-/* The image from the first argument, or guessed if there are only `others` arguments. */
-medley_status md_step_find_image(md_step *step, md_row_shape *shape, const md_step_text *text,
-                                 size_t others, medley_error *error);
-
-/* The image in the same way, and key=value for the rest; options is a table over md_step. */
+/* The image from the first argument, or guessed if there is none, and key=value for the rest;
+ * options is a table over md_step. */
 medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_step_text *text,
                                    const md_param *options, medley_error *error);
 
