@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -118,6 +117,18 @@ medley_status md_output_write(md_output *output, const void *bytes, size_t count
     if (count > 0 && fwrite(bytes, 1, count, output->file) != count)
         return fail_writing(output, error);
     return MEDLEY_OK;
+}
+
+medley_status md_output_text(md_output *output, md_text *text, bool is_last, medley_error *error)
+{
+    enum { PIECE = 1 << 16 };
+    if (text->failed)
+        return md_fail_memory(error, text->capacity);
+    if (text->length < PIECE && !is_last)
+        return MEDLEY_OK;
+    const size_t length = text->length;
+    text->length = 0;
+    return md_output_write(output, text->data, length, error);
 }
 
 medley_status md_output_commit(md_output *output, medley_error *error)

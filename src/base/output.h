@@ -4,7 +4,7 @@
 #ifndef MD_OUTPUT_H
 #define MD_OUTPUT_H
 
-#include "base/status.h"
+#include "base/text.h"
 #include <stdio.h>
 
 typedef struct md_output {
@@ -16,6 +16,9 @@ typedef struct md_output {
 medley_status md_output_open(md_output *output, const char *path, medley_error *error);
 medley_status md_output_write(md_output *output, const void *bytes, size_t count,
                               medley_error *error);
+
+/* Writes what text has gathered and empties it; waits for a large piece unless it is the last. */
+medley_status md_output_text(md_output *output, md_text *text, bool is_last, medley_error *error);
 
 /* Flushes, checks that everything reached the disk, and gives the file its name. */
 medley_status md_output_commit(md_output *output, medley_error *error);

@@ -155,6 +155,26 @@ int32_t md_strings_add(md_strings *strings, const char *text, size_t length)
     return (int32_t)strings->count - 1;
 }
 
+medley_status md_strings_put(md_strings *strings, const char *text, size_t length, int32_t *id,
+                             medley_error *error)
+{
+    const int32_t number = md_strings_add(strings, text, length);
+    if (number < 0)
+        return md_fail_memory(error, length);
+    if (id != NULL)
+        *id = number;
+    return MEDLEY_OK;
+}
+
+medley_status md_strings_copy(md_strings *target, const md_strings *source, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < source->count; i++)
+        MEDLEY_TRY(md_strings_put(target, source->items[i], strlen(source->items[i]), NULL, error));
+done:
+    return status;
+}
+
 int md_text_index(const char *text, const char *const *list)
 {
     for (int i = 0; list[i] != NULL; i++)

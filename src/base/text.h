@@ -4,6 +4,7 @@
 #ifndef MD_TEXT_H
 #define MD_TEXT_H
 
+#include "base/status.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +47,11 @@ typedef struct md_strings {
 void md_strings_clear(md_strings *strings);
 int32_t md_strings_find(const md_strings *strings, const char *text, size_t length); /* -1: none */
 int32_t md_strings_add(md_strings *strings, const char *text, size_t length); /* -1: memory */
+
+/* The same with a status, for MEDLEY_TRY; id may be NULL. And all strings of another table. */
+medley_status md_strings_put(md_strings *strings, const char *text, size_t length, int32_t *id,
+                             medley_error *error);
+medley_status md_strings_copy(md_strings *target, const md_strings *source, medley_error *error);
 
 /* Index of text in a NULL-terminated list, or -1. */
 int md_text_index(const char *text, const char *const *list);

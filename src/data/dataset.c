@@ -219,17 +219,13 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     if (index >= dataset->table_count)
         return md_fail(error, MEDLEY_USAGE, "there is no table %zu; the data have %zu", index,
                        dataset->table_count);
-    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
-    if (rows == NULL)
-        return md_fail_memory(error, dataset->rows * sizeof *rows);
+    medley_status status = MEDLEY_OK;
+    medley_dataset *copy = NULL;
+    size_t *rows;
+    MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
     for (size_t r = 0; r < dataset->rows; r++)
         rows[r] = r;
-    medley_dataset *copy = NULL;
-    const medley_status status =
-        md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error);
-    free(rows);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error));
     for (size_t t = 0; t < copy->table_count; t++)
         if (t != index)
             clear_table(&copy->tables[t]);
@@ -237,5 +233,7 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     copy->tables[0].name[0] = '\0';
     copy->table_count = 1;
     *selected = copy;
-    return MEDLEY_OK;
+done:
+    free(rows);
+    return status;
 }

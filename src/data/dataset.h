@@ -71,6 +71,21 @@ struct medley_dataset {
     int32_t *label_text;    /* [rows] ids into label_texts, NULL where there is no such field */
 };
 
+/* Units: sequences or, where there are none, rows. */
+static inline size_t md_dataset_units(const medley_dataset *dataset)
+{
+    return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
+}
+
+/* The first row of a unit; of one behind the last: the number of rows. */
+static inline size_t md_dataset_unit_start(const medley_dataset *dataset, size_t unit)
+{
+    return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
+}
+
+/* The unit that row lies in. */
+size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row);
+
 /* Appends an empty table and returns it, or NULL for lack of memory. */
 md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source);
 md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);
@@ -97,6 +112,10 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
                                medley_error *error);
 void md_labels_clear(md_label_builder *builder);
 
+/* Everything is taken over. */
+void md_dataset_replace_labels(medley_dataset *dataset, md_strings names, int32_t *label,
+                               double *target);
+
 /* The text of a row's label or number to be predicted, maybe in buffer; NULL: it has none. */
 const char *md_dataset_label_text(const medley_dataset *dataset, size_t row, char buffer[32]);
 
@@ -105,6 +124,10 @@ typedef struct md_columns {
     const size_t *rows;
     size_t count;
 } md_columns;
+
+/* Appends a line to verbatim that stands before row. */
+medley_status md_dataset_add_verbatim(medley_dataset *dataset, size_t row, const char *text,
+                                      size_t length, medley_error *error);
 
 /* A new dataset with the named rows (whole sequences if there are sequences: then the rows must
  * be complete sequences in order). columns: those that square precomputed kernels keep, NULL for

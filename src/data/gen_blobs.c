@@ -80,14 +80,8 @@ static medley_status generate_view(medley_dataset *dataset, const medley_generat
     const size_t dimension = options->dimension;
     const size_t base = digit_base(options->classes, options->views - 1);
     const bool is_noise = view + 1 == options->views;
-    double *centres = NULL;
-    size_t cells;
-
-    if (__builtin_mul_overflow(base, dimension, &cells) ||
-        (centres = md_calloc(cells, sizeof *centres)) == NULL) {
-        status = md_fail_memory(error, base * dimension * sizeof *centres);
-        goto done;
-    }
+    double *centres;
+    MEDLEY_TRY(md_new(&centres, dimension, base * sizeof *centres, error));
     snprintf(name, sizeof name, "view%zu", view + 1);
     MEDLEY_TRY(md_generate_table(&table, dataset, name, dimension, error));
     draw_centres(centres, base, dimension, is_noise, random);
@@ -114,11 +108,7 @@ static medley_status generate(medley_dataset *dataset, const medley_generate_opt
 
     MEDLEY_TRY(fill_options(&filled, options, error));
     dataset->rows = filled.rows;
-    class_of_row = md_calloc(filled.rows, sizeof *class_of_row);
-    if (class_of_row == NULL) {
-        status = md_fail_memory(error, filled.rows * sizeof *class_of_row);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&class_of_row, filled.rows, sizeof *class_of_row, error));
     for (size_t row = 0; row < filled.rows; row++)
         class_of_row[row] = row % filled.classes;
     md_random_shuffle(random, class_of_row, filled.rows);

@@ -158,22 +158,20 @@ static void draw_letter(float *image, char letter, hand_style hand, double noise
 static medley_status choose_words(medley_dataset *dataset, const char **words, size_t count,
                                   md_random *random, medley_error *error)
 {
-    dataset->sequence_start = md_calloc(count + 1, sizeof *dataset->sequence_start);
-    if (dataset->sequence_start == NULL)
-        return md_fail_memory(error, count * sizeof *dataset->sequence_start);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&dataset->sequence_start, count + 1, sizeof(size_t), error));
     dataset->sequence_count = count;
     for (size_t w = 0; w < count; w++) {
         words[w] = WORDS[md_random_below(random, WORD_COUNT)];
         dataset->rows += strlen(words[w]);
         dataset->sequence_start[w + 1] = dataset->rows;
     }
-    dataset->fold = md_calloc(dataset->rows, sizeof *dataset->fold);
-    if (dataset->fold == NULL)
-        return md_fail_memory(error, dataset->rows * sizeof *dataset->fold);
+    MEDLEY_TRY(md_new(&dataset->fold, dataset->rows, sizeof *dataset->fold, error));
     for (size_t w = 0; w < count; w++)
         for (size_t r = dataset->sequence_start[w]; r < dataset->sequence_start[w + 1]; r++)
             dataset->fold[r] = (int32_t)(w % FOLDS);
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status generate(medley_dataset *dataset, const medley_generate_options *options,
@@ -187,11 +185,7 @@ static medley_status generate(medley_dataset *dataset, const medley_generate_opt
 
     MEDLEY_TRY(md_generate_refuse_views(options, error));
     MEDLEY_TRY(md_generate_refuse_dimension(options, PIXELS, error));
-    words = md_calloc(options->rows, sizeof *words);
-    if (words == NULL) {
-        status = md_fail_memory(error, options->rows * sizeof *words);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&words, options->rows, sizeof *words, error));
     MEDLEY_TRY(choose_words(dataset, words, options->rows, random, error));
     MEDLEY_TRY(md_generate_table(&table, dataset, "", PIXELS, error));
     table->height = HEIGHT;

@@ -16,13 +16,7 @@ static void draw(float *values, size_t dimension, size_t class_index, double noi
         values[d] = (float)(mean + deviation * md_random_normal(random));
 }
 
-static medley_status generate(medley_dataset *dataset, const medley_generate_options *options,
-                              md_random *random, medley_error *error)
-{
-    static const char *const names[] = {"-1", "1"};
-    const md_row_source source = {20, true, 2, names, draw};
-    return md_generate_rows(dataset, options, random, &source, error);
-}
+static const md_row_source source = {20, true, 2, {"-1", "1"}, draw};
 
 extern const md_generator md_generator_ringnorm;
 const md_generator md_generator_ringnorm = {
@@ -30,5 +24,5 @@ const md_generator md_generator_ringnorm = {
     .summary = "a narrow Gaussian inside a wide one, 2 classes",
     .format = "csv",
     .default_rows = 7400,
-    .generate = generate,
+    .rows = &source,
 };

@@ -21,9 +21,8 @@ static const double TURNED = 0.06;    /* sentences, at noise 1 */
 typedef struct writer {
     md_sentence *sentence;
     md_random *random;
-    int chunks; /* so far */
-    const char
-        *unknown; /* a name in a rule that is neither symbol nor class: the grammar's fault */
+    int chunks;          /* so far */
+    const char *unknown; /* a name that is neither symbol nor class: the grammar's fault */
 } writer;
 
 /* What a part of a rule asks for. */
@@ -401,24 +400,4 @@ void md_sentence_chunk(char label[16], const md_sentence *sentence, size_t word)
         snprintf(label, 16, "O");
     else
         snprintf(label, 16, "%s-%s", continues ? "I" : "B", this->chunk);
-}
-
-medley_status md_sentences_draw(const medley_generate_options *options, md_random *random,
-                                md_sentence_taker *take, void *context, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    md_sentence sentence;
-    MEDLEY_TRY(md_generate_refuse_views(options, error));
-    if (options->dimension != 0) {
-        status = md_fail(error, MEDLEY_USAGE,
-                         "dimension is %zu but sentences have words and no features; leave it out",
-                         options->dimension);
-        goto done;
-    }
-    for (size_t s = 0; s < options->rows; s++) {
-        MEDLEY_TRY(md_sentence_draw(&sentence, options->noise, random, error));
-        MEDLEY_TRY(take(context, &sentence, error));
-    }
-done:
-    return status;
 }

@@ -30,13 +30,6 @@ medley_status md_sentence_draw(md_sentence *sentence, double noise, md_random *r
 /* The label of a word for chunking: "B-NP", "I-NP" or "O". */
 void md_sentence_chunk(char label[16], const md_sentence *sentence, size_t word);
 
-/* Draws options->rows sentences and gives each to take(context, ...). Options that sentences do not
- * have are refused. */
-typedef medley_status md_sentence_taker(void *context, const md_sentence *sentence,
-                                        medley_error *error);
-medley_status md_sentences_draw(const medley_generate_options *options, md_random *random,
-                                md_sentence_taker *take, void *context, medley_error *error);
-
 /* ---- words of a dataset ---- */
 
 /* Collects words as the readers of tagged text leave them. */
@@ -46,14 +39,16 @@ typedef struct md_word_rows {
     md_label_builder labels;
 } md_word_rows;
 
-/* Room for so many sentences. */
-medley_status md_word_rows_begin(md_word_rows *rows, medley_dataset *dataset, size_t columns,
-                                 size_t sentences, medley_error *error);
 /* fields[columns]; head: within the sentence, from 1, -1: the data have no trees. */
 medley_status md_word_rows_add(md_word_rows *rows, const char *const *fields, const char *label,
                                int32_t head, medley_error *error);
-void md_word_rows_end_sentence(md_word_rows *rows);
-medley_status md_word_rows_finish(md_word_rows *rows, medley_error *error);
-void md_word_rows_clear(md_word_rows *rows);
+
+/* Fills dataset with options->rows sentences, whose words `add` gives to md_word_rows_add one by
+ * one. Options that sentences do not have are refused. */
+typedef medley_status md_word_adder(md_word_rows *rows, const md_sentence *sentence, size_t word,
+                                    medley_error *error);
+medley_status md_sentences_generate(medley_dataset *dataset, const medley_generate_options *options,
+                                    md_random *random, size_t columns, md_word_adder *add,
+                                    medley_error *error);
 
 #endif

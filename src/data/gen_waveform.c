@@ -25,13 +25,7 @@ static void draw(float *values, size_t dimension, size_t class_index, double noi
     }
 }
 
-static medley_status generate(medley_dataset *dataset, const medley_generate_options *options,
-                              md_random *random, medley_error *error)
-{
-    static const char *const names[] = {"0", "1", "2"};
-    const md_row_source source = {FEATURES, false, 3, names, draw};
-    return md_generate_rows(dataset, options, random, &source, error);
-}
+static const md_row_source source = {FEATURES, false, 3, {"0", "1", "2"}, draw};
 
 extern const md_generator md_generator_waveform;
 const md_generator md_generator_waveform = {
@@ -39,5 +33,5 @@ const md_generator md_generator_waveform = {
     .summary = "random mixtures of triangular waves with noise, 3 classes",
     .format = "csv",
     .default_rows = 5000,
-    .generate = generate,
+    .rows = &source,
 };

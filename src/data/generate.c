@@ -54,6 +54,33 @@ static medley_status check(const medley_generate_options *options, medley_error 
     return MEDLEY_OK;
 }
 
+static medley_status generate_rows(medley_dataset *dataset, const medley_generate_options *options,
+                                   md_random *random, const md_row_source *source,
+                                   medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_label_builder labels = {0};
+    md_table *table;
+    const size_t dimension = options->dimension ? options->dimension : source->dimension;
+
+    MEDLEY_TRY(md_generate_refuse_views(options, error));
+    if (!source->has_free_dimension)
+        MEDLEY_TRY(md_generate_refuse_dimension(options, source->dimension, error));
+    dataset->rows = options->rows;
+    MEDLEY_TRY(md_generate_table(&table, dataset, "", dimension, error));
+    for (size_t row = 0; row < options->rows; row++) {
+        const size_t class_index = md_random_below(random, source->class_count);
+        const char *label = source->class_names[class_index];
+        source->draw(table->features.dense + row * dimension, dimension, class_index,
+                     options->noise, random);
+        MEDLEY_TRY(md_labels_add(&labels, label, strlen(label), error));
+    }
+    MEDLEY_TRY(md_labels_finish(&labels, dataset, error));
+done:
+    md_labels_clear(&labels);
+    return status;
+}
+
 medley_status medley_generate(medley_dataset **dataset, const char *name,
                               const medley_generate_options *options, medley_error *error)
 {
@@ -71,13 +98,12 @@ medley_status medley_generate(medley_dataset **dataset, const char *name,
     if (chosen.rows == 0)
         chosen.rows = generator->default_rows;
     MEDLEY_TRY(medley_dataset_create(&made, error));
-    made->source = md_copy_text(generator->name, strlen(generator->name));
-    if (made->source == NULL) {
-        status = md_fail_memory(error, strlen(generator->name));
-        goto done;
-    }
+    MEDLEY_TRY(md_new_text(&made->source, generator->name, strlen(generator->name), error));
     md_random_seed(&random, chosen.seed);
-    MEDLEY_TRY(generator->generate(made, &chosen, &random, error));
+    if (generator->rows != NULL)
+        MEDLEY_TRY(generate_rows(made, &chosen, &random, generator->rows, error));
+    else
+        MEDLEY_TRY(generator->generate(made, &chosen, &random, error));
     *dataset = made;
     made = NULL;
 done:
@@ -110,30 +136,4 @@ medley_status md_generate_refuse_views(const medley_generate_options *options, m
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_USAGE,
                    "the numbers of views and classes can be chosen for blobs only; leave them out");
-}
-
-medley_status md_generate_rows(medley_dataset *dataset, const medley_generate_options *options,
-                               md_random *random, const md_row_source *source, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    md_label_builder labels = {0};
-    md_table *table;
-    const size_t dimension = options->dimension ? options->dimension : source->dimension;
-
-    MEDLEY_TRY(md_generate_refuse_views(options, error));
-    if (!source->has_free_dimension)
-        MEDLEY_TRY(md_generate_refuse_dimension(options, source->dimension, error));
-    dataset->rows = options->rows;
-    MEDLEY_TRY(md_generate_table(&table, dataset, "", dimension, error));
-    for (size_t row = 0; row < options->rows; row++) {
-        const size_t class_index = md_random_below(random, source->class_count);
-        const char *label = source->class_names[class_index];
-        source->draw(table->features.dense + row * dimension, dimension, class_index,
-                     options->noise, random);
-        MEDLEY_TRY(md_labels_add(&labels, label, strlen(label), error));
-    }
-    MEDLEY_TRY(md_labels_finish(&labels, dataset, error));
-done:
-    md_labels_clear(&labels);
-    return status;
 }

@@ -7,11 +7,23 @@
 #include "data/dataset.h"
 #include "medley/generate.h"
 
+/* One table whose rows are drawn one by one, each from a class chosen with equal probability. */
+typedef struct md_row_source {
+    size_t dimension; /* features, unless the user chose */
+    bool has_free_dimension;
+    size_t class_count;
+    const char *class_names[3]; /* [class_count] */
+    /* noise: factor on the standard deviations. */
+    void (*draw)(float *values, size_t dimension, size_t class_index, double noise,
+                 md_random *random);
+} md_row_source;
+
 typedef struct md_generator {
     const char *name, *summary;
     const char *format; /* where neither the user nor a file's name says one */
     size_t default_rows;
-    /* Fills an empty dataset; options->rows is never 0 here. */
+    const md_row_source *rows; /* all there is to it, or NULL */
+    /* Without rows: fills an empty dataset; options->rows is never 0 here. */
     medley_status (*generate)(medley_dataset *dataset, const medley_generate_options *options,
                               md_random *random, medley_error *error);
 } md_generator;
@@ -20,20 +32,6 @@ typedef struct md_generator {
 extern const md_generator *const md_generators[];
 
 /* ---- shared by the generators ---- */
-
-/* One table whose rows are drawn one by one, each from a class chosen with equal probability. */
-typedef struct md_row_source {
-    size_t dimension; /* features, unless the user chose */
-    bool has_free_dimension;
-    size_t class_count;
-    const char *const *class_names; /* [class_count] */
-    /* noise: factor on the standard deviations. */
-    void (*draw)(float *values, size_t dimension, size_t class_index, double noise,
-                 md_random *random);
-} md_row_source;
-
-medley_status md_generate_rows(medley_dataset *dataset, const medley_generate_options *options,
-                               md_random *random, const md_row_source *source, medley_error *error);
 
 /* Appends a zeroed dense table of dataset->rows rows. */
 medley_status md_generate_table(md_table **table, medley_dataset *dataset, const char *name,

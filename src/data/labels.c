@@ -34,41 +34,40 @@ const char *md_label_canonical(const char *text, size_t *length, double *number,
     return text;
 }
 
-/* The number of a label's name, new or known; -1 for lack of memory. */
-static int32_t find_or_add(md_label_builder *builder, const char *text, size_t length)
+/* The number of a label's name, new or known. */
+static medley_status find_or_add(int32_t *id, md_label_builder *builder, const char *text,
+                                 size_t length, medley_error *error)
 {
-    const int32_t known = md_strings_find(&builder->names, text, length);
-    if (known >= 0)
-        return known;
+    medley_status status = MEDLEY_OK;
+    *id = md_strings_find(&builder->names, text, length);
+    if (*id >= 0)
+        return MEDLEY_OK;
     char buffer[32];
     double number;
     text = md_label_canonical(text, &length, &number, buffer);
-    if (md_reserve((void **)&builder->number, &builder->number_capacity, builder->names.count + 1,
-                   sizeof *builder->number) != 0)
-        return -1;
-    const int32_t id = md_strings_add(&builder->names, text, length);
-    if (id >= 0)
-        builder->number[id] = number;
-    return id;
+    MEDLEY_TRY(md_grow(&builder->number, &builder->number_capacity, builder->names.count + 1,
+                       sizeof *builder->number, error));
+    MEDLEY_TRY(md_strings_put(&builder->names, text, length, id, error));
+    builder->number[*id] = number;
+done:
+    return status;
 }
 
 medley_status md_labels_add(md_label_builder *builder, const char *text, size_t length,
                             medley_error *error)
 {
-    if (md_reserve((void **)&builder->label, &builder->capacity, builder->count + 1,
-                   sizeof *builder->label) != 0)
-        return md_fail_memory(error, builder->count * sizeof *builder->label);
+    medley_status status = MEDLEY_OK;
     int32_t id = -1;
-    if (text != NULL) {
-        if (memchr(text, '\0', length) != NULL)
-            return md_fail(error, MEDLEY_BAD_INPUT, "the label of row %zu holds a NUL byte",
-                           builder->count + 1);
-        id = find_or_add(builder, text, length);
-        if (id < 0)
-            return md_fail_memory(error, length);
-    }
+    MEDLEY_TRY(md_grow(&builder->label, &builder->capacity, builder->count + 1,
+                       sizeof *builder->label, error));
+    if (text != NULL && memchr(text, '\0', length) != NULL)
+        return md_fail(error, MEDLEY_BAD_INPUT, "the label of row %zu holds a NUL byte",
+                       builder->count + 1);
+    if (text != NULL)
+        MEDLEY_TRY(find_or_add(&id, builder, text, length, error));
     builder->label[builder->count++] = id;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 typedef struct named_label {
@@ -97,17 +96,16 @@ static medley_status sort_names(md_strings *sorted, int32_t *place, const md_lab
 {
     const size_t count = builder->names.count;
     medley_status status = MEDLEY_OK;
-    named_label *labels = md_calloc(count, sizeof *labels);
-    if (labels == NULL)
-        return md_fail_memory(error, count * sizeof *labels);
+    named_label *labels;
+    MEDLEY_TRY(md_new(&labels, count, sizeof *labels, error));
     for (size_t i = 0; i < count; i++)
         labels[i] = (named_label){builder->names.items[i], builder->number[i], (int32_t)i};
     qsort(labels, count, sizeof *labels, all_numbers ? compare_numbers : compare_names);
-    for (size_t i = 0; i < count && status == MEDLEY_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         place[labels[i].arrival] = (int32_t)i;
-        if (md_strings_add(sorted, labels[i].name, strlen(labels[i].name)) < 0)
-            status = md_fail_memory(error, strlen(labels[i].name));
+        MEDLEY_TRY(md_strings_put(sorted, labels[i].name, strlen(labels[i].name), NULL, error));
     }
+done:
     free(labels);
     return status;
 }
@@ -130,25 +128,15 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
     bool all_numbers = true;
     for (size_t i = 0; i < builder->names.count; i++)
         all_numbers = all_numbers && !isnan(builder->number[i]);
-    place = md_calloc(builder->names.count, sizeof *place);
-    target = md_calloc(builder->count, sizeof *target);
-    if (place == NULL || target == NULL)
-        status = md_fail_memory(error, builder->count * sizeof *target);
-    if (status == MEDLEY_OK)
-        status = sort_names(&sorted, place, builder, all_numbers, error);
-    if (status < 0)
-        goto done;
+    MEDLEY_TRY(md_new(&place, builder->names.count, sizeof *place, error));
+    MEDLEY_TRY(md_new(&target, builder->count, sizeof *target, error));
+    MEDLEY_TRY(sort_names(&sorted, place, builder, all_numbers, error));
     for (size_t row = 0; row < builder->count; row++) {
         const int32_t arrival = builder->label[row];
         target[row] = arrival >= 0 ? builder->number[arrival] : (double)NAN;
         builder->label[row] = arrival >= 0 ? place[arrival] : -1;
     }
-    md_strings_clear(&dataset->label_names);
-    free(dataset->label);
-    free(dataset->target);
-    dataset->label_names = sorted;
-    dataset->label = builder->label;
-    dataset->target = all_numbers ? target : NULL;
+    md_dataset_replace_labels(dataset, sorted, builder->label, all_numbers ? target : NULL);
     builder->label = NULL;
     sorted = (md_strings){0};
     if (all_numbers)
@@ -159,6 +147,17 @@ done:
     free(place);
     free(target);
     return status;
+}
+
+void md_dataset_replace_labels(medley_dataset *dataset, md_strings names, int32_t *label,
+                               double *target)
+{
+    md_strings_clear(&dataset->label_names);
+    free(dataset->label);
+    free(dataset->target);
+    dataset->label_names = names;
+    dataset->label = label;
+    dataset->target = target;
 }
 
 void md_labels_clear(md_label_builder *builder)

@@ -64,18 +64,6 @@ static medley_status check_labels(const int32_t *label, size_t rows, size_t coun
     return MEDLEY_OK;
 }
 
-/* Everything is taken over. */
-static void replace_labels(medley_dataset *dataset, md_strings names, int32_t *label,
-                           double *target)
-{
-    md_strings_clear(&dataset->label_names);
-    free(dataset->label);
-    free(dataset->target);
-    dataset->label_names = names;
-    dataset->label = label;
-    dataset->target = target;
-}
-
 medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *label, size_t rows,
                                         const char *const *names, size_t name_count,
                                         medley_error *error)
@@ -91,13 +79,9 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
                        name_count, (long)INT32_MAX);
     if (label == NULL || names == NULL)
         return fail_null(label == NULL ? "labels" : "names of labels", error);
-    number = md_calloc(name_count, sizeof *number);
-    target = md_calloc(rows, sizeof *target);
-    copy = md_copy(label, rows * sizeof *copy);
-    if (number == NULL || target == NULL || copy == NULL) {
-        status = md_fail_memory(error, rows * sizeof *target);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&number, name_count, sizeof *number, error));
+    MEDLEY_TRY(md_new(&target, rows, sizeof *target, error));
+    MEDLEY_TRY(md_new_copy(&copy, label, rows * sizeof *copy, error));
     MEDLEY_TRY(copy_names(&copies, number, names, name_count, error));
     MEDLEY_TRY(check_labels(copy, rows, name_count, error));
     bool all_numbers = true;
@@ -105,7 +89,7 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
         all_numbers = all_numbers && !isnan(number[i]);
     for (size_t r = 0; r < rows; r++)
         target[r] = copy[r] >= 0 ? number[copy[r]] : (double)NAN;
-    replace_labels(dataset, copies, copy, all_numbers ? target : NULL);
+    md_dataset_replace_labels(dataset, copies, copy, all_numbers ? target : NULL);
     dataset->rows = rows;
     copies = (md_strings){0};
     copy = NULL;
@@ -121,9 +105,9 @@ done:
 medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *target, size_t rows,
                                          medley_error *error)
 {
-    const medley_status status = check_rows(dataset, rows, "numbers to be predicted", error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    double *copy = NULL;
+    MEDLEY_TRY(check_rows(dataset, rows, "numbers to be predicted", error));
     if (target == NULL)
         return fail_null("numbers to be predicted", error);
     for (size_t r = 0; r < rows; r++)
@@ -132,12 +116,11 @@ medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *
                            "the number to be predicted of row %zu is %g; finite numbers are "
                            "needed: fill in or remove such rows",
                            r + 1, target[r]);
-    double *copy = md_copy(target, rows * sizeof *copy);
-    if (copy == NULL)
-        return md_fail_memory(error, rows * sizeof *copy);
-    replace_labels(dataset, (md_strings){0}, NULL, copy);
+    MEDLEY_TRY(md_new_copy(&copy, target, rows * sizeof *copy, error));
+    md_dataset_replace_labels(dataset, (md_strings){0}, NULL, copy);
     dataset->rows = rows;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* ---- sequences ---- */
@@ -179,22 +162,14 @@ medley_status medley_dataset_put_sequences(medley_dataset *dataset, const size_t
 
 /* ---- rows by number ---- */
 
-/* sequence_end[row]: behind the last row of the sequence that begins there, 0 within one. */
-static size_t *find_ends(const medley_dataset *dataset)
-{
-    size_t *sequence_end = md_calloc(dataset->rows, sizeof *sequence_end);
-    for (size_t s = 0; sequence_end != NULL && s < dataset->sequence_count; s++)
-        sequence_end[dataset->sequence_start[s]] = dataset->sequence_start[s + 1];
-    return sequence_end;
-}
-
 static medley_status check_sequences(const medley_dataset *dataset, const size_t *rows,
                                      size_t count, medley_error *error)
 {
-    size_t *sequence_end = find_ends(dataset);
-    if (sequence_end == NULL)
-        return md_fail_memory(error, dataset->rows * sizeof *sequence_end);
     medley_status status = MEDLEY_OK;
+    size_t *sequence_end; /* behind the last row of the sequence that begins there, 0 within one */
+    MEDLEY_TRY(md_new(&sequence_end, dataset->rows, sizeof *sequence_end, error));
+    for (size_t s = 0; s < dataset->sequence_count; s++)
+        sequence_end[dataset->sequence_start[s]] = dataset->sequence_start[s + 1];
     for (size_t i = 0; i < count && status == MEDLEY_OK;) {
         const size_t end = sequence_end[rows[i]];
         size_t row = rows[i];
@@ -210,6 +185,7 @@ static medley_status check_sequences(const medley_dataset *dataset, const size_t
                                  "sequences",
                                  row);
     }
+done:
     free(sequence_end);
     return status;
 }

@@ -254,11 +254,7 @@ static medley_status take_sparse(md_matrix *matrix, const medley_table *table, m
         const size_t length = (size_t)(table->start[r + 1] - table->start[r]);
         longest = length > longest ? length : longest;
     }
-    entries = md_calloc(longest, sizeof *entries);
-    if (entries == NULL) {
-        status = md_fail_memory(error, longest * sizeof *entries);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&entries, longest, sizeof *entries, error));
     MEDLEY_TRY(md_matrix_init_sparse(matrix, table->rows, table->columns,
                                      (size_t)table->start[table->rows], error));
     for (size_t r = 0; r < table->rows; r++) {
@@ -367,8 +363,7 @@ static medley_status keep_diagonal(md_precomputed *gram, const double *diagonal,
                            "kernel '%.100s': the diagonal's value %zu is %g; a finite number is "
                            "needed",
                            gram->name, r + 1, diagonal[r]);
-    gram->diagonal = md_copy(diagonal, rows * sizeof *diagonal);
-    return gram->diagonal != NULL ? MEDLEY_OK : md_fail_memory(error, rows * sizeof *diagonal);
+    return md_new_copy(&gram->diagonal, diagonal, rows * sizeof *diagonal, error);
 }
 
 static bool has_gram(const medley_dataset *dataset, const char *name)

@@ -15,16 +15,9 @@ typedef struct selection {
     const md_columns *columns;
 } selection;
 
-static medley_status copy_strings(md_strings *target, const md_strings *source, medley_error *error)
-{
-    for (size_t i = 0; i < source->count; i++)
-        if (md_strings_add(target, source->items[i], strlen(source->items[i])) < 0)
-            return md_fail_memory(error, strlen(source->items[i]));
-    return MEDLEY_OK;
-}
-
 static medley_status select_tables(const selection *chosen, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < chosen->source->table_count; i++) {
         const md_table *from = &chosen->source->tables[i];
         md_table *to = md_dataset_new_table(chosen->target, from->name, from->source);
@@ -32,47 +25,49 @@ static medley_status select_tables(const selection *chosen, medley_error *error)
             return md_fail_memory(error, sizeof *to);
         to->height = from->height;
         to->width = from->width;
-        medley_status status = copy_strings(&to->column_names, &from->column_names, error);
-        if (status == MEDLEY_OK)
-            status = md_matrix_gather(&to->features, &from->features, chosen->rows, chosen->count,
-                                      NULL, 0, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_strings_copy(&to->column_names, &from->column_names, error));
+        MEDLEY_TRY(md_matrix_gather(&to->features, &from->features, chosen->rows, chosen->count,
+                                    NULL, 0, error));
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
-/* The items of the chosen rows, `width` of `size` bytes a row, or NULL for lack of memory. */
-static void *gather_items(const selection *chosen, const void *items, size_t width, size_t size)
+/* *(T **)gathered gets the items of the chosen rows, `bytes` a row; nothing where items is NULL. */
+static medley_status gather_items(void *gathered, const selection *chosen, const void *items,
+                                  size_t bytes, medley_error *error)
 {
-    const size_t bytes = width * size;
-    char *gathered = md_calloc(chosen->count, bytes > 0 ? bytes : 1);
-    for (size_t i = 0; gathered != NULL && i < chosen->count; i++)
-        memcpy(gathered + i * bytes, (const char *)items + chosen->rows[i] * bytes, bytes);
-    return gathered;
+    char *made = NULL;
+    if (items == NULL)
+        return MEDLEY_OK;
+    const medley_status status = md_new(&made, chosen->count, bytes > 0 ? bytes : 1, error);
+    for (size_t i = 0; made != NULL && i < chosen->count; i++)
+        memcpy(made + i * bytes, (const char *)items + chosen->rows[i] * bytes, bytes);
+    memcpy(gathered, &made, sizeof made);
+    return status;
 }
 
 /* The chosen rows of a kernel's unrounded values, and with cut only the chosen columns. */
-static double *gather_wide(const selection *chosen, const md_precomputed *gram, bool cut)
+static medley_status gather_wide(double **gathered, const selection *chosen,
+                                 const md_precomputed *gram, bool cut, medley_error *error)
 {
     const size_t columns = gram->values.columns;
-    if (!cut)
-        return gather_items(chosen, gram->wide, columns, sizeof *gram->wide);
+    if (!cut || gram->wide == NULL)
+        return gather_items(gathered, chosen, gram->wide, columns * sizeof *gram->wide, error);
     const size_t kept = chosen->columns->count;
-    size_t total;
-    double *gathered = __builtin_mul_overflow(chosen->count, kept, &total)
-                           ? NULL
-                           : md_alloc_aligned(total, sizeof *gathered);
-    for (size_t i = 0; gathered != NULL && i < chosen->count; i++) {
+    const medley_status status =
+        md_new_aligned(gathered, chosen->count, kept * sizeof **gathered, error);
+    for (size_t i = 0; status == MEDLEY_OK && i < chosen->count; i++) {
         const double *from = gram->wide + chosen->rows[i] * columns;
         for (size_t j = 0; j < kept; j++)
-            gathered[i * kept + j] = from[chosen->columns->rows[j]];
+            (*gathered)[i * kept + j] = from[chosen->columns->rows[j]];
     }
-    return gathered;
+    return status;
 }
 
 static medley_status select_grams(const selection *chosen, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < chosen->source->gram_count; i++) {
         const md_precomputed *from = &chosen->source->grams[i];
         md_precomputed *to = md_dataset_new_gram(chosen->target, from->name);
@@ -81,72 +76,48 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
         to->norm = from->norm;
         to->sound = from->sound;
         const bool cut = chosen->columns != NULL && from->values.columns == chosen->source->rows;
-        const medley_status status = md_matrix_gather(
-            &to->values, &from->values, chosen->rows, chosen->count,
-            cut ? chosen->columns->rows : NULL, cut ? chosen->columns->count : 0, error);
-        if (status < 0)
-            return status;
-        if (from->wide != NULL && (to->wide = gather_wide(chosen, from, cut)) == NULL)
-            return md_fail_memory(error, chosen->count * from->values.columns * sizeof *to->wide);
-        if (from->diagonal == NULL)
-            continue;
-        to->diagonal = gather_items(chosen, from->diagonal, 1, sizeof *from->diagonal);
-        if (to->diagonal == NULL)
-            return md_fail_memory(error, chosen->count * sizeof *to->diagonal);
+        MEDLEY_TRY(md_matrix_gather(&to->values, &from->values, chosen->rows, chosen->count,
+                                    cut ? chosen->columns->rows : NULL,
+                                    cut ? chosen->columns->count : 0, error));
+        MEDLEY_TRY(gather_wide(&to->wide, chosen, from, cut, error));
+        MEDLEY_TRY(
+            gather_items(&to->diagonal, chosen, from->diagonal, sizeof *from->diagonal, error));
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
-static medley_status select_labels(const selection *chosen, medley_error *error)
+/* What belongs to single rows. */
+static medley_status select_rows(const selection *chosen, medley_error *error)
 {
     const medley_dataset *from = chosen->source;
     medley_dataset *to = chosen->target;
-    const medley_status status = copy_strings(&to->label_names, &from->label_names, error);
-    if (status < 0)
-        return status;
-    if (from->label != NULL)
-        to->label = gather_items(chosen, from->label, 1, sizeof *from->label);
-    if (from->target != NULL)
-        to->target = gather_items(chosen, from->target, 1, sizeof *from->target);
-    if (from->fold != NULL)
-        to->fold = gather_items(chosen, from->fold, 1, sizeof *from->fold);
-    if ((from->label != NULL && to->label == NULL) ||
-        (from->target != NULL && to->target == NULL) || (from->fold != NULL && to->fold == NULL))
-        return md_fail_memory(error, chosen->count * sizeof *from->target);
-    return MEDLEY_OK;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_strings_copy(&to->label_names, &from->label_names, error));
+    MEDLEY_TRY(gather_items(&to->label, chosen, from->label, sizeof *from->label, error));
+    MEDLEY_TRY(gather_items(&to->target, chosen, from->target, sizeof *from->target, error));
+    MEDLEY_TRY(gather_items(&to->fold, chosen, from->fold, sizeof *from->fold, error));
+    MEDLEY_TRY(gather_items(&to->head, chosen, from->head, sizeof *from->head, error));
+    MEDLEY_TRY(gather_items(&to->line, chosen, from->line, sizeof *from->line, error));
+done:
+    return status;
 }
 
 static medley_status select_tokens(const selection *chosen, medley_error *error)
 {
     const medley_dataset *from = chosen->source;
     medley_dataset *to = chosen->target;
-    if (from->token_columns == 0)
+    medley_status status = MEDLEY_OK;
+    const size_t columns = from->token_columns;
+    if (columns == 0)
         return MEDLEY_OK;
-    to->token_values = md_calloc(from->token_columns, sizeof *to->token_values);
-    to->token = gather_items(chosen, from->token, from->token_columns, sizeof *from->token);
-    if (to->token_values == NULL || to->token == NULL)
-        return md_fail_memory(error, chosen->count * from->token_columns * sizeof *to->token);
-    to->token_columns = from->token_columns;
-    for (size_t i = 0; i < from->token_columns; i++) {
-        const medley_status status =
-            copy_strings(&to->token_values[i], &from->token_values[i], error);
-        if (status < 0)
-            return status;
-    }
-    return MEDLEY_OK;
-}
-
-static medley_status select_words(const selection *chosen, medley_error *error)
-{
-    const medley_dataset *from = chosen->source;
-    medley_dataset *to = chosen->target;
-    if (from->head != NULL)
-        to->head = gather_items(chosen, from->head, 1, sizeof *from->head);
-    if (from->line != NULL)
-        to->line = gather_items(chosen, from->line, 1, sizeof *from->line);
-    if ((from->head != NULL && to->head == NULL) || (from->line != NULL && to->line == NULL))
-        return md_fail_memory(error, chosen->count * sizeof *from->head);
-    return MEDLEY_OK;
+    MEDLEY_TRY(md_new(&to->token_values, columns, sizeof *to->token_values, error));
+    to->token_columns = columns;
+    MEDLEY_TRY(gather_items(&to->token, chosen, from->token, columns * sizeof *to->token, error));
+    for (size_t i = 0; i < columns; i++)
+        MEDLEY_TRY(md_strings_copy(&to->token_values[i], &from->token_values[i], error));
+done:
+    return status;
 }
 
 /* What writing predictions in the format of the input needs. */
@@ -154,28 +125,27 @@ static medley_status select_layout(const selection *chosen, medley_error *error)
 {
     const medley_dataset *from = chosen->source;
     medley_dataset *to = chosen->target;
+    medley_status status = MEDLEY_OK;
     to->format = from->format;
     to->separator = from->separator;
     to->label_column = from->label_column;
-    if (from->label_text == NULL)
-        return MEDLEY_OK;
-    to->label_text = gather_items(chosen, from->label_text, 1, sizeof *from->label_text);
-    if (to->label_text == NULL)
-        return md_fail_memory(error, chosen->count * sizeof *to->label_text);
-    return copy_strings(&to->label_texts, &from->label_texts, error);
+    MEDLEY_TRY(gather_items(&to->label_text, chosen, from->label_text, sizeof(int32_t), error));
+    MEDLEY_TRY(md_strings_copy(&to->label_texts, &from->label_texts, error));
+done:
+    return status;
 }
 
 /* ---- sequences and the lines that go with them ---- */
 
-/* The place of value in increasing starts[count + 1]: starts[place] <= value < starts[place + 1].
- */
-static size_t find_sequence(const size_t *starts, size_t count, size_t value)
+size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row)
 {
+    if (dataset->sequence_count == 0)
+        return row;
     size_t low = 0;
-    size_t high = count;
+    size_t high = dataset->sequence_count; /* start[low] <= row < start[high] */
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
-        if (starts[middle] <= value)
+        if (dataset->sequence_start[middle] <= row)
             low = middle;
         else
             high = middle;
@@ -197,11 +167,6 @@ static size_t first_verbatim_from(const medley_dataset *dataset, size_t row)
     return low;
 }
 
-static bool is_blank(const md_verbatim *line)
-{
-    return line->text[0] == '\0';
-}
-
 /* Where two sequences meet, the lines up to the first blank one end the sequence before (an empty
  * node behind its last word) and the others begin the next (comments, a multiword token). Where no
  * blank line was kept it stood in front of all of them. Returns the first line that begins, of
@@ -209,22 +174,23 @@ static bool is_blank(const md_verbatim *line)
 static size_t first_of_next(const medley_dataset *dataset, size_t first, size_t row)
 {
     for (size_t i = first; i < dataset->verbatim_count && dataset->verbatim[i].row == row; i++)
-        if (is_blank(&dataset->verbatim[i]))
+        if (dataset->verbatim[i].text[0] == '\0')
             return i + 1;
     return first;
 }
 
-static medley_status add_line(medley_dataset *target, size_t row, const char *line,
-                              medley_error *error)
+medley_status md_dataset_add_verbatim(medley_dataset *dataset, size_t row, const char *text,
+                                      size_t length, medley_error *error)
 {
-    char *text = md_copy_text(line, strlen(line));
-    if (text == NULL || md_reserve((void **)&target->verbatim, &target->verbatim_capacity,
-                                   target->verbatim_count + 1, sizeof *target->verbatim) != 0) {
-        free(text);
-        return md_fail_memory(error, strlen(line));
-    }
-    target->verbatim[target->verbatim_count++] = (md_verbatim){row, text};
-    return MEDLEY_OK;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_grow(&dataset->verbatim, &dataset->verbatim_capacity, dataset->verbatim_count + 1,
+                       sizeof *dataset->verbatim, error));
+    md_verbatim *added = &dataset->verbatim[dataset->verbatim_count];
+    added->row = row;
+    MEDLEY_TRY(md_new_text(&added->text, text, length, error));
+    dataset->verbatim_count++;
+done:
+    return status;
 }
 
 /* A blank line among those that begin a sequence would be taken for the end of the one before,
@@ -237,7 +203,7 @@ static medley_status end_previous(medley_dataset *target, const medley_dataset *
     const bool has_end = count > 0 && target->verbatim[count - 1].row == new_start;
     if (new_start == 0 || has_end || first_of_next(source, first, start) == first)
         return MEDLEY_OK;
-    return add_line(target, new_start, "", error);
+    return md_dataset_add_verbatim(target, new_start, "", 0, error);
 }
 
 /* Copies the lines of the sequence in rows start..end-1, which is at new_start in the target. What
@@ -253,9 +219,11 @@ static medley_status copy_verbatim(medley_dataset *target, const medley_dataset 
     const bool stays_last = end == source->rows && new_start + (end - start) == target->rows;
     const size_t last = stays_last ? source->verbatim_count : first_of_next(source, behind, end);
     MEDLEY_TRY(end_previous(target, source, first, start, new_start, error));
-    for (size_t i = first; i < last; i++)
-        MEDLEY_TRY(add_line(target, new_start + (source->verbatim[i].row - start),
-                            source->verbatim[i].text, error));
+    for (size_t i = first; i < last; i++) {
+        const md_verbatim *line = &source->verbatim[i];
+        MEDLEY_TRY(md_dataset_add_verbatim(target, new_start + (line->row - start), line->text,
+                                           strlen(line->text), error));
+    }
 done:
     return status;
 }
@@ -267,28 +235,24 @@ static medley_status select_sequences(const selection *chosen, medley_error *err
     medley_dataset *to = chosen->target;
     if (from->sequence_count == 0 && from->verbatim_count == 0)
         return MEDLEY_OK;
-    if (from->sequence_count > 0) {
-        to->sequence_start = md_calloc(chosen->count + 1, sizeof *to->sequence_start);
-        if (to->sequence_start == NULL)
-            return md_fail_memory(error, chosen->count * sizeof *to->sequence_start);
-    }
+    medley_status status = MEDLEY_OK;
+    if (from->sequence_count > 0)
+        MEDLEY_TRY(md_new(&to->sequence_start, chosen->count + 1, sizeof(size_t), error));
     for (size_t i = 0; i < chosen->count;) {
         size_t start = chosen->rows[i];
         size_t end = start + 1;
         if (from->sequence_count > 0) {
-            const size_t sequence =
-                find_sequence(from->sequence_start, from->sequence_count, start);
+            const size_t sequence = md_dataset_unit_of(from, start);
             assert(start == from->sequence_start[sequence]);
             end = from->sequence_start[sequence + 1];
             assert(chosen->rows[i + (end - start) - 1] == end - 1);
             to->sequence_start[++to->sequence_count] = i + (end - start);
         }
-        const medley_status status = copy_verbatim(to, from, start, end, i, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(copy_verbatim(to, from, start, end, i, error));
         i += end - start;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
@@ -301,16 +265,12 @@ medley_status md_dataset_select(medley_dataset **selected, const medley_dataset 
     const selection chosen = {dataset, target, rows, count, columns};
     target->rows = count;
     target->keeps_wide = dataset->keeps_wide;
-    if (dataset->source != NULL &&
-        (target->source = md_copy_text(dataset->source, strlen(dataset->source))) == NULL) {
-        status = md_fail_memory(error, strlen(dataset->source));
-        goto done;
-    }
+    if (dataset->source != NULL)
+        MEDLEY_TRY(md_new_text(&target->source, dataset->source, strlen(dataset->source), error));
     MEDLEY_TRY(select_tables(&chosen, error));
     MEDLEY_TRY(select_grams(&chosen, error));
-    MEDLEY_TRY(select_labels(&chosen, error));
+    MEDLEY_TRY(select_rows(&chosen, error));
     MEDLEY_TRY(select_tokens(&chosen, error));
-    MEDLEY_TRY(select_words(&chosen, error));
     MEDLEY_TRY(select_layout(&chosen, error));
     MEDLEY_TRY(select_sequences(&chosen, error));
     *selected = target;

@@ -14,23 +14,13 @@
  * others never overlap. */
 static const uint64_t FOLDS_SEED = 20120;
 
-static size_t count_units(const medley_dataset *dataset)
-{
-    return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
-}
-
-static size_t first_row(const medley_dataset *dataset, size_t unit)
-{
-    return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
-}
-
 /* The rows of the units with taken[unit] == wanted, in their order; returns how many there are. */
 static size_t rows_of(size_t *rows, const medley_dataset *dataset, const bool *taken, bool wanted)
 {
     size_t count = 0;
-    for (size_t unit = 0; unit < count_units(dataset); unit++)
-        for (size_t row = first_row(dataset, unit);
-             taken[unit] == wanted && row < first_row(dataset, unit + 1); row++)
+    for (size_t unit = 0; unit < md_dataset_units(dataset); unit++)
+        for (size_t row = md_dataset_unit_start(dataset, unit);
+             taken[unit] == wanted && row < md_dataset_unit_start(dataset, unit + 1); row++)
             rows[count++] = row;
     return count;
 }
@@ -41,12 +31,10 @@ static medley_status select_units(medley_dataset **selected, const medley_datase
                                   const bool *taken, bool wanted, bool learnt, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    size_t *rows = md_calloc(dataset->rows, sizeof *rows);
-    size_t *column_rows = md_calloc(dataset->rows, sizeof *column_rows);
-    if (rows == NULL || column_rows == NULL) {
-        status = md_fail_memory(error, dataset->rows * sizeof *rows);
-        goto done;
-    }
+    size_t *rows = NULL;
+    size_t *column_rows = NULL;
+    MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
+    MEDLEY_TRY(md_new(&column_rows, dataset->rows, sizeof *column_rows, error));
     const size_t count = rows_of(rows, dataset, taken, wanted);
     const md_columns columns = {column_rows, rows_of(column_rows, dataset, taken, learnt)};
     status = md_dataset_select(selected, dataset, rows, count, &columns, error);
@@ -75,13 +63,10 @@ static medley_status find_strata(const int32_t **label, int32_t **made, size_t *
     *count = dataset->label_names.count;
     if (dataset->label != NULL || dataset->target == NULL)
         return MEDLEY_OK;
-    double *sorted = md_copy(dataset->target, rows * sizeof *sorted);
-    int32_t *rank = md_calloc(rows, sizeof *rank);
-    if (sorted == NULL || rank == NULL) {
-        free(sorted);
-        free(rank);
-        return md_fail_memory(error, rows * sizeof *sorted);
-    }
+    medley_status status = MEDLEY_OK;
+    double *sorted;
+    MEDLEY_TRY(md_new_copy(&sorted, dataset->target, rows * sizeof *sorted, error));
+    MEDLEY_TRY(md_new(made, rows, sizeof **made, error));
     qsort(sorted, rows, sizeof *sorted, compare_targets);
     for (size_t r = 0; r < rows; r++)
         if (*count == 0 || sorted[r] != sorted[*count - 1])
@@ -89,11 +74,12 @@ static medley_status find_strata(const int32_t **label, int32_t **made, size_t *
     for (size_t r = 0; r < rows; r++) {
         const double *place =
             bsearch(&dataset->target[r], sorted, *count, sizeof *sorted, compare_targets);
-        rank[r] = (int32_t)(place - sorted);
+        (*made)[r] = (int32_t)(place - sorted);
     }
+    *label = *made;
+done:
     free(sorted);
-    *label = *made = rank;
-    return MEDLEY_OK;
+    return status;
 }
 
 /* Labels that no row has are no strata. place[strata + 1] is zero and stays so. */
@@ -111,22 +97,19 @@ static size_t count_used(size_t *place, const int32_t *label, size_t rows, size_
 static medley_status stratified_order(size_t **order, const medley_dataset *dataset, uint64_t seed,
                                       medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
+    medley_status status = MEDLEY_OK;
     const int32_t *label;
     int32_t *made;
     size_t strata;
-    const medley_status found = find_strata(&label, &made, &strata, dataset, error);
-    if (found < 0)
-        return found;
+    size_t *shuffled = NULL;
+    size_t *sorted = NULL;
+    size_t *place = NULL;
+    MEDLEY_TRY(find_strata(&label, &made, &strata, dataset, error));
     strata++; /* unlabelled rows come first */
-    size_t *shuffled = md_calloc(units, sizeof *shuffled);
-    size_t *sorted = md_calloc(units, sizeof *sorted);
-    size_t *place = md_calloc(strata + 1, sizeof *place);
-    medley_status status = MEDLEY_OK;
-    if (shuffled == NULL || sorted == NULL || place == NULL) {
-        status = md_fail_memory(error, units * sizeof *sorted);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&shuffled, units, sizeof *shuffled, error));
+    MEDLEY_TRY(md_new(&sorted, units, sizeof *sorted, error));
+    MEDLEY_TRY(md_new(&place, strata + 1, sizeof *place, error));
     for (size_t i = 0; i < units; i++)
         shuffled[i] = i;
     md_random random;
@@ -174,6 +157,7 @@ static long long read_whole(const char **cursor)
 
 static medley_status parse_folds(fold_list *list, const char *text, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const char *cursor = text;
     bool more = true;
     while (more) {
@@ -185,9 +169,8 @@ static medley_status parse_folds(fold_list *list, const char *text, medley_error
         }
         if (first < 0 || last < first)
             break;
-        if (md_reserve((void **)&list->ranges, &list->capacity, list->count + 1,
-                       sizeof *list->ranges) != 0)
-            return md_fail_memory(error, sizeof *list->ranges);
+        MEDLEY_TRY(
+            md_grow(&list->ranges, &list->capacity, list->count + 1, sizeof *list->ranges, error));
         list->ranges[list->count][0] = first;
         list->ranges[list->count++][1] = last;
         more = *cursor == ',';
@@ -203,7 +186,8 @@ static medley_status parse_folds(fold_list *list, const char *text, medley_error
                        "cannot read the folds '%s'; write numbers and ranges such as 0, 1-9 or 0,3 "
                        "and for parts of a random division add how many there are: 0/5, 1-4/5",
                        text);
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static bool is_listed(const fold_list *list, long long fold)
@@ -217,35 +201,32 @@ static bool is_listed(const fold_list *list, long long fold)
 medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, size_t parts,
                                 uint64_t variant, medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
     if (parts > units)
         return md_fail(error, MEDLEY_USAGE,
                        "cannot divide %zu %s into %zu parts; ask for at most as many parts", units,
                        dataset->sequence_count > 0 ? "sequences" : "rows", parts);
     size_t *order = NULL;
     const medley_status status = stratified_order(&order, dataset, FOLDS_SEED + variant, error);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < units; i++)
+    for (size_t i = 0; status == MEDLEY_OK && i < units; i++)
         part[order[i]] = (int32_t)(i % parts);
     free(order);
-    return MEDLEY_OK;
+    return status;
 }
 
 /* Every fold in the list must be the part of some unit. */
 static medley_status check_present(const fold_list *list, const int32_t *part, size_t units,
                                    medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     int32_t largest = 0;
     for (size_t unit = 0; unit < units; unit++)
         largest = part[unit] > largest ? part[unit] : largest;
-    bool *present = md_calloc((size_t)largest + 1, sizeof *present);
-    if (present == NULL)
-        return md_fail_memory(error, (size_t)largest);
+    bool *present;
+    MEDLEY_TRY(md_new(&present, (size_t)largest + 1, sizeof *present, error));
     for (size_t unit = 0; unit < units; unit++)
         if (part[unit] >= 0)
             present[part[unit]] = true;
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < list->count && status == MEDLEY_OK; i++)
         for (long long fold = list->ranges[i][0]; fold <= list->ranges[i][1] && status == MEDLEY_OK;
              fold++)
@@ -253,6 +234,7 @@ static medley_status check_present(const fold_list *list, const int32_t *part, s
                 status = md_fail(error, MEDLEY_USAGE,
                                  "fold %lld has no rows; the folds here go up to %d", fold,
                                  (int)largest);
+done:
     free(present);
     return status;
 }
@@ -262,19 +244,17 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
 {
     medley_status status = MEDLEY_OK;
     fold_list list = {0};
-    const size_t units = count_units(dataset);
-    int32_t *part = md_calloc(units, sizeof *part);
-    bool *taken = md_calloc(units, sizeof *taken);
-    if (part == NULL || taken == NULL) {
-        status = md_fail_memory(error, units * sizeof *part);
-        goto done;
-    }
+    const size_t units = md_dataset_units(dataset);
+    int32_t *part = NULL;
+    bool *taken = NULL;
+    MEDLEY_TRY(md_new(&part, units, sizeof *part, error));
+    MEDLEY_TRY(md_new(&taken, units, sizeof *taken, error));
     MEDLEY_TRY(parse_folds(&list, folds, error));
     if (list.parts > 0) {
         MEDLEY_TRY(md_dataset_divide(part, dataset, (size_t)list.parts, 0, error));
     } else if (dataset->fold != NULL) {
         for (size_t unit = 0; unit < units; unit++)
-            part[unit] = dataset->fold[first_row(dataset, unit)];
+            part[unit] = dataset->fold[md_dataset_unit_start(dataset, unit)];
     } else {
         status = md_fail(error, MEDLEY_USAGE,
                          "these data have no fold column; use LIST/K for parts of a random "
@@ -296,16 +276,14 @@ done:
 medley_status medley_dataset_sample(medley_dataset **selected, const medley_dataset *dataset,
                                     size_t count, uint64_t seed, medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
+    medley_status status = MEDLEY_OK;
+    size_t *order = NULL;
+    bool *taken = NULL;
     if (count == 0)
         return md_fail(error, MEDLEY_USAGE, "a sample of 0 was asked for; ask for at least 1");
-    size_t *order = md_calloc(units, sizeof *order);
-    bool *taken = md_calloc(units, sizeof *taken);
-    medley_status status = MEDLEY_OK;
-    if (order == NULL || taken == NULL) {
-        status = md_fail_memory(error, units * sizeof *order);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&order, units, sizeof *order, error));
+    MEDLEY_TRY(md_new(&taken, units, sizeof *taken, error));
     for (size_t i = 0; i < units; i++)
         order[i] = i;
     md_random random;
@@ -330,7 +308,7 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
                                    const medley_dataset *dataset, double fraction, uint64_t seed,
                                    medley_error *error)
 {
-    const size_t units = count_units(dataset);
+    const size_t units = md_dataset_units(dataset);
     medley_status status = MEDLEY_OK;
     medley_dataset *first = NULL;
     size_t *order = NULL;
@@ -344,9 +322,7 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
                        "holding out %g of %zu %s leaves one side empty; use more data or another "
                        "fraction",
                        fraction, units, dataset->sequence_count > 0 ? "sequences" : "rows");
-    taken = md_calloc(units, sizeof *taken);
-    if (taken == NULL)
-        return md_fail_memory(error, units * sizeof *taken);
+    MEDLEY_TRY(md_new(&taken, units, sizeof *taken, error));
     MEDLEY_TRY(stratified_order(&order, dataset, seed, error));
     for (size_t i = 0; i < units; i++)
         taken[order[i]] = held_out_before(i + 1, fraction) > held_out_before(i, fraction);

@@ -151,6 +151,7 @@ static medley_status parse_step(md_step *step, md_row_shape *shape, const char *
 medley_status md_steps_parse(md_steps *steps, const char *text, md_row_shape *shape,
                              medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     steps->count = 0;
     for (const char *p = text; p != NULL;) {
         const char *slash = strchr(p, '/');
@@ -158,14 +159,12 @@ medley_status md_steps_parse(md_steps *steps, const char *text, md_row_shape *sh
             return md_fail(error, MEDLEY_USAGE, "views '%s': more than %d steps", text,
                            MD_STEPS_MOST);
         const size_t length = slash ? (size_t)(slash - p) : strlen(p);
-        const medley_status status =
-            parse_step(&steps->step[steps->count], shape, text, p, length, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(parse_step(&steps->step[steps->count], shape, text, p, length, error));
         steps->count++;
         p = slash ? slash + 1 : NULL;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* ---- running steps ---- */

@@ -132,17 +132,17 @@ static medley_status apply_center(md_matrix *output, const md_step *step, const 
     const size_t pad = (size_t)step->pad;
     struct room room = {.margin = pad + step->width / 2 + 3};
     room.margin += (size_t)(most_slope * ((double)pad + (double)step->height / 2));
-    const size_t length = step->width + 2 * room.margin;
-    room.line = md_calloc(length, sizeof *room.line);
-    room.zeros = md_calloc(step->width, sizeof *room.zeros);
-    const bool failed = room.line == NULL || room.zeros == NULL;
-    for (size_t r = 0; !failed && r < input->rows; r++) {
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&room.line, step->width + 2 * room.margin, sizeof *room.line, error));
+    MEDLEY_TRY(md_new(&room.zeros, step->width, sizeof *room.zeros, error));
+    for (size_t r = 0; r < input->rows; r++) {
         const float *image = input->dense + r * input->columns;
         resample(output->dense + r * output->columns, &room, step, image, find_place(image, step));
     }
+done:
     free(room.line);
     free(room.zeros);
-    return failed ? md_fail_memory(error, length * sizeof *room.line) : MEDLEY_OK;
+    return status;
 }
 
 const md_transform md_transform_center = {.name = "center",

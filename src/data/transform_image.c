@@ -49,8 +49,9 @@ static medley_status guess_size(md_step *step, const md_row_shape *shape, const 
                    text->whole, shape->columns, step->transform->usage);
 }
 
-medley_status md_step_find_image(md_step *step, md_row_shape *shape, const md_step_text *text,
-                                 size_t others, medley_error *error)
+/* The image from the first argument, or guessed if there are only `others` arguments. */
+static medley_status find_image(md_step *step, md_row_shape *shape, const md_step_text *text,
+                                size_t others, medley_error *error)
 {
     if (text->count == others) {
         const medley_status status = guess_size(step, shape, text, error);
@@ -108,8 +109,7 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
                                name);
         status = md_params_set(options, step, title, name, value, error);
     }
-    return status < 0 ? status
-                      : md_step_find_image(step, shape, text, text->count - has_size, error);
+    return status < 0 ? status : find_image(step, shape, text, text->count - has_size, error);
 }
 
 /* ---- blur ---- */
@@ -117,7 +117,7 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
 static medley_status parse_blur(md_step *step, md_row_shape *shape, const md_step_text *text,
                                 medley_error *error)
 {
-    const medley_status status = md_step_find_image(step, shape, text, 1, error);
+    const medley_status status = find_image(step, shape, text, 1, error);
     if (status < 0)
         return status;
     const size_t side = step->height > step->width ? step->height : step->width;
@@ -141,22 +141,23 @@ struct blur {
     float *flat;                     /* either pass's result */
 };
 
-float *md_gaussian_weights(double sigma, size_t side, size_t *reach)
+medley_status md_gaussian_weights(float **weights, size_t *reach, double sigma, size_t side,
+                                  medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t full = sigma > 0 ? (size_t)fmax(1, ceil(3 * sigma)) : 0;
     double total = 1;
     for (size_t k = 1; k <= full; k++)
         total += 2 * exp(-0.5 * ((double)k / sigma) * ((double)k / sigma));
     *reach = full < side ? full : side - 1;
-    float *weights = md_calloc(2 * *reach + 1, sizeof *weights);
-    if (weights == NULL)
-        return NULL;
-    weights[*reach] = (float)(1 / total);
+    MEDLEY_TRY(md_new(weights, 2 * *reach + 1, sizeof **weights, error));
+    (*weights)[*reach] = (float)(1 / total);
     for (size_t k = 1; k <= *reach; k++) {
         const double weight = exp(-0.5 * ((double)k / sigma) * ((double)k / sigma)) / total;
-        weights[*reach + k] = weights[*reach - k] = (float)weight;
+        (*weights)[*reach + k] = (*weights)[*reach - k] = (float)weight;
     }
-    return weights;
+done:
+    return status;
 }
 
 /* output[i] = sum over k of weights[k] * input[i + k * stride]. Rows are not told apart: one long
@@ -196,16 +197,14 @@ static medley_status apply_blur(md_matrix *output, const md_step *step, const md
     (void)dataset;
     medley_status status = MEDLEY_OK;
     struct blur blur = {.height = step->height, .width = step->width};
-    blur.down = md_gaussian_weights(step->sigma, blur.height, &blur.reach_down);
-    blur.across = md_gaussian_weights(step->sigma, blur.width, &blur.reach_across);
+    MEDLEY_TRY(md_gaussian_weights(&blur.down, &blur.reach_down, step->sigma, blur.height, error));
+    MEDLEY_TRY(
+        md_gaussian_weights(&blur.across, &blur.reach_across, step->sigma, blur.width, error));
     blur.wide = blur.width + 2 * blur.reach_across;
-    blur.tall = md_calloc((blur.height + 2 * blur.reach_down) * blur.width, sizeof(float));
-    blur.middle = md_calloc(blur.height * blur.wide, sizeof(float));
-    blur.flat = md_calloc(blur.height * blur.wide, sizeof(float));
-    if (!blur.down || !blur.across || !blur.tall || !blur.middle || !blur.flat) {
-        status = md_fail_memory(error, blur.height * blur.wide * sizeof(float));
-        goto done;
-    }
+    const size_t tall = blur.height + 2 * blur.reach_down;
+    MEDLEY_TRY(md_new(&blur.tall, tall * blur.width, sizeof(float), error));
+    MEDLEY_TRY(md_new(&blur.middle, blur.height * blur.wide, sizeof(float), error));
+    MEDLEY_TRY(md_new(&blur.flat, blur.height * blur.wide, sizeof(float), error));
     for (size_t r = 0; r < input->rows; r++)
         blur_image(output->dense + r * output->columns, &blur, input->dense + r * input->columns);
 done:
@@ -233,8 +232,7 @@ static medley_status parse_shift(md_step *step, md_row_shape *shape, const md_st
                                  medley_error *error)
 {
     step->fixed = text->count >= 2;
-    const size_t others = step->fixed ? 2 : 0;
-    const medley_status status = md_step_find_image(step, shape, text, others, error);
+    const medley_status status = find_image(step, shape, text, step->fixed ? 2 : 0, error);
     if (status < 0 || !step->fixed)
         return status;
     if (!parse_move(text->arguments[text->count - 2], step->height, &step->down) ||

@@ -6,17 +6,14 @@
 #include "data/transform.h"
 #include "param/param.h"
 
-/* The image from the first argument, or guessed if there are only `others` arguments. */
-medley_status md_step_find_image(md_step *step, md_row_shape *shape, const md_step_text *text,
-                                 size_t others, medley_error *error);
-
-/* The image in the same way, and key=value for the rest; options is a table over md_step. */
+/* The image from the first argument, or guessed if there is none, and key=value for the rest;
+ * options is a table over md_step. */
 medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_step_text *text,
                                    const md_param *options, medley_error *error);
 
 /* 2 * *reach + 1 weights, normalised over all within three deviations; those that would reach past
- * an image of `side` pixels from any pixel are left out. sigma 0: a single 1. NULL for lack of
- * memory. */
-float *md_gaussian_weights(double sigma, size_t side, size_t *reach);
+ * an image of `side` pixels from any pixel are left out. sigma 0: a single 1. */
+medley_status md_gaussian_weights(float **weights, size_t *reach, double sigma, size_t side,
+                                  medley_error *error);
 
 #endif

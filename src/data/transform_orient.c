@@ -242,23 +242,26 @@ static void orient_batch(md_matrix *output, const struct batch *batch, const md_
     }
 }
 
-static bool make_batch(struct batch *batch, const md_step *step)
+static medley_status make_batch(struct batch *batch, const md_step *step, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t pixels = step->height * step->width;
     const size_t stride = (size_t)step->stride;
     const size_t size = LANES * sizeof(float);
     *batch = (struct batch){.height = step->height, .width = step->width, .stride = stride};
     batch->columns = kept(step->width, stride);
-    batch->down = md_gaussian_weights(step->sigma, step->height, &batch->reach_down);
-    batch->across = md_gaussian_weights(step->sigma, step->width, &batch->reach_across);
-    batch->image = md_calloc((step->height + 2) * (step->width + 2), size);
-    batch->strength = md_calloc(pixels, size);
-    batch->angle = md_calloc(pixels, size);
-    batch->map = md_calloc(pixels, size);
-    batch->line = md_calloc(step->width + 2 * batch->reach_across, size);
-    batch->result = md_calloc(batch->columns, size);
-    return batch->down && batch->across && batch->image && batch->strength && batch->angle &&
-           batch->map && batch->line && batch->result;
+    MEDLEY_TRY(
+        md_gaussian_weights(&batch->down, &batch->reach_down, step->sigma, step->height, error));
+    MEDLEY_TRY(
+        md_gaussian_weights(&batch->across, &batch->reach_across, step->sigma, step->width, error));
+    MEDLEY_TRY(md_new(&batch->image, (step->height + 2) * (step->width + 2), size, error));
+    MEDLEY_TRY(md_new(&batch->strength, pixels, size, error));
+    MEDLEY_TRY(md_new(&batch->angle, pixels, size, error));
+    MEDLEY_TRY(md_new(&batch->map, pixels, size, error));
+    MEDLEY_TRY(md_new(&batch->line, step->width + 2 * batch->reach_across, size, error));
+    MEDLEY_TRY(md_new(&batch->result, batch->columns, size, error));
+done:
+    return status;
 }
 
 static void clear_batch(struct batch *batch)
@@ -278,16 +281,15 @@ static medley_status apply_orient(md_matrix *output, const md_step *step, const 
 {
     (void)dataset;
     struct batch batch;
-    const bool made = make_batch(&batch, step);
-    for (size_t first = 0; made && first < input->rows; first += LANES) {
+    const medley_status status = make_batch(&batch, step, error);
+    for (size_t first = 0; status == MEDLEY_OK && first < input->rows; first += LANES) {
         const size_t left = input->rows - first;
         const size_t count = left < LANES ? left : LANES;
         load_images(&batch, input, first, count);
         orient_batch(output, &batch, step, first, count);
     }
     clear_batch(&batch);
-    return made ? MEDLEY_OK
-                : md_fail_memory(error, 4 * step->height * step->width * LANES * sizeof(float));
+    return status;
 }
 
 const md_transform md_transform_orient = {

@@ -157,55 +157,36 @@ static medley_status allocate(tree *t, medley_error *error)
 {
     const size_t places = t->dataset->rows + 2;
     const size_t tags = t->dataset->token_values[t->tags].count;
-    t->set = md_calloc(places, sizeof *t->set);
-    t->kind = md_calloc(tags, sizeof *t->kind);
-    t->known = md_calloc((size_t)1 << KNOWN_BITS, sizeof *t->known);
-    bool failed = t->set == NULL || t->kind == NULL || t->known == NULL;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&t->set, places, sizeof *t->set, error));
+    MEDLEY_TRY(md_new(&t->kind, tags, sizeof *t->kind, error));
+    MEDLEY_TRY(md_new(&t->known, (size_t)1 << KNOWN_BITS, sizeof *t->known, error));
     for (size_t f = 0; f < FIELDS; f++)
-        failed = (t->id[f] = md_calloc(places, sizeof *t->id[f])) == NULL || failed;
+        MEDLEY_TRY(md_new(&t->id[f], places, sizeof *t->id[f], error));
     for (size_t r = 0; r < RELATIVES; r++)
-        failed = (t->to[r] = md_calloc(places, sizeof *t->to[r])) == NULL || failed;
-    if (failed)
-        return md_fail_memory(error, places * sizeof **t->to);
+        MEDLEY_TRY(md_new(&t->to[r], places, sizeof *t->to[r], error));
     for (size_t i = 0; i < tags; i++)
         t->kind[i] = kind_of_tag(t->dataset->token_values[t->tags].items[i]);
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status add_text(int32_t *id, md_strings *texts, const char *text, medley_error *error)
 {
-    *id = md_strings_add(texts, text, strlen(text));
-    return *id < 0 ? md_fail_memory(error, strlen(text)) : MEDLEY_OK;
-}
-
-static medley_status copy_texts(md_strings *target, const md_strings *source, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    int32_t id;
-    for (size_t i = 0; i < source->count; i++)
-        MEDLEY_TRY(add_text(&id, target, source->items[i], error));
-done:
-    return status;
-}
-
-static medley_status add_ends(tree *t, field f, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(add_text(&t->id[f][t->root], &t->texts[f], ROOT, error));
-    MEDLEY_TRY(add_text(&t->id[f][t->none], &t->texts[f], NONE, error));
-done:
-    return status;
+    return md_strings_put(texts, text, strlen(text), id, error);
 }
 
 static medley_status take_field(tree *t, field f, size_t column, medley_error *error)
 {
     const medley_dataset *dataset = t->dataset;
-    const medley_status status = copy_texts(&t->texts[f], &dataset->token_values[column], error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_strings_copy(&t->texts[f], &dataset->token_values[column], error));
     for (size_t row = 0; row < dataset->rows; row++)
         t->id[f][row] = dataset->token[row * CONLLU_COLUMNS + column];
-    return add_ends(t, f, error);
+    MEDLEY_TRY(add_text(&t->id[f][t->root], &t->texts[f], ROOT, error));
+    MEDLEY_TRY(add_text(&t->id[f][t->none], &t->texts[f], NONE, error));
+done:
+    return status;
 }
 
 /* Lemmas, and forms where they are not given. */
@@ -217,9 +198,8 @@ static medley_status take_lemmas(tree *t, medley_error *error)
     const int32_t unknown = md_strings_find(&dataset->token_values[LEMMA_COLUMN], "_", 1);
     if (status < 0 || unknown < 0)
         return status;
-    int32_t *lemma_of_form = md_calloc(forms->count, sizeof *lemma_of_form); /* + 1 */
-    if (lemma_of_form == NULL)
-        return md_fail_memory(error, forms->count * sizeof *lemma_of_form);
+    int32_t *lemma_of_form; /* + 1 */
+    MEDLEY_TRY(md_new(&lemma_of_form, forms->count, sizeof *lemma_of_form, error));
     for (size_t row = 0; row < dataset->rows; row++) {
         if (t->id[LEMMA][row] != unknown)
             continue;
@@ -348,8 +328,7 @@ static medley_status add_places(md_strings *texts, medley_error *error)
         for (size_t b = 0; b < 4; b++)
             if ((class >> b & 1) != 0)
                 text[length++] = "FLfl"[b];
-        int32_t id;
-        MEDLEY_TRY(add_text(&id, texts, text, error));
+        MEDLEY_TRY(add_text(NULL, texts, text, error));
     }
 done:
     return status;
@@ -358,9 +337,8 @@ done:
 static medley_status make_fields(tree *t, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    int32_t id;
     for (size_t i = 0; i < DISTANCE_COUNT; i++)
-        MEDLEY_TRY(add_text(&id, &t->texts[DISTANCE], DISTANCES[i], error));
+        MEDLEY_TRY(add_text(NULL, &t->texts[DISTANCE], DISTANCES[i], error));
     MEDLEY_TRY(add_places(&t->texts[PLACE], error));
     for (size_t row = 0; row < t->dataset->rows; row++) {
         t->id[DISTANCE][row] = (int32_t)class_of_distance(t, row);
@@ -378,27 +356,27 @@ done:
 static medley_status start_dataset(medley_dataset *derived, const medley_dataset *dataset,
                                    medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t starts = (dataset->sequence_count + 1) * sizeof *derived->sequence_start;
-    derived->token_values = md_calloc(MD_TREE_COLUMNS, sizeof *derived->token_values);
+    MEDLEY_TRY(md_new(&derived->token_values, MD_TREE_COLUMNS, sizeof(md_strings), error));
     derived->token_columns = MD_TREE_COLUMNS;
-    derived->token = md_alloc_aligned(dataset->rows, MD_TREE_COLUMNS * sizeof *derived->token);
-    derived->sequence_start = md_copy(dataset->sequence_start, starts);
+    MEDLEY_TRY(md_new_aligned(&derived->token, dataset->rows,
+                              MD_TREE_COLUMNS * sizeof *derived->token, error));
+    MEDLEY_TRY(md_new_copy(&derived->sequence_start, dataset->sequence_start, starts, error));
     if (dataset->source != NULL)
-        derived->source = md_copy_text(dataset->source, strlen(dataset->source));
-    if (derived->token_values == NULL || derived->token == NULL ||
-        derived->sequence_start == NULL || (dataset->source != NULL && derived->source == NULL))
-        return md_fail_memory(error, dataset->rows * MD_TREE_COLUMNS * sizeof *derived->token);
+        MEDLEY_TRY(md_new_text(&derived->source, dataset->source, strlen(dataset->source), error));
     derived->rows = dataset->rows;
     derived->sequence_count = dataset->sequence_count;
     derived->label_column = MD_TREE_COLUMNS;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status fill_columns(medley_dataset *derived, const tree *t, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     for (size_t c = 0; c < MD_TREE_COLUMNS; c++)
-        MEDLEY_TRY(copy_texts(&derived->token_values[c], &t->texts[COLUMNS[c].what], error));
+        MEDLEY_TRY(md_strings_copy(&derived->token_values[c], &t->texts[COLUMNS[c].what], error));
     for (size_t row = 0; row < derived->rows; row++)
         for (size_t c = 0; c < MD_TREE_COLUMNS; c++)
             derived->token[row * MD_TREE_COLUMNS + c] =

@@ -21,9 +21,8 @@ typedef struct sentence {
 
 static sentence sentence_at(const medley_dataset *dataset, size_t number)
 {
-    const bool alone = dataset->sequence_count == 0;
-    const size_t first = alone ? number : dataset->sequence_start[number];
-    const size_t next = alone ? number + 1 : dataset->sequence_start[number + 1];
+    const size_t first = md_dataset_unit_start(dataset, number);
+    const size_t next = md_dataset_unit_start(dataset, number + 1);
     return (sentence){dataset, number, first, next - first, dataset->head + first};
 }
 
@@ -129,7 +128,7 @@ medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_ro
                                      medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const size_t count = dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
+    const size_t count = md_dataset_units(dataset);
     size_t longest = 0;
     if (dataset->head == NULL)
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
@@ -139,9 +138,8 @@ medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_ro
         const size_t length = sentence_at(dataset, i).length;
         longest = length > longest ? length : longest;
     }
-    size_t *met = md_calloc(longest, sizeof *met);
-    if (met == NULL)
-        return md_fail_memory(error, longest * sizeof *met);
+    size_t *met;
+    MEDLEY_TRY(md_new(&met, longest, sizeof *met, error));
     for (size_t i = 0; i < count; i++) {
         const sentence s = sentence_at(dataset, i);
         MEDLEY_TRY(check_given(&s, error));

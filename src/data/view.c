@@ -55,9 +55,7 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
     copy->columns = copy_array(view->columns, columns * sizeof *view->columns, &failed);
     copy->shift = copy_array(view->shift, columns * sizeof *view->shift, &failed);
     copy->factor = copy_array(view->factor, columns * sizeof *view->factor, &failed);
-    for (size_t c = 0; !failed && c < view->names.count; c++)
-        failed =
-            md_strings_add(&copy->names, view->names.items[c], strlen(view->names.items[c])) < 0;
+    failed = failed || md_strings_copy(&copy->names, &view->names, error) < 0;
     if (failed)
         md_view_clear(copy);
     return failed ? md_fail_memory(error, columns * sizeof *view->columns) : MEDLEY_OK;
@@ -135,13 +133,9 @@ medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_data
     if (scale == MD_SCALE_NONE)
         return MEDLEY_OK;
     MEDLEY_TRY(md_view_extract(&matrix, view, dataset, error));
-    ranges = md_calloc(view->column_count, sizeof *ranges);
-    view->shift = md_calloc(view->column_count, sizeof *view->shift);
-    view->factor = md_calloc(view->column_count, sizeof *view->factor);
-    if (ranges == NULL || view->shift == NULL || view->factor == NULL) {
-        status = md_fail_memory(error, view->column_count * sizeof *ranges);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&ranges, view->column_count, sizeof *ranges, error));
+    MEDLEY_TRY(md_new(&view->shift, view->column_count, sizeof *view->shift, error));
+    MEDLEY_TRY(md_new(&view->factor, view->column_count, sizeof *view->factor, error));
     measure_columns(ranges, &matrix);
     for (size_t c = 0; c < view->column_count; c++)
         set_column_scale(view, c, scale, &ranges[c], matrix.rows);
@@ -249,31 +243,24 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
 static medley_status gather_numbered(md_matrix *matrix, const md_view *view, const md_table *table,
                                      medley_error *error)
 {
-    const size_t count = table->features.rows;
     size_t kept = view->column_count;
-    size_t *rows = md_calloc(count, sizeof *rows);
-    if (rows == NULL)
-        return md_fail_memory(error, count * sizeof *rows);
-    for (size_t r = 0; r < count; r++)
-        rows[r] = r;
     /* a sparse file may end before the view's last columns */
     while (view->columns != NULL && kept > 0 && view->columns[kept - 1] >= table->features.columns)
         kept--;
-    const medley_status status =
-        md_matrix_gather(matrix, &table->features, rows, count, view->columns, kept, error);
-    free(rows);
-    return status;
+    return md_matrix_gather(matrix, &table->features, NULL, table->features.rows, view->columns,
+                            kept, error);
 }
 
 static medley_status gather_columns(md_matrix *matrix, const md_view *view, const md_table *table,
                                     medley_error *error)
 {
-    medley_status status = view->names.count > 0 ? md_view_gather_named(matrix, view, table, error)
-                                                 : gather_numbered(matrix, view, table, error);
-    if (status == MEDLEY_OK)
-        status = convert_storage(matrix, view, error);
-    if (status == MEDLEY_OK && view->sparse && matrix->columns < view->column_count)
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(view->names.count > 0 ? md_view_gather_named(matrix, view, table, error)
+                                     : gather_numbered(matrix, view, table, error));
+    MEDLEY_TRY(convert_storage(matrix, view, error));
+    if (view->sparse && matrix->columns < view->column_count)
         matrix->columns = view->column_count;
+done:
     return status;
 }
 

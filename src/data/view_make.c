@@ -134,10 +134,9 @@ static medley_status find_prefixes(struct prefixes *prefixes, const md_table *ta
                                    medley_error *error)
 {
     const size_t columns = table->features.columns;
-    prefixes->of_column = md_calloc(columns, sizeof *prefixes->of_column);
-    prefixes->count = md_calloc(columns, sizeof *prefixes->count);
-    if (prefixes->of_column == NULL || prefixes->count == NULL)
-        return md_fail_memory(error, columns * sizeof *prefixes->count);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&prefixes->of_column, columns, sizeof *prefixes->of_column, error));
+    MEDLEY_TRY(md_new(&prefixes->count, columns, sizeof *prefixes->count, error));
     for (size_t c = 0; c < columns; c++) {
         const char *name = table->column_names.items[c];
         size_t length = strcspn(name, "=");
@@ -145,13 +144,11 @@ static medley_status find_prefixes(struct prefixes *prefixes, const md_table *ta
             name = "other";
             length = strlen(name);
         }
-        const int32_t prefix = md_strings_add(&prefixes->names, name, length);
-        if (prefix < 0)
-            return md_fail_memory(error, length);
-        prefixes->of_column[c] = prefix;
-        prefixes->count[prefix]++;
+        MEDLEY_TRY(md_strings_put(&prefixes->names, name, length, &prefixes->of_column[c], error));
+        prefixes->count[prefixes->of_column[c]]++;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status make_prefix_views(md_view_maker *maker, const md_table *table,
@@ -326,9 +323,9 @@ medley_status md_views_make(md_view **views, size_t *count, const medley_dataset
     }
     if (status < 0) {
         md_views_free(maker.views, maker.count);
-        return status;
+    } else {
+        *views = maker.views;
+        *count = maker.count;
     }
-    *views = maker.views;
-    *count = maker.count;
     return status;
 }

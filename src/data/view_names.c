@@ -14,13 +14,13 @@ bool md_view_wants_names(const md_table *table)
 
 medley_status md_view_keep_names(md_view *view, const md_table *table, medley_error *error)
 {
-    const size_t count = md_view_input_columns(view);
-    for (size_t c = 0; c < count; c++) {
+    medley_status status = MEDLEY_OK;
+    for (size_t c = 0; c < md_view_input_columns(view); c++) {
         const char *name = table->column_names.items[view->columns ? view->columns[c] : c];
-        if (md_strings_add(&view->names, name, strlen(name)) < 0)
-            return md_fail_memory(error, strlen(name));
+        MEDLEY_TRY(md_strings_put(&view->names, name, strlen(name), NULL, error));
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* new_column[c]: where the table's column c goes, or -1. Returns whether the order stays. */
@@ -102,11 +102,7 @@ medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const
         MEDLEY_TRY(md_view_to_sparse(&converted, features, error));
         features = &converted;
     }
-    new_column = md_calloc(features->columns, sizeof *new_column);
-    if (new_column == NULL) {
-        status = md_fail_memory(error, features->columns * sizeof *new_column);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&new_column, features->columns, sizeof *new_column, error));
     const bool in_order = map_columns(new_column, view, &table->column_names);
     MEDLEY_TRY(take_columns(matrix, features, view->names.count, new_column, error));
     if (!in_order)

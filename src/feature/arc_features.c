@@ -56,16 +56,6 @@ typedef struct arc_job {
 
 /* ---- sizes and places ---- */
 
-static size_t sentences_of(const medley_dataset *dataset)
-{
-    return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
-}
-
-static size_t first_of(const medley_dataset *dataset, size_t sequence)
-{
-    return dataset->sequence_count > 0 ? dataset->sequence_start[sequence] : sequence;
-}
-
 static size_t number_of(const md_arc_source *source, size_t sentence)
 {
     return source->which != NULL ? source->which[sentence] : source->first + sentence;
@@ -73,13 +63,14 @@ static size_t number_of(const md_arc_source *source, size_t sentence)
 
 static size_t first_row(const md_arc_source *source, size_t sentence)
 {
-    return first_of(source->dataset, number_of(source, sentence));
+    return md_dataset_unit_start(source->dataset, number_of(source, sentence));
 }
 
 static size_t words_of(const md_arc_source *source, size_t sentence)
 {
     const size_t number = number_of(source, sentence);
-    return first_of(source->dataset, number + 1) - first_of(source->dataset, number);
+    return md_dataset_unit_start(source->dataset, number + 1) -
+           md_dataset_unit_start(source->dataset, number);
 }
 
 static size_t pair_of(const md_arc_template *item)
@@ -295,7 +286,7 @@ static medley_status check_source(const md_arc_source *source, medley_error *err
         return md_fail(error, MEDLEY_USAGE,
                        "there is no column %zu to take tags from; CoNLL-U has columns 0 to %d",
                        source->tags, MD_ARC_COLUMNS - 1);
-    const size_t count = sentences_of(dataset);
+    const size_t count = md_dataset_units(dataset);
     for (size_t s = 0; source->which != NULL && s < source->count; s++)
         if (source->which[s] >= count)
             return md_fail_at(error, MEDLEY_USAGE, name, 0,
@@ -311,14 +302,13 @@ static medley_status check_source(const md_arc_source *source, medley_error *err
 static medley_status lay_out(md_arcs *arcs, const md_arc_templates *templates,
                              const md_arc_source *source, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     arcs->sentences = source->count;
     arcs->side_count = templates->side_count;
     arcs->pairs = lay_out_pairs(templates);
-    arcs->routes = md_calloc(templates->count, sizeof *arcs->routes);
-    arcs->start = md_calloc(source->count + 1, sizeof *arcs->start);
-    arcs->length = md_calloc(source->count, sizeof *arcs->length);
-    if (arcs->routes == NULL || arcs->start == NULL || arcs->length == NULL)
-        return md_fail_memory(error, md_arcs_bytes(templates, source));
+    MEDLEY_TRY(md_new(&arcs->routes, templates->count, sizeof *arcs->routes, error));
+    MEDLEY_TRY(md_new(&arcs->start, source->count + 1, sizeof *arcs->start, error));
+    MEDLEY_TRY(md_new(&arcs->length, source->count, sizeof *arcs->length, error));
     for (size_t t = 0; t < templates->count; t++)
         arcs->routes[t] = make_route(&templates->items[t]);
     for (size_t s = 0; s < source->count; s++) {
@@ -329,13 +319,13 @@ static medley_status lay_out(md_arcs *arcs, const md_arc_templates *templates,
     }
     for (uint32_t b = 0; b < MD_ARC_TAG_BITS; b++)
         arcs->tag_hash[b] = md_arc_spread(0x1f83d9abu + b);
-    arcs->numbers = md_alloc_aligned(arcs->start[source->count], sizeof *arcs->numbers);
-    arcs->distances =
-        md_alloc_aligned(DISTANCES * (2 * arcs->longest + 1), sizeof *arcs->distances);
-    if (arcs->numbers == NULL || arcs->distances == NULL)
-        return md_fail_memory(error, md_arcs_bytes(templates, source));
+    MEDLEY_TRY(
+        md_new_aligned(&arcs->numbers, arcs->start[source->count], sizeof *arcs->numbers, error));
+    MEDLEY_TRY(md_new_aligned(&arcs->distances, DISTANCES * (2 * arcs->longest + 1),
+                              sizeof *arcs->distances, error));
     fill_distances(arcs);
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static void note_used(arc_job *job)
@@ -353,19 +343,12 @@ medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
     medley_status status = MEDLEY_OK;
     threads = threads > 0 ? threads : 1;
     MEDLEY_TRY(check_source(source, error));
-    job.arcs = md_calloc(1, sizeof *job.arcs);
-    if (job.arcs == NULL) {
-        status = md_fail_memory(error, sizeof *job.arcs);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&job.arcs, 1, sizeof *job.arcs, error));
     MEDLEY_TRY(lay_out(job.arcs, templates, source, error));
     note_used(&job);
     job.stride = job.arcs->longest + 1 + MD_ARC_OUTSIDE;
-    job.scratch = md_alloc_aligned(threads * MD_ARC_VALUES * job.stride, sizeof *job.scratch);
-    if (job.scratch == NULL) {
-        status = md_fail_memory(error, threads * MD_ARC_VALUES * job.stride * sizeof *job.scratch);
-        goto done;
-    }
+    MEDLEY_TRY(md_new_aligned(&job.scratch, threads * MD_ARC_VALUES * job.stride,
+                              sizeof *job.scratch, error));
     size_t words = 0;
     for (size_t s = 0; s < source->count; s++)
         words += words_of(source, s);

@@ -16,21 +16,11 @@ static const char *const arc_names[] = {"dir",          "dist", "set.upos", "cro
 /* Columns of the format that hold the answer or nothing about the word. */
 static const char *const tree_names[] = {"head", "deprel", "deps", NULL};
 
-enum { SHOWN_MOST = 40 };
-
 typedef struct field_text {
-    char text[SHOWN_MOST + 1]; /* cut where it is longer, without control characters */
+    char text[MD_SHOWN_MOST + 1]; /* cut where it is longer, without control characters */
     md_arc_place place;
     medley_error *error;
 } field_text;
-
-static void show(char shown[SHOWN_MOST + 1], const char *text, size_t length)
-{
-    length = length < SHOWN_MOST ? length : SHOWN_MOST;
-    for (size_t i = 0; i < length; i++)
-        shown[i] = (char)((unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i]);
-    shown[length] = '\0';
-}
 
 /* "; did you mean 'h-1.form'?" or nothing. */
 static void suggest(char text[64], const char *front, const char *name, const char *const *names)
@@ -100,7 +90,7 @@ medley_status md_arc_field_read(md_arc_field *field, const char *text, size_t le
                                 md_arc_place place, medley_error *error)
 {
     field_text from = {.place = place, .error = error};
-    show(from.text, text, length);
+    md_template_show(from.text, text, length);
     if ((text[0] == 'h' || text[0] == 'm') && length > 1 && strchr("+-.", text[1]) != NULL)
         return read_word(field, &from);
     const int name = md_text_index(from.text, arc_names);

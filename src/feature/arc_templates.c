@@ -20,18 +20,11 @@ void md_arc_templates_free(md_arc_templates *templates)
     free(templates);
 }
 
-medley_status md_arc_templates_new(md_arc_templates **templates, const char *source,
-                                   medley_error *error)
+/* An empty collection; the caller frees *templates also when it fails. */
+static medley_status start(md_arc_templates **templates, const char *source, medley_error *error)
 {
-    md_arc_templates *made = md_calloc(1, sizeof *made);
-    if (made != NULL)
-        made->source = md_copy_text(source, strlen(source));
-    if (made == NULL || made->source == NULL) {
-        md_arc_templates_free(made);
-        return md_fail_memory(error, sizeof *made);
-    }
-    *templates = made;
-    return MEDLEY_OK;
+    const medley_status status = md_new(templates, 1, sizeof **templates, error);
+    return status < 0 ? status : md_new_text(&(*templates)->source, source, strlen(source), error);
 }
 
 /* ---- one template more ---- */
@@ -184,7 +177,7 @@ medley_status md_arc_templates_parse(md_arc_templates **templates, const char *t
     static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
     md_arc_templates *made = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_arc_templates_new(&made, source, error));
+    MEDLEY_TRY(start(&made, source, error));
     if (strncmp(text, mark, sizeof mark - 1) == 0)
         text += sizeof mark - 1;
     for (size_t line = 1; *text != '\0'; line++) {
@@ -243,7 +236,7 @@ medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_te
 {
     md_arc_templates *made = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_arc_templates_new(&made, templates->source, error));
+    MEDLEY_TRY(start(&made, templates->source, error));
     for (size_t t = 0; t < templates->count; t++) {
         const md_arc_template *item = &templates->items[t];
         if (keep[t])
@@ -292,7 +285,7 @@ medley_status md_arc_templates_unpack(md_arc_templates **templates, md_unpack *i
     char *lines = md_unpack_text(in);
     medley_status status = MEDLEY_OK;
     if (source != NULL && lines != NULL) {
-        MEDLEY_TRY(md_arc_templates_new(&made, source, error));
+        MEDLEY_TRY(start(&made, source, error));
         unpack_lines(in, made, lines);
     }
     if (in->bad && in->no_memory)

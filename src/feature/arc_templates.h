@@ -79,10 +79,8 @@ struct md_arc_templates {
     md_strings side_keys; /* numbered as sides; "" is the side without fields */
 };
 
-/* An empty collection, one template more and one line more (blank lines and comments add nothing).
- * A template that was there before is not added; where that and this are plain, it is an error. */
-medley_status md_arc_templates_new(md_arc_templates **templates, const char *source,
-                                   medley_error *error);
+/* One template more and one line more (blank lines and comments add nothing). A template that was
+ * there before is not added; where that and this are plain, it is an error. */
 medley_status md_arc_templates_add(md_arc_templates *templates, const md_arc_field *fields,
                                    size_t count, size_t line, bool is_plain, medley_error *error);
 medley_status md_arc_templates_add_line(md_arc_templates *templates, const char *text,

@@ -31,7 +31,8 @@ typedef struct md_arc_values {
 } md_arc_values;
 
 /* words: how many will be looked at; where there are fewer of them than texts in a column, texts
- * are not looked at in advance. is_used and dataset are set before. */
+ * are not looked at in advance. is_used and dataset are set before. What was made is cleared by the
+ * caller in any case. */
 medley_status md_arc_values_make(md_arc_values *values, size_t tags, size_t words, size_t threads,
                                  medley_error *error);
 void md_arc_values_clear(md_arc_values *values);

@@ -100,11 +100,12 @@ static bool run_rows(const feature_job *job, size_t b, size_t first, size_t stop
     const uint64_t seed = md_value_hash(block->name, strlen(block->name));
     int32_t column[MD_MACROS_MOST][MD_BATCH];
     int32_t *ids = job->ids->ids[b];
-    size_t sequence = first < stop ? md_values_sequence(job->values, first) : 0;
+    const medley_dataset *dataset = job->values->dataset;
+    size_t sequence = first < stop ? md_dataset_unit_of(dataset, first) : 0;
     bool has_memory = true;
     for (size_t row = first; row < stop && has_memory; row += MD_BATCH) {
         const size_t count = stop - row < MD_BATCH ? stop - row : MD_BATCH;
-        while (md_values_sequence_end(job->values, sequence) <= row)
+        while (md_dataset_unit_start(dataset, sequence + 1) <= row)
             sequence++;
         for (size_t m = 0; m < block->macro_count; m++)
             md_values_fill(job->values, &job->features->templates->macros[block->macro[m]],
@@ -186,15 +187,15 @@ void md_feature_ids_free(md_feature_ids *ids)
 
 static medley_status start_ids(md_feature_ids *ids, size_t blocks, size_t rows, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     *ids = (md_feature_ids){.block_count = blocks, .rows = rows};
-    ids->ids = md_calloc(blocks, sizeof *ids->ids);
-    bool has_memory = ids->ids != NULL;
-    for (size_t b = 0; b < blocks && has_memory; b++)
-        has_memory = (ids->ids[b] = md_alloc_aligned(rows, sizeof **ids->ids)) != NULL;
-    if (has_memory)
-        return MEDLEY_OK;
-    md_feature_ids_free(ids);
-    return md_fail_memory(error, blocks * rows * sizeof **ids->ids);
+    MEDLEY_TRY(md_new(&ids->ids, blocks, sizeof *ids->ids, error));
+    for (size_t b = 0; b < blocks; b++)
+        MEDLEY_TRY(md_new_aligned(&ids->ids[b], rows, sizeof **ids->ids, error));
+done:
+    if (status < 0)
+        md_feature_ids_free(ids);
+    return status;
 }
 
 /* file, line: whom the message blames; a new data set must fit an old template, a new template its

@@ -14,8 +14,6 @@ typedef struct line_parser {
     medley_error *error;
 } line_parser;
 
-enum { SHOWN_MOST = 40 };
-
 /* A macro while it is read. */
 typedef struct macro_parts {
     char kind;
@@ -25,22 +23,12 @@ typedef struct macro_parts {
     size_t pattern_length;
 } macro_parts;
 
-/* The rest of the line as far as a message can show it, without control characters. */
-static const char *show(char shown[SHOWN_MOST + 1], const char *from, const char *end)
-{
-    size_t length = (size_t)(end - from);
-    length = length < SHOWN_MOST ? length : SHOWN_MOST;
-    for (size_t i = 0; i < length; i++)
-        shown[i] = (char)((unsigned char)from[i] < ' ' || from[i] == 127 ? '?' : from[i]);
-    shown[length] = '\0';
-    return shown;
-}
-
 static medley_status fail_macro(const line_parser *parser, const char *macro, const char *problem)
 {
-    char shown[SHOWN_MOST + 1];
+    char shown[MD_SHOWN_MOST + 1];
     return md_fail_at(parser->error, MEDLEY_BAD_INPUT, parser->templates->source, parser->line,
-                      "in '%s': %s", show(shown, macro, parser->end), problem);
+                      "in '%s': %s", md_template_show(shown, macro, (size_t)(parser->end - macro)),
+                      problem);
 }
 
 static void skip_blanks(line_parser *parser)
@@ -172,26 +160,20 @@ static medley_status add_function(line_parser *parser, const macro_parts *parts,
                       .place = place};
     const char *wrong =
         pattern ? md_pattern_compile(pattern, parts->pattern, parts->pattern_length) : NULL;
-    char shown[SHOWN_MOST + 1];
+    char shown[MD_SHOWN_MOST + 1];
     if (wrong != NULL)
         return md_fail_at(parser->error, MEDLEY_BAD_INPUT, templates->source, parser->line,
                           "the pattern \"%s\" %s",
-                          show(shown, parts->pattern, parts->pattern + parts->pattern_length),
-                          wrong);
+                          md_template_show(shown, parts->pattern, parts->pattern_length), wrong);
     return MEDLEY_OK;
-}
-
-static void widen(size_t *distance, size_t reached)
-{
-    if (reached > *distance)
-        *distance = reached;
 }
 
 /* An absolute row n of a short sequence lies up to n - 1 rows outside it. */
 static void note_reach(md_function *function, const macro_parts *parts)
 {
     const size_t distance = (size_t)labs(parts->row) - parts->is_absolute;
-    widen(parts->row < 0 ? &function->before : &function->behind, distance);
+    size_t *farthest = parts->row < 0 ? &function->before : &function->behind;
+    *farthest = distance > *farthest ? distance : *farthest;
 }
 
 static medley_status add_macro(line_parser *parser, const macro_parts *parts, size_t place,
@@ -225,9 +207,8 @@ static medley_status add_block(line_parser *parser, char letter)
 {
     md_templates *templates = parser->templates;
     medley_status status = MEDLEY_OK;
-    if (md_reserve((void **)&templates->blocks, &templates->block_capacity,
-                   templates->block_count + 1, sizeof *templates->blocks) != 0)
-        return md_fail_memory(parser->error, sizeof(md_template));
+    MEDLEY_TRY(md_grow(&templates->blocks, &templates->block_capacity, templates->block_count + 1,
+                       sizeof *templates->blocks, parser->error));
     const size_t length = (size_t)(parser->end - parser->start);
     md_template *block = &templates->blocks[templates->block_count++];
     *block = (md_template){.name = md_copy_text(parser->start, length),
@@ -294,11 +275,12 @@ medley_status md_templates_add_line(md_templates *templates, const char *text, s
     parser.end = line_end(parser.start + 1, parser.end);
     const char letter = *parser.start;
     if (strchr("UuBb*", letter) == NULL) {
-        char shown[SHOWN_MOST + 1];
-        return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, line,
-                          "the line '%s' starts with none of U (features of a label), B (of a pair "
-                          "of labels), * (both) and # (a comment); arc templates want --task tree",
-                          show(shown, parser.start, parser.end));
+        char shown[MD_SHOWN_MOST + 1];
+        return md_fail_at(
+            error, MEDLEY_BAD_INPUT, templates->source, line,
+            "the line '%s' starts with none of U (features of a label), B (of a pair "
+            "of labels), * (both) and # (a comment); arc templates want --task tree",
+            md_template_show(shown, parser.start, (size_t)(parser.end - parser.start)));
     }
     medley_status status = add_block(&parser, (char)(letter == '*' ? 'U' : letter));
     if (status == MEDLEY_OK && letter == '*')

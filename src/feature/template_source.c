@@ -8,6 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+const char *md_template_show(char shown[MD_SHOWN_MOST + 1], const char *text, size_t length)
+{
+    length = length < MD_SHOWN_MOST ? length : MD_SHOWN_MOST;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = (char)((unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i]);
+    shown[length] = '\0';
+    return shown;
+}
+
 static medley_status read_stream(FILE *file, const char *path, md_text *text, const char *what,
                                  medley_error *error)
 {

@@ -17,4 +17,9 @@ medley_status md_template_source(md_text *text, const char **name, const char *p
                                  const md_template_set *sets, const char *what,
                                  medley_error *error);
 
+enum { MD_SHOWN_MOST = 40 };
+
+/* A text as far as a message can show it, without control characters. */
+const char *md_template_show(char shown[MD_SHOWN_MOST + 1], const char *text, size_t length);
+
 #endif

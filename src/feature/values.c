@@ -164,33 +164,6 @@ void md_values_clear(md_values *values)
     *values = (md_values){0};
 }
 
-static size_t sequence_start(const md_values *values, size_t sequence)
-{
-    const medley_dataset *dataset = values->dataset;
-    return dataset->sequence_count > 0 ? dataset->sequence_start[sequence] : sequence;
-}
-
-size_t md_values_sequence_end(const md_values *values, size_t sequence)
-{
-    return sequence_start(values, sequence + 1);
-}
-
-size_t md_values_sequence(const md_values *values, size_t row)
-{
-    const medley_dataset *dataset = values->dataset;
-    if (dataset->sequence_count == 0)
-        return row;
-    size_t low = 0, high = dataset->sequence_count; /* start[low] <= row < start[high] */
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (dataset->sequence_start[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 typedef struct stretch {
     ptrdiff_t start, end; /* rows start .. end-1 */
 } stretch;
@@ -234,8 +207,8 @@ void md_values_fill(const md_values *values, const md_macro *macro, size_t seque
 {
     const md_value_column *column = &values->column[macro->function];
     for (size_t done = 0; done < count; sequence++) {
-        const stretch whole = {(ptrdiff_t)sequence_start(values, sequence),
-                               (ptrdiff_t)md_values_sequence_end(values, sequence)};
+        const stretch whole = {(ptrdiff_t)md_dataset_unit_start(values->dataset, sequence),
+                               (ptrdiff_t)md_dataset_unit_start(values->dataset, sequence + 1)};
         const ptrdiff_t limit = (ptrdiff_t)(first + count);
         const stretch rows = {(ptrdiff_t)(first + done), whole.end < limit ? whole.end : limit};
         if (rows.end <= rows.start)

@@ -33,14 +33,8 @@ medley_status md_values_make(md_values *values, const md_templates *templates,
                              size_t threads, medley_error *error);
 void md_values_clear(md_values *values);
 
-/* The sequence that row lies in; without sequences every row is one. */
-size_t md_values_sequence(const md_values *values, size_t row);
-
-/* The first row behind a sequence. */
-size_t md_values_sequence_end(const md_values *values, size_t sequence);
-
 /* The values of a macro at rows first .. first + count - 1 (at most MD_BATCH) into out; sequence:
- * that of the first row. */
+ * that of the first row (a unit of the data set). */
 void md_values_fill(const md_values *values, const md_macro *macro, size_t sequence, size_t first,
                     size_t count, int32_t out[MD_BATCH]);
 

@@ -4,7 +4,7 @@
 
 #include "io/tokens.h"
 
-enum { SNIFFED_LINES = 50, WRITE_PIECE = 1 << 16 };
+enum { SNIFFED_LINES = 50 };
 
 /* ---- recognising ---- */
 
@@ -176,14 +176,7 @@ static medley_status write_items(md_output *output, const medley_dataset *datase
             md_text_add(&text, "\n", 1);
             sequence++;
         }
-        if (text.failed) {
-            status = md_fail_memory(error, text.capacity);
-            goto done;
-        }
-        if (text.length < WRITE_PIECE && row + 1 < dataset->rows)
-            continue;
-        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
-        text.length = 0;
+        MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }
 done:
     md_text_clear(&text);

@@ -135,13 +135,12 @@ static medley_status read_attribute(attributes_reader *reader, const char **curs
     if (name.length == 0)
         return fail_field(reader, field, "a name before the colon; a colon is written \\:");
     if (colon != NULL)
-        status = read_value(reader, field, colon, &value);
-    if (status == MEDLEY_OK && md_reserve((void **)&reader->attributes, &reader->attribute_capacity,
-                                          reader->item_count + 1, sizeof *reader->attributes) != 0)
-        status = md_fail_memory(reader->error, reader->item_count * sizeof *reader->attributes);
-    if (status == MEDLEY_OK)
-        reader->attributes[reader->item_count++] =
-            (attribute){.name = name, .is_escaped = escaped, .value = value};
+        MEDLEY_TRY(read_value(reader, field, colon, &value));
+    MEDLEY_TRY(md_grow(&reader->attributes, &reader->attribute_capacity, reader->item_count + 1,
+                       sizeof *reader->attributes, reader->error));
+    reader->attributes[reader->item_count++] =
+        (attribute){.name = name, .is_escaped = escaped, .value = value};
+done:
     return status;
 }
 
@@ -170,23 +169,23 @@ static void fetch_names(attributes_reader *reader)
 /* Gives the attributes of the item their columns. */
 static medley_status number_attributes(attributes_reader *reader)
 {
-    if (md_reserve((void **)&reader->item, &reader->item_capacity, reader->item_count + 1,
-                   sizeof *reader->item) != 0)
-        return md_fail_memory(reader->error, reader->item_count * sizeof *reader->item);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_grow(&reader->item, &reader->item_capacity, reader->item_count + 1,
+                       sizeof *reader->item, reader->error));
     fetch_names(reader);
     for (size_t i = 0; i < reader->item_count; i++) {
         attribute *read = &reader->attributes[i];
-        const medley_status status = read->is_escaped ? unescape(reader, &read->name) : MEDLEY_OK;
-        if (status < 0)
-            return status;
-        const int32_t column = md_strings_add(&reader->names, read->name.text, read->name.length);
-        if (column < 0)
-            return md_fail_memory(reader->error, read->name.length);
+        int32_t column;
         uint32_t bits;
+        if (read->is_escaped)
+            MEDLEY_TRY(unescape(reader, &read->name));
+        MEDLEY_TRY(md_strings_put(&reader->names, read->name.text, read->name.length, &column,
+                                  reader->error));
         memcpy(&bits, &read->value, sizeof bits);
         reader->item[i] = (uint64_t)column << 32 | bits;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static int compare_attributes(const void *left, const void *right)
@@ -214,18 +213,18 @@ static void sort_item(uint64_t *item, size_t count)
 /* Appends the collected attributes as a row of the table. */
 static medley_status add_row(attributes_reader *reader)
 {
+    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     md_matrix *matrix = &reader->matrix;
     size_t entries = dataset->rows > 0 ? matrix->start[dataset->rows] : 0;
     const size_t first = entries;
     const size_t most = entries + reader->item_count;
-    if (md_reserve((void **)&matrix->index, &reader->index_capacity, most + 1,
-                   sizeof *matrix->index) != 0 ||
-        md_reserve((void **)&matrix->value, &reader->value_capacity, most + 1,
-                   sizeof *matrix->value) != 0 ||
-        md_reserve((void **)&matrix->start, &reader->row_capacity, dataset->rows + 2,
-                   sizeof *matrix->start) != 0)
-        return md_fail_memory(reader->error, most * sizeof *matrix->index);
+    MEDLEY_TRY(md_grow(&matrix->index, &reader->index_capacity, most + 1, sizeof *matrix->index,
+                       reader->error));
+    MEDLEY_TRY(md_grow(&matrix->value, &reader->value_capacity, most + 1, sizeof *matrix->value,
+                       reader->error));
+    MEDLEY_TRY(md_grow(&matrix->start, &reader->row_capacity, dataset->rows + 2,
+                       sizeof *matrix->start, reader->error));
     sort_item(reader->item, reader->item_count);
     for (size_t i = 0; i < reader->item_count; i++) {
         const int32_t column = (int32_t)(reader->item[i] >> 32);
@@ -246,20 +245,22 @@ static medley_status add_row(attributes_reader *reader)
     }
     matrix->start[0] = 0;
     matrix->start[++dataset->rows] = entries;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status begin_sequence(attributes_reader *reader)
 {
+    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     if (reader->is_in_sequence)
         return MEDLEY_OK;
-    if (md_reserve((void **)&dataset->sequence_start, &reader->start_capacity,
-                   dataset->sequence_count + 2, sizeof *dataset->sequence_start) != 0)
-        return md_fail_memory(reader->error, dataset->sequence_count * sizeof(size_t));
+    MEDLEY_TRY(md_grow(&dataset->sequence_start, &reader->start_capacity,
+                       dataset->sequence_count + 2, sizeof(size_t), reader->error));
     dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
     reader->is_in_sequence = true;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status read_item(attributes_reader *reader)

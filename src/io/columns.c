@@ -106,13 +106,6 @@ static bool next_row(columns_reader *reader, md_field *label, bool *ended)
     return false;
 }
 
-static medley_status keep_label(columns_reader *reader, md_field label, medley_error *error)
-{
-    if (!reader->keeps_labels)
-        return MEDLEY_OK;
-    return md_labels_add(&reader->labels, label.text, label.length, error);
-}
-
 /* The first of the row's fields that is no number; reader->columns if all are. */
 static size_t first_word(const columns_reader *reader)
 {
@@ -179,7 +172,8 @@ static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
                                   "are needed: fill in or remove such values",
                                   c + 1, (int)field.length, field.text);
         }
-        MEDLEY_TRY(keep_label(reader, label, error));
+        if (reader->keeps_labels)
+            MEDLEY_TRY(md_labels_add(&reader->labels, label.text, label.length, error));
     }
 done:
     return status;
@@ -202,21 +196,7 @@ static medley_status keep_layout(const columns_reader *reader, medley_dataset *d
     dataset->label_column = reader->label;
     if (reader->label == reader->fields)
         return MEDLEY_OK;
-    dataset->label_text = md_calloc(reader->rows, sizeof *dataset->label_text);
-    if (dataset->label_text == NULL)
-        return md_fail_memory(error, reader->rows * sizeof *dataset->label_text);
-    return MEDLEY_OK;
-}
-
-static medley_status keep_label_text(medley_dataset *dataset, md_field label, medley_error *error)
-{
-    if (dataset->label_text == NULL)
-        return MEDLEY_OK;
-    const int32_t id = md_strings_add(&dataset->label_texts, label.text, label.length);
-    if (id < 0)
-        return md_fail_memory(error, label.length);
-    dataset->label_text[dataset->rows - 1] = id;
-    return MEDLEY_OK;
+    return md_new(&dataset->label_text, reader->rows, sizeof *dataset->label_text, error);
 }
 
 static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset,
@@ -232,8 +212,11 @@ static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset
         if (ended)
             md_tokens_end_sequence(&tokens);
         MEDLEY_TRY(md_tokens_add_row(&tokens, reader->field, error));
-        MEDLEY_TRY(keep_label(reader, label, error));
-        MEDLEY_TRY(keep_label_text(dataset, label, error));
+        if (reader->keeps_labels)
+            MEDLEY_TRY(md_labels_add(&reader->labels, label.text, label.length, error));
+        if (dataset->label_text != NULL)
+            MEDLEY_TRY(md_strings_put(&dataset->label_texts, label.text, label.length,
+                                      &dataset->label_text[dataset->rows - 1], error));
     }
     MEDLEY_TRY(md_tokens_finish(&tokens, error));
 done:
@@ -249,11 +232,7 @@ static medley_status read_columns(medley_dataset *dataset, const md_input *input
     if (reader.rows == 0)
         goto done;
     MEDLEY_TRY(choose_label(&reader, options, error));
-    reader.field = md_calloc(reader.fields, sizeof *reader.field);
-    if (reader.field == NULL) {
-        status = md_fail_memory(error, reader.fields * sizeof *reader.field);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&reader.field, reader.fields, sizeof *reader.field, error));
     MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
     bool has_numbers = false;
     if (reader.sequences == 1 && !options->text_columns)
@@ -330,26 +309,17 @@ static medley_status write_columns(md_output *output, const medley_dataset *data
     md_text text = {0};
     float *values = NULL;
     size_t sequence = 1;
-    medley_status status = check_writable(dataset, error);
-    if (status < 0)
-        return status;
-    if (dataset->token_columns == 0) {
-        values = md_calloc(medley_dataset_columns(dataset), sizeof *values);
-        if (values == NULL)
-            return md_fail_memory(error, medley_dataset_columns(dataset) * sizeof *values);
-    }
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(check_writable(dataset, error));
+    if (dataset->token_columns == 0)
+        MEDLEY_TRY(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
     for (size_t row = 0; row < dataset->rows; row++) {
-        text.length = 0;
         if (sequence < dataset->sequence_count && dataset->sequence_start[sequence] == row) {
             md_text_add(&text, "\n", 1);
             sequence++;
         }
         add_row(&text, dataset, row, values);
-        if (text.failed) {
-            status = md_fail_memory(error, text.capacity);
-            goto done;
-        }
-        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
+        MEDLEY_TRY(md_output_text(output, &text, true, error));
     }
 done:
     free(values);
@@ -384,17 +354,12 @@ static medley_status write_labelled(md_output *output, const medley_dataset *dat
     if (dataset->token_columns == 0) /* a table of numbers */
         return md_write_plain_labels(output, dataset->rows, labels, error);
     for (size_t s = 0; s < dataset->sequence_count; s++) {
-        text.length = 0;
         for (size_t row = dataset->sequence_start[s]; row < dataset->sequence_start[s + 1]; row++) {
             MEDLEY_TRY(check_text(labels[row], error));
             add_labelled_row(&text, dataset, row, labels[row]);
         }
         md_text_add(&text, "\n", 1);
-        if (text.failed) {
-            status = md_fail_memory(error, text.capacity);
-            goto done;
-        }
-        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
+        MEDLEY_TRY(md_output_text(output, &text, true, error));
     }
 done:
     md_text_clear(&text);

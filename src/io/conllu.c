@@ -61,24 +61,10 @@ static medley_status choose_label(conllu_reader *reader, const medley_read_optio
     return MEDLEY_OK;
 }
 
-static medley_status keep_text(conllu_reader *reader, const char *first, size_t length,
-                               medley_error *error)
-{
-    medley_dataset *dataset = reader->dataset;
-    char *text = md_copy_text(first, length);
-    if (text == NULL || md_reserve((void **)&dataset->verbatim, &dataset->verbatim_capacity,
-                                   dataset->verbatim_count + 1, sizeof *dataset->verbatim) != 0) {
-        free(text);
-        return md_fail_memory(error, length);
-    }
-    dataset->verbatim[dataset->verbatim_count++] = (md_verbatim){dataset->rows, text};
-    return MEDLEY_OK;
-}
-
 static medley_status keep_verbatim(conllu_reader *reader, medley_error *error)
 {
-    return keep_text(reader, reader->lines.start, (size_t)(reader->lines.end - reader->lines.start),
-                     error);
+    return md_dataset_add_verbatim(reader->dataset, reader->dataset->rows, reader->lines.start,
+                                   (size_t)(reader->lines.end - reader->lines.start), error);
 }
 
 static bool is_empty_line(const md_verbatim *verbatim)
@@ -111,7 +97,7 @@ static medley_status add_missing_blank_line(conllu_reader *reader, medley_error 
 {
     if (reader->words == 0 || reader->boundary == reader->dataset->verbatim_count)
         return MEDLEY_OK;
-    return keep_text(reader, "", 0, error);
+    return md_dataset_add_verbatim(reader->dataset, reader->dataset->rows, "", 0, error);
 }
 
 static medley_status fail(const conllu_reader *reader, medley_error *error, const char *found,
@@ -156,17 +142,16 @@ static medley_status read_no_word(conllu_reader *reader, medley_error *error)
 /* governor -1: not given. The row is the next one. */
 static medley_status add_head(conllu_reader *reader, int32_t governor, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     const size_t row = dataset->rows;
     const size_t line = reader->lines.number;
-    if (md_reserve((void **)&dataset->head, &reader->head_capacity, row + 1,
-                   sizeof *dataset->head) != 0 ||
-        md_reserve((void **)&dataset->line, &reader->line_capacity, row + 1,
-                   sizeof *dataset->line) != 0)
-        return md_fail_memory(error, row * sizeof *dataset->head);
+    MEDLEY_TRY(md_grow(&dataset->head, &reader->head_capacity, row + 1, sizeof(int32_t), error));
+    MEDLEY_TRY(md_grow(&dataset->line, &reader->line_capacity, row + 1, sizeof(uint32_t), error));
     dataset->head[row] = governor;
     dataset->line[row] = line <= UINT32_MAX ? (uint32_t)line : 0;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status read_word(conllu_reader *reader, medley_error *error)

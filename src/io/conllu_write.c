@@ -7,7 +7,7 @@
 #include "io/tokens.h"
 #include <inttypes.h>
 
-enum { COLUMNS = MD_CONLLU_COLUMNS, HEAD_BYTES = 16, WRITE_PIECE = 1 << 16 };
+enum { COLUMNS = MD_CONLLU_COLUMNS, HEAD_BYTES = 16 };
 
 /* The lines kept for a row from *next on. A boundary between sentences needs a blank line unless
  * there is one among those kept. */
@@ -106,14 +106,7 @@ medley_status md_conllu_write_labelled(md_output *output, const medley_dataset *
         add_verbatim(&text, dataset, row, &verbatim, row > 0 && (is_start || row == dataset->rows));
         if (row < dataset->rows)
             MEDLEY_TRY(add_word(&text, dataset, row, predicted, error));
-        if (text.failed) {
-            status = md_fail_memory(error, text.capacity);
-            goto done;
-        }
-        if (text.length < WRITE_PIECE && row < dataset->rows)
-            continue;
-        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
-        text.length = 0;
+        MEDLEY_TRY(md_output_text(output, &text, row == dataset->rows, error));
     }
 done:
     md_text_clear(&text);

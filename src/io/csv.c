@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRITE_PIECE = 1 << 16 };
-
 /* ---- recognising ---- */
 
 /* Fields and numbers among them in the record at *p. */
@@ -124,23 +122,12 @@ static medley_status write_csv(md_output *output, const medley_dataset *dataset,
                          "a csv file does not keep the sequences these data have; use svmlight");
         goto done;
     }
-    values = md_calloc(medley_dataset_columns(dataset), sizeof *values);
-    if (values == NULL) {
-        status = md_fail_memory(error, medley_dataset_columns(dataset) * sizeof *values);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
     add_header(&text, dataset);
     for (size_t row = 0; row < dataset->rows; row++) {
         medley_dataset_row(dataset, row, values);
         add_row(&text, dataset, values, row);
-        if (text.failed) {
-            status = md_fail_memory(error, text.capacity);
-            goto done;
-        }
-        if (text.length < WRITE_PIECE && row + 1 < dataset->rows)
-            continue;
-        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
-        text.length = 0;
+        MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }
 done:
     md_text_clear(&text);

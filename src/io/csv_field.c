@@ -114,13 +114,9 @@ medley_status md_csv_read_texts(char ***texts, size_t *count, const char **p, ch
     md_csv_field field;
     do {
         MEDLEY_TRY(md_csv_read_field(&field, next, delimiter, input, &unquoted, error));
-        char *copy = md_copy_text(field.text, field.length);
-        if (copy == NULL || md_reserve((void **)&read, &capacity, used + 1, sizeof *read) != 0) {
-            free(copy);
-            status = md_fail_memory(error, field.length);
-            goto done;
-        }
-        read[used++] = copy;
+        MEDLEY_TRY(md_grow(&read, &capacity, used + 1, sizeof *read, error));
+        MEDLEY_TRY(md_new_text(&read[used], field.text, field.length, error));
+        used++;
         next = field.behind + 1;
     } while (*field.behind == delimiter);
     *texts = read;

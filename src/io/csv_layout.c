@@ -166,11 +166,7 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
     if (first == end)
         goto done; /* the caller says that there are no rows */
     MEDLEY_TRY(read_header(layout, first, input, options, error));
-    layout->is_feature = md_calloc(layout->columns, sizeof *layout->is_feature);
-    if (layout->is_feature == NULL) {
-        status = md_fail_memory(error, layout->columns);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
     memset(layout->is_feature, true, layout->columns);
     if (options->columns != NULL)
         MEDLEY_TRY(md_columns_choose(layout->is_feature, layout->columns, layout->names,

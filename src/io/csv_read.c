@@ -97,6 +97,7 @@ static medley_status take_field(csv_reader *reader, const md_csv_field *field, c
 /* Reads the record at *p, which moves behind it. This is the hot loop. */
 static medley_status read_record(csv_reader *reader, const char **p)
 {
+    medley_status status = MEDLEY_OK;
     const md_csv_layout *layout = &reader->layout;
     const char *record = *p;
     const char *next = record;
@@ -113,19 +114,17 @@ static medley_status read_record(csv_reader *reader, const char **p)
             }
         }
         md_csv_field field;
-        medley_status status = md_csv_read_field(&field, next, layout->delimiter, reader->input,
-                                                 &reader->unquoted, reader->error);
-        if (status == MEDLEY_OK && *field.behind != expected)
-            status = fail_count(reader, record);
-        if (status == MEDLEY_OK)
-            status = take_field(reader, &field, next, column, &value);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_csv_read_field(&field, next, layout->delimiter, reader->input,
+                                     &reader->unquoted, reader->error));
+        if (*field.behind != expected)
+            return fail_count(reader, record);
+        MEDLEY_TRY(take_field(reader, &field, next, column, &value));
         next = field.behind + 1;
     }
     reader->rows++;
     *p = next;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* No more rows than line ends, nor than the bytes that their fields and delimiters take. */

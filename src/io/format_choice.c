@@ -8,7 +8,8 @@
 
 enum { HEAD_BYTES = 1 << 16 };
 
-void md_formats_list(md_text *list)
+/* Appends "svmlight, csv ...". */
+static void list_formats(md_text *list)
 {
     for (size_t i = 0; md_formats[i] != NULL; i++)
         md_text_addf(list, "%s%s", i > 0 ? ", " : "", md_formats[i]->name);
@@ -20,7 +21,7 @@ medley_status md_format_named(const md_format **format, const char *name, medley
     if (*format != NULL)
         return MEDLEY_OK;
     md_text list = {0};
-    md_formats_list(&list);
+    list_formats(&list);
     const medley_status status =
         md_fail(error, MEDLEY_USAGE, "there is no format '%s'; the formats are %s", name,
                 list.data != NULL ? list.data : "");
@@ -62,7 +63,7 @@ medley_status md_format_of_input(const md_format **format, const md_input *input
     if (*format != NULL)
         return MEDLEY_OK;
     md_text list = {0};
-    md_formats_list(&list);
+    list_formats(&list);
     const medley_status status =
         md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                    "cannot tell the format of this file; name it with --format (%s)",

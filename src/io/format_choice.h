@@ -15,7 +15,4 @@ const md_format *md_format_of_path(const char *path);
 medley_status md_format_of_input(const md_format **format, const md_input *input, const char *name,
                                  medley_error *error);
 
-/* Appends "svmlight, csv ...". */
-void md_formats_list(md_text *list);
-
 #endif

@@ -35,15 +35,12 @@ static medley_status copy_kernel(md_precomputed *gram, bool keeps_wide, const md
     medley_status status = MEDLEY_OK;
     const size_t rows = stack->shape[stack->dimensions - 2];
     const size_t columns = stack->shape[stack->dimensions - 1];
-    double *row = md_calloc(columns, sizeof *row);
+    double *row;
+    MEDLEY_TRY(md_new(&row, columns, sizeof *row, error));
     MEDLEY_TRY(md_matrix_init_dense(&gram->values, rows, columns, error));
     if (keeps_wide)
-        gram->wide = md_alloc_aligned(rows * columns, sizeof *gram->wide);
-    if (row == NULL || (keeps_wide && gram->wide == NULL)) {
-        status = md_fail_memory(error, rows * columns * sizeof *gram->wide);
-        goto done;
-    }
-    status = copy_rows(gram, row, stack, kernel, path, error);
+        MEDLEY_TRY(md_new_aligned(&gram->wide, rows * columns, sizeof *gram->wide, error));
+    MEDLEY_TRY(copy_rows(gram, row, stack, kernel, path, error));
 done:
     free(row);
     return status;
@@ -108,13 +105,6 @@ static medley_status check_shape(const medley_dataset *dataset, const md_npy_fil
     return MEDLEY_OK;
 }
 
-/* Forgets the kernels behind the first `count`. */
-static void drop_kernels(medley_dataset *dataset, size_t count)
-{
-    while (dataset->gram_count > count)
-        md_precomputed_clear(&dataset->grams[--dataset->gram_count]);
-}
-
 medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
                                       medley_error *error)
 {
@@ -131,17 +121,12 @@ medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name,
         MEDLEY_TRY(append_kernel(dataset, name, &stack, kernel, input.path, error));
         md_npy_release(&stack, (kernel + 1) * rows);
     }
-    if (dataset->source == NULL) {
-        dataset->source = md_copy_text(input.path, strlen(input.path));
-        if (dataset->source == NULL) {
-            status = md_fail_memory(error, strlen(input.path));
-            goto done;
-        }
-    }
+    if (dataset->source == NULL)
+        MEDLEY_TRY(md_new_text(&dataset->source, input.path, strlen(input.path), error));
     dataset->rows = rows;
 done:
-    if (status < 0)
-        drop_kernels(dataset, before);
+    while (status < 0 && dataset->gram_count > before)
+        md_precomputed_clear(&dataset->grams[--dataset->gram_count]);
     md_input_clear(&input);
     return status;
 }
@@ -175,11 +160,9 @@ medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const ch
         }
     }
     for (size_t kernel = 0; kernel < kernels; kernel++) {
-        double *diagonal = md_copy(array.values + kernel * rows, rows * sizeof *diagonal);
-        if (diagonal == NULL) {
-            status = md_fail_memory(error, rows * sizeof *diagonal);
-            goto done;
-        }
+        double *diagonal;
+        MEDLEY_TRY(
+            md_new_copy(&diagonal, array.values + kernel * rows, rows * sizeof *diagonal, error));
         free(dataset->grams[kernel].diagonal);
         dataset->grams[kernel].diagonal = diagonal;
     }

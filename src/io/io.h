@@ -101,7 +101,6 @@ typedef struct md_npy_file {
 } md_npy_file;
 
 medley_status md_npy_open(md_npy_file *file, const md_input *input, medley_error *error);
-size_t md_npy_runs(const md_npy_file *file);
 void md_npy_get_run(const md_npy_file *file, size_t run, double *values); /* the last extent */
 /* Runs before this one are not needed any more: gives their memory back where that is possible, so
  * that a file and what is made of it need not be in memory together. */

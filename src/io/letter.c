@@ -140,9 +140,8 @@ static medley_status read_line(letter_reader *reader, float *pixels, medley_erro
         MEDLEY_TRY(md_labels_add(&reader->labels, is_unknown ? NULL : read.letter.text,
                                  read.letter.length, error));
     if (reader->last.is_last) {
-        if (md_reserve((void **)&dataset->sequence_start, &reader->start_capacity,
-                       dataset->sequence_count + 2, sizeof *dataset->sequence_start) != 0)
-            return md_fail_memory(error, dataset->sequence_count * sizeof(size_t));
+        MEDLEY_TRY(md_grow(&dataset->sequence_start, &reader->start_capacity,
+                           dataset->sequence_count + 2, sizeof(size_t), error));
         dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
     }
     dataset->fold[dataset->rows++] = (int32_t)read.fold;
@@ -252,14 +251,13 @@ static medley_status write_letter(md_output *output, const medley_dataset *datas
                                   medley_error *error)
 {
     md_text text = {0};
-    const bool has_words = dataset->sequence_count > 0;
-    const size_t words = has_words ? dataset->sequence_count : dataset->rows;
-    medley_status status = check_writable(dataset, error);
-    for (size_t word = 0; status == MEDLEY_OK && word < words; word++) {
-        const size_t first = has_words ? dataset->sequence_start[word] : word;
-        const size_t last = has_words ? dataset->sequence_start[word + 1] : word + 1;
-        text.length = 0;
-        for (size_t row = first; row < last && status == MEDLEY_OK; row++) {
+    const size_t words = md_dataset_units(dataset);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(check_writable(dataset, error));
+    for (size_t word = 0; word < words; word++) {
+        const size_t first = md_dataset_unit_start(dataset, word);
+        const size_t last = md_dataset_unit_start(dataset, word + 1);
+        for (size_t row = first; row < last; row++) {
             const int32_t label = medley_dataset_label(dataset, row);
             md_text_addf(&text, "%zu\t%s\t", row + 1,
                          label >= 0 ? dataset->label_names.items[label] : "?");
@@ -269,13 +267,11 @@ static medley_status write_letter(md_output *output, const medley_dataset *datas
                 md_text_addf(&text, "-1");
             md_text_addf(&text, "\t%zu\t%zu\t%d\t", word + 1, row - first + 1,
                          dataset->fold ? (int)dataset->fold[row] : 0);
-            status = add_pixels(&text, dataset, row, error);
+            MEDLEY_TRY(add_pixels(&text, dataset, row, error));
         }
-        if (status == MEDLEY_OK && text.failed)
-            status = md_fail_memory(error, text.capacity);
-        if (status == MEDLEY_OK)
-            status = md_output_write(output, text.data, text.length, error);
+        MEDLEY_TRY(md_output_text(output, &text, true, error));
     }
+done:
     md_text_clear(&text);
     return status;
 }

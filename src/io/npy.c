@@ -266,7 +266,7 @@ medley_status md_npy_open(md_npy_file *file, const md_input *input, medley_error
     return MEDLEY_OK;
 }
 
-size_t md_npy_runs(const md_npy_file *file)
+static size_t count_runs(const md_npy_file *file)
 {
     size_t runs = 1;
     for (size_t i = 0; i + 1 < file->dimensions; i++)
@@ -308,18 +308,17 @@ void md_npy_release(md_npy_file *file, size_t run)
 medley_status md_npy_read(md_npy *array, const md_input *input, medley_error *error)
 {
     md_npy_file file;
-    const medley_status status = md_npy_open(&file, input, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    double *values;
+    MEDLEY_TRY(md_npy_open(&file, input, error));
     const size_t length = file.shape[file.dimensions - 1];
-    const size_t runs = md_npy_runs(&file);
-    double *values = md_alloc_aligned(runs * length, sizeof *values);
-    if (values == NULL)
-        return md_fail_memory(error, runs * length * sizeof *values);
+    const size_t runs = count_runs(&file);
+    MEDLEY_TRY(md_new_aligned(&values, runs * length, sizeof *values, error));
     for (size_t run = 0; run < runs; run++)
         md_npy_get_run(&file, run, values + run * length);
     *array = (md_npy){file.dimensions, {file.shape[0], file.shape[1], file.shape[2]}, values};
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 void md_npy_clear(md_npy *array)

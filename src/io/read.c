@@ -25,13 +25,10 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
     const size_t columns = table->features.columns;
     md_matrix chosen = {0};
     md_strings names = {0};
-    bool *keep = md_calloc(columns, sizeof *keep);
-    size_t *column = md_calloc(columns, sizeof *column);
-    size_t *row = md_calloc(rows, sizeof *row);
-    if (keep == NULL || column == NULL || row == NULL) {
-        status = md_fail_memory(error, (rows + columns) * sizeof *row);
-        goto done;
-    }
+    bool *keep = NULL;
+    size_t *column = NULL;
+    MEDLEY_TRY(md_new(&keep, columns, sizeof *keep, error));
+    MEDLEY_TRY(md_new(&column, columns, sizeof *column, error));
     char *const *known = table->column_names.count > 0 ? table->column_names.items : NULL;
     MEDLEY_TRY(md_columns_choose(keep, columns, known, text, error));
     size_t count = 0;
@@ -39,14 +36,10 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
         if (!keep[c])
             continue;
         column[count++] = c;
-        if (known != NULL && md_strings_add(&names, known[c], strlen(known[c])) < 0) {
-            status = md_fail_memory(error, strlen(known[c]));
-            goto done;
-        }
+        if (known != NULL)
+            MEDLEY_TRY(md_strings_put(&names, known[c], strlen(known[c]), NULL, error));
     }
-    for (size_t r = 0; r < rows; r++)
-        row[r] = r;
-    MEDLEY_TRY(md_matrix_gather(&chosen, &table->features, row, rows, column, count, error));
+    MEDLEY_TRY(md_matrix_gather(&chosen, &table->features, NULL, rows, column, count, error));
     md_matrix_clear(&table->features);
     md_strings_clear(&table->column_names);
     table->features = chosen;
@@ -57,7 +50,6 @@ done:
     md_strings_clear(&names);
     free(keep);
     free(column);
-    free(row);
     return status;
 }
 
@@ -66,9 +58,7 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
 {
     medley_status status = MEDLEY_OK;
     const md_format *format = NULL;
-    dataset->source = md_copy_text(input->path, strlen(input->path));
-    if (dataset->source == NULL)
-        return md_fail_memory(error, strlen(input->path));
+    MEDLEY_TRY(md_new_text(&dataset->source, input->path, strlen(input->path), error));
     medley_error unknown = {0};
     if (options->text_columns && options->format == NULL &&
         md_format_of_input(&format, input, NULL, &unknown) < 0)

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { WRITE_PIECE = 1 << 16 };
-
 /* ---- recognising ---- */
 
 static bool is_digit(char c)
@@ -124,14 +122,7 @@ static medley_status write_svmlight(md_output *output, const medley_dataset *dat
         }
         add_features(&text, &dataset->tables[0].features, row);
         md_text_add(&text, "\n", 1);
-        if (text.failed) {
-            status = md_fail_memory(error, text.capacity);
-            goto done;
-        }
-        if (text.length < WRITE_PIECE && row + 1 < dataset->rows)
-            continue;
-        MEDLEY_TRY(md_output_write(output, text.data, text.length, error));
-        text.length = 0;
+        MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }
 done:
     md_text_clear(&text);

@@ -67,42 +67,38 @@ medley_status md_tokens_begin(md_token_builder *builder, medley_dataset *dataset
                               medley_error *error)
 {
     *builder = (md_token_builder){.dataset = dataset};
-    dataset->token_values = md_calloc(columns, sizeof *dataset->token_values);
-    if (dataset->token_values == NULL)
-        return md_fail_memory(error, columns * sizeof *dataset->token_values);
-    dataset->token_columns = columns;
-    return MEDLEY_OK;
+    const medley_status status =
+        md_new(&dataset->token_values, columns, sizeof *dataset->token_values, error);
+    dataset->token_columns = status < 0 ? 0 : columns;
+    return status;
 }
 
 /* Room for one more start, which the end of the last sequence needs as well. */
-static int reserve_start(md_token_builder *builder)
+static medley_status reserve_start(md_token_builder *builder, medley_error *error)
 {
     medley_dataset *dataset = builder->dataset;
-    return md_reserve((void **)&dataset->sequence_start, &builder->start_capacity,
-                      dataset->sequence_count + 1, sizeof *dataset->sequence_start);
+    return md_grow(&dataset->sequence_start, &builder->start_capacity, dataset->sequence_count + 1,
+                   sizeof *dataset->sequence_start, error);
 }
 
 medley_status md_tokens_add_row(md_token_builder *builder, const md_field *fields,
                                 medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = builder->dataset;
     const size_t used = dataset->rows * dataset->token_columns;
-    if (md_reserve((void **)&dataset->token, &builder->token_capacity,
-                   used + dataset->token_columns, sizeof *dataset->token) != 0 ||
-        reserve_start(builder) != 0)
-        return md_fail_memory(error, used * sizeof *dataset->token);
-    for (size_t c = 0; c < dataset->token_columns; c++) {
-        const int32_t id =
-            md_strings_add(&dataset->token_values[c], fields[c].text, fields[c].length);
-        if (id < 0)
-            return md_fail_memory(error, fields[c].length);
-        dataset->token[used + c] = id;
-    }
+    MEDLEY_TRY(md_grow(&dataset->token, &builder->token_capacity, used + dataset->token_columns,
+                       sizeof *dataset->token, error));
+    MEDLEY_TRY(reserve_start(builder, error));
+    for (size_t c = 0; c < dataset->token_columns; c++)
+        MEDLEY_TRY(md_strings_put(&dataset->token_values[c], fields[c].text, fields[c].length,
+                                  &dataset->token[used + c], error));
     if (!builder->is_in_sequence)
         dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
     builder->is_in_sequence = true;
     dataset->rows++;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 void md_tokens_end_sequence(md_token_builder *builder)
@@ -113,10 +109,10 @@ void md_tokens_end_sequence(md_token_builder *builder)
 medley_status md_tokens_finish(md_token_builder *builder, medley_error *error)
 {
     medley_dataset *dataset = builder->dataset;
-    if (reserve_start(builder) != 0)
-        return md_fail_memory(error, dataset->sequence_count * sizeof *dataset->sequence_start);
-    dataset->sequence_start[dataset->sequence_count] = dataset->rows;
-    return MEDLEY_OK;
+    const medley_status status = reserve_start(builder, error);
+    if (status == MEDLEY_OK)
+        dataset->sequence_start[dataset->sequence_count] = dataset->rows;
+    return status;
 }
 
 medley_status md_tokens_refuse_choice(const medley_dataset *dataset,

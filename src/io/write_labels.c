@@ -3,22 +3,17 @@
 #include "io/io.h"
 #include <string.h>
 
-enum { WRITE_PIECE = 1 << 16 };
-
 medley_status md_write_plain_labels(md_output *output, size_t rows, const char *const *labels,
                                     medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_text text = {0};
-    for (size_t row = 0; row < rows && status == MEDLEY_OK; row++) {
+    for (size_t row = 0; row < rows; row++) {
         md_text_add(&text, labels[row], strlen(labels[row]));
         md_text_add(&text, "\n", 1);
-        if (text.length < WRITE_PIECE && row + 1 < rows)
-            continue;
-        status = text.failed ? md_fail_memory(error, text.capacity)
-                             : md_output_write(output, text.data, text.length, error);
-        text.length = 0;
+        MEDLEY_TRY(md_output_text(output, &text, row + 1 == rows, error));
     }
+done:
     md_text_clear(&text);
     return status;
 }

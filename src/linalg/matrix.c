@@ -34,22 +34,22 @@ medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t column
 medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t columns, size_t entries,
                                     medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     *matrix = (md_matrix){.rows = rows, .columns = columns};
-    matrix->start = md_calloc(rows + 1, sizeof *matrix->start);
-    matrix->index = md_calloc(entries, sizeof *matrix->index);
-    matrix->value = md_calloc(entries, sizeof *matrix->value);
-    if (matrix->start == NULL || matrix->index == NULL || matrix->value == NULL) {
+    MEDLEY_TRY(md_new(&matrix->start, rows + 1, sizeof *matrix->start, error));
+    MEDLEY_TRY(md_new(&matrix->index, entries, sizeof *matrix->index, error));
+    MEDLEY_TRY(md_new(&matrix->value, entries, sizeof *matrix->value, error));
+done:
+    if (status < 0)
         md_matrix_clear(matrix);
-        return md_fail_memory(error, entries * (sizeof(float) + sizeof(int32_t)));
-    }
-    return MEDLEY_OK;
+    return status;
 }
 
 static void gather_dense(md_matrix *target, const md_matrix *source, const size_t *keep,
                          const size_t *columns)
 {
     for (size_t r = 0; r < target->rows; r++) {
-        const float *from = source->dense + keep[r] * source->columns;
+        const float *from = source->dense + (keep ? keep[r] : r) * source->columns;
         float *to = target->dense + r * target->columns;
         if (columns == NULL) {
             memcpy(to, from, target->columns * sizeof *to);
@@ -66,7 +66,8 @@ static void gather_sparse(md_matrix *target, const md_matrix *source, const size
 {
     size_t used = 0;
     for (size_t r = 0; r < target->rows; r++) {
-        for (size_t e = source->start[keep[r]]; e < source->start[keep[r] + 1]; e++) {
+        const size_t row = keep ? keep[r] : r;
+        for (size_t e = source->start[row]; e < source->start[row + 1]; e++) {
             const int32_t column = new_column ? new_column[source->index[e]] : source->index[e];
             if (column < 0)
                 continue;
@@ -81,29 +82,29 @@ medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const
                                size_t count, const size_t *columns, size_t column_count,
                                medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t width = columns ? column_count : source->columns;
-    if (!md_matrix_is_sparse(source)) {
-        const medley_status status = md_matrix_init_dense(target, count, width, error);
-        if (status == MEDLEY_OK)
-            gather_dense(target, source, keep, columns);
-        return status;
-    }
     int32_t *new_column = NULL;
+    if (!md_matrix_is_sparse(source)) {
+        MEDLEY_TRY(md_matrix_init_dense(target, count, width, error));
+        gather_dense(target, source, keep, columns);
+        goto done;
+    }
     if (columns != NULL) {
-        new_column = md_calloc(source->columns, sizeof *new_column);
-        if (new_column == NULL)
-            return md_fail_memory(error, source->columns * sizeof *new_column);
+        MEDLEY_TRY(md_new(&new_column, source->columns, sizeof *new_column, error));
         for (size_t c = 0; c < source->columns; c++)
             new_column[c] = -1;
         for (size_t c = 0; c < column_count; c++)
             new_column[columns[c]] = (int32_t)c;
     }
     size_t entries = 0;
-    for (size_t r = 0; r < count; r++)
-        entries += source->start[keep[r] + 1] - source->start[keep[r]];
-    const medley_status status = md_matrix_init_sparse(target, count, width, entries, error);
-    if (status == MEDLEY_OK)
-        gather_sparse(target, source, keep, new_column);
+    for (size_t r = 0; r < count; r++) {
+        const size_t row = keep ? keep[r] : r;
+        entries += source->start[row + 1] - source->start[row];
+    }
+    MEDLEY_TRY(md_matrix_init_sparse(target, count, width, entries, error));
+    gather_sparse(target, source, keep, new_column);
+done:
     free(new_column);
     return status;
 }

@@ -31,8 +31,9 @@ medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t column
 medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t columns, size_t entries,
                                     medley_error *error);
 
-/* The rows named in keep[count] (in that order) and the columns named in columns[], or all of them
- * if columns is NULL. Column numbers must be increasing for a sparse source. */
+/* The rows named in keep[count] (in that order) and the columns named in columns[]; the first
+ * `count` rows if keep is NULL, all columns if columns is NULL. Column numbers must be increasing
+ * for a sparse source. */
 medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const size_t *keep,
                                size_t count, const size_t *columns, size_t column_count,
                                medley_error *error);

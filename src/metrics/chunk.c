@@ -37,19 +37,17 @@ medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *na
                                    medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    *scheme = (md_chunk_scheme){0};
+    *scheme = (md_chunk_scheme){.label_count = names->count};
     MEDLEY_TRY(md_new(&scheme->labels, names->count, sizeof *scheme->labels, error));
-    scheme->label_count = names->count;
     for (size_t i = 0; i < names->count; i++) {
         const char prefix = prefix_of(names->items[i]);
         scheme->labels[i] = OUTSIDE;
         if (prefix == '\0')
             continue;
         const char *type = names->items[i] + 2;
-        scheme->labels[i] =
-            (md_chunk_label){prefix, md_strings_add(&scheme->types, type, strlen(type))};
-        if (scheme->labels[i].type < 0)
-            MEDLEY_TRY(md_fail_memory(error, strlen(type)));
+        scheme->labels[i].prefix = prefix;
+        MEDLEY_TRY(
+            md_strings_put(&scheme->types, type, strlen(type), &scheme->labels[i].type, error));
     }
 done:
     if (status < 0)
