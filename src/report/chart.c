@@ -245,11 +245,6 @@ void md_chart_open(md_html *html, md_chart *chart)
     md_html_close(html);
 }
 
-void md_chart_close(md_html *html)
-{
-    md_html_close(html);
-}
-
 void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
                    size_t count, const char *class)
 {
@@ -372,11 +367,6 @@ void md_figure_open(md_html *html, const char *caption, const char *note)
     md_html_close(html);
 }
 
-void md_figure_close(md_html *html)
-{
-    md_html_close(html);
-}
-
 void md_frame_open(md_html *html, const char *name)
 {
     md_html_open_class(html, "div", "frame");
@@ -395,11 +385,6 @@ void md_details_open(md_html *html, const char *summary)
 void md_details_close(md_html *html)
 {
     md_html_close(html);
-    md_html_close(html);
-}
-
-void md_frame_close(md_html *html)
-{
     md_html_close(html);
 }
 

@@ -48,7 +48,8 @@ enum { MD_CHART_WIDTH = 400 };
 double md_chart_x(const md_chart *chart, double value);
 double md_chart_y(const md_chart *chart, double value);
 
-void md_chart_open(md_html *html, md_chart *chart); /* svg, grid and axes */
+/* svg, grid and axes. Charts, figures and frames are elements: md_html_close ends them. */
+void md_chart_open(md_html *html, md_chart *chart);
 /* Many points are thinned out to some hundred. */
 void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
                    size_t count, const char *class);
@@ -57,17 +58,14 @@ void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, cons
 void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, const char *text);
 /* A word above all lines, where it covers nothing; chart->above must have room for it. */
 void md_chart_head(md_html *html, const md_chart *chart, double x, const char *text);
-void md_chart_close(md_html *html);
 
 /* The figure around: caption (with a note behind it, or NULL) and frame. */
 void md_figure_open(md_html *html, const char *caption, const char *note);
-void md_figure_close(md_html *html);
 
 /* What is there for those who want to know more: folded, in a frame of its own. */
 void md_details_open(md_html *html, const char *summary);
 void md_details_close(md_html *html);
 void md_frame_open(md_html *html, const char *name); /* scrolls sideways, also by keyboard */
-void md_frame_close(md_html *html);
 
 /* heads: NULL behind the last; those that begin with '#' are of numbers. */
 void md_table_open(md_html *html, const char *class, const char *const *heads);

@@ -72,8 +72,8 @@ static void write_matrix(md_report *report)
         md_html_close(html);
     }
     md_table_close(html);
-    md_frame_close(html);
-    md_figure_close(html);
+    md_html_close(html);
+    md_html_close(html);
 }
 
 /* ---- many labels ---- */
@@ -137,7 +137,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     md_html_close(html);
     draw_cells(html, cells, side);
     md_html_close(html);
-    md_figure_close(html);
+    md_html_close(html);
     md_html_close(html);
     free(cells);
     return MEDLEY_OK;
@@ -241,7 +241,7 @@ static void write_pairs(md_report *report, bool folded)
     if (folded)
         md_details_close(html);
     else
-        md_frame_close(html);
+        md_html_close(html);
 }
 
 static medley_status write_section(md_report *report, medley_error *error)

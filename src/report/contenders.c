@@ -97,7 +97,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     for (size_t i = 0; i < o->contender_count; i++)
         write_row(html, &o->contenders[order[i]], &axis);
     md_table_close(html);
-    md_figure_close(html);
+    md_html_close(html);
     free(order);
     return MEDLEY_OK;
 }

@@ -110,8 +110,8 @@ static void draw(md_html *html, const struct story *story, const struct curve *c
     const size_t last = story->count - 1;
     md_chart_dot(html, &chart, story->x[last], curve->y[last], "end");
     md_chart_mark(html, &chart, story->x[last], curve->y[last], curve->value(curve->y[last]).text);
-    md_chart_close(html);
-    md_figure_close(html);
+    md_html_close(html);
+    md_html_close(html);
 }
 
 static void draw_all(md_html *html, const struct story *story)

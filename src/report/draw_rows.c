@@ -172,7 +172,7 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
     for (size_t i = 0; i < count; i++)
         write_row(report, rows[i], moments);
     md_table_close(html);
-    md_frame_close(html);
+    md_html_close(html);
     free(moments);
     return MEDLEY_OK;
 }

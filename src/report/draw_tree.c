@@ -203,7 +203,7 @@ static void draw(const struct tree *tree)
     for (size_t w = 0; w < tree->count; w++)
         short_text(html, "form", tree->x[w], base + 17, "", form(tree, w));
     md_html_close(html);
-    md_frame_close(html);
+    md_html_close(html);
 }
 
 /* ---- the table behind it ---- */

@@ -26,7 +26,7 @@ static void write_block(md_html *html, const char *name, const medley_feature *f
         md_html_close(html);
     }
     md_table_close(html);
-    md_frame_close(html);
+    md_html_close(html);
     md_html_close(html);
 }
 

@@ -176,7 +176,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         "of those there are were found; F1 joins the two");
     const md_axis axis = common_axis(&table);
     write_rows(html, &table, 0, shown, &axis);
-    md_figure_close(html);
+    md_html_close(html);
     if (count > shown) {
         char title[64];
         snprintf(title, sizeof title, "%s more", md_figure_count(table.names->count - shown).text);

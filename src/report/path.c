@@ -214,8 +214,8 @@ static void draw_weights(md_html *html, const struct walk *walk)
         md_chart_line(html, &chart, walk->lambda, line_of(walk, walk->order[i]), n,
                       line_class(i).text);
     label_lines(html, walk, &chart);
-    md_chart_close(html);
-    md_figure_close(html);
+    md_html_close(html);
+    md_html_close(html);
     md_html_open_class(html, "ul", "legend");
     for (size_t i = 0; i < walk->drawn; i++) {
         md_html_open_class(html, "li", md_class_hue("", i).text);
@@ -257,8 +257,8 @@ static void draw_points(md_html *html, const struct walk *walk, const double *y,
         md_chart_dot(html, &chart, walk->lambda[p], y[p], "end");
     if (walk->best < n)
         md_chart_head(html, &chart, walk->lambda[walk->best], "★ best");
-    md_chart_close(html);
-    md_figure_close(html);
+    md_html_close(html);
+    md_html_close(html);
 }
 
 static void tell(md_html *html, const struct walk *walk)

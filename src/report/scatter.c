@@ -54,8 +54,8 @@ static void draw(md_report *report)
     if (low < high)
         md_chart_line(html, &chart, ends, ends, 2, "line guide");
     draw_cloud(html, report, &chart);
-    md_chart_close(html);
-    md_figure_close(html);
+    md_html_close(html);
+    md_html_close(html);
 }
 
 static double off_by(const void *report, size_t row)

@@ -89,7 +89,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (report->measured)
         write_measures(html, &report->evaluation);
     md_table_close(html);
-    md_frame_close(html);
+    md_html_close(html);
     return MEDLEY_OK;
 }
 

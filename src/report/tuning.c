@@ -74,8 +74,8 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
     md_chart_head(html, &chart, x[best], "★ best");
     if (simple != best && simple < tuning->trial_count)
         md_chart_mark(html, &chart, x[simple], mean[simple], "◆");
-    md_chart_close(html);
-    md_figure_close(html);
+    md_html_close(html);
+    md_html_close(html);
     md_html_close(html);
 }
 
@@ -159,8 +159,8 @@ static void write_map(md_html *html, const medley_tuning *tuning)
         md_html_close(html);
     }
     md_table_close(html);
-    md_frame_close(html);
-    md_figure_close(html);
+    md_html_close(html);
+    md_html_close(html);
 }
 
 /* ---- all of them ---- */
@@ -246,7 +246,7 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
                                       "other combinations are")
                              .text,
                          MOST_TRIALS);
-    md_figure_close(html);
+    md_html_close(html);
 }
 
 static void tell(md_html *html, const medley_tuning *tuning)

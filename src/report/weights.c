@@ -77,7 +77,7 @@ static size_t write_bars(md_report *report)
         bar_row(report, report->by_weight[shown], largest, cumulative);
     }
     md_table_close(html);
-    md_figure_close(html);
+    md_html_close(html);
     return shown;
 }
 
