@@ -207,6 +207,7 @@ class TaskInfo(ctypes.Structure):
         ("no_scores", c_char_p),
         ("has_labels", c_bool),
         ("has_probabilities", c_bool),
+        ("has_heads", c_bool),
         ("has_certificate", c_bool),
     ]
 

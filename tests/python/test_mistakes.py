@@ -57,10 +57,10 @@ class Rows(Mistakes):
             ("C=-1 is out", lambda: self.fit(C=-1)),
             ("random_state=-1", lambda: self.fit(random_state=-1)),
             ("lambda_, C and options={'spicy-C': ...}", lambda: self.fit(C=1, lambda_=1)),
-            ("use method='spicy'", lambda: self.fit(method="spom", gap=0.1)),
+            ("has no place in method='spom'; leave out gap", lambda: self.fit(method="spom", gap=0.1)),
             ("use scale='minmax'", lambda: self.fit("chi2")),
             ("in MKLRegressor of", lambda: MKLRegressor(loss="hinge").fit(self.X, self.y)),
-            ("held_out, epochs", lambda: self.fit(method="spicy", epochs=3)),
+            ("epochs is about methods spom, pegasos, average and best", lambda: self.fit(method="spicy", epochs=3)),
             ("the view 'b'", lambda: MKLClassifier("linear").fit(
                 {"a": self.X, "b": self.X}, self.y).predict({"a": self.X})),
             ("had 4 in training", lambda: MKLClassifier("linear").fit(
