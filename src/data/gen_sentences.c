@@ -296,16 +296,11 @@ static int write_symbol(writer *to, const wish *wanted, int depth)
 
 /* ---- the finish, and noise ---- */
 
-static bool begins_with_vowel(const char *form)
-{
-    return strchr("aeiouAEIO", form[0]) != NULL;
-}
-
 static void polish(md_sentence *sentence)
 {
     for (size_t i = 0; i + 1 < sentence->count; i++)
         if (strcmp(sentence->words[i].form, "a") == 0 &&
-            begins_with_vowel(sentence->words[i + 1].form))
+            strchr("aeiouAEIO", sentence->words[i + 1].form[0]) != NULL)
             memcpy(sentence->words[i].form, "an", 3);
     char *first = sentence->words[0].form;
     if (*first >= 'a' && *first <= 'z')

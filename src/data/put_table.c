@@ -344,14 +344,12 @@ done:
 /* The values before rounding. */
 static medley_status keep_wide(md_precomputed *gram, const medley_table *table, medley_error *error)
 {
-    gram->wide = md_alloc_aligned(table->rows * table->columns, sizeof *gram->wide);
-    if (gram->wide == NULL)
-        return md_fail_memory(error, table->rows * table->columns * sizeof *gram->wide);
     const size_t bytes = table->columns * sizeof *gram->wide;
-    for (size_t r = 0; r < table->rows; r++)
+    const medley_status status = md_new_aligned(&gram->wide, table->rows, bytes, error);
+    for (size_t r = 0; status == MEDLEY_OK && r < table->rows; r++)
         memcpy(gram->wide + r * table->columns,
                (const char *)table->values + r * table->stride * sizeof *gram->wide, bytes);
-    return MEDLEY_OK;
+    return status;
 }
 
 static medley_status keep_diagonal(md_precomputed *gram, const double *diagonal, size_t rows,

@@ -25,22 +25,21 @@ typedef struct feature_job {
 medley_status md_features_new(md_features **features, md_templates *templates, size_t hash_bits,
                               medley_error *error)
 {
-    md_features *made = md_calloc(1, sizeof *made);
-    if (made == NULL) {
-        md_templates_free(templates);
-        return md_fail_memory(error, sizeof *made);
-    }
+    medley_status status = MEDLEY_OK;
+    md_features *made;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
     *made = (md_features){.templates = templates, .hash_bits = hash_bits};
     if (hash_bits == 0) {
-        made->vocabulary = md_calloc(templates->function_count, sizeof *made->vocabulary);
-        made->tuples = md_calloc(templates->block_count, sizeof *made->tuples);
-        if (made->vocabulary == NULL || made->tuples == NULL) {
-            md_features_free(made);
-            return md_fail_memory(error, templates->block_count * sizeof *made->tuples);
-        }
+        MEDLEY_TRY(md_new(&made->vocabulary, templates->function_count, sizeof(md_strings), error));
+        MEDLEY_TRY(md_new(&made->tuples, templates->block_count, sizeof(md_tuples), error));
     }
     *features = made;
-    return MEDLEY_OK;
+done:
+    if (status < 0 && made == NULL)
+        md_templates_free(templates);
+    else if (status < 0)
+        md_features_free(made);
+    return status;
 }
 
 void md_features_free(md_features *features)

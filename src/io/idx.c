@@ -159,13 +159,13 @@ static medley_status read_sibling_labels(medley_dataset *dataset, const char *pa
     const char *found = strstr(slash != NULL ? slash : path, images);
     if (found == NULL)
         return MEDLEY_OK;
-    char *sibling = md_copy_text(path, strlen(path));
-    if (sibling == NULL)
-        return md_fail_memory(error, strlen(path));
-    memcpy(sibling + (found - path), labels, strlen(labels));
     medley_status status = MEDLEY_OK;
+    char *sibling;
+    MEDLEY_TRY(md_new_text(&sibling, path, strlen(path), error));
+    memcpy(sibling + (found - path), labels, strlen(labels));
     if (access(sibling, F_OK) == 0)
-        status = medley_dataset_read_labels(dataset, sibling, error);
+        MEDLEY_TRY(medley_dataset_read_labels(dataset, sibling, error));
+done:
     free(sibling);
     return status;
 }

@@ -162,7 +162,9 @@ static medley_status read_label(svmlight_reader *reader)
 
 static medley_status read_query(svmlight_reader *reader)
 {
+    medley_status status = MEDLEY_OK;
     const char *item = reader->p;
+    int32_t id;
     if (strncmp(item, "qid:", 4) != 0) {
         if (reader->queries.count == 0)
             return MEDLEY_OK;
@@ -179,17 +181,18 @@ static medley_status read_query(svmlight_reader *reader)
         return fail_item(reader, item, "no qid here, as the rows before have none");
     reader->p = behind;
     const size_t known = reader->queries.count;
-    const int32_t id = md_strings_add(&reader->queries, number, (size_t)(behind - number));
-    if (id < 0 || md_reserve((void **)&reader->sequence_start, &reader->sequence_capacity,
-                             reader->queries.count + 1, sizeof *reader->sequence_start) != 0)
-        return md_fail_memory(reader->error, reader->queries.count * sizeof(size_t));
+    const size_t length = (size_t)(behind - number);
+    MEDLEY_TRY(md_strings_put(&reader->queries, number, length, &id, reader->error));
+    MEDLEY_TRY(md_grow(&reader->sequence_start, &reader->sequence_capacity,
+                       reader->queries.count + 1, sizeof(size_t), reader->error));
     if ((size_t)id == known)
         reader->sequence_start[known] = reader->rows;
     else if ((size_t)id + 1 < known)
         return fail_item(reader, item,
                          "the rows of a qid to stand together, and this one was used before; sort "
                          "the rows by qid");
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status read_lines(svmlight_reader *reader)
@@ -259,16 +262,16 @@ static void trim(void **array, size_t bytes)
 
 static medley_status make_dense(md_matrix *matrix, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_matrix dense;
-    const medley_status status = md_matrix_init_dense(&dense, matrix->rows, matrix->columns, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_matrix_init_dense(&dense, matrix->rows, matrix->columns, error));
     for (size_t row = 0; row < matrix->rows; row++)
         for (size_t e = matrix->start[row]; e < matrix->start[row + 1]; e++)
             dense.dense[row * dense.columns + (size_t)matrix->index[e]] = matrix->value[e];
     md_matrix_clear(matrix);
     *matrix = dense;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status finish_matrix(svmlight_reader *reader)

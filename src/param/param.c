@@ -14,11 +14,6 @@ static void *slot(const md_param *param, void *state)
     return (char *)state + param->offset;
 }
 
-static const void *const_slot(const md_param *param, const void *state)
-{
-    return (const char *)state + param->offset;
-}
-
 const md_param *md_params_find(const md_param *table, const char *name)
 {
     for (const md_param *p = table; p->name != NULL; p++)
@@ -117,12 +112,13 @@ static medley_status set_flag(const md_param *param, bool *target, const char *w
 
 static medley_status set_string(char **target, const char *value, medley_error *error)
 {
-    char *copy = md_copy_text(value, strlen(value));
-    if (copy == NULL)
-        return md_fail_memory(error, strlen(value));
-    free(*target);
-    *target = copy;
-    return MEDLEY_OK;
+    char *copy;
+    const medley_status status = md_new_text(&copy, value, strlen(value), error);
+    if (status == MEDLEY_OK) {
+        free(*target);
+        *target = copy;
+    }
+    return status;
 }
 
 medley_status md_fail_unknown(const char *kind, const char *name, const char *const *names,
@@ -227,32 +223,21 @@ medley_status md_params_set_spec(const md_param *table, void *state, const char 
 
 medley_status md_params_defaults(const md_param *table, void *state, medley_error *error)
 {
+    static const size_t sizes[] = {
+        [MD_DOUBLE] = sizeof(double), [MD_INT] = sizeof(long long), [MD_SIZE] = sizeof(size_t),
+        [MD_FLAG] = sizeof(bool),     [MD_CHOICE] = sizeof(int),    [MD_STRING] = sizeof(char *),
+        [MD_LIST] = sizeof(char **)};
+    medley_status status = MEDLEY_OK;
     for (const md_param *p = table; p->name != NULL; p++) {
-        if (p->type == MD_STRING)
-            *(char **)slot(p, state) = NULL;
-        else if (p->type == MD_LIST)
-            *(char ***)slot(p, state) = NULL;
+        memset(slot(p, state), 0, sizes[p->type]);
+        if (p->type == MD_DOUBLE)
+            *(double *)slot(p, state) = NAN;
     }
-    for (const md_param *p = table; p->name != NULL; p++) {
-        if (p->fallback[0] == '\0') {
-            if (p->type == MD_DOUBLE)
-                *(double *)slot(p, state) = NAN;
-            else if (p->type == MD_FLAG)
-                *(bool *)slot(p, state) = false;
-            else if (p->type == MD_INT)
-                *(long long *)slot(p, state) = 0;
-            else if (p->type == MD_SIZE)
-                *(size_t *)slot(p, state) = 0;
-            else if (p->type == MD_CHOICE)
-                *(int *)slot(p, state) = 0;
-            continue;
-        }
-        const medley_status status =
-            md_params_set(table, state, "default", p->name, p->fallback, error);
-        if (status < 0)
-            return status;
-    }
-    return MEDLEY_OK;
+    for (const md_param *p = table; p->name != NULL; p++)
+        if (p->fallback[0] != '\0')
+            MEDLEY_TRY(md_params_set(table, state, "default", p->name, p->fallback, error));
+done:
+    return status;
 }
 
 void md_params_clear(const md_param *table, void *state)
@@ -271,7 +256,7 @@ void md_params_clear(const md_param *table, void *state)
 /* The value as text that reads back the same; lists and unset values give "". */
 static const char *value_text(const md_param *param, const void *state, char buffer[32])
 {
-    const void *source = const_slot(param, state);
+    const void *source = (const char *)state + param->offset;
     switch (param->type) {
     case MD_DOUBLE:
         return isnan(*(const double *)source) ? ""
