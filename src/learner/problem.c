@@ -430,11 +430,7 @@ done:
 static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley_error *error)
 {
     md_ledger_options options = {
-        .labels = problem->space.shape.labels,
-        .longest = 1,
-        .memory = md_problem_memory(problem),
-        .keep_none = problem->options->checkpoint != NULL /* a resumed run ends in the same model */
-    };
+        .labels = problem->space.shape.labels, .longest = 1, .memory = md_problem_memory(problem)};
     for (size_t e = 0; e < problem->example_count; e++)
         if (problem->examples[e].length > options.longest)
             options.longest = problem->examples[e].length;
