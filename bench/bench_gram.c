@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "gram/gram.h"
 #include "linalg/blas.h"
+#include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +44,11 @@ static void multiply_stripe(void *context, size_t item, size_t worker)
     (void)worker;
     const struct stripes *work = context;
     const size_t row = item * work->height;
-    md_gemm_rows(stripe_height(work, item), work->rows, work->columns, 1,
-                 work->inputs + row * work->columns, work->columns, work->inputs, work->columns, 0,
-                 work->values + row * work->rows, work->rows);
+    const int n = (int)work->rows;
+    const int d = (int)work->columns;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)stripe_height(work, item), n, d, 1,
+                work->inputs + row * work->columns, d, work->inputs, d, 0,
+                work->values + row * work->rows, n);
 }
 
 static void write_stripe(void *context, size_t item, size_t worker)

@@ -15,6 +15,8 @@
 #include "gram/ledger.h"
 #include "gram/tile.h"
 #include "linalg/blas.h"
+#include "linalg/products.h"
+#include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,8 +96,9 @@ static void multiply_stripe(void *context, size_t item, size_t worker)
     const struct products *work = context;
     const size_t columns = work->bench->columns;
     const float *right = work->bench->points.views[0].dense + item * work->width * columns;
-    md_gemm_rows(BOOKED, width_of(work, item), columns, 1, work->left->views[0].dense, columns,
-                 right, columns, 0, work->values + item * work->width, work->bench->rows);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, BOOKED, (int)width_of(work, item),
+                (int)columns, 1, work->left->views[0].dense, (int)columns, right, (int)columns, 0,
+                work->values + item * work->width, (int)work->bench->rows);
 }
 
 /* What stays in the cache of one thread, as booking cuts it. */
@@ -104,8 +107,8 @@ static void multiply_tile(void *context, size_t item, size_t worker)
     const struct products *work = context;
     const size_t columns = work->bench->columns;
     const float *right = work->bench->points.views[0].dense + item * work->width * columns;
-    md_gemm_rows(BOOKED, width_of(work, item), columns, 1, work->left->views[0].dense, columns,
-                 right, columns, 0, work->scratch[worker].products, MD_TILE);
+    md_multiply_rows(BOOKED, width_of(work, item), columns, work->left->views[0].dense, columns,
+                     right, columns, work->scratch[worker].products, MD_TILE);
 }
 
 /* The values of all kernels, which nobody takes. */

@@ -15,6 +15,7 @@
 #include "learner/problem.h"
 #include "linalg/blas.h"
 #include "medley/generate.h"
+#include <cblas.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -262,8 +263,9 @@ static void multiply_stripe(void *context, size_t item, size_t worker)
     const size_t first = item * STRIPE;
     const size_t rows = p->rows - first < STRIPE ? p->rows - first : STRIPE;
     float *values = p->values + worker * STRIPE * p->support;
-    md_gemm_rows(rows, p->support, p->columns, 1, p->left + first * p->columns, p->columns,
-                 p->right, p->columns, 0, values, p->support);
+    const int d = (int)p->columns;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->support, d, 1,
+                p->left + first * p->columns, d, p->right, d, 0, values, (int)p->support);
     for (size_t m = 0; m < p->kernels; m++)
         md_gemm(rows, p->labels, p->support, 1, values, p->support, p->coefficient, p->labels, 1,
                 p->scores + worker * STRIPE * p->labels, p->labels);

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "linalg/blas.h"
+#include "linalg/products.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +16,7 @@ struct scoring {
     const md_cross *cross;
     const md_expansion *terms;
     size_t term_count, labels;
+    float *by_label;          /* [terms][labels][right rows] coefficients */
     size_t *term_of;          /* [kernels] term + 1 of a kernel, 0: none */
     bool *wanted;             /* [kernels] */
     double *sums;             /* [terms][labels] of coefficients, centred kernels only */
@@ -44,9 +45,10 @@ static void add_scores(void *context, size_t m, const md_tile_values *tile)
     const struct scoring *scoring = block->scoring;
     const size_t t = scoring->term_of[m] - 1;
     const size_t labels = scoring->labels;
-    md_gemm(tile->rows, labels, tile->columns, 1, tile->values, tile->stride,
-            scoring->terms[t].coefficient + tile->column * labels, labels, 1,
-            scores_of(scoring, t) + tile->row * labels, labels);
+    const size_t columns = scoring->cross->right->rows;
+    md_add_products(tile->rows, labels, tile->columns, tile->values, tile->stride,
+                    scoring->by_label + t * labels * columns + tile->column, columns,
+                    scores_of(scoring, t) + tile->row * labels, labels);
     if (scoring->cross->bank->kernels[m].norm != MD_NORM_CENTER)
         return;
     for (size_t r = 0; r < tile->rows; r++)
@@ -77,8 +79,7 @@ static void center_scores(const struct scoring_block *block, size_t rows)
     }
 }
 
-/* Rows of a block: few rows are cut finer, so that several threads find work. Depends on nothing
- * else, so that any number of threads gives the same bits. */
+/* Rows of a block: few rows are cut finer, so that several threads find work. */
 static size_t block_height(size_t rows)
 {
     enum { BLOCKS = 16, LEAST = 16 };
@@ -114,18 +115,21 @@ static void score_block(void *context, size_t item, size_t worker)
     center_scores(&block, range.rows);
 }
 
-static void sum_coefficients(struct scoring *scoring)
+/* Turned around, and summed where kernels are centred. */
+static void take_coefficients(struct scoring *scoring)
 {
     const size_t labels = scoring->labels;
+    const size_t rows = scoring->cross->right->rows;
     for (size_t t = 0; t < scoring->term_count; t++) {
         const md_kernel *kernel = &scoring->cross->bank->kernels[scoring->terms[t].kernel];
-        if (kernel->norm != MD_NORM_CENTER)
-            continue;
-        for (size_t j = 0; j < scoring->cross->right->rows; j++)
+        for (size_t j = 0; j < rows; j++)
             for (size_t l = 0; l < labels; l++) {
-                const double a = (double)scoring->terms[t].coefficient[j * labels + l];
-                scoring->sums[t * labels + l] += a;
-                scoring->means[t * labels + l] += a * (double)kernel->column_mean[j];
+                const float a = scoring->terms[t].coefficient[j * labels + l];
+                scoring->by_label[(t * labels + l) * rows + j] = a;
+                if (kernel->norm != MD_NORM_CENTER)
+                    continue;
+                scoring->sums[t * labels + l] += (double)a;
+                scoring->means[t * labels + l] += (double)a * (double)kernel->column_mean[j];
             }
     }
 }
@@ -142,14 +146,15 @@ static medley_status score_all(struct scoring scoring, const md_cross *cross,
     scoring.terms = terms;
     scoring.term_count = term_count;
     scoring.labels = labels;
+    scoring.by_label = md_calloc(term_count * labels * cross->right->rows, sizeof(float));
     scoring.term_of = md_calloc(kernels, sizeof *scoring.term_of);
     scoring.wanted = md_calloc(kernels, sizeof *scoring.wanted);
     scoring.sums = md_calloc(term_count * labels, sizeof *scoring.sums);
     scoring.means = md_calloc(term_count * labels, sizeof *scoring.means);
     scoring.row_sums = md_calloc(threads * kernels * MD_TILE, sizeof *scoring.row_sums);
     scoring.scratch = md_calloc(threads, sizeof *scoring.scratch);
-    if (!scoring.term_of || !scoring.wanted || !scoring.sums || !scoring.means ||
-        !scoring.row_sums || !scoring.scratch) {
+    if (!scoring.by_label || !scoring.term_of || !scoring.wanted || !scoring.sums ||
+        !scoring.means || !scoring.row_sums || !scoring.scratch) {
         status = md_fail_memory(error, threads * kernels * MD_TILE * sizeof(double));
         goto done;
     }
@@ -159,14 +164,14 @@ static medley_status score_all(struct scoring scoring, const md_cross *cross,
         scoring.term_of[terms[t].kernel] = t + 1;
         scoring.wanted[terms[t].kernel] = true;
     }
-    sum_coefficients(&scoring);
-    md_blas_single_thread();
+    take_coefficients(&scoring);
     const size_t height = block_height(cross->left->rows);
     md_parallel_for(threads, (cross->left->rows + height - 1) / height, score_block, &scoring);
 done:
     for (size_t t = 0; scoring.scratch != NULL && t < threads; t++)
         md_tile_scratch_clear(&scoring.scratch[t]);
     free(scoring.scratch);
+    free(scoring.by_label);
     free(scoring.term_of);
     free(scoring.wanted);
     free(scoring.sums);
@@ -250,7 +255,6 @@ static void compute_values(struct values_job *job, const bool *wanted, size_t th
                               .wanted = wanted,
                               .sink = &sink};
     const size_t rows = cross->left->rows;
-    md_blas_single_thread();
     md_parallel_for(threads, (rows + job->height - 1) / job->height, values_block, job);
     if (cross->bank->kernels[job->kernel].norm == MD_NORM_CENTER)
         md_parallel_for(threads, rows, center_values, job);

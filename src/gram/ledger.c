@@ -3,7 +3,6 @@
 #include "gram/ledger_internal.h"
 
 #include "base/memory.h"
-#include "linalg/blas.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +82,6 @@ medley_status md_ledger_create(md_ledger **result, md_gram *gram, const md_ledge
     ledger->labels = options->labels;
     ledger->count = gram->count;
     ledger->memory = options->memory - (size_t)(SHARE * (double)options->memory); /* 1 stays 1 */
-    ledger->keep_none = options->keep_none;
     ledger->window_most = choose_window(ledger, options);
     ledger->due_most = ledger->window_most > DUE ? ledger->window_most : DUE;
     ledger->accounts = md_calloc(ledger->count, sizeof *ledger->accounts);

@@ -24,8 +24,6 @@ typedef struct md_ledger_options {
     size_t labels;
     size_t longest; /* rows that must fit a window together */
     size_t memory;  /* bytes for windows and kept rows; 0: no limit */
-    bool keep_none; /* no rows are kept: what is learnt then depends on what was changed only, to
-                     * the last bit (products of other shapes are rounded in other ways) */
 } md_ledger_options;
 
 /* For the kernels of gram that md_gram_is_kept says are not. gram must outlive the ledger. */

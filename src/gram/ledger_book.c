@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "linalg/blas.h"
 #include <string.h>
 
 enum { NARROW = 32 }; /* columns of the window that a thread takes at a time */
@@ -73,15 +72,15 @@ static void keep_values(const struct pass *pass, size_t m, const md_tile_values 
                    tile->values + r * tile->stride, tile->columns * sizeof(float));
 }
 
-/* Adds a row of a kernel to the scores of the columns: a change is about few labels. */
-static void book_row(const struct pass *pass, const md_account *account, size_t d,
-                     const float *values, size_t column, size_t columns)
+/* Adds a row of a kernel, times change d, to scores, `stride` from label to label: a change is
+ * about few labels. */
+static void add_change(const md_ledger *ledger, const md_account *account, size_t d,
+                       const float *values, size_t columns, float *scores, size_t stride)
 {
-    const md_ledger *ledger = pass->ledger;
     for (size_t l = 0; l < ledger->labels; l++) {
-        const float change = account->due[l * ledger->due_most + pass->first_due + d];
+        const float change = account->due[l * ledger->due_most + d];
         if (change != 0)
-            md_add_multiple(account->score + l * ledger->n + column, change, values, columns);
+            md_add_multiple(scores + l * stride, change, values, columns);
     }
 }
 
@@ -107,7 +106,8 @@ static void book_tile(struct piece *piece, size_t m, const md_tile_values *tile)
             values = sums + d * MD_TILE;
         }
         if (mix == NULL || m == ledger->last_wanted)
-            book_row(pass, account, d, values, tile->column, tile->columns);
+            add_change(ledger, account, pass->first_due + d, values, tile->columns,
+                       account->score + tile->column, ledger->n);
     }
 }
 
@@ -117,15 +117,15 @@ static void use_in_window(const struct pass *pass, const md_account *account,
 {
     const md_ledger *ledger = pass->ledger;
     const size_t window = ledger->window_most;
-    if (pass->purpose == TO_ENTER) {
-        md_gemm(ledger->labels, tile->columns, tile->rows, 1, account->due + tile->row,
-                ledger->due_most, tile->values, tile->stride, 1, account->window + tile->column,
-                window);
-        return;
+    for (size_t r = 0; r < tile->rows; r++) {
+        const float *values = tile->values + r * tile->stride;
+        if (pass->purpose == TO_ENTER)
+            add_change(ledger, account, tile->row + r, values, tile->columns,
+                       account->window + tile->column, window);
+        else
+            memcpy(account->values + (tile->row + r) * window + tile->column, values,
+                   tile->columns * sizeof(float));
     }
-    for (size_t r = 0; r < tile->rows; r++)
-        memcpy(account->values + (tile->row + r) * window + tile->column,
-               tile->values + r * tile->stride, tile->columns * sizeof(float));
 }
 
 /* Adds a kernel to the sum of a mixture; true once the sum is complete. */
@@ -275,7 +275,6 @@ static medley_status book_some(md_ledger *ledger, size_t first, size_t count, me
 
 medley_status md_ledger_book(md_ledger *ledger, medley_error *error)
 {
-    md_blas_single_thread();
     medley_status status = MEDLEY_OK;
     if (ledger->due_count > 0 && want(ledger, true)) {
         md_kept_rows_prepare(ledger);
@@ -309,7 +308,6 @@ medley_status md_ledger_fill_window(md_ledger *ledger, medley_error *error)
     md_gram *gram = ledger->gram;
     md_points right = {0};
     md_points left = {0};
-    md_blas_single_thread();
     copy_scores(ledger);
     if (ledger->window_count == 0 || !want(ledger, false))
         return MEDLEY_OK;

@@ -55,8 +55,7 @@ struct md_ledger {
     bool *wanted;       /* [count] kernels of a pass */
     size_t last_wanted; /* the last of these */
     float **sums;       /* [threads] of a mixture: [MD_TILE][MD_TILE] */
-    bool keep_none;
-    size_t memory; /* for kept rows; 0: no limit */
+    size_t memory;      /* for kept rows; 0: no limit */
     md_kept_rows kept;
     md_ledger_counts counts;
 };

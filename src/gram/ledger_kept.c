@@ -67,8 +67,6 @@ void md_kept_rows_prepare(md_ledger *ledger)
     const double bytes = (double)kept->kernels * (double)ledger->n * sizeof(float);
     const double fits = ledger->memory > 0 ? (double)ledger->memory / bytes : (double)ledger->n;
     kept->capacity = fits < (double)ledger->n ? (size_t)fits : ledger->n;
-    if (ledger->keep_none)
-        kept->capacity = 0;
     kept->slab_rows = bytes > 0 && bytes < SLAB ? (size_t)(SLAB / bytes) : 1;
 }
 

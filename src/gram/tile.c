@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "linalg/blas.h"
+#include "linalg/products.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +83,8 @@ static void view_products(const md_tile_job *job, size_t v, md_tile_range range,
         return;
     }
     const size_t d = right->columns;
-    md_gemm_rows(range.rows, range.columns, d, 1, left->dense + range.row * d, d,
-                 right->dense + range.column * d, d, 0, products, MD_TILE);
+    md_multiply_rows(range.rows, range.columns, d, left->dense + range.row * d, d,
+                     right->dense + range.column * d, d, products, MD_TILE);
 }
 
 /* q = p + lift(x) + lift(z) */

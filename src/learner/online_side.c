@@ -130,12 +130,9 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
 /* Made when it is first needed: kernels have been mixed by then, if they are. */
 static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley_error *error)
 {
-    md_ledger_options options = {
-        .labels = problem->space.shape.labels,
-        .longest = problem->longest * md_problem_batch(problem),
-        .memory = md_problem_memory(problem),
-        .keep_none = problem->options->checkpoint != NULL /* a resumed run ends in the same model */
-    };
+    md_ledger_options options = {.labels = problem->space.shape.labels,
+                                 .longest = problem->longest * md_problem_batch(problem),
+                                 .memory = md_problem_memory(problem)};
     if (options.longest > problem->train->rows)
         options.longest = problem->train->rows;
     const size_t taken = md_gram_bytes(problem->online->gram);

@@ -89,13 +89,6 @@ static int stride(size_t elements)
     return elements > 0 ? (int)elements : 1;
 }
 
-void md_gemm_rows(size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
-                  const float *b, size_t ldb, float beta, float *c, size_t ldc)
-{
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, alpha, a,
-                stride(lda), b, stride(ldb), beta, c, stride(ldc));
-}
-
 void md_gemm(size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda, const float *b,
              size_t ldb, float beta, float *c, size_t ldc)
 {

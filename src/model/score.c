@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "block/weights.h"
-#include "linalg/blas.h"
+#include "linalg/products.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,24 +39,29 @@ static medley_status add_primal(const md_points *left, const md_bank *bank, size
     enum { CHUNK = 1024 };
     const md_kernel *kernel = &bank->kernels[m];
     const md_matrix *view = &left->views[kernel->view];
+    const size_t columns = view->columns;
     const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
     const float *inverse_root = left->inverse_root[m];
-    float *products = md_calloc((CHUNK + 1) * outputs, sizeof *products);
+    float *products = md_calloc((CHUNK + 1 + columns) * outputs, sizeof *products);
     if (products == NULL)
-        return md_fail_memory(error, (CHUNK + 1) * outputs * sizeof *products);
+        return md_fail_memory(error, (CHUNK + 1 + columns) * outputs * sizeof *products);
     float *constant = products + CHUNK * outputs; /* origin W */
-    for (size_t c = 0; origin != NULL && c < view->columns; c++)
-        md_add_weights(constant, body->values + c * outputs, origin[c], outputs);
+    float *by_output = constant + outputs;        /* W' */
+    for (size_t c = 0; c < columns; c++) {
+        for (size_t l = 0; l < outputs; l++)
+            by_output[l * columns + c] = body->values[c * outputs + l];
+        if (origin != NULL)
+            md_add_weights(constant, body->values + c * outputs, origin[c], outputs);
+    }
     for (size_t first = 0; first < left->rows; first += CHUNK) {
         const size_t rows = left->rows - first < CHUNK ? left->rows - first : CHUNK;
-        md_gemm(rows, outputs, view->columns, 1, view->dense + first * view->columns, view->columns,
-                body->values, outputs, 0, products, outputs);
-        for (size_t r = 0; r < rows; r++) {
-            const float factor = inverse_root ? inverse_root[first + r] : 1;
-            float *out = scores + (first + r) * outputs;
-            md_add_weights(out, products + r * outputs, factor, outputs);
-            md_add_weights(out, constant, factor, outputs);
-        }
+        for (size_t r = 0; r < rows; r++)
+            memcpy(products + r * outputs, constant, outputs * sizeof *products);
+        md_add_products(rows, outputs, columns, view->dense + first * columns, columns, by_output,
+                        columns, products, outputs);
+        for (size_t r = 0; r < rows; r++)
+            md_add_weights(scores + (first + r) * outputs, products + r * outputs,
+                           inverse_root ? inverse_root[first + r] : 1, outputs);
     }
     free(products);
     return MEDLEY_OK;

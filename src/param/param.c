@@ -14,6 +14,11 @@ static void *slot(const md_param *param, void *state)
     return (char *)state + param->offset;
 }
 
+static const void *const_slot(const md_param *param, const void *state)
+{
+    return (const char *)state + param->offset;
+}
+
 const md_param *md_params_find(const md_param *table, const char *name)
 {
     for (const md_param *p = table; p->name != NULL; p++)
@@ -256,7 +261,7 @@ void md_params_clear(const md_param *table, void *state)
 /* The value as text that reads back the same; lists and unset values give "". */
 static const char *value_text(const md_param *param, const void *state, char buffer[32])
 {
-    const void *source = (const char *)state + param->offset;
+    const void *source = const_slot(param, state);
     switch (param->type) {
     case MD_DOUBLE:
         return isnan(*(const double *)source) ? ""

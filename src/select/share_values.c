@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "gram/tile.h"
-#include "linalg/blas.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,7 +98,6 @@ medley_status md_share_values(const md_kernel_set *set, float **full, const md_s
         status = md_fail_memory(error, bank->count * sizeof *values.view_start);
         goto done;
     }
-    md_blas_single_thread();
     for (size_t m = 0; m < bank->count; m++) {
         wanted[m] = full[m] != NULL;
         if (m == 0 || bank->kernels[m].view != bank->kernels[m - 1].view)

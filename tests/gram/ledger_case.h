@@ -13,6 +13,7 @@ typedef enum ledger_room { KEEPS_NONE, KEEPS_FEW, KEEPS_ALL } ledger_room;
 
 typedef struct ledger_kind {
     size_t rows, labels, longest, threads;
+    size_t columns; /* of the dense view; 0: 5 */
     ledger_room room;
     bool mixed;
     uint64_t seed;
@@ -79,7 +80,11 @@ static inline void open_bank(ledger_case *c)
     char *list[NAMES + 1] = {NULL};
     size_t used = 0;
     medley_error error = {0};
-    const data_kind dense = {.rows = c->n, .columns = 5, .center = 1, .spread = 1, .zeros = 0.05};
+    const data_kind dense = {.rows = c->n,
+                             .columns = c->kind.columns ? c->kind.columns : 5,
+                             .center = 1,
+                             .spread = 1,
+                             .zeros = 0.05};
     const data_kind sparse = {
         .rows = c->n, .columns = 9, .center = 1, .spread = 1, .zeros = 0.7, .sparse = true};
     c->data = add_data(NULL, "dense", &dense, c->kind.seed);

@@ -334,6 +334,74 @@ static void values_too_large_are_refused(void **state)
     medley_dataset_free(data);
 }
 
+/* ---- bits ---- */
+
+/* Scores and values of some of the new points, in any order, are those of all of them. */
+static void check_company(gram_case *c, const struct fresh *f, const size_t *rows, size_t count,
+                          const float *coefficient, size_t labels)
+{
+    md_points some = {0};
+    const size_t size = FRESH * (c->n > labels ? c->n : labels);
+    float *whole = md_calloc(size, sizeof *whole);
+    float *part = md_calloc(size, sizeof *part);
+    assert_true(whole != NULL && part != NULL);
+    check_ok(md_points_gather(&some, &f->points, rows, count, NULL), NULL);
+    const md_cross all = {.bank = &c->bank, .left = &f->points, .right = &c->points, .threads = 2};
+    const md_cross few = {.bank = &c->bank, .left = &some, .right = &c->points, .threads = 1};
+    for (size_t m = 0; m < c->bank.count; m++) {
+        const md_expansion term = {.kernel = m, .coefficient = coefficient};
+        for (size_t scores = 0; scores < 2; scores++) {
+            const size_t columns = scores ? labels : c->n;
+            memset(whole, 0, size * sizeof *whole);
+            memset(part, 0, size * sizeof *part);
+            check_ok(scores ? md_cross_scores(&all, &term, 1, labels, whole, NULL)
+                            : md_cross_values(&all, m, whole, NULL),
+                     NULL);
+            check_ok(scores ? md_cross_scores(&few, &term, 1, labels, part, NULL)
+                            : md_cross_values(&few, m, part, NULL),
+                     NULL);
+            for (size_t i = 0; i < count; i++)
+                if (memcmp(part + i * columns, whole + rows[i] * columns, columns * sizeof *part) !=
+                    0)
+                    fail_msg("%s: %s of row %zu change in the company of %zu others",
+                             c->bank.kernels[m].name, scores ? "scores" : "values", rows[i],
+                             count - 1);
+        }
+    }
+    md_points_clear(&some);
+    free(whole);
+    free(part);
+}
+
+/* Few and many columns, labels and rows: there is code for each. */
+static void new_points_do_not_depend_on_their_company(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, 7, 16, 17, 50, FRESH};
+    static const size_t labels[] = {1, 3, 10};
+    md_random random;
+    md_random_seed(&random, 3);
+    float *coefficient = draw_coefficients((size_t)TRAINING * 10, 5);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        data_kind kind = kind_of(i < 5 ? TRAINING : 50, i % 2);
+        kind.columns = i < 5 ? 40 : 300;
+        gram_case c;
+        struct fresh f;
+        size_t rows[FRESH];
+        open_case(&c, &(case_choice){.kind = kind, .seed = 40 + i});
+        md_gram_free(open_gram(&c, 1, 0));
+        kind.rows = FRESH;
+        open_fresh(&f, &c, &kind);
+        for (size_t r = 0; r < FRESH; r++)
+            rows[r] = r;
+        md_random_shuffle(&random, rows, FRESH);
+        check_company(&c, &f, rows, counts[i], coefficient, labels[i % 3]);
+        close_fresh(&f);
+        close_case(&c);
+    }
+    free(coefficient);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +412,7 @@ int main(void)
         cmocka_unit_test(points_with_themselves_are_symmetric),
         cmocka_unit_test(histogram_kernels_refuse_negative_values),
         cmocka_unit_test(values_too_large_are_refused),
+        cmocka_unit_test(new_points_do_not_depend_on_their_company),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -335,6 +335,37 @@ static void a_tiny_memory_budget_gives_the_same_predictions(void **state)
     medley_dataset_free(test);
 }
 
+/* Interrupted and resumed twice: other rows of kernels are at hand by then, and work is cut in
+ * other ways than in a run that was left alone. */
+static void a_run_on_the_fly_goes_on_to_the_same_model(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {
+        "kernel=rbf(auto) kernel=poly(degree=1,norm=diag)",
+        "kernel=rbf(auto) kernel=poly loss=logistic average=yes batch=4",
+        "kernel=poly(norm=center) kernel=rbf(auto) method=average"};
+    medley_dataset *norms = NULL;
+    medley_error error = {0};
+    medley_generate_options options = MEDLEY_GENERATE_OPTIONS_INIT;
+    options.rows = 200;
+    options.dimension = 50;
+    assert_int_equal(medley_generate(&norms, "ringnorm", &options, &error), MEDLEY_OK);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char path[PATH_SIZE];
+        char whole[200];
+        char resumed[sizeof whole + PATH_SIZE + 32];
+        temporary_path(path);
+        unlink(path);
+        for (size_t epochs = 8; epochs <= 24; epochs += 8) {
+            snprintf(whole, sizeof whole, "eta0=1 memory=100K epochs=%zu %s", epochs, runs[i]);
+            snprintf(resumed, sizeof resumed, "%s checkpoint=%s resume=yes", whole, path);
+            assert_same_bytes(norms, whole, resumed);
+        }
+        unlink(path);
+    }
+    medley_dataset_free(norms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_rate_found_by_auto_can_be_given),
         cmocka_unit_test(another_seed_gives_another_model),
         cmocka_unit_test(a_tiny_memory_budget_gives_the_same_predictions),
+        cmocka_unit_test(a_run_on_the_fly_goes_on_to_the_same_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

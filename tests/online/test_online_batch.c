@@ -9,6 +9,7 @@ static void compare(struct choice choice)
     static const char *const losses[] = {"hinge", "logistic"};
     static const md_schedule schedules[] = {MD_RATE_SQRT, MD_RATE_EPOCH, MD_RATE_INVERSE};
     static const size_t batches[] = {1, 3, 8, ROWS};
+    size_t complete = 0;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         struct small_problem problem;
         small_problem_make(&problem, 30 + seed);
@@ -22,11 +23,12 @@ static void compare(struct choice choice)
             choice.settings.rates.radius = i % 4 == 3 ? 1.1 : INFINITY;
             choice.settings.seed = seed;
             choice.settings.threads = 1 + i % 2;
-            run_rounds(&problem, &choice);
-            run_epochs(&problem, &choice);
+            complete += run_rounds(&problem, &choice);
+            complete += run_epochs(&problem, &choice);
         }
         small_problem_clear(&problem);
     }
+    assert_true(complete > 80); /* of 96 */
 }
 
 static void compare_both(const char *penalty, double lambda, size_t own_terms)
