@@ -28,21 +28,6 @@ static void column_means(const md_matrix *matrix, double *means)
 
 /* ---- the quantity q of a pair of rows, one pair at a time ---- */
 
-static double sparse_distance2(const md_matrix *x, size_t i, size_t j)
-{
-    double sum = 0;
-    size_t a = x->start[i];
-    size_t b = x->start[j];
-    while (a < x->start[i + 1] || b < x->start[j + 1]) {
-        const int32_t left = a < x->start[i + 1] ? x->index[a] : INT32_MAX;
-        const int32_t right = b < x->start[j + 1] ? x->index[b] : INT32_MAX;
-        const double u = left <= right ? (double)x->value[a++] : 0;
-        const double v = right <= left ? (double)x->value[b++] : 0;
-        sum += (u - v) * (u - v);
-    }
-    return sum;
-}
-
 /* The union of two sparse rows' columns as two short dense rows; returns its length. */
 static size_t merge_rows(const md_matrix *x, size_t i, size_t j, float *left, float *right)
 {
@@ -62,20 +47,14 @@ static float pair_quantity(const md_kernel_class *class, const md_matrix *x, siz
                            float *scratch)
 {
     const bool sparse = md_matrix_is_sparse(x);
-    if (class->quantity == MD_PAIRED) {
-        if (!sparse)
-            return class->pair_sum(x->dense + i * x->columns, x->dense + j * x->columns,
-                                   x->columns);
-        float *right = scratch + 2 * x->columns;
-        const size_t length = merge_rows(x, i, j, scratch, right);
-        return class->pair_sum(scratch, right, length);
-    }
-    if (sparse)
-        return (float)sparse_distance2(x, i, j);
-    const float *u = x->dense + i * x->columns;
-    const float *v = x->dense + j * x->columns;
+    const float *u = sparse ? scratch : x->dense + i * x->columns;
+    const float *v = sparse ? scratch + 2 * x->columns : x->dense + j * x->columns;
+    const size_t length =
+        sparse ? merge_rows(x, i, j, scratch, scratch + 2 * x->columns) : x->columns;
+    if (class->quantity == MD_PAIRED)
+        return class->pair_sum(u, v, length);
     double sum = 0;
-    for (size_t c = 0; c < x->columns; c++) {
+    for (size_t c = 0; c < length; c++) {
         const double difference = (double)u[c] - (double)v[c];
         sum += difference * difference;
     }
