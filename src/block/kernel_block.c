@@ -316,7 +316,7 @@ static medley_status recompute_scores(kernel_block *k, medley_error *error)
     for (size_t l = 0; l < labels; l++)
         for (size_t i = 0; i < k->n; i++)
             by_row[i * labels + l] = k->coefficient[l * k->n + i];
-    MEDLEY_TRY(md_gram_multiply(k->gram, k->m, by_row, labels, scores, error));
+    md_gram_multiply(k->gram, k->m, by_row, labels, scores);
     for (size_t l = 0; l < labels; l++)
         for (size_t i = 0; i < k->n; i++)
             k->score[l * k->n + i] = (float)k->gain2 * scores[i * labels + l];
