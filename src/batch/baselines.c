@@ -13,14 +13,14 @@
 static medley_status mean_kernel(md_store **mean, const md_batch_problem *problem,
                                  medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t kernels = md_store_count(problem->store);
-    double *weight = md_calloc(kernels, sizeof *weight);
-    if (weight == NULL)
-        return md_fail_memory(error, kernels * sizeof *weight);
+    double *weight = NULL;
+    MEDLEY_TRY(md_new(&weight, kernels, sizeof *weight, error));
     for (size_t m = 0; m < kernels; m++)
         weight[m] = 1 / (double)kernels;
-    const medley_status status =
-        md_store_mix(mean, problem->store, (md_chosen){.count = kernels}, weight, error);
+    status = md_store_mix(mean, problem->store, (md_chosen){.count = kernels}, weight, error);
+done:
     free(weight);
     return status;
 }
@@ -33,14 +33,13 @@ static medley_status share_coefficients(md_batch_solution *solution,
     const size_t kernels = md_store_count(problem->store);
     if (solution->active == 0)
         return MEDLEY_OK;
-    size_t *kernel = md_calloc(kernels, sizeof *kernel);
-    double *norm = md_calloc(kernels, sizeof *norm);
-    double *coefficient = md_calloc(kernels * n, sizeof *coefficient);
+    size_t *kernel = NULL;
+    double *norm = NULL;
+    double *coefficient = NULL;
     medley_status status = MEDLEY_OK;
-    if (kernel == NULL || norm == NULL || coefficient == NULL) {
-        status = md_fail_memory(error, kernels * n * sizeof *coefficient);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&kernel, kernels, sizeof *kernel, error));
+    MEDLEY_TRY(md_new(&norm, kernels, sizeof *norm, error));
+    MEDLEY_TRY(md_new(&coefficient, kernels * n, sizeof *coefficient, error));
     MEDLEY_TRY(md_store_norms2(problem->store, (md_chosen){.count = kernels}, solution->coefficient,
                                norm, error));
     for (size_t m = 0; m < kernels; m++) {
@@ -94,18 +93,18 @@ medley_status md_batch_average_C(const md_batch_problem *problem, double *larges
     md_store *mean = NULL;
     double square = 0;
     double sum = 0;
-    double *rho = md_calloc(n, sizeof *rho);
-    if (rho == NULL)
-        return md_fail_memory(error, n * sizeof *rho);
-    medley_status status = mean_kernel(&mean, problem, error);
+    double *rho = NULL;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
+    MEDLEY_TRY(mean_kernel(&mean, problem, error));
     md_empty_dual(loss, problem->loss_state, problem->y, rho, n);
-    if (status == MEDLEY_OK)
-        status = md_store_norms2(mean, (md_chosen){.count = 1}, rho, &square, error);
+    MEDLEY_TRY(md_store_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
     for (size_t i = 0; i < n; i++)
         sum += fabs(rho[i]);
     const double norm = sqrt(square);
     *largest = *without_slope =
         norm > 0 ? norm / problem->penalty->slope(problem->penalty_state, sum / norm) : 0;
+done:
     md_store_free(mean);
     free(rho);
     return status;
@@ -143,17 +142,15 @@ static void clear_contest(struct contest *c)
 /* Every fifth row of each label, in order of appearance, or of all where they are numbers. */
 static medley_status divide(struct contest *c, const md_batch_problem *problem, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t n = md_store_rows(problem->store);
     size_t seen[2] = {0, 0};
-    *c = (struct contest){.problem = problem,
-                          .n = n,
-                          .learnt = md_calloc(n, sizeof(size_t)),
-                          .held = md_calloc(n, sizeof(size_t)),
-                          .matrix = md_alloc_aligned(n * n, sizeof(double)),
-                          .part = md_alloc_aligned(n * n, sizeof(double)),
-                          .y = md_calloc(n, sizeof(double))};
-    if (!c->learnt || !c->held || !c->matrix || !c->part || !c->y)
-        return md_fail_memory(error, 2 * n * n * sizeof(double));
+    *c = (struct contest){.problem = problem, .n = n};
+    MEDLEY_TRY(md_new(&c->learnt, n, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&c->held, n, sizeof(size_t), error));
+    MEDLEY_TRY(md_new_aligned(&c->matrix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&c->part, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&c->y, n, sizeof(double), error));
     for (size_t i = 0; i < n; i++) {
         const bool second = problem->loss->classifies && problem->y[i] > 0;
         if (++seen[second] % 5 == 0) {
@@ -163,7 +160,8 @@ static medley_status divide(struct contest *c, const md_batch_problem *problem, 
         c->y[c->learnt_count] = problem->y[i];
         c->learnt[c->learnt_count++] = i;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static double value_at(const struct contest *c, size_t i, size_t j)

@@ -41,16 +41,15 @@ static size_t count_active(const md_spicy *s)
 
 medley_status md_spicy_keep_best(md_spicy *s, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     if (!s->best_is_here)
         return MEDLEY_OK;
     const size_t active = count_active(s);
     free(s->kept_kernel);
+    MEDLEY_TRY(md_new(&s->kept_kernel, active, sizeof *s->kept_kernel, error));
     free(s->kept_coefficient);
-    s->kept_kernel = md_calloc(active, sizeof *s->kept_kernel);
-    s->kept_coefficient = md_calloc(active * s->n, sizeof *s->kept_coefficient);
+    MEDLEY_TRY(md_new(&s->kept_coefficient, active * s->n, sizeof(double), error));
     s->kept = 0;
-    if (s->kept_kernel == NULL || s->kept_coefficient == NULL)
-        return md_fail_memory(error, active * s->n * sizeof *s->kept_coefficient);
     for (size_t i = 0; i < s->count; i++) {
         const double ratio = s->best_ratio[i];
         if (!(ratio > 0))
@@ -62,7 +61,8 @@ medley_status md_spicy_keep_best(md_spicy *s, medley_error *error)
         s->kept_kernel[s->kept++] = s->members[i].kernel;
     }
     s->best_is_here = false;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 double md_spicy_gap(const md_spicy *s)

@@ -62,19 +62,20 @@ medley_status md_batch_certify(md_batch_solution *solution, const md_batch_probl
                                double dual, medley_error *error)
 {
     const size_t n = solution->rows;
-    double *Ka = md_calloc(solution->active * n, sizeof *Ka);
-    double *f = md_calloc(n, sizeof *f);
+    double *Ka = NULL;
+    double *f = NULL;
     medley_status status = MEDLEY_OK;
     const md_chosen chosen = {.kernels = solution->kernel, .count = solution->active};
-    if (Ka == NULL || f == NULL)
-        status = md_fail_memory(error, (solution->active + 1) * n * sizeof *f);
-    if (status == MEDLEY_OK && solution->active > 0)
-        status = md_store_multiply_each(problem->store, chosen, solution->coefficient, Ka, error);
-    if (status == MEDLEY_OK)
-        value_model(solution, problem, Ka, f);
+    MEDLEY_TRY(md_new(&Ka, solution->active * n, sizeof *Ka, error));
+    MEDLEY_TRY(md_new(&f, n, sizeof *f, error));
+    if (solution->active > 0)
+        MEDLEY_TRY(
+            md_store_multiply_each(problem->store, chosen, solution->coefficient, Ka, error));
+    value_model(solution, problem, Ka, f);
     solution->dual = dual;
     solution->gap = md_certified_gap(solution->primal, dual);
     solution->converged = solution->gap <= problem->gap;
+done:
     free(Ka);
     free(f);
     return status;

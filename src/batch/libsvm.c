@@ -54,13 +54,10 @@ static void fill_tile(const md_libsvm *matrix, const double *kernel, size_t firs
 medley_status md_libsvm_create(md_libsvm **result, const double *kernel, size_t n,
                                medley_error *error)
 {
-    md_libsvm *matrix = md_calloc(1, sizeof *matrix);
-    if (matrix != NULL)
-        matrix->nodes = md_alloc_aligned(n * (n + 2), sizeof *matrix->nodes);
-    if (matrix == NULL || matrix->nodes == NULL) {
-        md_libsvm_free(matrix);
-        return md_fail_memory(error, n * (n + 2) * sizeof *matrix->nodes);
-    }
+    medley_status status = MEDLEY_OK;
+    md_libsvm *matrix = NULL;
+    MEDLEY_TRY(md_new(&matrix, 1, sizeof *matrix, error));
+    MEDLEY_TRY(md_new_aligned(&matrix->nodes, n * (n + 2), sizeof *matrix->nodes, error));
     matrix->n = n;
     for (size_t i = 0; i < n; i++) {
         row_of(matrix, i)[0] = (struct svm_node){.index = 0, .value = (double)(i + 1)};
@@ -71,7 +68,10 @@ medley_status md_libsvm_create(md_libsvm **result, const double *kernel, size_t 
             fill_tile(matrix, kernel, i, j);
     svm_set_print_string_function(say_nothing); /* here, before there are threads */
     *result = matrix;
-    return MEDLEY_OK;
+    matrix = NULL;
+done:
+    md_libsvm_free(matrix);
+    return status;
 }
 
 void md_libsvm_free(md_libsvm *matrix)
@@ -100,12 +100,10 @@ medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *tas
 {
     const size_t count = task->count;
     medley_status status = MEDLEY_OK;
-    struct svm_node **rows = md_calloc(count, sizeof(struct svm_node *));
-    double *y = md_copy(task->y, count * sizeof *y);
-    if (rows == NULL || y == NULL) {
-        status = md_fail_memory(error, 2 * count * sizeof *y);
-        goto done;
-    }
+    struct svm_node **rows = NULL;
+    double *y = NULL;
+    MEDLEY_TRY(md_new(&rows, count, sizeof(struct svm_node *), error));
+    MEDLEY_TRY(md_new_copy(&y, task->y, count * sizeof *y, error));
     for (size_t i = 0; i < count; i++)
         rows[i] = row_of(matrix, task->rows != NULL ? task->rows[i] : i);
     const double all = 16 + 4e-6 * (double)count * (double)count;
@@ -142,10 +140,9 @@ static medley_status solve_by_libsvm(const md_one_kernel *one, double *rho, doub
 {
     const md_batch_problem *p = one->problem;
     const bool classifies = p->loss->classifies;
+    medley_status status = MEDLEY_OK;
     md_libsvm *matrix = NULL;
-    medley_status status = md_libsvm_create(&matrix, one->kernel, one->n, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_libsvm_create(&matrix, one->kernel, one->n, error));
     const md_libsvm_task task = {
         .count = one->n,
         .y = p->y,
@@ -154,11 +151,11 @@ static medley_status solve_by_libsvm(const md_one_kernel *one, double *rho, doub
         .C = 1 / p->strength,
         .eps = stopping_rule(one),
         .cache = INFINITY};
-    status = md_libsvm_solve(matrix, &task, rho, error);
-    for (size_t i = 0; i < one->n && status == MEDLEY_OK; i++)
+    MEDLEY_TRY(md_libsvm_solve(matrix, &task, rho, error));
+    for (size_t i = 0; i < one->n; i++)
         rho[i] *= p->strength;
-    if (status == MEDLEY_OK)
-        memcpy(point, rho, one->n * sizeof *rho);
+    memcpy(point, rho, one->n * sizeof *rho);
+done:
     md_libsvm_free(matrix);
     return status;
 }

@@ -12,16 +12,15 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
 {
     md_batch_problem problem = *one->problem;
     problem.store = NULL;
-    medley_status status =
-        md_store_of_matrix(&problem.store, one->kernel, one->n, problem.threads, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_store_of_matrix(&problem.store, one->kernel, one->n, problem.threads, error));
     problem.penalty = md_penalty_l2.scalar;
     problem.penalty_state = NULL;
     problem.gap = one->gap;
     problem.max_iterations = MOST_ITERATIONS;
     problem.watch = NULL;
     status = md_batch_solve(solution, &problem, start, error);
+done:
     md_store_free(problem.store);
     return status;
 }

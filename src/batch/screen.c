@@ -103,13 +103,11 @@ medley_status md_batch_largest_C(const md_batch_problem *problem, double *larges
 {
     const size_t n = md_store_rows(problem->store);
     const size_t kernels = md_store_count(problem->store);
-    double *rho = md_calloc(n, sizeof *rho);
-    double *norm2 = md_calloc(kernels, sizeof *norm2);
+    double *rho = NULL;
+    double *norm2 = NULL;
     medley_status status = MEDLEY_OK;
-    if (rho == NULL || norm2 == NULL) {
-        status = md_fail_memory(error, kernels * sizeof *norm2);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
+    MEDLEY_TRY(md_new(&norm2, kernels, sizeof *norm2, error));
     md_empty_dual(problem->loss, problem->loss_state, problem->y, rho, n);
     MEDLEY_TRY(md_store_norms2(problem->store, (md_chosen){.count = kernels}, rho, norm2, error));
     double most = 0;

@@ -50,17 +50,16 @@ static void clear_descent(struct descent *s)
 
 static medley_status init_descent(struct descent *s, size_t n, size_t kernels, medley_error *error)
 {
-    *s = (struct descent){.slope = md_calloc(kernels, sizeof(double)),
-                          .along = md_alloc_aligned(n * n, sizeof(double)),
-                          .matrix = md_alloc_aligned(n * n, sizeof(double)),
-                          .trial.model.rho = md_calloc(n, sizeof(double)),
-                          .trial.model.point = md_calloc(n, sizeof(double)),
-                          .best.model.rho = md_calloc(n, sizeof(double)),
-                          .best.model.point = md_calloc(n, sizeof(double))};
-    return s->slope && s->along && s->matrix && s->trial.model.rho && s->trial.model.point &&
-                   s->best.model.rho && s->best.model.point
-               ? MEDLEY_OK
-               : md_fail_memory(error, 2 * n * n * sizeof(double));
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&s->slope, kernels, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&s->along, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&s->matrix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->trial.model.rho, n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->trial.model.point, n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->best.model.rho, n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->best.model.point, n, sizeof(double), error));
+done:
+    return status;
 }
 
 /* ---- points ---- */
@@ -174,25 +173,26 @@ static double stretch(const struct descent *s, size_t *which)
 /* Whole stretches while J falls. *length: the one that is too long; 0: none is left. */
 static medley_status take_stretches(struct descent *s, double *length, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     for (;;) {
         size_t which;
         double total;
         *length = stretch(s, &which);
         if (!(*length > 0))
-            return MEDLEY_OK;
+            break;
         const double before = s->best.total;
-        medley_status status = try_step(s, *length, &total, error);
-        if (status < 0 || !(total < before))
-            return status;
+        MEDLEY_TRY(try_step(s, *length, &total, error));
+        if (!(total < before))
+            break;
         take_best(s);
         if (which == s->w->kernels)
             continue;
         s->w->weight[which] = 0; /* and it stays there */
         s->slope[which] = 0;
-        status = md_wrap_mix(s->w, s->slope, s->along, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_wrap_mix(s->w, s->slope, s->along, error));
     }
+done:
+    return status;
 }
 
 static medley_status golden_section(struct descent *s, double length, medley_error *error)
@@ -272,10 +272,11 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "--method simplemkl learns with the penalty group-lasso only; use that, "
                            "or --method gauss-seidel or spicy");
-    medley_status status =
-        init_descent(&s, md_store_rows(problem->store), md_store_count(problem->store), error);
-    if (status == MEDLEY_OK)
-        status = md_wrap_run(solution, problem, start, &method, error);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(
+        init_descent(&s, md_store_rows(problem->store), md_store_count(problem->store), error));
+    MEDLEY_TRY(md_wrap_run(solution, problem, start, &method, error));
+done:
     clear_descent(&s);
     return status;
 }

@@ -76,19 +76,17 @@ static void set_gamma(md_spicy *s)
 static medley_status allocate(md_spicy *s, medley_error *error)
 {
     enum { VECTORS = 20 };
+    medley_status status = MEDLEY_OK;
     const size_t n = s->n;
-    double *next = md_calloc(VECTORS * n, sizeof *next);
-    s->rho = next;
-    s->sum = md_alloc_aligned(n * n, sizeof *s->sum);
-    s->hessian = md_alloc_aligned(n * n, sizeof *s->hessian);
     s->tall_rows = TALL_ROWS;
-    s->tall = md_alloc_aligned(s->tall_rows * n, sizeof *s->tall);
-    s->in_set = md_calloc(2 * s->kernels, sizeof *s->in_set);
-    s->bound = md_calloc(2 * s->kernels, sizeof *s->bound);
-    s->list = md_calloc(s->kernels, sizeof *s->list);
-    if (next == NULL || s->sum == NULL || s->hessian == NULL || s->tall == NULL ||
-        s->in_set == NULL || s->bound == NULL || s->list == NULL)
-        return md_fail_memory(error, 3 * n * n * sizeof *s->sum);
+    MEDLEY_TRY(md_new(&s->rho, VECTORS * n, sizeof *s->rho, error));
+    MEDLEY_TRY(md_new_aligned(&s->sum, n * n, sizeof *s->sum, error));
+    MEDLEY_TRY(md_new_aligned(&s->hessian, n * n, sizeof *s->hessian, error));
+    MEDLEY_TRY(md_new_aligned(&s->tall, s->tall_rows * n, sizeof *s->tall, error));
+    MEDLEY_TRY(md_new(&s->in_set, 2 * s->kernels, sizeof *s->in_set, error));
+    MEDLEY_TRY(md_new(&s->bound, 2 * s->kernels, sizeof *s->bound, error));
+    MEDLEY_TRY(md_new(&s->list, s->kernels, sizeof *s->list, error));
+    double *next = s->rho;
     s->screened = s->in_set + s->kernels;
     s->values = s->bound + s->kernels;
     double **vectors[] = {&s->rho,        &s->z,         &s->f,      &s->gradient, &s->new_z,
@@ -96,7 +94,8 @@ static medley_status allocate(md_spicy *s, medley_error *error)
                           &s->dual_point, &s->last,      &s->scratch};
     for (size_t v = 0; v < sizeof vectors / sizeof vectors[0]; v++, next += n)
         *vectors[v] = next;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 medley_status md_spicy_init(md_spicy *s, const md_batch_problem *problem, bool direct,

@@ -53,12 +53,12 @@ static bool has_both_labels(const md_svm *machine)
 
 /* ---- solving ---- */
 
-static double *copy_targets(const md_svm *machine)
+static medley_status copy_targets(double **y, const md_svm *machine, medley_error *error)
 {
-    double *y = md_calloc(machine->count, sizeof *y);
-    for (size_t i = 0; y != NULL && i < machine->count; i++)
-        y[i] = machine->y[row_of(machine, i)];
-    return y;
+    const medley_status status = md_new(y, machine->count, sizeof **y, error);
+    for (size_t i = 0; status == MEDLEY_OK && i < machine->count; i++)
+        (*y)[i] = machine->y[row_of(machine, i)];
+    return status;
 }
 
 static void put_coefficients(struct work *w, size_t place, const double *a)
@@ -73,8 +73,12 @@ static void run_libsvm(void *context, size_t item, size_t worker)
     struct work *w = context;
     const size_t place = w->ran + item;
     const md_svm *machine = &w->set->machines[w->pending[place]];
-    double *a = md_calloc(machine->count, sizeof *a);
-    double *y = copy_targets(machine);
+    medley_status status = MEDLEY_OK;
+    double *a = NULL;
+    double *y = NULL;
+    (void)worker;
+    MEDLEY_TRY(md_new(&a, machine->count, sizeof *a, NULL));
+    MEDLEY_TRY(copy_targets(&y, machine, NULL));
     const md_libsvm_task task = {.rows = machine->rows,
                                  .count = machine->count,
                                  .y = y,
@@ -82,11 +86,11 @@ static void run_libsvm(void *context, size_t item, size_t worker)
                                  .C = 1 / w->set->strength,
                                  .eps = w->eps[w->pending[place]],
                                  .cache = CACHE};
-    (void)worker;
-    if (a == NULL || y == NULL || md_libsvm_solve(w->matrix, &task, a, NULL) < 0)
+    MEDLEY_TRY(md_libsvm_solve(w->matrix, &task, a, NULL));
+    put_coefficients(w, place, a);
+done:
+    if (status < 0)
         atomic_store(&w->out_of_memory, true);
-    else
-        put_coefficients(w, place, a);
     free(a);
     free(y);
 }
@@ -99,12 +103,10 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
     const size_t k = machine->count;
     md_batch_solution solution = {0};
     medley_status status = MEDLEY_OK;
-    double *y = copy_targets(machine);
-    double *part = md_alloc_aligned(k * k, sizeof *part);
-    if (y == NULL || part == NULL) {
-        status = md_fail_memory(error, k * k * sizeof *part);
-        goto done;
-    }
+    double *y = NULL;
+    double *part = NULL;
+    MEDLEY_TRY(copy_targets(&y, machine, error));
+    MEDLEY_TRY(md_new_aligned(&part, k * k, sizeof *part, error));
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++)
             part[i * k + j] = set->kernel[row_of(machine, i) * set->n + row_of(machine, j)];
@@ -277,14 +279,11 @@ static medley_status run_round(struct work *w, medley_error *error)
 {
     const size_t n = w->set->n;
     medley_status status = MEDLEY_OK;
-    double *scratch = md_calloc(2 * n, sizeof *scratch);
-    w->coefficient = md_calloc(n * w->pending_count, sizeof *w->coefficient);
-    w->score = md_alloc_aligned(n * w->pending_count, sizeof *w->score);
-    w->dual = md_calloc(w->pending_count, sizeof *w->dual);
-    if (scratch == NULL || w->coefficient == NULL || w->score == NULL || w->dual == NULL) {
-        status = md_fail_memory(error, 2 * n * w->pending_count * sizeof *w->score);
-        goto done;
-    }
+    double *scratch = NULL;
+    MEDLEY_TRY(md_new(&scratch, 2 * n, sizeof *scratch, error));
+    MEDLEY_TRY(md_new(&w->coefficient, n * w->pending_count, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&w->score, n * w->pending_count, sizeof(double), error));
+    MEDLEY_TRY(md_new(&w->dual, w->pending_count, sizeof *w->dual, error));
     MEDLEY_TRY(run_pending(w, error));
     md_parallel_for(w->set->threads, (n + PANEL - 1) / PANEL, multiply_panel, w);
     for (size_t place = 0; place < w->ran; place++)
@@ -338,12 +337,8 @@ medley_status md_svm_solve(md_svm_set *set, medley_error *error)
 {
     struct work w = {.set = set};
     medley_status status = MEDLEY_OK;
-    w.pending = md_calloc(set->count, sizeof *w.pending);
-    w.eps = md_calloc(2 * set->count, sizeof *w.eps);
-    if (w.pending == NULL || w.eps == NULL) {
-        status = md_fail_memory(error, 2 * set->count * sizeof *w.eps);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&w.pending, set->count, sizeof *w.pending, error));
+    MEDLEY_TRY(md_new(&w.eps, 2 * set->count, sizeof *w.eps, error));
     w.gap = w.eps + set->count;
     md_blas_single_thread();
     fill_lower_triangle(set->kernel, set->n);

@@ -33,21 +33,20 @@ static void clear_wrap(md_wrap *w)
 static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
                                const md_wrap_method *method, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t n = md_store_rows(problem->store);
     const size_t kernels = md_store_count(problem->store);
     *w = (md_wrap){.problem = problem,
                    .n = n,
                    .kernels = kernels,
                    .gap = fmax(method->inner_share * problem->gap, LEAST_INNER_GAP),
-                   .weight = md_calloc(4 * kernels, sizeof(double)),
-                   .mix = md_alloc_aligned(n * n, sizeof(double)),
-                   .here.rho = md_calloc(5 * n, sizeof(double)),
-                   .list = md_calloc(kernels, sizeof(size_t)),
                    .best_primal = INFINITY,
                    .best_dual = -INFINITY,
                    .began = md_clock_seconds()};
-    if (w->weight == NULL || w->mix == NULL || w->here.rho == NULL || w->list == NULL)
-        return md_fail_memory(error, (n * n + 4 * kernels) * sizeof(double));
+    MEDLEY_TRY(md_new(&w->weight, 4 * kernels, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&w->mix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&w->here.rho, 5 * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&w->list, kernels, sizeof(size_t), error));
     w->norm = w->weight + kernels;
     w->best_weight = w->norm + kernels;
     w->values = w->best_weight + kernels;
@@ -61,7 +60,8 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
     if (w->inner == NULL)
         w->inner = md_one_kernel_newton;
     md_blas_single_thread();
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* ---- a point ---- */
@@ -170,20 +170,18 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
 static medley_status look(md_wrap *w, medley_error *error)
 {
     double scale = 1;
-    medley_status status = norms_of(w, w->here.rho, w->values, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(norms_of(w, w->here.rho, w->values, error));
     try_model(w, w->values);
-    status = dual_norms(w, w->values, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(dual_norms(w, w->values, error));
     const double dual = md_dual_value(w->problem, w->here.point, w->norm, w->kernels, &scale);
     if (dual > w->best_dual) {
         w->best_dual = dual;
         for (size_t i = 0; i < w->n; i++)
             w->dual_point[i] = scale * w->here.point[i];
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status finish(const md_wrap *w, md_batch_solution *solution, medley_error *error)

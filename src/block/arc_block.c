@@ -189,31 +189,20 @@ static const md_block_class arc_block_class = {
     .name = "arc",
     .score = score,
     .step = step,
-    .finish = md_explicit_finish,
     .self = self,
     .gradient_norm2 = gradient_norm2,
-    .clear = md_explicit_clear,
-    .restart = md_explicit_restart,
-    .norm2 = md_explicit_norm2,
-    .soft_threshold = md_explicit_soft_threshold,
-    .sum_abs = md_explicit_sum_abs,
-    .take_average = md_explicit_take_average,
-    .body_size = md_explicit_body_size,
-    .export_body = md_explicit_export_body,
-    .import_body = md_explicit_import_body,
-    .visit_state = md_explicit_visit_state,
-    .free = md_explicit_free,
+    MD_EXPLICIT_STATE,
 };
 
 medley_status md_arc_block_create(md_block **result, const md_arc_explicit *what,
                                   medley_error *error)
 {
-    arc_block *a = md_calloc(1, sizeof *a);
-    if (a == NULL)
-        return md_fail_memory(error, sizeof *a);
+    arc_block *a;
+    const medley_status status = md_new(&a, 1, sizeof *a, error);
+    if (status < 0)
+        return status;
     a->what = *what;
-    a->x.base =
-        (md_block){.class = &arc_block_class, .name = what->name, .scale = 1, .dual_scale = 1};
+    a->x.base = (md_block){.class = &arc_block_class, .name = what->name};
     a->x.what = (md_explicit){.name = what->name,
                               .gain = what->gain,
                               .kind = MD_ROW_PARTS,
@@ -223,10 +212,5 @@ medley_status md_arc_block_create(md_block **result, const md_arc_explicit *what
     a->x.width = a->x.stride = 1;
     a->x.weight = what->weight;
     a->x.aside = what->aside ? (size_t)(what->aside - what->weight) : 0;
-    const medley_status status = md_explicit_allocate(&a->x, error);
-    if (status < 0)
-        md_explicit_free(&a->x.base);
-    else
-        *result = &a->x.base;
-    return status;
+    return md_explicit_finish_create(result, &a->x, error);
 }

@@ -150,44 +150,25 @@ static const md_block_class explicit_block_class = {
     .score = score,
     .prefetch = prefetch,
     .step = step,
-    .finish = md_explicit_finish,
     .self = self,
     .gradient_norm2 = md_explicit_gradient_norm2,
-    .clear = md_explicit_clear,
-    .restart = md_explicit_restart,
-    .norm2 = md_explicit_norm2,
-    .soft_threshold = md_explicit_soft_threshold,
-    .sum_abs = md_explicit_sum_abs,
-    .take_average = md_explicit_take_average,
-    .body_size = md_explicit_body_size,
-    .export_body = md_explicit_export_body,
-    .import_body = md_explicit_import_body,
-    .visit_state = md_explicit_visit_state,
-    .free = md_explicit_free,
+    MD_EXPLICIT_STATE,
 };
 
 medley_status md_explicit_block_create(md_block **result, const md_explicit *what,
                                        medley_error *error)
 {
-    explicit_block *x = md_calloc(1, sizeof *x);
-    if (x == NULL)
-        return md_fail_memory(error, sizeof *x);
+    explicit_block *x;
+    const medley_status status = md_new(&x, 1, sizeof *x, error);
+    if (status < 0)
+        return status;
     const size_t labels = what->space.shape.labels;
-    x->base = (md_block){.class = &explicit_block_class,
-                         .name = what->name,
-                         .labels = labels,
-                         .scale = 1,
-                         .dual_scale = 1};
+    x->base = (md_block){.class = &explicit_block_class, .name = what->name, .labels = labels};
     x->what = *what;
     x->features = what->features.count;
     x->width = what->space.structure->groups(what->space.shape, 3, what->kind).width;
     x->stride = (what->averaging ? 2 : 1) * x->width;
     if (x->features > 1) /* in whole quarters of what memory gives at a time */
         x->stride = (x->stride + 3) / 4 * 4;
-    const medley_status status = md_explicit_allocate(x, error);
-    if (status < 0)
-        md_explicit_free(&x->base);
-    else
-        *result = &x->base;
-    return status;
+    return md_explicit_finish_create(result, x, error);
 }

@@ -59,9 +59,10 @@ static inline void md_explicit_note(explicit_block *x, size_t column)
         x->log[x->log_count++] = (uint32_t)column;
 }
 
-/* Log and thresholds, by x->features and x->what; and by x->width and x->stride also weights,
- * unless they are there already, and then belong to someone else. */
-medley_status md_explicit_allocate(explicit_block *x, medley_error *error);
+/* The rest of a creation: log and thresholds, by x->features and x->what; and by x->width and
+ * x->stride also weights, unless they are there already, and then belong to someone else. Frees x
+ * on failure. */
+medley_status md_explicit_finish_create(md_block **result, explicit_block *x, medley_error *error);
 
 /* Gives a feature the thresholds it has not had yet. */
 void md_explicit_catch_up(explicit_block *x, size_t column);
@@ -85,6 +86,15 @@ void md_explicit_export_body(md_block *block, float *body);
 medley_status md_explicit_import_body(md_block *block, const float *body, medley_error *error);
 void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *context);
 void md_explicit_free(md_block *block);
+
+/* These, in the table of a class. */
+#define MD_EXPLICIT_STATE                                                                          \
+    .finish = md_explicit_finish, .clear = md_explicit_clear, .restart = md_explicit_restart,      \
+    .norm2 = md_explicit_norm2, .soft_threshold = md_explicit_soft_threshold,                      \
+    .sum_abs = md_explicit_sum_abs, .take_average = md_explicit_take_average,                      \
+    .body_size = md_explicit_body_size, .export_body = md_explicit_export_body,                    \
+    .import_body = md_explicit_import_body, .visit_state = md_explicit_visit_state,                \
+    .free = md_explicit_free
 
 /* The gradient in the parts of one group. */
 struct slice {

@@ -245,28 +245,25 @@ void md_explicit_free(md_block *block)
     free(x);
 }
 
-/* Rows are looked up at random: large pages spare the processor many look-ups of its own. */
-static float *zeros(size_t count)
+medley_status md_explicit_finish_create(md_block **result, explicit_block *x, medley_error *error)
 {
-    float *values = md_alloc_aligned(count, sizeof *values);
-    if (values != NULL)
-        memset(values, 0, count * sizeof *values);
-    return values;
-}
-
-medley_status md_explicit_allocate(explicit_block *x, medley_error *error)
-{
+    medley_status status = MEDLEY_OK;
     const size_t floats = x->features * x->stride;
+    x->base.scale = x->base.dual_scale = 1;
     x->log_capacity = x->features / LOG_SHARE + 1;
-    x->log = md_calloc(x->log_capacity, sizeof *x->log);
     x->borrowed = x->weight != NULL;
     if (!x->borrowed) {
-        x->weight = zeros(floats);
+        /* rows are looked up at random: large pages spare the processor many look-ups of its own */
+        MEDLEY_TRY(md_new_aligned(&x->weight, floats, sizeof *x->weight, error));
+        memset(x->weight, 0, floats * sizeof *x->weight);
         x->aside = x->width;
     }
+    MEDLEY_TRY(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
     if (x->what.thresholds)
-        x->had = md_calloc(x->features, sizeof *x->had);
-    if (x->weight != NULL && x->log != NULL && (!x->what.thresholds || x->had != NULL))
-        return MEDLEY_OK;
-    return md_fail_memory(error, floats * sizeof(float));
+        MEDLEY_TRY(md_new(&x->had, x->features, sizeof *x->had, error));
+    *result = &x->base;
+done:
+    if (status < 0)
+        md_explicit_free(&x->base);
+    return status;
 }

@@ -308,17 +308,15 @@ static medley_status recompute_scores(kernel_block *k, medley_error *error)
         md_ledger_restate(k->ledger, k->m, k->coefficient, (float)k->gain2);
         return MEDLEY_OK;
     }
-    float *by_row = md_calloc(k->n * labels, sizeof *by_row);
-    float *scores = md_calloc(k->n * labels, sizeof *scores);
+    float *by_row = NULL;
+    float *scores = NULL;
     medley_status status = MEDLEY_OK;
-    if (by_row == NULL || scores == NULL) {
-        status = md_fail_memory(error, k->n * labels * sizeof *scores);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&by_row, k->n * labels, sizeof *by_row, error));
+    MEDLEY_TRY(md_new(&scores, k->n * labels, sizeof *scores, error));
     for (size_t l = 0; l < labels; l++)
         for (size_t i = 0; i < k->n; i++)
             by_row[i * labels + l] = k->coefficient[l * k->n + i];
-    MEDLEY_TRY(md_gram_multiply(k->gram, k->m, by_row, labels, scores, error));
+    md_gram_multiply(k->gram, k->m, by_row, labels, scores);
     for (size_t l = 0; l < labels; l++)
         for (size_t i = 0; i < k->n; i++)
             k->score[l * k->n + i] = (float)k->gain2 * scores[i * labels + l];
@@ -339,6 +337,14 @@ static medley_status renew(md_block *block, medley_error *error)
     return recompute_scores(k, error);
 }
 
+/* A has been filled anew. */
+static medley_status adopt(kernel_block *k, medley_error *error)
+{
+    k->base.scale = 1;
+    k->base.norm = 1; /* until it is refreshed: not 0 */
+    return recompute_scores(k, error);
+}
+
 static medley_status take_average(md_block *block, medley_error *error)
 {
     kernel_block *k = cast(block);
@@ -348,9 +354,7 @@ static medley_status take_average(md_block *block, medley_error *error)
         for (size_t i = 0; i < k->n; i++)
             k->coefficient[l * k->n + i] = (float)(k->aside[l * k->n + i] / block->iterates);
     }
-    block->scale = 1;
-    block->norm = 1; /* until it is refreshed: not 0 */
-    return recompute_scores(k, error);
+    return adopt(k, error);
 }
 
 static size_t body_size(const md_block *block)
@@ -378,9 +382,7 @@ static medley_status import_body(md_block *block, const float *body, medley_erro
         for (size_t i = 0; i < k->n; i++)
             k->coefficient[l * k->n + i] = (float)((double)body[i * block->labels + l] / k->gain2);
     }
-    block->scale = 1;
-    block->norm = 1; /* until it is refreshed: not 0 */
-    return recompute_scores(k, error);
+    return adopt(k, error);
 }
 
 static void visit_state(md_block *block, md_state_visitor visit, void *context)
@@ -460,9 +462,10 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
                                      medley_error *error)
 {
     const size_t labels = source->labels;
-    kernel_block *k = md_calloc(1, sizeof *k);
-    if (k == NULL)
-        return md_fail_memory(error, sizeof *k);
+    kernel_block *k;
+    medley_status status = md_new(&k, 1, sizeof *k, error);
+    if (status < 0)
+        return status;
     k->base = (md_block){.class = &kernel_block_class,
                          .name = source->name,
                          .labels = labels,
@@ -472,22 +475,17 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     k->m = source->m;
     k->n = md_gram_rows(source->gram);
     k->gain2 = 1;
-    k->coefficient = md_calloc(k->n * labels, sizeof(float));
-    k->score = md_calloc(k->n * labels, sizeof(float));
-    k->touched = md_calloc(labels, sizeof(bool));
+    MEDLEY_TRY(md_new(&k->coefficient, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY(md_new(&k->score, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY(md_new(&k->touched, labels, sizeof(bool), error));
     if (source->averaging)
-        k->aside = md_calloc(k->n * labels, sizeof *k->aside);
-    medley_status status = MEDLEY_OK;
-    if (k->coefficient == NULL || k->score == NULL || k->touched == NULL ||
-        (source->averaging && k->aside == NULL))
-        status = md_fail_memory(error, 2 * k->n * labels * sizeof(float));
-    if (status == MEDLEY_OK && source->ledger != NULL)
-        status = md_ledger_attach(source->ledger, k->m, k->score, error);
-    if (status < 0) {
-        free_block(&k->base);
-        return status;
-    }
+        MEDLEY_TRY(md_new(&k->aside, k->n * labels, sizeof *k->aside, error));
+    if (source->ledger != NULL)
+        MEDLEY_TRY(md_ledger_attach(source->ledger, k->m, k->score, error));
     k->ledger = source->ledger;
     *result = &k->base;
-    return MEDLEY_OK;
+done:
+    if (status < 0)
+        free_block(&k->base);
+    return status;
 }

@@ -183,9 +183,7 @@ static medley_status load_from(medley_model **model, const char *path, const cha
 {
     medley_status status = MEDLEY_OK;
     md_loader loader = {.path = path, .error = error};
-    loader.model = md_calloc(1, sizeof *loader.model);
-    if (loader.model == NULL)
-        return md_fail_memory(error, sizeof *loader.model);
+    MEDLEY_TRY(md_new(&loader.model, 1, sizeof *loader.model, error));
     MEDLEY_TRY(read_container(&loader, data, length));
     MEDLEY_TRY(md_load_story(&loader));
     MEDLEY_TRY(md_load_kernels(&loader));

@@ -65,22 +65,17 @@ medley_status md_load_kernels(md_loader *loader)
     md_bank *bank = &loader->model->bank;
     bank->training_rows = md_unpack_u64(in);
     const size_t views = md_unpack_count(in, 64);
-    bank->views = md_calloc(views, sizeof *bank->views);
-    bank->origin = md_calloc(views, sizeof *bank->origin);
-    if (bank->views == NULL || bank->origin == NULL)
-        return md_fail_memory(loader->error, views * sizeof *bank->views);
-    for (size_t v = 0; v < views && status == MEDLEY_OK; v++)
-        status = read_view(loader, in, v);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_new(&bank->views, views, sizeof *bank->views, loader->error));
+    MEDLEY_TRY(md_new(&bank->origin, views, sizeof(float *), loader->error));
+    for (size_t v = 0; v < views; v++)
+        MEDLEY_TRY(read_view(loader, in, v));
     const size_t count = md_unpack_count(in, 56);
-    bank->kernels = md_calloc(count, sizeof *bank->kernels);
-    if (bank->kernels == NULL)
-        return md_fail_memory(loader->error, count * sizeof *bank->kernels);
-    for (size_t m = 0; m < count && status == MEDLEY_OK; m++)
-        status = read_kernel(loader, in, m);
-    if (status == MEDLEY_OK && !md_unpack_done(in))
+    MEDLEY_TRY(md_new(&bank->kernels, count, sizeof *bank->kernels, loader->error));
+    for (size_t m = 0; m < count; m++)
+        MEDLEY_TRY(read_kernel(loader, in, m));
+    if (!md_unpack_done(in))
         status = md_fail_damaged(loader, "kernels");
+done:
     return status;
 }
 

@@ -47,10 +47,9 @@ static medley_status read_blocks(md_loader *loader, md_unpack *in)
 {
     medley_model *model = loader->model;
     const size_t count = md_unpack_count(in, 32);
-    model->names = md_calloc(count, sizeof *model->names);
-    model->blocks = md_calloc(count, sizeof *model->blocks);
-    if (model->names == NULL || model->blocks == NULL)
-        return md_fail_memory(loader->error, count * sizeof *model->blocks);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&model->names, count, sizeof(char *), loader->error));
+    MEDLEY_TRY(md_new(&model->blocks, count, sizeof *model->blocks, loader->error));
     for (size_t m = 0; m < count; m++) {
         model->names[m] = md_unpack_text(in);
         model->summary.block_count = m + 1;
@@ -61,8 +60,9 @@ static medley_status read_blocks(md_loader *loader, md_unpack *in)
             return md_fail_damaged(loader, "blocks");
     }
     if (!md_unpack_done(in) || model->summary.active_blocks > count)
-        return md_fail_damaged(loader, "blocks");
-    return MEDLEY_OK;
+        status = md_fail_damaged(loader, "blocks");
+done:
+    return status;
 }
 
 /* The structure must be that of the task, and the labels so many as it may have. */

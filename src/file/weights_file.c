@@ -66,10 +66,7 @@ static medley_status unpack_sparse(md_weights *weights, md_unpack *in, size_t co
     const size_t size = weights->rows * weights->width;
     uint32_t *place = md_unpack_u32s(in, count);
     float *value = md_unpack_floats(in, count);
-    weights->values = md_calloc(size, sizeof *weights->values);
-    medley_status status = MEDLEY_OK;
-    if (weights->values == NULL)
-        status = md_fail_memory(error, size * sizeof *weights->values);
+    const medley_status status = md_new(&weights->values, size, sizeof(float), error);
     for (size_t i = 0; !in->bad && status == MEDLEY_OK && i < count; i++) {
         if (place[i] >= size || (i > 0 && place[i] <= place[i - 1]))
             in->bad = true;

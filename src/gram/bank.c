@@ -62,15 +62,6 @@ void md_bank_clear(md_bank *bank)
     *bank = (md_bank){0};
 }
 
-medley_status md_kernel_init(md_kernel *kernel, const md_kernel_class *class, medley_error *error)
-{
-    *kernel = (md_kernel){.class = class, .factor = 1};
-    kernel->state = md_calloc(1, class->state_size);
-    if (kernel->state == NULL)
-        return md_fail_memory(error, class->state_size);
-    return md_params_defaults(params_of(class), kernel->state, error);
-}
-
 /* ---- one spec ---- */
 
 static medley_status fail_unknown_kernel(const char *name, medley_error *error)
@@ -101,19 +92,24 @@ static medley_status init_from_spec(md_kernel *kernel, const md_spec *spec, md_n
     const md_kernel_class *class = md_kernel_find(spec->name);
     if (class == NULL)
         return fail_unknown_kernel(spec->name, error);
-    medley_status status = md_kernel_init(kernel, class, error);
+    medley_status status = MEDLEY_OK;
     struct common common = {.norm = (int)normalize};
     char what[64];
     snprintf(what, sizeof what, "kernel %s", class->name);
-    for (size_t i = 0; status == MEDLEY_OK && i < spec->count; i++) {
+    *kernel = (md_kernel){.class = class, .factor = 1};
+    MEDLEY_TRY(md_new(&kernel->state, 1, class->state_size, error));
+    MEDLEY_TRY(md_params_defaults(params_of(class), kernel->state, error));
+    for (size_t i = 0; i < spec->count; i++) {
         const bool shared = md_params_find(common_params, spec->keys[i]) != NULL;
-        status = md_params_set(shared ? common_params : params_of(class),
-                               shared ? (void *)&common : kernel->state, what, spec->keys[i],
-                               spec->values[i], error);
+        MEDLEY_TRY(md_params_set(shared ? common_params : params_of(class),
+                                 shared ? (void *)&common : kernel->state, what, spec->keys[i],
+                                 spec->values[i], error));
     }
     kernel->norm = (md_norm)common.norm;
     kernel->explicit_weights = common.explicit_weights;
-    return status == MEDLEY_OK ? check_explicit(kernel, error) : status;
+    MEDLEY_TRY(check_explicit(kernel, error));
+done:
+    return status;
 }
 
 /* Rewrites the name from the parameters as they stand, so that it reads back the same. */
@@ -154,16 +150,16 @@ struct builder {
     medley_error *error;
 };
 
-static md_kernel *new_kernel(struct builder *builder)
+static medley_status new_kernel(md_kernel **kernel, struct builder *builder)
 {
     md_bank *bank = builder->bank;
-    if (md_reserve((void **)&bank->kernels, &builder->capacity, bank->count + 1,
-                   sizeof *bank->kernels) != 0 ||
-        bank->kernels == NULL)
-        return NULL;
-    md_kernel *kernel = &bank->kernels[bank->count++];
-    *kernel = (md_kernel){.factor = 1};
-    return kernel;
+    const medley_status status = md_grow(&bank->kernels, &builder->capacity, bank->count + 1,
+                                         sizeof *bank->kernels, builder->error);
+    if (status < 0)
+        return status;
+    *kernel = &bank->kernels[bank->count++];
+    **kernel = (md_kernel){.factor = 1};
+    return MEDLEY_OK;
 }
 
 static medley_status fail_unknown_view(const md_bank *bank, const char *name, medley_error *error)
@@ -181,14 +177,16 @@ static medley_status fail_unknown_view(const md_bank *bank, const char *name, me
 /* Another kernel like prototype, on view v. */
 static medley_status add_copy(struct builder *builder, const md_kernel *prototype, size_t v)
 {
-    md_kernel *kernel = new_kernel(builder);
-    void *state = kernel ? md_copy(prototype->state, prototype->class->state_size) : NULL;
-    if (state == NULL)
-        return md_fail_memory(builder->error, sizeof *kernel);
+    medley_status status = MEDLEY_OK;
+    md_kernel *kernel;
+    void *state;
+    MEDLEY_TRY(new_kernel(&kernel, builder));
+    MEDLEY_TRY(md_new_copy(&state, prototype->state, prototype->class->state_size, builder->error));
     *kernel = *prototype;
     kernel->state = state;
     kernel->view = v;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* Adds the kernel that text describes (already expanded) on every view it names. */
@@ -215,17 +213,19 @@ done:
 
 static medley_status add_precomputed(struct builder *builder, const medley_dataset *dataset)
 {
+    medley_status status = MEDLEY_OK;
     for (size_t g = 0; g < dataset->gram_count; g++) {
-        md_kernel *kernel = new_kernel(builder);
+        md_kernel *kernel;
         const char *name = dataset->grams[g].name;
-        if (kernel == NULL || (kernel->name = md_copy_text(name, strlen(name))) == NULL)
-            return md_fail_memory(builder->error, sizeof *kernel);
+        MEDLEY_TRY(new_kernel(&kernel, builder));
+        MEDLEY_TRY(md_new_text(&kernel->name, name, strlen(name), builder->error));
         kernel->view = g;
         kernel->norm = dataset->grams[g].norm > 0 ? (md_norm)(dataset->grams[g].norm - 1)
                                                   : builder->options->normalize;
         kernel->sound = dataset->grams[g].sound;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* One "KIND" or "VIEW=KIND" of --scale. */
@@ -251,9 +251,8 @@ static medley_status scale_views(const struct builder *builder, const medley_dat
     medley_status status = MEDLEY_OK;
     md_bank *bank = builder->bank;
     char *const *texts = builder->options->scale;
-    md_scale *scales = md_calloc(bank->view_count, sizeof *scales);
-    if (scales == NULL)
-        return md_fail_memory(builder->error, bank->view_count * sizeof *scales);
+    md_scale *scales = NULL;
+    MEDLEY_TRY(md_new(&scales, bank->view_count, sizeof *scales, builder->error));
     for (size_t i = 0; texts != NULL && texts[i] != NULL; i++)
         MEDLEY_TRY(set_scale(builder, scales, texts[i]));
     for (size_t v = 0; v < bank->view_count; v++)
@@ -294,13 +293,11 @@ static medley_status order_kernels(md_bank *bank, medley_error *error)
 {
     if (bank->count == 0)
         return MEDLEY_OK; /* precomputed kernels only */
-    struct order_key *keys = md_calloc(bank->count, sizeof *keys);
-    md_kernel *sorted = md_calloc(bank->count, sizeof *sorted);
-    if (keys == NULL || sorted == NULL) {
-        free(keys);
-        free(sorted);
-        return md_fail_memory(error, bank->count * sizeof *sorted);
-    }
+    medley_status status = MEDLEY_OK;
+    struct order_key *keys = NULL;
+    md_kernel *sorted = NULL;
+    MEDLEY_TRY(md_new(&keys, bank->count, sizeof *keys, error));
+    MEDLEY_TRY(md_new(&sorted, bank->count, sizeof *sorted, error));
     for (size_t m = 0; m < bank->count; m++)
         keys[m] = (struct order_key){
             .view = bank->kernels[m].view, .sums = sums_number(bank->kernels[m].class), .place = m};
@@ -308,9 +305,10 @@ static medley_status order_kernels(md_bank *bank, medley_error *error)
     for (size_t m = 0; m < bank->count; m++)
         sorted[m] = bank->kernels[keys[m].place];
     memcpy(bank->kernels, sorted, bank->count * sizeof *sorted);
+done:
     free(keys);
     free(sorted);
-    return MEDLEY_OK;
+    return status;
 }
 
 static medley_status add_all_kernels(struct builder *builder, const medley_dataset *dataset)
@@ -391,8 +389,8 @@ medley_status md_kernel_from_name(md_kernel *kernel, const char *name, medley_er
         MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data, error));
     if (needs_data)
         status = md_fail(error, MEDLEY_BAD_INPUT, "kernel '%s' leaves a parameter open", name);
-    if (status == MEDLEY_OK && (kernel->name = md_copy_text(name, strlen(name))) == NULL)
-        status = md_fail_memory(error, strlen(name));
+    else
+        status = md_new_text(&kernel->name, name, strlen(name), error);
 done:
     md_spec_clear(&spec);
     if (status < 0)
@@ -405,45 +403,36 @@ done:
 static medley_status copy_kernel(md_kernel *copy, const md_kernel *kernel, size_t training_rows,
                                  medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     *copy = *kernel;
-    copy->state = kernel->class ? md_copy(kernel->state, kernel->class->state_size) : NULL;
-    copy->name = md_copy_text(kernel->name, strlen(kernel->name));
-    copy->column_mean =
-        kernel->column_mean ? md_copy(kernel->column_mean, training_rows * sizeof(float)) : NULL;
-    if (copy->name == NULL || (kernel->class != NULL && copy->state == NULL) ||
-        (kernel->column_mean != NULL && copy->column_mean == NULL))
-        return md_fail_memory(error, training_rows * sizeof(float));
-    return MEDLEY_OK;
-}
-
-static void *copy_array(const void *array, size_t bytes, bool *failed)
-{
-    if (array == NULL)
-        return NULL;
-    void *copy = md_copy(array, bytes);
-    *failed = *failed || copy == NULL;
-    return copy;
+    copy->state = NULL;
+    copy->name = NULL;
+    copy->column_mean = NULL;
+    MEDLEY_TRY(md_new_text(&copy->name, kernel->name, strlen(kernel->name), error));
+    if (kernel->class != NULL)
+        MEDLEY_TRY(md_new_copy(&copy->state, kernel->state, kernel->class->state_size, error));
+    if (kernel->column_mean != NULL)
+        MEDLEY_TRY(md_new_copy(&copy->column_mean, kernel->column_mean,
+                               training_rows * sizeof(float), error));
+done:
+    return status;
 }
 
 /* The place of view v in the subset, adding it if it is not there yet. */
 static medley_status take_view(md_bank *subset, const md_bank *bank, size_t v, size_t *place,
                                medley_error *error)
 {
-    if (place[v] == 0) {
-        const size_t next = subset->view_count++;
-        const medley_status status = md_view_copy(&subset->views[next], &bank->views[v], error);
-        if (status < 0)
-            return status;
-        if (bank->origin != NULL && bank->origin[v] != NULL) {
-            bool failed = false;
-            subset->origin[next] =
-                copy_array(bank->origin[v], bank->views[v].column_count * sizeof(float), &failed);
-            if (failed)
-                return md_fail_memory(error, bank->views[v].column_count * sizeof(float));
-        }
-        place[v] = next + 1;
-    }
-    return MEDLEY_OK;
+    medley_status status = MEDLEY_OK;
+    if (place[v] != 0)
+        return MEDLEY_OK;
+    const size_t next = subset->view_count++;
+    MEDLEY_TRY(md_view_copy(&subset->views[next], &bank->views[v], error));
+    if (bank->origin != NULL && bank->origin[v] != NULL)
+        MEDLEY_TRY(md_new_copy(&subset->origin[next], bank->origin[v],
+                               bank->views[v].column_count * sizeof(float), error));
+    place[v] = next + 1;
+done:
+    return status;
 }
 
 medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t *keep, size_t count,
@@ -451,15 +440,11 @@ medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t 
 {
     medley_status status = MEDLEY_OK;
     *subset = (md_bank){.training_rows = bank->training_rows};
-    size_t *place = md_calloc(bank->view_count, sizeof *place); /* index + 1, 0: not taken */
-    subset->views = md_calloc(bank->view_count, sizeof *subset->views);
-    subset->origin = md_calloc(bank->view_count, sizeof *subset->origin);
-    subset->kernels = md_calloc(count, sizeof *subset->kernels);
-    if (place == NULL || subset->views == NULL || subset->origin == NULL ||
-        subset->kernels == NULL) {
-        status = md_fail_memory(error, count * sizeof *subset->kernels);
-        goto done;
-    }
+    size_t *place = NULL; /* index + 1, 0: not taken */
+    MEDLEY_TRY(md_new(&place, bank->view_count, sizeof *place, error));
+    MEDLEY_TRY(md_new(&subset->views, bank->view_count, sizeof *subset->views, error));
+    MEDLEY_TRY(md_new(&subset->origin, bank->view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&subset->kernels, count, sizeof *subset->kernels, error));
     for (size_t k = 0; k < count; k++) {
         md_kernel *copy = &subset->kernels[subset->count++];
         const md_kernel *kernel = &bank->kernels[keep[k]];

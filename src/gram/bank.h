@@ -72,8 +72,6 @@ medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t 
  * may be left to the data. The view is not looked at. */
 medley_status md_kernel_from_name(md_kernel *kernel, const char *name, medley_error *error);
 
-/* A kernel with its parameters at default. */
-medley_status md_kernel_init(md_kernel *kernel, const md_kernel_class *class, medley_error *error);
 void md_kernel_clear(md_kernel *kernel);
 
 #endif

@@ -11,11 +11,10 @@
 
 enum { MAX_PAIRS = 200000 }; /* of rows looked at: a quantile is then known to about 0.1 % */
 
-/* NULL for lack of memory. */
-static double *column_means(const md_matrix *matrix)
+/* means: [columns] zeroed. */
+static void column_means(const md_matrix *matrix, double *means)
 {
-    double *means = md_calloc(matrix->columns, sizeof *means);
-    for (size_t r = 0; means != NULL && r < matrix->rows; r++) {
+    for (size_t r = 0; r < matrix->rows; r++) {
         if (md_matrix_is_sparse(matrix))
             for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
                 means[matrix->index[e]] += (double)matrix->value[e];
@@ -23,27 +22,11 @@ static double *column_means(const md_matrix *matrix)
             for (size_t c = 0; c < matrix->columns; c++)
                 means[c] += (double)matrix->dense[r * matrix->columns + c];
     }
-    for (size_t c = 0; means != NULL && c < matrix->columns; c++)
+    for (size_t c = 0; c < matrix->columns; c++)
         means[c] /= (double)matrix->rows;
-    return means;
 }
 
 /* ---- the quantity q of a pair of rows, one pair at a time ---- */
-
-static double sparse_distance2(const md_matrix *x, size_t i, size_t j)
-{
-    double sum = 0;
-    size_t a = x->start[i];
-    size_t b = x->start[j];
-    while (a < x->start[i + 1] || b < x->start[j + 1]) {
-        const int32_t left = a < x->start[i + 1] ? x->index[a] : INT32_MAX;
-        const int32_t right = b < x->start[j + 1] ? x->index[b] : INT32_MAX;
-        const double u = left <= right ? (double)x->value[a++] : 0;
-        const double v = right <= left ? (double)x->value[b++] : 0;
-        sum += (u - v) * (u - v);
-    }
-    return sum;
-}
 
 /* The union of two sparse rows' columns as two short dense rows; returns its length. */
 static size_t merge_rows(const md_matrix *x, size_t i, size_t j, float *left, float *right)
@@ -64,20 +47,14 @@ static float pair_quantity(const md_kernel_class *class, const md_matrix *x, siz
                            float *scratch)
 {
     const bool sparse = md_matrix_is_sparse(x);
-    if (class->quantity == MD_PAIRED) {
-        if (!sparse)
-            return class->pair_sum(x->dense + i * x->columns, x->dense + j * x->columns,
-                                   x->columns);
-        float *right = scratch + 2 * x->columns;
-        const size_t length = merge_rows(x, i, j, scratch, right);
-        return class->pair_sum(scratch, right, length);
-    }
-    if (sparse)
-        return (float)sparse_distance2(x, i, j);
-    const float *u = x->dense + i * x->columns;
-    const float *v = x->dense + j * x->columns;
+    const float *u = sparse ? scratch : x->dense + i * x->columns;
+    const float *v = sparse ? scratch + 2 * x->columns : x->dense + j * x->columns;
+    const size_t length =
+        sparse ? merge_rows(x, i, j, scratch, scratch + 2 * x->columns) : x->columns;
+    if (class->quantity == MD_PAIRED)
+        return class->pair_sum(u, v, length);
     double sum = 0;
-    for (size_t c = 0; c < x->columns; c++) {
+    for (size_t c = 0; c < length; c++) {
         const double difference = (double)u[c] - (double)v[c];
         sum += difference * difference;
     }
@@ -139,13 +116,11 @@ static medley_status choose_by_pairs(md_kernel *kernel, const md_matrix *matrix,
                                      uint64_t seed, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    float *sample = md_calloc(MAX_PAIRS, sizeof *sample);
-    float *scratch =
-        md_calloc(md_matrix_is_sparse(matrix) ? 4 * matrix->columns : 1, sizeof *scratch);
-    if (sample == NULL || scratch == NULL) {
-        status = md_fail_memory(error, 4 * matrix->columns * sizeof *scratch);
-        goto done;
-    }
+    float *sample = NULL;
+    float *scratch = NULL;
+    const size_t length = md_matrix_is_sparse(matrix) ? 4 * matrix->columns : 1;
+    MEDLEY_TRY(md_new(&sample, MAX_PAIRS, sizeof *sample, error));
+    MEDLEY_TRY(md_new(&scratch, length, sizeof *scratch, error));
     md_pair_statistics statistics = {.sorted = sample};
     statistics.count = sample_pairs(sample, kernel->class, matrix, seed, scratch);
     double sum = 0;
@@ -223,18 +198,17 @@ static medley_status choose_origin(md_bank *bank, struct view_kernels of, const 
 static medley_status choose_view(md_bank *bank, struct view_kernels of, const bool *needs_data,
                                  const medley_dataset *dataset, uint64_t seed, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_matrix matrix = {0};
-    medley_status status = md_view_extract(&matrix, &bank->views[of.view], dataset, error);
-    if (status < 0)
-        return status;
-    double *means = column_means(&matrix);
-    if (means == NULL)
-        status = md_fail_memory(error, matrix.columns * sizeof *means);
-    for (size_t m = of.first; m < of.end && status == MEDLEY_OK; m++)
+    double *means = NULL;
+    MEDLEY_TRY(md_view_extract(&matrix, &bank->views[of.view], dataset, error));
+    MEDLEY_TRY(md_new(&means, matrix.columns, sizeof *means, error));
+    column_means(&matrix, means);
+    for (size_t m = of.first; m < of.end; m++)
         if (needs_data[m])
-            status = choose_kernel(&bank->kernels[m], &matrix, means, seed, error);
-    if (status == MEDLEY_OK)
-        status = choose_origin(bank, of, &matrix, means, error);
+            MEDLEY_TRY(choose_kernel(&bank->kernels[m], &matrix, means, seed, error));
+    MEDLEY_TRY(choose_origin(bank, of, &matrix, means, error));
+done:
     free(means);
     md_matrix_clear(&matrix);
     return status;
@@ -244,12 +218,9 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
                              medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    bool *needs_data = md_calloc(bank->count, sizeof *needs_data);
-    bank->origin = md_calloc(bank->view_count, sizeof *bank->origin);
-    if (needs_data == NULL || bank->origin == NULL) {
-        status = md_fail_memory(error, bank->count);
-        goto done;
-    }
+    bool *needs_data = NULL;
+    MEDLEY_TRY(md_new(&needs_data, bank->count, sizeof *needs_data, error));
+    MEDLEY_TRY(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
         if (kernel->class != NULL && kernel->class->prepare != NULL)

@@ -3,29 +3,12 @@
  * for it are centred, K - 1 mean' - mean 1' + grand mean. */
 #include "gram/gram_internal.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/vector.h"
-#include <math.h>
 #include <stdlib.h>
 
-/* Work is cut the same way whatever the number of threads. */
-enum {
-    MANY_TILES = 64,    /* enough to keep every thread busy: kernels need not be divided as well */
-    GROUP_KERNELS = 16, /* of one view that share its products, otherwise */
-    REPORTS = 16        /* of progress */
-};
-
-struct build {
-    md_gram *gram;
-    md_tile_job job;
-    size_t tiles;        /* per side */
-    size_t triangle;     /* tiles on and above the diagonal */
-    size_t *group_start; /* [groups + 1] first kernel of each group */
-    size_t groups;
-    size_t first; /* item of this batch */
-};
+enum { REPORTS = 16 }; /* of progress */
 
 static float *place_in_full(void *context, size_t m, size_t row, size_t column, size_t *stride)
 {
@@ -40,80 +23,26 @@ static void mirror_full(void *context, size_t m, const md_tile_values *tile)
     md_tile_mirror(gram->stored[m].full, gram->n, tile);
 }
 
-/* Items are the tiles of the triangle, row by row, for each group of kernels. */
-static void build_tile(void *context, size_t item, size_t worker)
-{
-    const struct build *build = context;
-    const size_t n = build->gram->n;
-    const size_t group = (build->first + item) / build->triangle;
-    size_t place = (build->first + item) % build->triangle;
-    size_t row = 0;
-    while (place >= build->tiles - row)
-        place -= build->tiles - row++;
-    md_tile_range range = {.row = row * MD_TILE,
-                           .column = (row + place) * MD_TILE,
-                           .first_kernel = build->group_start[group],
-                           .end_kernel = build->group_start[group + 1],
-                           .symmetric = true};
-    range.rows = n - range.row < MD_TILE ? n - range.row : MD_TILE;
-    range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
-    md_tile_compute(&build->job, range, &build->gram->scratch[worker]);
-}
-
-/* Few rows and many kernels: groups of kernels are computed apart, as a rule those of one view. */
-static void group_kernels(struct build *build)
-{
-    const md_bank *bank = build->gram->bank;
-    for (size_t m = 1; m < bank->count && build->triangle < MANY_TILES; m++) {
-        const md_kernel *previous = &bank->kernels[m - 1];
-        const md_kernel *kernel = &bank->kernels[m];
-        const bool shares = previous->view == kernel->view && kernel->class != NULL;
-        if (!shares || m - build->group_start[build->groups] >= GROUP_KERNELS)
-            build->group_start[++build->groups] = m;
-    }
-    build->group_start[++build->groups] = bank->count;
-}
-
-static bool report(const md_gram *gram, size_t done, size_t total)
-{
-    const medley_progress progress = {.stage = "kernels",
-                                      .done = done,
-                                      .total = total,
-                                      .objective = NAN,
-                                      .dev_accuracy = NAN,
-                                      .seconds = md_clock_seconds() - gram->began};
-    return gram->observer == NULL || gram->observer->progress == NULL ||
-           gram->observer->progress(gram->observer->context, &progress);
-}
-
 medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const md_tile_sink sink = {.context = gram, .place = place_in_full, .take = mirror_full};
-    const size_t tiles = (gram->n + MD_TILE - 1) / MD_TILE;
-    struct build build = {.gram = gram,
-                          .tiles = tiles,
-                          .triangle = tiles * (tiles + 1) / 2,
-                          .job = {.bank = gram->bank,
-                                  .left = gram->points,
-                                  .right = gram->points,
-                                  .wanted = wanted,
-                                  .sink = &sink}};
-    build.group_start = md_calloc(gram->count + 2, sizeof *build.group_start);
-    if (build.group_start == NULL)
-        return md_fail_memory(error, gram->count * sizeof *build.group_start);
-    group_kernels(&build);
-    const size_t total = build.triangle * build.groups;
-    const size_t batch = total / REPORTS > MANY_TILES ? total / REPORTS : MANY_TILES;
-    for (build.first = 0; build.first < total && status == MEDLEY_OK;) {
-        const size_t items = total - build.first < batch ? total - build.first : batch;
-        md_parallel_for(gram->threads, items, build_tile, &build);
-        build.first += items;
-        if (!report(gram, build.first, total))
-            status = md_fail(error, MEDLEY_FAILED,
-                             "stopped while kernels were computed; nothing was learnt");
-    }
-    free(build.group_start);
+    md_triangle triangle = {.scratch = gram->scratch,
+                            .job = {.bank = gram->bank,
+                                    .left = gram->points,
+                                    .right = gram->points,
+                                    .wanted = wanted,
+                                    .sink = &sink}};
+    MEDLEY_TRY(md_new(&triangle.group_start, gram->count + 1, sizeof(size_t), error));
+    md_triangle_group(&triangle, NULL);
+    const size_t batch = md_triangle_items(&triangle) / REPORTS;
+    if (!md_triangle_compute(&triangle, gram->threads,
+                             batch > MD_MANY_TILES ? batch : MD_MANY_TILES, gram->observer,
+                             gram->began))
+        status = md_fail(error, MEDLEY_FAILED,
+                         "stopped while kernels were computed; nothing was learnt");
+done:
+    free(triangle.group_start);
     return status;
 }
 
@@ -191,9 +120,8 @@ static void center_row(void *context, size_t row, size_t worker)
 medley_status md_gram_center_full(md_gram *gram, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    struct center center = {.gram = gram, .sums = md_calloc(gram->n, sizeof(double))};
-    if (center.sums == NULL)
-        return md_fail_memory(error, gram->n * sizeof(double));
+    struct center center = {.gram = gram};
+    MEDLEY_TRY(md_new(&center.sums, gram->n, sizeof(double), error));
     for (size_t m = 0; m < gram->count; m++) {
         if (gram->bank->kernels[m].norm != MD_NORM_CENTER || gram->stored[m].full == NULL)
             continue;

@@ -23,9 +23,7 @@ void md_gram_free(md_gram *gram)
     }
     free(gram->stored);
     free(gram->small);
-    for (size_t t = 0; gram->scratch != NULL && t < gram->threads; t++)
-        md_tile_scratch_clear(&gram->scratch[t]);
-    free(gram->scratch);
+    md_tile_scratch_free(gram->scratch, gram->threads);
     free(gram->mix);
     free(gram);
 }
@@ -65,31 +63,16 @@ static bool needs_values(const md_kernel *kernel)
     return !md_kernel_has_weights(kernel);
 }
 
-static medley_status init_gram(md_gram *gram, medley_error *error)
-{
-    gram->stored = md_calloc(gram->count, sizeof *gram->stored);
-    gram->scratch = md_calloc(gram->threads, sizeof *gram->scratch);
-    if (gram->stored == NULL || gram->scratch == NULL)
-        return md_fail_memory(error, gram->count * sizeof *gram->stored);
-    for (size_t t = 0; t < gram->threads; t++) {
-        const medley_status status = md_tile_scratch_init(&gram->scratch[t], gram->points, error);
-        if (status < 0)
-            return status;
-    }
-    return MEDLEY_OK;
-}
-
 /* K_m(i,i) of every row after normalisation (centred kernels: once their means are known). */
 static medley_status learn_diagonals(md_gram *gram, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     for (size_t m = 0; m < gram->count; m++) {
         const md_kernel *kernel = &gram->bank->kernels[m];
         if (!needs_values(kernel))
             continue;
-        double *self = md_calloc(gram->n, sizeof *self);
-        if (self == NULL)
-            return md_fail_memory(error, gram->n * sizeof *self);
-        gram->stored[m].diagonal = self;
+        MEDLEY_TRY(md_new(&gram->stored[m].diagonal, gram->n, sizeof(double), error));
+        double *self = gram->stored[m].diagonal;
         const md_matrix *given = gram->points->precomputed[m];
         if (kernel->class != NULL)
             md_points_self(gram->points, gram->bank, m, self);
@@ -105,7 +88,8 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
                 self[i] *= kernel->factor;
         }
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* The means of a constant kernel are the constant. */
@@ -171,16 +155,13 @@ static bool allocate_full(md_gram *gram, const bool *full)
 static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, medley_error *error)
 {
     const double each = (double)gram->n * (double)gram->n * sizeof(float);
-    medley_status status = md_gram_build_sparse(gram, memory, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
     double wanted = 0;
+    MEDLEY_TRY(md_gram_build_sparse(gram, memory, error));
     for (size_t m = 0; m < gram->count; m++) {
         const md_kernel *kernel = &gram->bank->kernels[m];
         if (is_constant(kernel))
-            status = build_constant(gram, m, error);
-        if (status < 0)
-            return status;
+            MEDLEY_TRY(build_constant(gram, m, error));
         full[m] =
             needs_values(kernel) && !is_constant(kernel) && gram->stored[m].sparse.start == NULL;
         wanted += full[m] ? each : 0;
@@ -194,20 +175,18 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
                        "are computed on the fly",
                        wanted / 1e9);
     gram->bytes += (size_t)wanted;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 medley_status md_gram_create(md_gram **result, md_bank *bank, const md_points *points,
                              const md_gram_options *options, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    bool *full = md_calloc(bank->count, sizeof *full);
-    md_gram *gram = md_calloc(1, sizeof *gram);
-    if (gram == NULL || full == NULL) {
-        free(full);
-        free(gram);
-        return md_fail_memory(error, sizeof *gram);
-    }
+    bool *full = NULL;
+    md_gram *gram = NULL;
+    MEDLEY_TRY(md_new(&full, bank->count, sizeof *full, error));
+    MEDLEY_TRY(md_new(&gram, 1, sizeof *gram, error));
     md_blas_single_thread();
     gram->bank = bank;
     gram->points = points;
@@ -216,7 +195,8 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_points *p
     gram->threads = options->threads ? options->threads : 1;
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
-    MEDLEY_TRY(init_gram(gram, error));
+    MEDLEY_TRY(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
+    MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->points, error));
     MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
         MEDLEY_TRY(md_gram_build_full(gram, full, error));

@@ -56,8 +56,7 @@ double md_gram_diagonal(const md_gram *gram, size_t m, size_t row);
 medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *error);
 
 /* out[rows][labels] += K_m coefficient, coefficient [rows][labels]. */
-medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels,
-                               float *out, medley_error *error);
+void md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels, float *out);
 
 /* ---- values between two sets of points, without keeping them ---- */
 

@@ -44,20 +44,16 @@ medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medl
 {
     medley_status status = MEDLEY_OK;
     bool any = false;
-    bool *wanted = md_calloc(gram->count, sizeof *wanted);
-    struct sums sums = {.gram = gram, .of_row = md_calloc(gram->count, sizeof *sums.of_row)};
+    bool *wanted = NULL;
+    struct sums sums = {.gram = gram};
     const md_tile_sink sink = {.context = &sums, .take = add_sums};
-    if (wanted == NULL || sums.of_row == NULL) {
-        status = md_fail_memory(error, gram->count * sizeof *sums.of_row);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
+    MEDLEY_TRY(md_new(&sums.of_row, gram->count, sizeof(double *), error));
     for (size_t m = 0; m < gram->count; m++) {
         wanted[m] = unkept[m] && gram->bank->kernels[m].norm == MD_NORM_CENTER;
         any = any || wanted[m];
-        if (wanted[m] && (sums.of_row[m] = md_calloc(gram->n, sizeof(double))) == NULL) {
-            status = md_fail_memory(error, gram->n * sizeof(double));
-            goto done;
-        }
+        if (wanted[m])
+            MEDLEY_TRY(md_new(&sums.of_row[m], gram->n, sizeof(double), error));
     }
     if (!any)
         goto done;

@@ -36,24 +36,20 @@ void md_points_clear(md_points *points)
 medley_status md_points_init(md_points *points, size_t rows, size_t view_count, size_t kernel_count,
                              medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     *points = (md_points){.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
-    points->views = md_calloc(view_count, sizeof *points->views);
-    points->transposed = md_calloc(view_count, sizeof *points->transposed);
-    points->norm2 = md_calloc(view_count, sizeof *points->norm2);
-    points->lift = md_calloc(view_count, sizeof *points->lift);
-    points->inverse_root = md_calloc(kernel_count, sizeof *points->inverse_root);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers is wanted */
-    points->precomputed = md_calloc(kernel_count, sizeof *points->precomputed);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression) */
-    points->precomputed_wide = md_calloc(kernel_count, sizeof *points->precomputed_wide);
-    points->used = md_calloc(view_count, sizeof *points->used);
-    if (!points->views || !points->transposed || !points->norm2 || !points->lift ||
-        !points->inverse_root || !points->precomputed || !points->precomputed_wide ||
-        !points->used) {
+    MEDLEY_TRY(md_new(&points->views, view_count, sizeof *points->views, error));
+    MEDLEY_TRY(md_new(&points->transposed, view_count, sizeof *points->transposed, error));
+    MEDLEY_TRY(md_new(&points->norm2, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&points->lift, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&points->inverse_root, kernel_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&points->precomputed, kernel_count, sizeof(md_matrix *), error));
+    MEDLEY_TRY(md_new(&points->precomputed_wide, kernel_count, sizeof(double *), error));
+    MEDLEY_TRY(md_new(&points->used, view_count, sizeof *points->used, error));
+done:
+    if (status < 0)
         md_points_clear(points);
-        return md_fail_memory(error, kernel_count * sizeof(float *));
-    }
-    return MEDLEY_OK;
+    return status;
 }
 
 medley_status md_points_index(md_points *points, medley_error *error)
@@ -107,21 +103,17 @@ static medley_status measure_view(md_points *points, const md_bank *bank, size_t
                                   medley_error *error)
 {
     medley_status status = MEDLEY_OK;
+    double *norms = NULL;
     if (bank->origin != NULL && bank->origin[v] != NULL)
-        status = shift_view(points, v, bank->origin[v], error);
-    if (status < 0)
-        return status;
-    double *norms = md_calloc(points->rows, sizeof *norms);
-    points->norm2[v] = md_calloc(points->rows, sizeof(float));
-    if (norms == NULL || points->norm2[v] == NULL) {
-        free(norms);
-        return md_fail_memory(error, points->rows * sizeof *norms);
-    }
+        MEDLEY_TRY(shift_view(points, v, bank->origin[v], error));
+    MEDLEY_TRY(md_new(&norms, points->rows, sizeof *norms, error));
+    MEDLEY_TRY(md_new(&points->norm2[v], points->rows, sizeof(float), error));
     md_matrix_row_norms2(&points->views[v], norms);
     if (points->used[v])
-        status = check_size(bank, v, norms, points->rows, error);
+        MEDLEY_TRY(check_size(bank, v, norms, points->rows, error));
     for (size_t r = 0; r < points->rows; r++)
         points->norm2[v][r] = (float)norms[r];
+done:
     free(norms);
     return status;
 }
@@ -241,9 +233,8 @@ static medley_status normalise(md_points *points, md_bank *bank, const medley_da
                                bool training, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    double *self = md_calloc(points->rows, sizeof *self);
-    if (self == NULL)
-        return md_fail_memory(error, points->rows * sizeof *self);
+    double *self = NULL;
+    MEDLEY_TRY(md_new(&self, points->rows, sizeof *self, error));
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
         const bool needs_self = training || kernel->norm == MD_NORM_DIAG;
@@ -299,18 +290,15 @@ static medley_status attach_precomputed(md_points *points, const md_bank *bank, 
                        "give --gram with a matrix of new rows by training rows for each",
                        kernel->name, kernel->view + 1, dataset->gram_count);
     const md_precomputed *gram = &dataset->grams[kernel->view];
-    if (training && !(gram->sound && gram->values.columns == points->rows)) {
-        const medley_status status = md_precomputed_check(gram, points->rows, error);
-        if (status < 0)
-            return status;
-    } else if (!training && gram->values.columns != bank->training_rows) {
+    points->precomputed[m] = &gram->values;
+    points->precomputed_wide[m] = gram->wide;
+    if (training && !(gram->sound && gram->values.columns == points->rows))
+        return md_precomputed_check(gram, points->rows, error);
+    if (!training && gram->values.columns != bank->training_rows)
         return md_fail(error, MEDLEY_BAD_INPUT,
                        "kernel '%s' has %zu columns, expected one for each of the %zu training "
                        "rows",
                        gram->name, gram->values.columns, bank->training_rows);
-    }
-    points->precomputed[m] = &gram->values;
-    points->precomputed_wide[m] = gram->wide;
     return MEDLEY_OK;
 }
 
@@ -342,55 +330,54 @@ done:
     return status;
 }
 
-static float *gather_floats(const float *source, const size_t *rows, size_t count)
+/* One float of each row, where there are any. */
+static medley_status gather_floats(float **target, const float *source, const size_t *rows,
+                                   size_t count, medley_error *error)
 {
-    float *target = md_calloc(count, sizeof *target);
-    for (size_t r = 0; target != NULL && r < count; r++)
-        target[r] = source[rows[r]];
-    return target;
+    if (source == NULL)
+        return MEDLEY_OK;
+    const medley_status status = md_new(target, count, sizeof **target, error);
+    for (size_t r = 0; status == MEDLEY_OK && r < count; r++)
+        (*target)[r] = source[rows[r]];
+    return status;
 }
 
 /* View `from` of points becomes view `to` of subset. */
 static medley_status gather_view(md_points *subset, size_t to, const md_points *points, size_t from,
                                  const size_t *rows, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t count = subset->rows;
-    const medley_status status =
-        md_matrix_gather(&subset->views[to], &points->views[from], rows, count, NULL, 0, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(
+        md_matrix_gather(&subset->views[to], &points->views[from], rows, count, NULL, 0, error));
     subset->used[to] = points->used[from];
-    subset->norm2[to] = gather_floats(points->norm2[from], rows, count);
-    if (points->lift[from] != NULL)
-        subset->lift[to] = gather_floats(points->lift[from], rows, count);
-    if (subset->norm2[to] == NULL || (points->lift[from] != NULL && subset->lift[to] == NULL))
-        return md_fail_memory(error, count * sizeof(float));
-    return MEDLEY_OK;
+    MEDLEY_TRY(gather_floats(&subset->norm2[to], points->norm2[from], rows, count, error));
+    MEDLEY_TRY(gather_floats(&subset->lift[to], points->lift[from], rows, count, error));
+done:
+    return status;
 }
 
 static medley_status gather_kernel(md_points *subset, size_t to, const md_points *points,
                                    size_t from, const size_t *rows, medley_error *error)
 {
-    if (points->inverse_root[from] == NULL)
-        return MEDLEY_OK;
-    subset->inverse_root[to] = gather_floats(points->inverse_root[from], rows, subset->rows);
-    return subset->inverse_root[to] ? MEDLEY_OK
-                                    : md_fail_memory(error, subset->rows * sizeof(float));
+    return gather_floats(&subset->inverse_root[to], points->inverse_root[from], rows, subset->rows,
+                         error);
 }
 
 medley_status md_points_gather(md_points *subset, const md_points *points, const size_t *rows,
                                size_t count, medley_error *error)
 {
-    medley_status status =
-        md_points_init(subset, count, points->view_count, points->kernel_count, error);
-    for (size_t v = 0; status == MEDLEY_OK && v < points->view_count; v++)
-        status = gather_view(subset, v, points, v, rows, error);
-    for (size_t m = 0; status == MEDLEY_OK && m < points->kernel_count; m++) {
-        status = gather_kernel(subset, m, points, m, rows, error);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_points_init(subset, count, points->view_count, points->kernel_count, error));
+    for (size_t v = 0; v < points->view_count; v++)
+        MEDLEY_TRY(gather_view(subset, v, points, v, rows, error));
+    for (size_t m = 0; m < points->kernel_count; m++) {
+        MEDLEY_TRY(gather_kernel(subset, m, points, m, rows, error));
         subset->precomputed[m] = points->precomputed[m];
         subset->precomputed_wide[m] = points->precomputed_wide[m];
     }
     subset->precomputed_row = rows;
+done:
     if (status < 0)
         md_points_clear(subset);
     return status;
@@ -400,20 +387,21 @@ medley_status md_points_subset(md_points *support, const md_points *points,
                                const md_points_choice *choice, medley_error *error)
 {
     const md_bank *subset = choice->subset;
-    medley_status status =
-        md_points_init(support, choice->row_count, subset->view_count, subset->count, error);
-    for (size_t k = 0; status == MEDLEY_OK && k < subset->count; k++) {
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(
+        md_points_init(support, choice->row_count, subset->view_count, subset->count, error));
+    for (size_t k = 0; k < subset->count; k++) {
         const md_kernel *kernel = &subset->kernels[k];
         if (kernel->class == NULL)
             continue;
         const size_t from = choice->bank->kernels[choice->keep[k]].view;
         if (support->norm2[kernel->view] == NULL)
-            status = gather_view(support, kernel->view, points, from, choice->rows, error);
+            MEDLEY_TRY(gather_view(support, kernel->view, points, from, choice->rows, error));
     }
-    for (size_t k = 0; status == MEDLEY_OK && k < subset->count; k++)
-        status = gather_kernel(support, k, points, choice->keep[k], choice->rows, error);
-    if (status == MEDLEY_OK)
-        status = md_points_index(support, error);
+    for (size_t k = 0; k < subset->count; k++)
+        MEDLEY_TRY(gather_kernel(support, k, points, choice->keep[k], choice->rows, error));
+    MEDLEY_TRY(md_points_index(support, error));
+done:
     if (status < 0)
         md_points_clear(support);
     return status;

@@ -18,28 +18,6 @@ struct pass {
     float *out;
 };
 
-/* Calls body for every block of rows. */
-static void run_pass(struct pass *pass, md_parallel_body body)
-{
-    const md_gram *gram = pass->gram;
-    const size_t work = gram->n * pass->kernels * (pass->labels + 1);
-    md_parallel_for(md_gram_threads(gram, gram->n, work), (gram->n + MD_TILE - 1) / MD_TILE, body,
-                    pass);
-}
-
-/* The kernels behind kernel m as it is seen from outside: itself, or all of a mixture. */
-static struct pass pass_over(md_gram *gram, size_t m)
-{
-    if (gram->mix != NULL)
-        return (struct pass){.gram = gram, .kernels = gram->count};
-    return (struct pass){.gram = gram, .kernel = m, .kernels = 1};
-}
-
-static double weight_of(const md_gram *gram, size_t m)
-{
-    return gram->mix != NULL ? gram->mix[m] : 1;
-}
-
 /* ---- mixing ---- */
 
 struct mixing {
@@ -123,7 +101,7 @@ static void multiply_constant(const struct pass *pass, const float *same, float 
 static void multiply_rows(const struct pass *pass, size_t m, size_t row, size_t count)
 {
     md_gram *gram = pass->gram;
-    const float factor = (float)weight_of(gram, m);
+    const float factor = gram->mix != NULL ? (float)gram->mix[m] : 1;
     const size_t labels = pass->labels;
     const md_matrix *k = &gram->stored[m].sparse;
     if (factor == 0)
@@ -154,14 +132,16 @@ static void multiply_block(void *context, size_t item, size_t worker)
         multiply_rows(pass, m, first, rows);
 }
 
-medley_status md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels,
-                               float *out, medley_error *error)
+void md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels, float *out)
 {
-    (void)error;
-    struct pass pass = pass_over(gram, m);
-    pass.coefficient = coefficient;
-    pass.labels = labels;
-    pass.out = out;
-    run_pass(&pass, multiply_block);
-    return MEDLEY_OK;
+    const bool mixed = gram->mix != NULL; /* then kernel m is all of them together */
+    struct pass pass = {.gram = gram,
+                        .kernel = mixed ? 0 : m,
+                        .kernels = mixed ? gram->count : 1,
+                        .coefficient = coefficient,
+                        .labels = labels,
+                        .out = out};
+    const size_t work = gram->n * pass.kernels * (labels + 1);
+    md_parallel_for(md_gram_threads(gram, gram->n, work), (gram->n + MD_TILE - 1) / MD_TILE,
+                    multiply_block, &pass);
 }

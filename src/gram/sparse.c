@@ -133,14 +133,11 @@ static medley_status build(md_gram *gram, size_t m, struct strip *strip, size_t 
 medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    bool *wanted = md_calloc(gram->count, sizeof *wanted);
-    struct strip strip = {.gram = gram,
-                          .values = md_alloc_aligned(gram->n * MD_TILE, sizeof(float))};
+    bool *wanted = NULL;
+    struct strip strip = {.gram = gram};
     const md_tile_sink sink = {.context = &strip, .place = place_in_strip};
-    if (wanted == NULL || strip.values == NULL) {
-        status = md_fail_memory(error, gram->n * MD_TILE * sizeof(float));
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
+    MEDLEY_TRY(md_new_aligned(&strip.values, gram->n * MD_TILE, sizeof(float), error));
     strip.job = (md_tile_job){.bank = gram->bank,
                               .left = gram->points,
                               .right = gram->points,

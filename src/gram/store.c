@@ -28,8 +28,7 @@ void md_store_free(md_store *store)
             free(store->values[m]);
     for (size_t v = 0; store->transposed != NULL && v < store->points.view_count; v++)
         md_matrix_clear(&store->transposed[v]);
-    for (size_t t = 0; store->scratch != NULL && t < store->threads; t++)
-        md_tile_scratch_clear(&store->scratch[t]);
+    md_tile_scratch_free(store->scratch, store->threads);
     for (size_t a = 0; a < store->factor_array_count; a++)
         free(store->factor_arrays[a]);
     free(store->factor_arrays);
@@ -47,7 +46,6 @@ void md_store_free(md_store *store)
     free(store->frobenius2);
     free(store->wanted);
     free(store->group_start);
-    free(store->scratch);
     free(store->sums);
     free(store);
 }
@@ -94,44 +92,54 @@ bool md_store_is_exact(const md_store *store, size_t m)
 
 /* ---- creation ---- */
 
-/* Cuts the rows of a triangle into *pieces of about so many values: their first rows and n. NULL
- * for lack of memory. */
-static size_t *cut_rows(const md_store *store, size_t values, size_t *pieces)
+/* Cuts the rows of a triangle into *pieces of about so many values: their first rows and n. */
+static medley_status cut_rows(const md_store *store, size_t values, size_t **start, size_t *pieces,
+                              medley_error *error)
 {
     *pieces = (store->size + values - 1) / values;
     *pieces = *pieces < store->n ? *pieces : store->n;
     *pieces = *pieces > 0 ? *pieces : 1;
-    size_t *start = md_calloc(*pieces + 1, sizeof *start);
+    const medley_status status = md_new(start, *pieces + 1, sizeof **start, error);
+    if (status < 0)
+        return status;
     size_t row = 0;
-    for (size_t p = 0; start != NULL && p < *pieces; p++) {
+    for (size_t p = 0; p < *pieces; p++) {
         while (md_packed_row(store->n, row) < p * (store->size / *pieces))
             row++;
-        start[p] = row;
+        (*start)[p] = row;
     }
-    if (start != NULL)
-        start[*pieces] = store->n;
-    return start;
+    (*start)[*pieces] = store->n;
+    return MEDLEY_OK;
 }
 
-medley_status md_store_cut(md_store *store, medley_error *error)
+medley_status md_store_init(md_store *store, medley_error *error)
 {
-    store->block_start = cut_rows(store, BLOCK_VALUES, &store->blocks);
-    store->chunk_start = cut_rows(store, CHUNK_VALUES, &store->chunks);
-    return store->block_start != NULL && store->chunk_start != NULL
-               ? MEDLEY_OK
-               : md_fail_memory(error, store->n * sizeof(size_t));
+    medley_status status = MEDLEY_OK;
+    store->size = md_packed_size(store->n);
+    store->length = store->n + MD_PACKED_LANES;
+    const size_t values = store->size + MD_PACKED_LANES; /* for what is read behind the last row */
+    store->bytes = (values * store->packed->value_bytes + LINE - 1) / LINE * LINE;
+    MEDLEY_TRY(md_new(&store->values, store->count, sizeof(void *), error));
+    MEDLEY_TRY(md_new(&store->held, store->count, sizeof *store->held, error));
+    MEDLEY_TRY(md_new(&store->trace, store->count, sizeof *store->trace, error));
+    MEDLEY_TRY(md_new(&store->spread, store->count, sizeof *store->spread, error));
+    MEDLEY_TRY(md_new(&store->frobenius2, store->count, sizeof *store->frobenius2, error));
+    MEDLEY_TRY(md_new(&store->wanted, store->count, sizeof *store->wanted, error));
+    MEDLEY_TRY(cut_rows(store, BLOCK_VALUES, &store->block_start, &store->blocks, error));
+    MEDLEY_TRY(cut_rows(store, CHUNK_VALUES, &store->chunk_start, &store->chunks, error));
+done:
+    return status;
 }
 
 /* Kernels that are weights elsewhere are matrices here: their sparse views need transposes. */
 static medley_status complete_points(md_store *store, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_points *points = &store->points;
-    store->transposed = md_calloc(points->view_count, sizeof *store->transposed);
-    store->all_transposed = md_calloc(points->view_count, sizeof *store->all_transposed);
-    if (store->transposed == NULL || store->all_transposed == NULL)
-        return md_fail_memory(error, points->view_count * sizeof *store->transposed);
-    for (size_t v = 0; v < points->view_count; v++)
-        store->all_transposed[v] = points->transposed[v];
+    const size_t views = points->view_count;
+    MEDLEY_TRY(md_new(&store->transposed, views, sizeof *store->transposed, error));
+    MEDLEY_TRY(md_new_copy(&store->all_transposed, points->transposed,
+                           views * sizeof *store->all_transposed, error));
     for (size_t m = 0; m < store->count; m++) {
         const md_kernel *kernel = &store->bank->kernels[m];
         if (kernel->class == NULL)
@@ -140,14 +148,12 @@ static medley_status complete_points(md_store *store, medley_error *error)
         const bool lacks = md_matrix_is_sparse(&points->views[v]) && !points->used[v];
         if (!lacks || store->transposed[v].start != NULL)
             continue;
-        const medley_status status =
-            md_matrix_transpose_sparse(&store->transposed[v], &points->views[v], error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_matrix_transpose_sparse(&store->transposed[v], &points->views[v], error));
         store->all_transposed[v] = store->transposed[v];
     }
     points->transposed = store->all_transposed;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* First come, first kept; where not all find room, part of the budget is for those that are
@@ -178,38 +184,14 @@ static medley_status choose_residents(md_store *store, size_t memory, medley_err
     return MEDLEY_OK;
 }
 
-static medley_status init_store(md_store *store, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers is wanted */
-    store->values = md_calloc(store->count, sizeof *store->values);
-    store->held = md_calloc(store->count, sizeof *store->held);
-    store->trace = md_calloc(store->count, sizeof *store->trace);
-    store->spread = md_calloc(store->count, sizeof *store->spread);
-    store->frobenius2 = md_calloc(store->count, sizeof *store->frobenius2);
-    store->wanted = md_calloc(store->count, sizeof *store->wanted);
-    store->group_start = md_calloc(store->count + 2, sizeof *store->group_start);
-    store->scratch = md_calloc(store->threads, sizeof *store->scratch);
-    if (!store->values || !store->held || !store->trace || !store->spread || !store->frobenius2 ||
-        !store->wanted || !store->group_start || !store->scratch)
-        return md_fail_memory(error, store->count * sizeof(double));
-    MEDLEY_TRY(md_store_cut(store, error));
-    MEDLEY_TRY(complete_points(store, error));
-    for (size_t t = 0; t < store->threads; t++)
-        MEDLEY_TRY(md_tile_scratch_init(&store->scratch[t], &store->points, error));
-done:
-    return status;
-}
-
 /* Every kernel once: residents where they stay, the others only to learn what is asked of them. */
 static medley_status build(md_store *store, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     size_t most = store->count / BUILD_REPORTS;
     most = most > BUILD_KERNELS ? most : BUILD_KERNELS;
-    size_t *kernels = md_calloc(most, sizeof *kernels);
-    if (kernels == NULL)
-        return md_fail_memory(error, most * sizeof *kernels);
+    size_t *kernels = NULL;
+    MEDLEY_TRY(md_new(&kernels, most, sizeof *kernels, error));
     for (size_t first = 0, count; first < store->count; first += count) {
         const bool stays = first < store->residents;
         const size_t limit = stays ? store->residents - first : store->load_capacity;
@@ -223,11 +205,11 @@ static medley_status build(md_store *store, medley_error *error)
         status = md_store_load(store, kernels, count, true, error);
         for (size_t i = 0; i < count && !stays; i++)
             store->values[first + i] = NULL;
-        if (status == MEDLEY_OK)
-            status = md_store_report(store, first + count, error);
         if (status < 0)
-            break;
+            goto done;
+        MEDLEY_TRY(md_store_report(store, first + count, error));
     }
+done:
     free(kernels);
     return status;
 }
@@ -236,9 +218,8 @@ medley_status md_store_create(md_store **result, md_bank *bank, const md_points 
                               const md_store_options *options, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    md_store *store = md_calloc(1, sizeof *store);
-    if (store == NULL)
-        return md_fail_memory(error, sizeof *store);
+    md_store *store = NULL;
+    MEDLEY_TRY(md_new(&store, 1, sizeof *store, error));
     md_blas_single_thread();
     store->bank = bank;
     store->points = *points;
@@ -249,11 +230,10 @@ medley_status md_store_create(md_store **result, md_bank *bank, const md_points 
     store->observer = options->observer;
     store->began = md_clock_seconds();
     store->packed = options->wide ? &md_packed_double : &md_packed_float;
-    store->size = md_packed_size(store->n);
-    store->length = store->n + MD_PACKED_LANES;
-    const size_t values = store->size + MD_PACKED_LANES; /* for what is read behind the last row */
-    store->bytes = (values * store->packed->value_bytes + LINE - 1) / LINE * LINE;
-    MEDLEY_TRY(init_store(store, error));
+    MEDLEY_TRY(md_store_init(store, error));
+    MEDLEY_TRY(md_new(&store->group_start, store->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY(complete_points(store, error));
+    MEDLEY_TRY(md_tile_scratch_make(&store->scratch, store->threads, &store->points, error));
     MEDLEY_TRY(choose_residents(store, options->memory, error));
     MEDLEY_TRY(build(store, error));
     *result = store;
@@ -276,10 +256,9 @@ static void let_go(md_store *store, size_t m)
 medley_status md_store_hold(md_store *store, md_chosen chosen, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    size_t *fresh = md_calloc(chosen.count, sizeof *fresh);
+    size_t *fresh = NULL;
     size_t count = 0;
-    if (fresh == NULL)
-        return md_fail_memory(error, chosen.count * sizeof *fresh);
+    MEDLEY_TRY(md_new(&fresh, chosen.count, sizeof *fresh, error));
     for (size_t m = 0; m < store->count; m++)
         store->wanted[m] = false;
     for (size_t i = 0; i < chosen.count; i++)
@@ -291,11 +270,7 @@ medley_status md_store_hold(md_store *store, md_chosen chosen, medley_error *err
         const size_t m = md_chosen_kernel(chosen, i);
         if (store->values[m] != NULL || store->held_count >= store->held_most)
             continue;
-        store->values[m] = md_alloc_aligned(1, store->bytes);
-        if (store->values[m] == NULL) {
-            status = md_fail_memory(error, store->bytes);
-            goto done;
-        }
+        MEDLEY_TRY(md_new_aligned(&store->values[m], 1, store->bytes, error));
         store->held[m] = true;
         store->held_count++;
         fresh[count++] = m;

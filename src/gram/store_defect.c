@@ -97,15 +97,13 @@ medley_status md_store_find_defect(md_store *store, md_store_defect *defect, med
     medley_status status = MEDLEY_OK;
     const md_chosen all = {.count = store->count};
     const size_t matrices = store->n < LARGE_ROWS ? store->threads : 1;
-    bool *skip = md_calloc(store->count, sizeof *skip);
-    struct inspection inspection = {
-        .matrix = md_alloc_aligned(matrices * store->n * store->n, sizeof(double)),
-        .suspect = md_calloc(store->count, sizeof(bool))};
+    const size_t values = matrices * store->n * store->n;
+    bool *skip = NULL;
+    struct inspection inspection = {0};
+    MEDLEY_TRY(md_new(&skip, store->count, sizeof *skip, error));
+    MEDLEY_TRY(md_new_aligned(&inspection.matrix, values, sizeof(double), error));
+    MEDLEY_TRY(md_new(&inspection.suspect, store->count, sizeof(bool), error));
     struct eigenvalues found = {.matrix = inspection.matrix};
-    if (skip == NULL || inspection.matrix == NULL || inspection.suspect == NULL) {
-        status = md_fail_memory(error, matrices * store->n * store->n * sizeof(double));
-        goto done;
-    }
     *defect = (md_store_defect){.kernel = store->count};
     for (size_t m = 0; m < store->count; m++)
         skip[m] = !may_fail(store, m);

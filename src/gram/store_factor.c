@@ -186,6 +186,7 @@ static void factor_kernel(void *context, size_t item, size_t worker)
 /* Moves the factors of a slice into one array. */
 static medley_status keep_slice(struct factoring *factoring, size_t count, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_store *store = factoring->batch->store;
     size_t total = 0;
     for (size_t s = 0; s < count; s++) {
@@ -196,13 +197,10 @@ static medley_status keep_slice(struct factoring *factoring, size_t count, medle
             total += (store->factors[m].rank * store->n + ALIGN - 1) / ALIGN * ALIGN;
         }
     }
-    float *array = md_alloc_aligned(total, sizeof *array);
-    if (array == NULL ||
-        md_reserve((void **)&store->factor_arrays, &store->factor_array_capacity,
-                   store->factor_array_count + 1, sizeof *store->factor_arrays) != 0) {
-        free(array);
-        return md_fail_memory(error, total * sizeof *array);
-    }
+    float *array = NULL;
+    MEDLEY_TRY(md_grow(&store->factor_arrays, &store->factor_array_capacity,
+                       store->factor_array_count + 1, sizeof(float *), error));
+    MEDLEY_TRY(md_new_aligned(&array, total, sizeof *array, error));
     store->factor_arrays[store->factor_array_count++] = array;
     store->factor_bytes += total * sizeof *array;
     for (size_t s = 0; s < count; s++) {
@@ -213,7 +211,8 @@ static medley_status keep_slice(struct factoring *factoring, size_t count, medle
         factor->values = array;
         array += (factor->rank * store->n + ALIGN - 1) / ALIGN * ALIGN;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status visit_factor(void *context, const md_store_batch *batch)
@@ -254,19 +253,13 @@ medley_status md_store_factor(md_store *store, double tolerance, size_t most_ran
                                   .most_rank = most_rank < n ? most_rank : n};
     forget_factors(store);
     if (store->factors == NULL)
-        store->factors = md_calloc(store->count, sizeof *store->factors);
-    const size_t width = factoring.most_rank * n;
-    factoring.columns = md_alloc_aligned(store->threads * width, sizeof(double));
-    factoring.scratch =
-        md_calloc(store->threads * (store->length + factoring.most_rank + 1), sizeof(double));
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers is wanted */
-    factoring.values = md_calloc(SLICE_KERNELS, sizeof *factoring.values);
-    factoring.no_memory = md_calloc(SLICE_KERNELS, sizeof *factoring.no_memory);
-    if (!store->factors || !factoring.columns || !factoring.scratch || !factoring.values ||
-        !factoring.no_memory) {
-        status = md_fail_memory(error, store->threads * width * sizeof(double));
-        goto done;
-    }
+        MEDLEY_TRY(md_new(&store->factors, store->count, sizeof *store->factors, error));
+    const size_t columns = store->threads * factoring.most_rank * n;
+    const size_t scratch = store->threads * (store->length + factoring.most_rank + 1);
+    MEDLEY_TRY(md_new_aligned(&factoring.columns, columns, sizeof(double), error));
+    MEDLEY_TRY(md_new(&factoring.scratch, scratch, sizeof(double), error));
+    MEDLEY_TRY(md_new(&factoring.values, SLICE_KERNELS, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
     const md_chosen all = {.count = store->count};
     MEDLEY_TRY(md_store_walk(store, all, NULL, visit_factor, &factoring, error));
 done:
@@ -334,11 +327,11 @@ static medley_status visit_exactly(void *context, const md_store_batch *batch)
 medley_status md_store_bounds2(md_store *store, md_chosen chosen, const double *x, double *bound2,
                                medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     struct bounds bounds = {.store = store, .chosen = chosen, .x = x, .bound2 = bound2};
-    bool *skip = md_calloc(chosen.count, sizeof *skip);
+    bool *skip = NULL;
     size_t values = 0;
-    if (skip == NULL)
-        return md_fail_memory(error, chosen.count);
+    MEDLEY_TRY(md_new(&skip, chosen.count, sizeof *skip, error));
     for (size_t i = 0; i < chosen.count; i++) {
         const size_t m = md_chosen_kernel(chosen, i);
         skip[i] = md_store_has_factor(store, m);
@@ -349,7 +342,8 @@ medley_status md_store_bounds2(md_store *store, md_chosen chosen, const double *
     bounds.each = ITEM_VALUES * chosen.count / (values + 1) + 1;
     md_parallel_for(md_store_threads(store, values), (chosen.count + bounds.each - 1) / bounds.each,
                     bound_kernels, &bounds);
-    const medley_status status = md_store_walk(store, chosen, skip, visit_exactly, &bounds, error);
+    status = md_store_walk(store, chosen, skip, visit_exactly, &bounds, error);
+done:
     free(skip);
     return status;
 }

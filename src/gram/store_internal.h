@@ -49,7 +49,7 @@ struct md_store {
     size_t factor_array_count, factor_array_capacity, factor_bytes;
 
     bool *wanted;             /* [count] scratch: kernels of a load */
-    size_t *group_start;      /* [count + 2] scratch: see store_load.c */
+    size_t *group_start;      /* [count + 1] scratch: groups of kernels of a load */
     md_tile_scratch *scratch; /* [threads] */
     double *sums;             /* [sums_count] scratch of sums: kept, since fresh pages are slow */
     size_t sums_count;
@@ -58,8 +58,9 @@ struct md_store {
 /* Threads for a pass over so many values: one if waking the others would take longer. */
 size_t md_store_threads(const md_store *store, size_t values);
 
-/* Cuts the rows of triangles into blocks and chunks; n and size are known. */
-medley_status md_store_cut(md_store *store, medley_error *error);
+/* Sizes, room for what is known of each kernel, and the rows of triangles cut into blocks and
+ * chunks; n, count and packed are known. */
+medley_status md_store_init(md_store *store, medley_error *error);
 
 /* Its values were never rounded to single precision. */
 bool md_store_is_exact(const md_store *store, size_t m);
@@ -70,6 +71,9 @@ bool md_store_is_exact(const md_store *store, size_t m);
  * traces and spreads. */
 medley_status md_store_load(md_store *store, const size_t *kernels, size_t count, bool learn,
                             medley_error *error);
+
+/* From the sums of the rows of the whole matrix, and its norm. */
+void md_store_learn_spread(md_store *store, size_t m, const double *sums);
 
 /* Tells the observer, and fails if it wants to stop. */
 medley_status md_store_report(const md_store *store, size_t done, medley_error *error);

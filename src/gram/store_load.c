@@ -5,18 +5,11 @@
 #include "gram/gram_internal.h"
 #include "gram/store_internal.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Work is cut the same way whatever the number of threads. */
-enum {
-    MANY_TILES = 64,   /* enough to keep every thread busy: kernels need not be divided as well */
-    GROUP_KERNELS = 16 /* of one view that share its products, otherwise */
-};
 
 /* Of a spread, relative to the norm of the matrix: it is what is left of sums in double precision
  * whose relative error is far below the square of this. */
@@ -24,27 +17,12 @@ static const double ROUNDING = 1e-6;
 
 medley_status md_store_report(const md_store *store, size_t done, medley_error *error)
 {
-    const medley_progress progress = {.stage = "kernels",
-                                      .done = done,
-                                      .total = store->count,
-                                      .objective = NAN,
-                                      .dev_accuracy = NAN,
-                                      .seconds = md_clock_seconds() - store->began};
-    if (store->observer == NULL || store->observer->progress == NULL ||
-        store->observer->progress(store->observer->context, &progress))
+    if (md_report_kernels(store->observer, done, store->count, store->began))
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_FAILED, "stopped while kernels were computed; nothing was learnt");
 }
 
 /* ---- tiles ---- */
-
-struct load {
-    md_store *store;
-    md_tile_job job;
-    size_t tiles;    /* per side */
-    size_t triangle; /* tiles on and above the diagonal */
-    size_t groups;   /* of kernels: store->group_start */
-};
 
 /* 1 / sqrt(K(x,x)) as it was before values were rounded. */
 static double inverse_root(const md_store *store, size_t m, size_t i)
@@ -77,64 +55,19 @@ static void take_tile(void *context, size_t m, const md_tile_values *tile)
         store->packed->take(store->values[m], store->n, tile);
 }
 
-/* Items are the tiles of the triangle, row by row, for each group of kernels. */
-static void load_tile(void *context, size_t item, size_t worker)
-{
-    const struct load *load = context;
-    const size_t n = load->store->n;
-    const size_t group = item / load->triangle;
-    size_t place = item % load->triangle;
-    size_t row = 0;
-    while (place >= load->tiles - row)
-        place -= load->tiles - row++;
-    md_tile_range range = {.row = row * MD_TILE,
-                           .column = (row + place) * MD_TILE,
-                           .first_kernel = load->store->group_start[group],
-                           .end_kernel = load->store->group_start[group + 1],
-                           .symmetric = true};
-    range.rows = n - range.row < MD_TILE ? n - range.row : MD_TILE;
-    range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
-    md_tile_compute(&load->job, range, &load->store->scratch[worker]);
-}
-
-/* Ranges of kernels that are computed apart; with few rows, as a rule those of one view. */
-static size_t group_wanted(md_store *store, bool one_group)
-{
-    size_t groups = 0;
-    size_t inside = 0; /* wanted ones of the present group */
-    const md_kernel *previous = NULL;
-    for (size_t m = 0; m < store->count; m++) {
-        if (!store->wanted[m])
-            continue;
-        const md_kernel *kernel = &store->bank->kernels[m];
-        const bool shares =
-            previous != NULL && previous->view == kernel->view && kernel->class != NULL;
-        if (previous == NULL || (!one_group && (!shares || inside >= GROUP_KERNELS))) {
-            store->group_start[groups++] = m;
-            inside = 0;
-        }
-        inside++;
-        previous = kernel;
-    }
-    store->group_start[groups] = store->count;
-    return groups;
-}
-
 static void compute_tiles(md_store *store)
 {
     const md_tile_sink sink = {.context = store, .take = take_tile};
-    const size_t tiles = (store->n + MD_TILE - 1) / MD_TILE;
-    struct load load = {.store = store,
-                        .tiles = tiles,
-                        .triangle = tiles * (tiles + 1) / 2,
-                        .job = {.bank = store->bank,
-                                .left = &store->points,
-                                .right = &store->points,
-                                .wanted = store->wanted,
-                                .sink = &sink}};
-    load.groups = group_wanted(store, load.triangle >= MANY_TILES);
-    const size_t threads = md_store_threads(store, load.groups * store->size);
-    md_parallel_for(threads, load.triangle * load.groups, load_tile, &load);
+    md_triangle triangle = {.scratch = store->scratch,
+                            .group_start = store->group_start,
+                            .job = {.bank = store->bank,
+                                    .left = &store->points,
+                                    .right = &store->points,
+                                    .wanted = store->wanted,
+                                    .sink = &sink}};
+    md_triangle_group(&triangle, store->wanted);
+    const size_t threads = md_store_threads(store, triangle.groups * store->size);
+    md_triangle_compute(&triangle, threads, SIZE_MAX, NULL, 0);
 }
 
 /* ---- what is done to a whole triangle ---- */
@@ -196,25 +129,29 @@ static void add_ridge(const md_store *store, void *values)
 }
 
 /* ||HKH||^2 = ||K||^2 - 2 ||K1||^2 / n + (1'K1)^2 / n^2. */
-static void learn_spread(const struct finish *finish, size_t m, size_t worker)
+void md_store_learn_spread(md_store *store, size_t m, const double *sums)
 {
-    md_store *store = finish->store;
-    const void *values = store->values[m];
     const double n = (double)store->n;
-    const double *sums = row_sums(finish, values, worker);
+    const double norm2 = store->frobenius2[m];
     double total = 0;
     double sums2 = 0;
+    for (size_t i = 0; i < store->n; i++) {
+        total += sums[i];
+        sums2 += sums[i] * sums[i];
+    }
+    const double centred2 = norm2 - 2 * sums2 / n + total * total / (n * n);
+    store->spread[m] = sqrt(centred2 > 0 ? centred2 : 0) + ROUNDING * sqrt(norm2);
+}
+
+static void learn_norm(md_store *store, size_t m)
+{
+    const void *values = store->values[m];
     double diagonal2 = 0;
     for (size_t i = 0; i < store->n; i++) {
         const double own = store->packed->get(values, md_packed_row(store->n, i));
         diagonal2 += own * own;
-        total += sums[i];
-        sums2 += sums[i] * sums[i];
     }
-    const double norm2 = 2 * store->packed->squares(values, 0, store->size) - diagonal2;
-    const double centred2 = norm2 - 2 * sums2 / n + total * total / (n * n);
-    store->frobenius2[m] = norm2;
-    store->spread[m] = sqrt(centred2 > 0 ? centred2 : 0) + ROUNDING * sqrt(norm2);
+    store->frobenius2[m] = 2 * store->packed->squares(values, 0, store->size) - diagonal2;
 }
 
 static void finish_kernel(void *context, size_t item, size_t worker)
@@ -229,7 +166,8 @@ static void finish_kernel(void *context, size_t item, size_t worker)
     if (!finish->learn)
         return;
     store->trace[m] = trace_of(store, store->values[m]);
-    learn_spread(finish, m, worker);
+    learn_norm(store, m);
+    md_store_learn_spread(store, m, row_sums(finish, store->values[m], worker));
 }
 
 static medley_status learn_means(const struct finish *finish, size_t count, medley_error *error)
@@ -253,16 +191,10 @@ static medley_status finish_kernels(md_store *store, const size_t *kernels, size
         centred = centred || store->bank->kernels[kernels[i]].norm == MD_NORM_CENTER;
     if (!centred && store->ridge == 0 && !learn)
         return MEDLEY_OK;
-    struct finish finish = {.store = store,
-                            .kernels = kernels,
-                            .learn = learn,
-                            .sums = md_calloc(2 * store->length * store->threads, sizeof(double)),
-                            .means =
-                                md_calloc(learn && centred ? count * store->n : 1, sizeof(double))};
-    if (finish.sums == NULL || finish.means == NULL) {
-        status = md_fail_memory(error, count * store->n * sizeof(double));
-        goto done;
-    }
+    struct finish finish = {.store = store, .kernels = kernels, .learn = learn};
+    const size_t means = learn && centred ? count * store->n : 1;
+    MEDLEY_TRY(md_new(&finish.sums, 2 * store->length * store->threads, sizeof(double), error));
+    MEDLEY_TRY(md_new(&finish.means, means, sizeof(double), error));
     md_parallel_for(md_store_threads(store, count * store->size), count, finish_kernel, &finish);
     MEDLEY_TRY(learn_means(&finish, count, error));
 done:

@@ -122,9 +122,8 @@ static medley_status run_product(struct product *product)
     medley_status status = MEDLEY_OK;
     const md_store_batch *batch = product->batch;
     const md_store *store = batch->store;
-    product->vectors = md_alloc_aligned(store->threads * 2 * store->length, sizeof(double));
-    if (product->vectors == NULL)
-        return md_fail_memory(batch->error, store->threads * 2 * store->length * sizeof(double));
+    const size_t length = store->threads * 2 * store->length;
+    MEDLEY_TRY(md_new_aligned(&product->vectors, length, sizeof(double), batch->error));
     if (store->blocks > 1) {
         status = run_blocks(product);
     } else {
@@ -133,6 +132,7 @@ static medley_status run_product(struct product *product)
                         (batch->count + product->each - 1) / product->each, whole_triangles,
                         product);
     }
+done:
     free(product->vectors);
     return status;
 }
@@ -157,15 +157,9 @@ medley_status md_store_batch_multiply(const md_store_batch *batch, const double 
 
 /* ---- for all kernels of a call ---- */
 
-struct call {
-    const double *x;
-    size_t stride;
-    double *norm2, *y;
-};
-
 static medley_status visit_product(void *context, const md_store_batch *batch)
 {
-    const struct call *call = context;
+    const struct product *call = context; /* x and results: each batch has the rest */
     return call->y ? md_store_batch_multiply(batch, call->x, call->stride, call->y)
                    : md_store_batch_norms2(batch, call->x, call->norm2);
 }
@@ -173,20 +167,20 @@ static medley_status visit_product(void *context, const md_store_batch *batch)
 medley_status md_store_norms2(md_store *store, md_chosen chosen, const double *x, double *norm2,
                               medley_error *error)
 {
-    struct call call = {.x = x, .norm2 = norm2};
+    struct product call = {.x = x, .norm2 = norm2};
     return md_store_walk(store, chosen, NULL, visit_product, &call, error);
 }
 
 medley_status md_store_multiply(md_store *store, md_chosen chosen, const double *x, double *y,
                                 medley_error *error)
 {
-    struct call call = {.x = x, .y = y};
+    struct product call = {.x = x, .y = y};
     return md_store_walk(store, chosen, NULL, visit_product, &call, error);
 }
 
 medley_status md_store_multiply_each(md_store *store, md_chosen chosen, const double *x, double *y,
                                      medley_error *error)
 {
-    struct call call = {.x = x, .stride = md_store_rows(store), .y = y};
+    struct product call = {.x = x, .stride = md_store_rows(store), .y = y};
     return md_store_walk(store, chosen, NULL, visit_product, &call, error);
 }

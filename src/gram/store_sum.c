@@ -88,11 +88,6 @@ static medley_status begin_sum(struct summing *summing, md_store *store, size_t 
     return MEDLEY_OK;
 }
 
-static void end_sum(struct summing *summing)
-{
-    free(summing->vectors);
-}
-
 /* One chunk of the result from the partial sums, of which there may be none. */
 static void collect_chunk(void *context, size_t chunk, size_t worker)
 {
@@ -187,10 +182,9 @@ medley_status md_store_sum(md_store *store, md_chosen chosen, const double *weig
 {
     medley_status status = MEDLEY_OK;
     struct summing summing = {.sum = sum, .weight = weight};
-    bool *skip = md_calloc(chosen.count, sizeof *skip);
+    bool *skip = NULL;
     size_t count = 0;
-    if (skip == NULL)
-        return md_fail_memory(error, chosen.count);
+    MEDLEY_TRY(md_new(&skip, chosen.count, sizeof *skip, error));
     for (size_t i = 0; i < chosen.count; i++) {
         skip[i] = weight[i] == 0;
         count += !skip[i];
@@ -199,7 +193,6 @@ medley_status md_store_sum(md_store *store, md_chosen chosen, const double *weig
     MEDLEY_TRY(md_store_walk(store, chosen, skip, visit_sum, &summing, error));
     collect(&summing);
 done:
-    end_sum(&summing);
     free(skip);
     return status;
 }
@@ -295,21 +288,18 @@ medley_status md_store_multiply_and_sum(md_store *store, md_chosen chosen, const
     const bool fused = store->bytes <= FUSED_BYTES && chosen.count >= FUSED_PARTS * PART_KERNELS;
     struct summing summing = {
         .sum = sum, .x = x, .weigh = weigh_kernel, .context = context, .y = y, .norm2 = norm2};
-    double *weights = md_calloc(chosen.count, sizeof *weights);
     const size_t parts = choose_parts(fused ? 1 : store->chunks, chosen.count);
     MEDLEY_TRY(begin_sum(&summing, store, parts, error));
-    summing.weight = summing.weights = weights;
-    summing.vectors = md_calloc((store->threads + 1) * store->length, sizeof(double));
-    if (weights == NULL || summing.vectors == NULL) {
-        status = md_fail_memory(error, (chosen.count + store->length) * sizeof(double));
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&summing.weights, chosen.count, sizeof(double), error));
+    MEDLEY_TRY(
+        md_new(&summing.vectors, (store->threads + 1) * store->length, sizeof(double), error));
+    summing.weight = summing.weights;
     memcpy(summing.vectors, x, store->n * sizeof *x);
     MEDLEY_TRY(
         md_store_walk(store, chosen, NULL, fused ? visit_fused : visit_large, &summing, error));
     collect(&summing);
 done:
-    end_sum(&summing);
-    free(weights);
+    free(summing.vectors);
+    free(summing.weights);
     return status;
 }

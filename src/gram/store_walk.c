@@ -77,17 +77,12 @@ medley_status md_store_walk(md_store *store, md_chosen chosen, const bool *skip,
     struct walk walk = {.store = store,
                         .chosen = chosen,
                         .skip = skip,
-                        .place = md_calloc(chosen.count, sizeof *walk.place),
-                        /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are wanted */
-                        .values = md_calloc(chosen.count, sizeof *walk.values),
-                        .fresh = md_calloc(store->load_capacity, sizeof *walk.fresh),
                         .visit = call,
                         .context = context,
                         .error = error};
-    if (walk.place == NULL || walk.values == NULL || walk.fresh == NULL) {
-        status = md_fail_memory(error, chosen.count * sizeof *walk.place);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&walk.place, chosen.count, sizeof *walk.place, error));
+    MEDLEY_TRY(md_new(&walk.values, chosen.count, sizeof(void *), error));
+    MEDLEY_TRY(md_new(&walk.fresh, store->load_capacity, sizeof *walk.fresh, error));
     MEDLEY_TRY(visit_present(&walk));
     for (size_t next = 0; store->residents < store->count && next < chosen.count;)
         MEDLEY_TRY(visit_absent(&walk, &next));

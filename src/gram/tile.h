@@ -6,6 +6,7 @@
 #define MD_TILE_H
 
 #include "gram/points.h"
+#include "medley/observer.h"
 
 enum { MD_TILE = 256 }; /* rows and columns of a tile: 256 KB of products */
 
@@ -35,6 +36,11 @@ medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_points *ri
                                    medley_error *error);
 void md_tile_scratch_clear(md_tile_scratch *scratch);
 
+/* One for each thread. What was made before a failure is the caller's to free, as after success. */
+medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
+                                   const md_points *right, medley_error *error);
+void md_tile_scratch_free(md_tile_scratch *scratch, size_t threads);
+
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */
     size_t first_kernel, end_kernel;   /* of the bank; end 0: all */
@@ -57,5 +63,28 @@ void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratc
 /* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it:
  * what is then stored is exactly symmetric. */
 void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
+
+/* ---- triangle.c ---- */
+
+enum { MD_MANY_TILES = 64 }; /* enough to keep every thread busy */
+
+/* All tiles on and above the diagonal, of each group of kernels. */
+typedef struct md_triangle {
+    md_tile_job job;          /* left and right are the same points */
+    md_tile_scratch *scratch; /* [threads] */
+    size_t *group_start;      /* [groups + 1] first kernel of each */
+    size_t groups;
+    size_t first; /* tile of the present batch */
+} md_triangle;
+
+/* Groups the kernels with counted[m] (NULL: all): all of them where tiles are many, otherwise as a
+ * rule those of one view. group_start has room for all kernels and one more. */
+void md_triangle_group(md_triangle *triangle, const bool *counted);
+size_t md_triangle_items(const md_triangle *triangle); /* tiles of all groups */
+
+/* Computes them, so many between reports of progress; false: the observer wants to stop. */
+bool md_triangle_compute(md_triangle *triangle, size_t threads, size_t batch,
+                         const medley_observer *observer, double began);
+bool md_report_kernels(const medley_observer *observer, size_t done, size_t total, double began);
 
 #endif

@@ -54,22 +54,15 @@ medley_status md_view_index_make(md_view_index *index, const md_view *views, siz
                                  medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    int32_t *keys = md_calloc(2 * count, sizeof *keys);
+    int32_t *keys = NULL;
     *index = (md_view_index){.count = count};
-    index->views = md_calloc(2 * count, sizeof *index->views);
-    index->all = md_calloc(count, sizeof *index->all);
-    if (keys == NULL || index->views == NULL || index->all == NULL) {
-        status = md_fail_memory(error, 2 * count * sizeof *index->views);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&keys, 2 * count, sizeof *keys, error));
+    MEDLEY_TRY(md_new(&index->views, 2 * count, sizeof *index->views, error));
+    MEDLEY_TRY(md_new(&index->all, count, sizeof *index->all, error));
     for (size_t v = 0; v < count; v++)
         index->all[v] = v;
     MEDLEY_TRY(number_names(index, keys, views, error));
-    index->start = md_calloc(index->names.count + 1, sizeof *index->start);
-    if (index->start == NULL) {
-        status = md_fail_memory(error, index->names.count * sizeof *index->start);
-        goto done;
-    }
+    MEDLEY_TRY(md_new(&index->start, index->names.count + 1, sizeof *index->start, error));
     place_views(index, keys);
 done:
     free(keys);

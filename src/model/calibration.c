@@ -244,14 +244,12 @@ medley_status md_calibration_fit(md_calibration *calibration, const md_held_rows
                           .labels = held->labels,
                           .label = held->label,
                           .smoothing = 1 / (1 + (double)held->rows)};
-    double *offset = md_calloc(held->labels, sizeof *offset);
-    double *x = md_calloc(11 * n, sizeof *x); /* x, 9 n of room, probabilities of a row */
-    fit.score = md_calloc(held->rows * held->labels, sizeof *fit.score);
-    fit.share = md_calloc(held->rows * held->labels, sizeof *fit.share);
-    if (offset == NULL || x == NULL || fit.score == NULL || fit.share == NULL) {
-        status = md_fail_memory(error, held->rows * held->labels * sizeof(float));
-        goto done;
-    }
+    double *offset = NULL;
+    double *x = NULL; /* x, 9 n of room, probabilities of a row */
+    MEDLEY_TRY(md_new(&offset, held->labels, sizeof *offset, error));
+    MEDLEY_TRY(md_new(&x, 11 * n, sizeof *x, error));
+    MEDLEY_TRY(md_new(&fit.score, held->rows * held->labels, sizeof *fit.score, error));
+    MEDLEY_TRY(md_new(&fit.share, held->rows * held->labels, sizeof *fit.share, error));
     fit.scratch = x + 10 * n;
     const double size = take_scores(&fit, held);
     if (!isfinite(size)) {

@@ -165,25 +165,24 @@ static medley_status make_lookers(struct search *search, medley_error *error)
     const size_t chosen = space->structure->parts_per_output(space->shape, held->longest);
     const size_t floats = space->structure->workspace_size(space->shape, held->longest);
     const size_t chunks = count_chunks(held);
-    search->lookers = md_calloc(held->threads, sizeof *search->lookers);
-    search->sum = md_calloc(5 * chunks, sizeof *search->sum);
-    bool fine = search->lookers != NULL && search->sum != NULL;
-    for (size_t t = 0; fine && t < held->threads; t++) {
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&search->lookers, held->threads, sizeof *search->lookers, error));
+    MEDLEY_TRY(md_new(&search->sum, 5 * chunks, sizeof *search->sum, error));
+    for (size_t t = 0; t < held->threads; t++) {
         struct looker *looker = &search->lookers[t];
-        looker->score = md_calloc(parts, sizeof *looker->score);
-        looker->scaled = md_calloc(parts, sizeof *looker->scaled);
-        looker->marginal = md_calloc(parts, sizeof *looker->marginal);
-        looker->parts = md_calloc(chosen, sizeof *looker->parts);
-        fine = looker->score != NULL && looker->scaled != NULL && looker->marginal != NULL &&
-               looker->parts != NULL && md_workspace_reserve(&looker->workspace, floats) == 0;
+        MEDLEY_TRY(md_new(&looker->score, parts, sizeof *looker->score, error));
+        MEDLEY_TRY(md_new(&looker->scaled, parts, sizeof *looker->scaled, error));
+        MEDLEY_TRY(md_new(&looker->marginal, parts, sizeof *looker->marginal, error));
+        MEDLEY_TRY(md_new(&looker->parts, chosen, sizeof *looker->parts, error));
+        if (md_workspace_reserve(&looker->workspace, floats) != 0)
+            return md_fail_memory(error, floats * sizeof(float));
     }
-    if (!fine)
-        return md_fail_memory(error, held->threads * (3 * parts + floats) * sizeof(float));
     search->right = search->sum + chunks;
     search->chance = search->sum + 2 * chunks;
     search->distance = search->sum + 3 * chunks;
     search->rows = search->sum + 4 * chunks;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static void free_lookers(struct search *search)

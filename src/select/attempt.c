@@ -71,9 +71,8 @@ static medley_status walk_path(struct work *work, medley_error *error)
     medley_status status = MEDLEY_OK;
     medley_options *options = NULL;
     medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
-    double *lambda = md_calloc(work->count, sizeof *lambda);
-    if (lambda == NULL)
-        return md_fail_memory(error, work->count * sizeof *lambda);
+    double *lambda = NULL;
+    MEDLEY_TRY(md_new(&lambda, work->count, sizeof *lambda, error));
     for (size_t i = 0; i < work->count; i++) /* batch methods: every row is an example */
         MEDLEY_TRY(md_options_lambda(&lambda[i], work->tuner->attempts[work->trials[i]].options, 1,
                                      work->train->rows, error));

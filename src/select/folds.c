@@ -11,17 +11,13 @@ medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_
 {
     medley_status status = MEDLEY_OK;
     const size_t sequences = dataset->sequence_count;
-    int32_t *units = md_calloc(sequences > 0 ? sequences : dataset->rows, sizeof *units);
-    int32_t *rows = md_calloc(dataset->rows, sizeof *rows);
-    if (units == NULL || rows == NULL) {
-        status = md_fail_memory(error, dataset->rows * sizeof *rows);
-        goto done;
-    }
-    if (folds < 2) {
-        status = md_fail(error, MEDLEY_USAGE,
-                         "cross-validation in %zu folds cannot be: give at least 2", folds);
-        goto done;
-    }
+    int32_t *units = NULL;
+    int32_t *rows = NULL;
+    if (folds < 2)
+        return md_fail(error, MEDLEY_USAGE,
+                       "cross-validation in %zu folds cannot be: give at least 2", folds);
+    MEDLEY_TRY(md_new(&units, sequences > 0 ? sequences : dataset->rows, sizeof *units, error));
+    MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
     MEDLEY_TRY(md_dataset_divide(units, dataset, folds, seed - 1, error));
     for (size_t unit = 0; unit < sequences; unit++)
         for (size_t r = dataset->sequence_start[unit]; r < dataset->sequence_start[unit + 1]; r++)
@@ -42,9 +38,8 @@ medley_status md_fold_cut(medley_dataset **train, medley_dataset **held,
 {
     medley_status status = MEDLEY_OK;
     medley_dataset *learnt = NULL;
-    size_t *rows = md_calloc(2 * dataset->rows, sizeof *rows);
-    if (rows == NULL)
-        return md_fail_memory(error, 2 * dataset->rows * sizeof *rows);
+    size_t *rows = NULL;
+    MEDLEY_TRY(md_new(&rows, 2 * dataset->rows, sizeof *rows, error));
     size_t *others = rows + dataset->rows;
     size_t count = 0;
     size_t other_count = 0;

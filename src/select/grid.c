@@ -48,13 +48,12 @@ medley_status md_grid_make(md_grid *grid, const medley_choice *choices, size_t c
 {
     medley_status status = MEDLEY_OK;
     *grid = (md_grid){.trial_count = 1};
-    grid->options = md_calloc(count, sizeof(char *));
-    grid->values = md_calloc(count, sizeof(char **));
-    grid->sizes = md_calloc(count, sizeof *grid->sizes);
-    if (grid->options == NULL || grid->values == NULL || grid->sizes == NULL)
-        status = md_fail_memory(error, count * sizeof *grid->sizes);
-    for (size_t c = 0; c < count && status == MEDLEY_OK; c++)
-        status = add_option(grid, &choices[c], error);
+    MEDLEY_TRY(md_new(&grid->options, count, sizeof(char *), error));
+    MEDLEY_TRY(md_new(&grid->values, count, sizeof(char **), error));
+    MEDLEY_TRY(md_new(&grid->sizes, count, sizeof *grid->sizes, error));
+    for (size_t c = 0; c < count; c++)
+        MEDLEY_TRY(add_option(grid, &choices[c], error));
+done:
     if (status < 0)
         md_grid_clear(grid);
     return status;

@@ -35,8 +35,7 @@ static medley_status begin_gram(md_precomputed *gram, md_kernel *kernel, medley_
         kernel->norm = MD_NORM_NONE;
     gram->norm = 1 + (int)later;
     gram->sound = kernel->class->positive_definite;
-    gram->name = md_copy_text(kernel->name, strlen(kernel->name));
-    return gram->name != NULL ? MEDLEY_OK : md_fail_memory(error, strlen(kernel->name));
+    return md_new_text(&gram->name, kernel->name, strlen(kernel->name), error);
 }
 
 /* K(x,x) of held-out rows stands in columns that they lose. */
@@ -59,13 +58,13 @@ static medley_status keep_diagonal(md_share *share, size_t g, int normalize, med
 
 static medley_status make_room(md_share *share, size_t grams, medley_error *error)
 {
-    share->grams = md_calloc(grams, sizeof *share->grams);
-    share->diagonals = md_calloc(grams, sizeof *share->diagonals);
-    if (share->grams == NULL || share->diagonals == NULL)
-        return md_fail_memory(error, grams * sizeof *share->grams);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&share->grams, grams, sizeof *share->grams, error));
+    MEDLEY_TRY(md_new(&share->diagonals, grams, sizeof(double *), error));
     share->data.grams = share->grams;
     share->data.gram_count = 0;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* The kernels that came ready made, and nothing else: the folds make their own. */
@@ -121,9 +120,8 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
     md_bank *bank = &set->bank;
     const size_t rows = set->data->rows;
     size_t g = 0;
-    float **full = md_calloc(bank->count, sizeof *full);
-    if (full == NULL)
-        return md_fail_memory(error, bank->count * sizeof *full);
+    float **full = NULL;
+    MEDLEY_TRY(md_new(&full, bank->count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         if (!has_values(&bank->kernels[m]))
             continue;

@@ -39,12 +39,11 @@ done:
 medley_status md_share_make_bank(md_kernel_set *set, medley_error *error)
 {
     md_selection selection = {0};
-    medley_status status =
-        md_make_bank(&set->bank, set->data, set->options, set->task, set->method, error);
-    if (status == MEDLEY_OK)
-        status = md_selection_make(&selection, set->options, error);
-    if (status == MEDLEY_OK)
-        status = md_selection_of_bank(&selection, &set->bank, error);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_make_bank(&set->bank, set->data, set->options, set->task, set->method, error));
+    MEDLEY_TRY(md_selection_make(&selection, set->options, error));
+    MEDLEY_TRY(md_selection_of_bank(&selection, &set->bank, error));
+done:
     md_selection_clear(&selection);
     return status;
 }
@@ -62,27 +61,29 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static const char **sort_names(const md_bank *bank)
+static medley_status sort_names(const char ***names, const md_bank *bank, medley_error *error)
 {
-    const char **names = md_calloc(bank->count, sizeof(char *));
-    for (size_t m = 0; names != NULL && m < bank->count; m++)
-        names[m] = bank->kernels[m].name;
-    if (names != NULL)
-        qsort(names, bank->count, sizeof(char *), compare_names);
-    return names;
+    const medley_status status = md_new(names, bank->count, sizeof(char *), error);
+    if (status < 0)
+        return status;
+    for (size_t m = 0; m < bank->count; m++)
+        (*names)[m] = bank->kernels[m].name;
+    qsort(*names, bank->count, sizeof(char *), compare_names);
+    return MEDLEY_OK;
 }
 
 static medley_status compare_banks(bool *same, const md_bank *a, const md_bank *b,
                                    medley_error *error)
 {
-    const char **left = sort_names(a);
-    const char **right = sort_names(b);
+    const char **left = NULL;
+    const char **right = NULL;
     medley_status status = MEDLEY_OK;
-    if (left == NULL || right == NULL)
-        status = md_fail_memory(error, a->count * sizeof(char *));
-    *same = status == MEDLEY_OK && a->count == b->count;
+    MEDLEY_TRY(sort_names(&left, a, error));
+    MEDLEY_TRY(sort_names(&right, b, error));
+    *same = a->count == b->count;
     for (size_t m = 0; *same && m < a->count; m++)
         *same = strcmp(left[m], right[m]) == 0;
+done:
     free(left);
     free(right);
     return status;

@@ -42,35 +42,29 @@ void medley_path_free(medley_path *path)
     free(trace);
 }
 
-static char *copy_of(const char *text)
-{
-    return md_copy_text(text, strlen(text));
-}
-
 /* What all models of the path have in common, from the first of them. */
 static medley_status describe(struct trace *trace, const medley_summary *summary)
 {
     const char *const texts[] = {summary->task, summary->method, summary->loss, summary->penalty};
-    bool failed = false;
+    const size_t blocks = summary->block_count;
+    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         free(trace->names[i]);
-        trace->names[i] = copy_of(texts[i]);
-        failed = failed || trace->names[i] == NULL;
+        MEDLEY_TRY(md_new_text(&trace->names[i], texts[i], strlen(texts[i]), trace->error));
     }
     trace->path.task = trace->names[0];
     trace->path.method = trace->names[1];
     trace->path.loss = trace->names[2];
     trace->path.penalty = trace->names[3];
-    trace->blocks = md_calloc(summary->block_count, sizeof *trace->blocks);
-    for (size_t m = 0; trace->blocks != NULL && m < summary->block_count; m++) {
-        trace->blocks[m] = copy_of(summary->blocks[m].name);
-        failed = failed || trace->blocks[m] == NULL;
-    }
+    MEDLEY_TRY(md_new(&trace->blocks, blocks, sizeof(char *), trace->error));
     trace->path.blocks = (const char *const *)trace->blocks;
-    trace->path.block_count = trace->blocks != NULL ? summary->block_count : 0;
-    return failed || trace->blocks == NULL
-               ? md_fail_memory(trace->error, summary->block_count * sizeof *trace->blocks)
-               : MEDLEY_OK;
+    trace->path.block_count = blocks;
+    for (size_t m = 0; m < blocks; m++) {
+        const char *name = summary->blocks[m].name;
+        MEDLEY_TRY(md_new_text(&trace->blocks[m], name, strlen(name), trace->error));
+    }
+done:
+    return status;
 }
 
 static medley_status add_point(struct trace *trace, const medley_model *model)
@@ -78,15 +72,13 @@ static medley_status add_point(struct trace *trace, const medley_model *model)
     const medley_summary *summary = medley_model_summary(model);
     const size_t blocks = summary->block_count;
     const size_t at = trace->path.point_count;
-    medley_status status = at == 0 ? describe(trace, summary) : MEDLEY_OK;
-    if (status < 0)
-        return status;
-    double *weights = md_calloc(2 * blocks, sizeof *weights);
-    if (weights == NULL ||
-        md_reserve((void **)&trace->points, &trace->capacity, at + 1, sizeof *trace->points) != 0) {
-        free(weights);
-        return md_fail_memory(trace->error, 2 * blocks * sizeof *weights);
-    }
+    medley_status status = MEDLEY_OK;
+    double *weights = NULL;
+    if (at == 0)
+        MEDLEY_TRY(describe(trace, summary));
+    MEDLEY_TRY(
+        md_grow(&trace->points, &trace->capacity, at + 1, sizeof *trace->points, trace->error));
+    MEDLEY_TRY(md_new(&weights, 2 * blocks, sizeof *weights, trace->error));
     for (size_t m = 0; m < blocks; m++) {
         weights[m] = summary->blocks[m].weight;
         weights[blocks + m] = summary->blocks[m].norm;
@@ -107,6 +99,7 @@ static medley_status add_point(struct trace *trace, const medley_model *model)
     if (trace->measure != NULL)
         status = md_measure_model(&point->score, trace->measure, model, trace->held_out,
                                   trace->threads, trace->error);
+done:
     return status;
 }
 
@@ -123,14 +116,13 @@ static bool note(void *context, medley_model *model)
 /* Until there is a model the texts are empty. */
 static medley_status init_trace(struct trace *trace, medley_error *error)
 {
-    for (size_t i = 0; i < sizeof trace->names / sizeof *trace->names; i++) {
-        trace->names[i] = copy_of("");
-        if (trace->names[i] == NULL)
-            return md_fail_memory(error, 1);
-    }
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < sizeof trace->names / sizeof *trace->names; i++)
+        MEDLEY_TRY(md_new_text(&trace->names[i], "", 0, error));
     trace->path.task = trace->path.method = trace->path.loss = trace->path.penalty =
         trace->names[0];
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
@@ -140,10 +132,9 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
 {
     medley_status status = MEDLEY_OK;
     medley_options *defaults = NULL;
-    struct trace *trace = md_calloc(1, sizeof *trace);
+    struct trace *trace = NULL;
     *path = NULL;
-    if (trace == NULL)
-        return md_fail_memory(error, sizeof *trace);
+    MEDLEY_TRY(md_new(&trace, 1, sizeof *trace, error));
     if (options == NULL) {
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
@@ -168,7 +159,7 @@ done:
     medley_options_free(defaults);
     if (status < 0) {
         *path = NULL;
-        medley_path_free(&trace->path);
+        medley_path_free((medley_path *)trace); /* which may be NULL */
     }
     return status;
 }

@@ -64,10 +64,8 @@ static medley_status prepare(md_tuner *tuner, const struct owner *owner,
 {
     medley_status status = MEDLEY_OK;
     const size_t trials = owner->grid.trial_count;
-    tuner->attempts = md_calloc(trials, sizeof *tuner->attempts);
-    tuner->cells = md_calloc(trials * tuner->folds, sizeof *tuner->cells);
-    if (tuner->attempts == NULL || tuner->cells == NULL)
-        return md_fail_memory(error, trials * tuner->folds * sizeof *tuner->cells);
+    MEDLEY_TRY(md_new(&tuner->attempts, trials, sizeof *tuner->attempts, error));
+    MEDLEY_TRY(md_new(&tuner->cells, trials * tuner->folds, sizeof *tuner->cells, error));
     for (size_t t = 0; t < trials; t++)
         MEDLEY_TRY(make_options(&tuner->attempts[t].options, owner, t, options, error));
     MEDLEY_TRY(md_measure_find(&tuner->measure, how->measure, tuner->dataset,
@@ -81,18 +79,14 @@ done:
 static medley_status make_owner(struct owner *owner, const medley_choice *choices, size_t count,
                                 size_t folds, medley_error *error)
 {
-    medley_status status = md_grid_make(&owner->grid, choices, count, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_grid_make(&owner->grid, choices, count, error));
     const size_t trials = owner->grid.trial_count;
     const size_t options = owner->grid.option_count;
-    owner->trials = md_calloc(trials, sizeof *owner->trials);
-    owner->values = md_calloc(trials * options, sizeof(char *));
-    owner->scores = md_calloc(trials * folds, sizeof *owner->scores);
-    owner->problems = md_calloc(trials, sizeof(char *));
-    if (owner->trials == NULL || owner->values == NULL || owner->scores == NULL ||
-        owner->problems == NULL)
-        return md_fail_memory(error, trials * folds * sizeof *owner->scores);
+    MEDLEY_TRY(md_new(&owner->trials, trials, sizeof *owner->trials, error));
+    MEDLEY_TRY(md_new(&owner->values, trials * options, sizeof(char *), error));
+    MEDLEY_TRY(md_new(&owner->scores, trials * folds, sizeof *owner->scores, error));
+    MEDLEY_TRY(md_new(&owner->problems, trials, sizeof(char *), error));
     for (size_t t = 0; t < trials; t++) {
         const char **values = owner->values + t * options;
         for (size_t o = 0; o < options; o++)
@@ -105,7 +99,8 @@ static medley_status make_owner(struct owner *owner, const medley_choice *choice
                                     .trials = owner->trials,
                                     .trial_count = trials,
                                     .fold_count = folds};
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* ---- the result ---- */
@@ -211,9 +206,8 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
     if (count > 0 && choices == NULL)
         return md_fail(error, MEDLEY_USAGE, "%zu choices were given, but the pointer is NULL",
                        count);
-    struct owner *owner = md_calloc(1, sizeof *owner);
-    if (owner == NULL)
-        return md_fail_memory(error, sizeof *owner);
+    struct owner *owner = NULL;
+    MEDLEY_TRY(md_new(&owner, 1, sizeof *owner, error));
     if (given != NULL)
         memcpy(&how, given, given->struct_size < sizeof how ? given->struct_size : sizeof how);
     MEDLEY_TRY(md_options_with(&plain, options, NULL, NULL, 0, error));

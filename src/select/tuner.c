@@ -70,10 +70,9 @@ static medley_status make_runs(md_group *group, size_t first, medley_error *erro
 {
     md_tuner *tuner = group->tuner;
     const size_t count = tuner->grid->trial_count;
-    group->trials = md_calloc(count, sizeof *group->trials);
-    group->run_start = md_calloc(count + 1, sizeof *group->run_start);
-    if (group->trials == NULL || group->run_start == NULL)
-        return md_fail_memory(error, count * sizeof *group->trials);
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&group->trials, count, sizeof *group->trials, error));
+    MEDLEY_TRY(md_new(&group->run_start, count + 1, sizeof *group->run_start, error));
     for (size_t t = first; t < count; t++) {
         md_attempt *attempt = &tuner->attempts[t];
         if (attempt->grouped || strcmp(attempt->kernels, tuner->attempts[first].kernels) != 0)
@@ -99,7 +98,8 @@ static medley_status make_runs(md_group *group, size_t first, medley_error *erro
         }
     }
     group->run_start[group->run_count] = group->trial_count;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* Kernels that cannot be made cannot be made in a fold either. */
