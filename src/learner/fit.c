@@ -20,21 +20,14 @@ static medley_status build_empty(medley_model **model, md_problem *problem, medl
 
 /* ---- a second problem ---- */
 
-static bool rename_stage(void *context, const medley_progress *progress)
-{
-    md_problem *problem = context;
-    medley_progress renamed = *progress;
-    renamed.stage = problem->task->companion;
-    return problem->progress.watch.progress(problem->progress.watch.context, &renamed);
-}
-
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     medley_dataset *data = NULL;
     medley_options *options = NULL;
     md_problem second = {0};
-    const medley_observer observer = {.context = problem, .progress = rename_stage};
+    md_renaming renaming = {.observer = &problem->progress.watch, .to = problem->task->companion};
+    const medley_observer observer = {.context = &renaming, .progress = md_rename_stage};
     const md_method *method = NULL;
     if (problem->task->derive == NULL)
         return MEDLEY_OK;

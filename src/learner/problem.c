@@ -37,12 +37,25 @@ void md_problem_clear(md_problem *problem)
     *problem = (md_problem){0};
 }
 
+static bool tell(const medley_observer *observer, const medley_progress *progress)
+{
+    return observer == NULL || observer->progress == NULL ||
+           observer->progress(observer->context, progress);
+}
+
+bool md_rename_stage(void *context, const medley_progress *progress)
+{
+    const md_renaming *renaming = context;
+    medley_progress renamed = *progress;
+    if (renaming->from == NULL || strcmp(renamed.stage, renaming->from) == 0)
+        renamed.stage = renaming->to;
+    return tell(renaming->observer, &renamed);
+}
+
 static bool forward(void *context, const medley_progress *progress)
 {
     md_problem *problem = context;
-    const medley_observer *observer = problem->progress.observer;
-    if (observer != NULL && observer->progress != NULL &&
-        !observer->progress(observer->context, progress))
+    if (!tell(problem->progress.observer, progress))
         problem->progress.stopped = true;
     return !problem->progress.stopped;
 }
