@@ -105,9 +105,8 @@ static medley_status write_values(const md_cross *cross, const size_t *shape, si
     medley_status status = MEDLEY_OK;
     const size_t n = cross->left->rows;
     md_output output = {0};
-    float *values = md_alloc_aligned(n * n, sizeof *values);
-    if (values == NULL)
-        return md_fail_memory(error, n * n * sizeof *values);
+    float *values = NULL;
+    MEDLEY_TRY(md_new_aligned(&values, n * n, sizeof *values, error));
     MEDLEY_TRY(md_output_open(&output, path, error));
     MEDLEY_TRY(md_npy_write_header(&output, shape, dimensions, error));
     for (size_t m = 0; m < cross->bank->count; m++) {

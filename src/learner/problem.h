@@ -58,6 +58,7 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
  * examples, and the rows of linear kernels that are kept as weights (points are made). */
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
+bool md_problem_has_values(const md_problem *problem); /* of kernels that have no weights */
 void md_problem_drop_rows(md_problem *problem);
 
 /* How the loop learns, by the options and the lambda of the problem (run_online.c). */
