@@ -71,6 +71,43 @@ static void drop_values(md_problem *problem)
     *problem->batch = (md_batch_side){0};
 }
 
+void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs)
+{
+    const int32_t *gold = problem->gold;
+    const int32_t label = outputs == 1 ? 1 : (int32_t)output;
+    for (size_t r = 0; r < problem->train->rows; r++)
+        y[r] = gold == NULL ? problem->train->target[r] : gold[r] == label ? 1 : -1;
+}
+
+medley_status md_batch_check_kernels(const md_problem *problem, const char *remedy,
+                                     medley_error *error)
+{
+    md_store *store = problem->batch->store;
+    md_store_defect defect;
+    const medley_status status = md_store_find_defect(store, &defect, error);
+    if (status < 0 || defect.kernel == md_store_count(store))
+        return status;
+    const double diagonal = md_store_trace(store, defect.kernel) / (double)md_store_rows(store);
+    const double ridge = problem->options->ridge;
+    char enough[64] = " and its diagonal is not positive";
+    if (diagonal > 0)
+        snprintf(enough, sizeof enough, "; --ridge %.3g would make it so",
+                 ridge + 1.1 * -defect.least / diagonal * (1 + ridge));
+    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                      "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "
+                      "%.3g%s",
+                      problem->bank.kernels[defect.kernel].name, defect.least, defect.most,
+                      remedy != NULL ? remedy : enough);
+}
+
+medley_status md_mean_weights(double **weight, size_t count, medley_error *error)
+{
+    const medley_status status = md_new(weight, count, sizeof **weight, error);
+    for (size_t m = 0; status == MEDLEY_OK && m < count; m++)
+        (*weight)[m] = 1 / (double)count;
+    return status;
+}
+
 const md_kind md_batch_kind = {
     .batch = true,
     .penalty = "group-lasso",

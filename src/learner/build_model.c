@@ -60,14 +60,12 @@ static bool is_explicit(const md_builder *b, size_t active)
  * active, since its mean is over all. */
 static medley_status find_support(md_builder *b)
 {
+    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     const size_t n = b->draft->rows;
-    bool *used = md_calloc(n, sizeof *used);
-    model->support_row = md_calloc(n, sizeof *model->support_row);
-    if (used == NULL || model->support_row == NULL) {
-        free(used);
-        return md_fail_memory(b->error, n * sizeof *model->support_row);
-    }
+    bool *used = NULL;
+    MEDLEY_TRY(md_new(&used, n, sizeof *used, b->error));
+    MEDLEY_TRY(md_new(&model->support_row, n, sizeof *model->support_row, b->error));
     for (size_t a = 0; a < b->active_count; a++) {
         if (is_explicit(b, a))
             continue;
@@ -80,8 +78,9 @@ static medley_status find_support(md_builder *b)
     for (size_t r = 0; r < n; r++)
         if (used[r])
             model->support_row[model->support_count++] = r;
+done:
     free(used);
-    return MEDLEY_OK;
+    return status;
 }
 
 /* Rows of support only, or (rows NULL) the weights as they are. */
@@ -108,11 +107,10 @@ static medley_status copy_body(md_body *body, const md_learnt *learnt, const siz
 /* One body for each thing learnt, one term for each active kernel. */
 static medley_status copy_bodies(md_builder *b)
 {
+    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
-    model->bodies = md_calloc(b->active_count, sizeof *model->bodies);
-    model->terms = md_calloc(b->active_count, sizeof *model->terms);
-    if (model->bodies == NULL || model->terms == NULL)
-        return md_fail_memory(b->error, b->active_count * sizeof *model->terms);
+    MEDLEY_TRY(md_new(&model->bodies, b->active_count, sizeof *model->bodies, b->error));
+    MEDLEY_TRY(md_new(&model->terms, b->active_count, sizeof *model->terms, b->error));
     size_t previous = SIZE_MAX;
     for (size_t a = 0; a < b->active_count; a++) {
         const md_learnt *learnt = &b->draft->learnt[b->learnt_of[a]];
@@ -120,10 +118,8 @@ static medley_status copy_bodies(md_builder *b)
             const bool whole = is_explicit(b, a);
             md_body *body = &model->bodies[model->body_count++];
             body->rows = whole ? learnt->size / b->outputs : model->support_count;
-            const medley_status status =
-                copy_body(body, learnt, whole ? NULL : model->support_row, b->outputs, b->error);
-            if (status < 0)
-                return status;
+            MEDLEY_TRY(
+                copy_body(body, learnt, whole ? NULL : model->support_row, b->outputs, b->error));
             previous = b->learnt_of[a];
         }
         model->terms[model->term_count++] =
@@ -131,7 +127,8 @@ static medley_status copy_bodies(md_builder *b)
                       .body = model->body_count - 1,
                       .factor = b->trained->is_mixture ? 1 / (double)b->problem->bank.count : 1};
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* The support rows as points of the active kernels only: unit-diagonal factors are per kernel. */
@@ -155,9 +152,9 @@ static medley_status copy_points(md_builder *b)
 
 /* ---- the story ---- */
 
-static char *copy_of(const char *text)
+static medley_status copy_text(char **copy, const char *text, medley_error *error)
 {
-    return md_copy_text(text, strlen(text));
+    return md_new_text(copy, text, strlen(text), error);
 }
 
 /* Support vectors of a kernel, weights of anything else. */
@@ -197,19 +194,17 @@ static void find_norms(md_builder *b, double *norm)
 /* What has a term of its own is told of, but has no share in the weights. */
 static medley_status describe_blocks(md_builder *b)
 {
+    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     const md_problem *problem = b->problem;
     const size_t count = problem->candidate_count;
     size_t penalised = 0;
+    double *norm = NULL;
     for (size_t c = 0; c < count; c++)
         penalised += !problem->candidates[c].own_term;
-    double *norm = md_calloc(2 * count, sizeof *norm);
-    model->names = md_calloc(count, sizeof *model->names);
-    model->blocks = md_calloc(count, sizeof *model->blocks);
-    if (norm == NULL || model->names == NULL || model->blocks == NULL) {
-        free(norm);
-        return md_fail_memory(b->error, count * sizeof *model->blocks);
-    }
+    MEDLEY_TRY(md_new(&norm, 2 * count, sizeof *norm, b->error));
+    MEDLEY_TRY(md_new(&model->names, count, sizeof *model->names, b->error));
+    MEDLEY_TRY(md_new(&model->blocks, count, sizeof *model->blocks, b->error));
     find_norms(b, norm);
     md_penalty_weights(problem->penalty, norm, penalised, norm + count);
     model->summary.block_count = count;
@@ -217,49 +212,50 @@ static medley_status describe_blocks(md_builder *b)
         model->blocks[c].norm = norm[c];
         model->blocks[c].weight = norm[count + c];
         model->summary.active_blocks += norm[c] > 0;
-        model->names[c] = copy_of(problem->candidates[c].name);
-        if (model->names[c] == NULL) {
-            free(norm);
-            return md_fail_memory(b->error, 64);
-        }
+        MEDLEY_TRY(copy_text(&model->names[c], problem->candidates[c].name, b->error));
     }
+done:
     free(norm);
-    return MEDLEY_OK;
+    return status;
 }
 
 /* What scores mean: bias, link, and what the task adds. */
 static medley_status describe_outputs(md_builder *b)
 {
+    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     const md_coefficients *plain = b->trained->plain;
-    model->outputs = b->outputs;
-    if (plain != NULL && plain->bias != NULL) {
-        model->bias = md_copy(plain->bias, plain->outputs * sizeof *model->bias);
-        if (model->bias == NULL)
-            return md_fail_memory(b->error, plain->outputs * sizeof *model->bias);
-    }
-    model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
     const md_task *task = b->draft->task;
-    return task->build != NULL ? task->build(model, b->draft, b->error) : MEDLEY_OK;
+    model->outputs = b->outputs;
+    if (plain != NULL && plain->bias != NULL)
+        MEDLEY_TRY(
+            md_new_copy(&model->bias, plain->bias, plain->outputs * sizeof *model->bias, b->error));
+    model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
+    if (task->build != NULL)
+        status = task->build(model, b->draft, b->error);
+done:
+    return status;
 }
 
 /* Methods with blocks say nothing of duals. */
 static medley_status copy_epochs(md_builder *b)
 {
+    medley_status status = MEDLEY_OK;
     const size_t count = b->trained->epoch_count;
-    b->model->epochs = md_copy(b->trained->epochs, count * sizeof *b->model->epochs);
-    if (b->model->epochs == NULL)
-        return md_fail_memory(b->error, count * sizeof *b->model->epochs);
+    MEDLEY_TRY(md_new_copy(&b->model->epochs, b->trained->epochs, count * sizeof *b->model->epochs,
+                           b->error));
     for (size_t e = 0; e < count && b->trained->plain == NULL; e++) {
         b->model->epochs[e].dual = NAN;
         b->model->epochs[e].gap = NAN;
     }
     b->model->summary.epoch_count = count;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status tell_story(md_builder *b)
 {
+    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     const md_problem *problem = b->problem;
     const md_trained *trained = b->trained;
@@ -269,11 +265,9 @@ static medley_status tell_story(md_builder *b)
     const double n = (double)draft->examples;
     model->task = draft->task;
     summary->task = model->task->about.name;
-    model->method = copy_of(problem->method->about->name);
-    model->loss = copy_of(problem->loss);
-    model->penalty = copy_of(md_penalty_text(problem->penalty));
-    if (!model->method || !model->loss || !model->penalty)
-        return md_fail_memory(b->error, 64);
+    MEDLEY_TRY(copy_text(&model->method, problem->method->about->name, b->error));
+    MEDLEY_TRY(copy_text(&model->loss, problem->loss, b->error));
+    MEDLEY_TRY(copy_text(&model->penalty, md_penalty_text(problem->penalty), b->error));
     summary->lambda = draft->lambda;
     summary->C = 1 / (draft->lambda * n);
     summary->spicy_C = draft->lambda * n;
@@ -295,7 +289,8 @@ static medley_status tell_story(md_builder *b)
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;
     summary->converged = trained->converged;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 medley_status md_draft_build(medley_model **result, const md_draft *draft,
@@ -401,18 +396,17 @@ done:
 medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
                                       const md_trained *trained, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     medley_model *model = NULL;
     medley_prediction *prediction = NULL;
-    medley_status status = md_model_build(&model, problem, trained, error);
-    if (status == MEDLEY_OK)
-        status = medley_predict(&prediction, model, problem->dev, problem->threads, error);
-    if (status == MEDLEY_OK) {
-        const int32_t *predicted = problem->task->outputs(prediction);
-        size_t right = 0;
-        for (size_t r = 0; r < problem->dev->rows; r++)
-            right += problem->dev_gold[r] == predicted[r];
-        *accuracy = (double)right / (double)problem->dev->rows;
-    }
+    size_t right = 0;
+    MEDLEY_TRY(md_model_build(&model, problem, trained, error));
+    MEDLEY_TRY(medley_predict(&prediction, model, problem->dev, problem->threads, error));
+    const int32_t *predicted = problem->task->outputs(prediction);
+    for (size_t r = 0; r < problem->dev->rows; r++)
+        right += problem->dev_gold[r] == predicted[r];
+    *accuracy = (double)right / (double)problem->dev->rows;
+done:
     medley_prediction_free(prediction);
     medley_model_free(model);
     return status;

@@ -64,7 +64,7 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
 
 struct held_out {
     const md_problem *problem;
-    const md_trained *trained;
+    md_online_problem loop; /* with the blocks that score */
     const md_division *division;
 };
 
@@ -72,7 +72,7 @@ static md_sequence score_sequence(void *context, size_t i, float *score)
 {
     const struct held_out *held = context;
     const md_example example = held->problem->examples[held->division->held[i]];
-    md_score_example(held->problem, held->trained, example, score);
+    md_online_score(&held->loop, example, score);
     return (md_sequence){.length = example.length,
                          .label = held->problem->train->label + example.row};
 }
@@ -95,15 +95,13 @@ static medley_status fit_rows(md_calibration *calibration, const struct held_out
     const md_division *division = held->division;
     const size_t labels = held->problem->space.shape.labels;
     medley_status status = MEDLEY_OK;
-    float *score = md_calloc(division->held_count * labels, sizeof *score);
-    int32_t *label = md_calloc(division->held_count, sizeof *label);
-    if (score == NULL || label == NULL) {
-        status = md_fail_memory(error, division->held_count * labels * sizeof *score);
-        goto done;
-    }
+    float *score = NULL;
+    int32_t *label = NULL;
+    MEDLEY_TRY(md_new(&score, division->held_count * labels, sizeof *score, error));
+    MEDLEY_TRY(md_new(&label, division->held_count, sizeof *label, error));
     for (size_t h = 0; h < division->held_count; h++) {
         const md_example example = held->problem->examples[division->held[h]];
-        md_score_example(held->problem, held->trained, example, score + h * labels);
+        md_online_score(&held->loop, example, score + h * labels);
         label[h] = held->problem->train->label[example.row];
     }
     const md_held_rows rows = {
@@ -136,16 +134,16 @@ static medley_status train_again(md_problem *problem, md_trained *again, double 
     const medley_options *options = problem->options;
     const double given = problem->online->eta0;
     medley_options *others = NULL;
-    medley_status status = md_options_copy(&others, options, error);
-    if (status == MEDLEY_OK)
-        status = md_options_reset(others, MD_TAKES_CHECKPOINTS, error);
+    const md_run_plan plan = {
+        .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_options_copy(&others, options, error));
+    MEDLEY_TRY(md_options_reset(others, MD_TAKES_CHECKPOINTS, error));
     problem->options = others;
     if (isnan(given) && (problem->method->about->takes & MD_TAKES_RATES))
         problem->online->eta0 = eta0;
-    const md_run_plan plan = {
-        .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
-    if (status == MEDLEY_OK)
-        status = md_run_online(problem, &plan, again, error);
+    status = md_run_online(problem, &plan, again, error);
+done:
     problem->options = options;
     problem->online->eta0 = given;
     medley_options_free(others);
@@ -164,13 +162,14 @@ medley_status md_calibrate(medley_model **model, md_problem *problem, const md_t
                         .block_count = trained->block_count,
                         .penalised = trained->penalised,
                         .is_mixture = trained->is_mixture};
-    struct held_out held = {.problem = problem, .trained = &again, .division = &division};
     if (!problem->options->calibrate)
         return MEDLEY_OK;
     MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
     MEDLEY_TRY(train_again(problem, &again, trained->eta0, &division, error));
     if (status == MEDLEY_STOPPED)
         goto done;
+    struct held_out held = {
+        .problem = problem, .loop = md_problem_for_loop(problem, &again), .division = &division};
     MEDLEY_TRY(problem->task->by_sequence ? fit_sequences(&(*model)->calibration, &held, error)
                                           : fit_rows(&(*model)->calibration, &held, error));
 done:
@@ -182,39 +181,24 @@ done:
 
 /* ---- batch methods ---- */
 
-struct watched {
-    const medley_observer *observer; /* may be NULL */
-};
-
-static bool rename_stage(void *context, const medley_progress *progress)
-{
-    const medley_observer *observer = ((const struct watched *)context)->observer;
-    medley_progress renamed = *progress;
-    if (observer == NULL || observer->progress == NULL)
-        return true;
-    if (strcmp(renamed.stage, "training") == 0)
-        renamed.stage = "calibration";
-    return observer->progress(observer->context, &renamed);
-}
-
 /* Precomputed kernels with a unit diagonal need K(x,x) of the rows that are held out, which stands
  * in columns that they lose. */
 static medley_status keep_diagonals(medley_dataset *held, const medley_dataset *train,
                                     const md_division *division, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     for (size_t g = 0; g < train->gram_count; g++) {
         const md_matrix *values = &train->grams[g].values;
         double **diagonal = &held->grams[g].diagonal;
         if (*diagonal != NULL || values->columns != train->rows)
             continue;
-        *diagonal = md_calloc(division->held_count, sizeof **diagonal);
-        if (*diagonal == NULL)
-            return md_fail_memory(error, division->held_count * sizeof **diagonal);
+        MEDLEY_TRY(md_new(diagonal, division->held_count, sizeof **diagonal, error));
         for (size_t h = 0; h < division->held_count; h++)
             (*diagonal)[h] =
                 (double)values->dense[division->held[h] * values->columns + division->held[h]];
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* A model of the other rows scores the held-out ones. */
@@ -239,11 +223,11 @@ done:
 static medley_status same_options(medley_options **same, const medley_options *options,
                                   double lambda, medley_error *error)
 {
-    medley_status status = md_options_copy(same, options, error);
-    if (status == MEDLEY_OK)
-        status = md_options_reset(*same, MD_TAKES_STRENGTH | MD_TAKES_PROBABILITIES, error);
-    if (status == MEDLEY_OK)
-        (*same)->lambda = lambda;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_options_copy(same, options, error));
+    MEDLEY_TRY(md_options_reset(*same, MD_TAKES_STRENGTH | MD_TAKES_PROBABILITIES, error));
+    (*same)->lambda = lambda;
+done:
     return status;
 }
 
@@ -254,8 +238,8 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
     medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
     const md_division_rule rule = rule_for(false);
-    struct watched watched = {.observer = observer};
-    const medley_observer renamed = {.progress = rename_stage, .context = &watched};
+    md_renaming renaming = {.observer = observer, .from = "training", .to = "calibration"};
+    const medley_observer renamed = {.progress = md_rename_stage, .context = &renaming};
     md_division division = {0};
     medley_options *same = NULL;
     medley_dataset *others = NULL;

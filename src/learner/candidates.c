@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum context { PAIRS, TRIPLES, ENDS };
+enum context { PAIRS, TRIPLES, ENDS, CONTEXTS };
 const char *const md_context_names[] = {
     [PAIRS] = "bigram", [TRIPLES] = "trigram", [ENDS] = "ends", NULL};
 
@@ -26,24 +26,19 @@ static bool has_context(const md_problem *problem)
 static void add_label_context(md_problem *problem, bool has_pairs, bool own_term)
 {
     const medley_options *options = problem->options;
-    md_candidate context = {.origin = MD_FROM_LABELS, .own_term = own_term};
+    static const md_part_kind kinds[] = {
+        [PAIRS] = MD_PAIR_PARTS, [TRIPLES] = MD_TRIPLE_PARTS, [ENDS] = MD_END_PARTS};
     const bool wants_pairs =
         options->bigram != MD_BIGRAM_AUTO || problem->source == NULL || options->order == 2;
-    if (wants_pairs && !has_pairs) {
-        context.kind = MD_PAIR_PARTS;
-        context.name = md_context_names[PAIRS];
-        add(problem, context);
-    }
-    if (options->order == 2) {
-        context.kind = MD_TRIPLE_PARTS;
-        context.name = md_context_names[TRIPLES];
-        add(problem, context);
-    }
-    if (options->bigram_ends) {
-        context.kind = MD_END_PARTS;
-        context.name = md_context_names[ENDS];
-        add(problem, context);
-    }
+    const bool wanted[] = {[PAIRS] = wants_pairs && !has_pairs,
+                           [TRIPLES] = options->order == 2,
+                           [ENDS] = options->bigram_ends};
+    for (size_t i = 0; i < CONTEXTS; i++)
+        if (wanted[i])
+            add(problem, (md_candidate){.origin = MD_FROM_LABELS,
+                                        .kind = kinds[i],
+                                        .name = md_context_names[i],
+                                        .own_term = own_term});
 }
 
 /* The structure has the parts that candidates speak of, and no others. */
@@ -67,10 +62,10 @@ static void find_shape(md_problem *problem)
 /* Candidates with a term of their own move behind the others; both keep their order. */
 static medley_status put_own_terms_last(md_problem *problem, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t count = problem->candidate_count;
-    md_candidate *sorted = md_calloc(count, sizeof *sorted);
-    if (sorted == NULL)
-        return md_fail_memory(error, count * sizeof *sorted);
+    md_candidate *sorted;
+    MEDLEY_TRY(md_new(&sorted, count, sizeof *sorted, error));
     size_t used = 0;
     for (int own = 0; own < 2; own++)
         for (size_t c = 0; c < count; c++)
@@ -78,7 +73,8 @@ static medley_status put_own_terms_last(md_problem *problem, medley_error *error
                 sorted[used++] = problem->candidates[c];
     free(problem->candidates);
     problem->candidates = sorted;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status check_context(const md_problem *problem, medley_error *error)
@@ -127,15 +123,11 @@ static void add_templates(md_problem *problem, bool own_term, bool *has_pairs)
 
 medley_status md_problem_list_candidates(md_problem *problem, medley_error *error)
 {
-    enum { CONTEXTS = 3 };
+    medley_status status = MEDLEY_OK;
     const medley_options *options = problem->options;
     const size_t most = problem->bank.count + md_source_count(problem->source) + CONTEXTS;
-    const medley_status status = check_context(problem, error);
-    if (status < 0)
-        return status;
-    problem->candidates = md_calloc(most, sizeof *problem->candidates);
-    if (problem->candidates == NULL)
-        return md_fail_memory(error, most * sizeof *problem->candidates);
+    MEDLEY_TRY(check_context(problem, error));
+    MEDLEY_TRY(md_new(&problem->candidates, most, sizeof *problem->candidates, error));
     const md_rule *rule = problem->method->rule;
     const bool may_own = rule != NULL && rule->own_terms; /* else one norm is over all */
     const bool own_term =
@@ -151,5 +143,7 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
                        "there is nothing to learn with: the templates speak of pairs of labels "
                        "only, and these are left out; use --task chain without --bigram none");
     find_shape(problem);
-    return put_own_terms_last(problem, error);
+    status = put_own_terms_last(problem, error);
+done:
+    return status;
 }

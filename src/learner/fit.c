@@ -20,21 +20,14 @@ static medley_status build_empty(medley_model **model, md_problem *problem, medl
 
 /* ---- a second problem ---- */
 
-static bool rename_stage(void *context, const medley_progress *progress)
-{
-    md_problem *problem = context;
-    medley_progress renamed = *progress;
-    renamed.stage = problem->task->companion;
-    return problem->progress.watch.progress(problem->progress.watch.context, &renamed);
-}
-
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     medley_dataset *data = NULL;
     medley_options *options = NULL;
     md_problem second = {0};
-    const medley_observer observer = {.context = problem, .progress = rename_stage};
+    md_renaming renaming = {.observer = &problem->progress.watch, .to = problem->task->companion};
+    const medley_observer observer = {.context = &renaming, .progress = md_rename_stage};
     const md_method *method = NULL;
     if (problem->task->derive == NULL)
         return MEDLEY_OK;
@@ -112,9 +105,8 @@ static medley_status write_values(const md_cross *cross, const size_t *shape, si
     medley_status status = MEDLEY_OK;
     const size_t n = cross->left->rows;
     md_output output = {0};
-    float *values = md_alloc_aligned(n * n, sizeof *values);
-    if (values == NULL)
-        return md_fail_memory(error, n * n * sizeof *values);
+    float *values = NULL;
+    MEDLEY_TRY(md_new_aligned(&values, n * n, sizeof *values, error));
     MEDLEY_TRY(md_output_open(&output, path, error));
     MEDLEY_TRY(md_npy_write_header(&output, shape, dimensions, error));
     for (size_t m = 0; m < cross->bank->count; m++) {

@@ -23,12 +23,8 @@ medley_status md_division_make(md_division *division, const medley_dataset *trai
                                const md_division_rule *rule, medley_error *error);
 void md_division_clear(md_division *division);
 
-/* The score caches cover all training rows, so that held-out ones cost nothing: the scores of all
- * parts of an example into score. */
-void md_score_example(const md_problem *problem, const md_trained *trained, md_example example,
-                      float *score);
-
-/* Share of the held-out rows whose label is right. */
+/* Share of the held-out rows whose label is right. The score caches cover all training rows, so
+ * that held-out ones cost nothing. */
 medley_status md_held_out_accuracy(double *accuracy, const md_problem *problem,
                                    const md_trained *trained, const md_division *division,
                                    medley_error *error);

@@ -25,7 +25,7 @@ static const double nus[NUS] = {0.05, 0.1, 0.2, 0.5, 0.8};
 static const size_t MIDDLE_NU = 2; /* where there is no time to choose */
 
 struct run {
-    md_machines machines;
+    md_machines machines; /* of one kernel: a set of all rows, then one without each fold */
     size_t n, kernels, outputs, folds;
     size_t *fold;        /* [n] */
     size_t *seen[FOLDS]; /* rows outside of a fold, increasing */
@@ -34,17 +34,13 @@ struct run {
     size_t *learnt; /* rows that the second layer learns from, increasing */
     size_t learnt_count;
 
-    md_svm *list;        /* [1 + folds][outputs] of one kernel: all rows, then without a fold */
-    double *coefficient; /* [n][(1 + folds) outputs] */
-    double *score;       /* [n][(1 + folds) outputs] */
-    size_t finished;     /* kernels with machines and scores: the first so many */
-    double **body;       /* [kernels] each [n][outputs], of all rows */
-    double **apart; /* [kernels] each [n][outputs], scores by machines that have not seen a row */
-    double *offset; /* [kernels][outputs] bias */
+    size_t finished; /* kernels with machines and scores: the first so many */
+    double **body;   /* [kernels] each [n][outputs], of all rows */
+    double **apart;  /* [kernels] each [n][outputs], scores by machines that have not seen a row */
+    double *offset;  /* [kernels][outputs] bias */
     md_machine_sums *sums; /* [kernels] over the machines of all rows */
 
-    double *beta; /* [kernels] */
-    double *bias; /* [outputs] */
+    double *beta; /* [kernels] the norms of the machines */
     medley_epoch epochs[NUS];
     size_t epoch_count;
 };
@@ -63,46 +59,32 @@ static void clear_run(struct run *run)
     }
     free(run->fold);
     free(run->learnt);
-    free(run->list);
-    free(run->coefficient);
-    free(run->score);
     free(run->body);
     free(run->apart);
     free(run->offset);
     free(run->sums);
-    free(run->beta);
-    free(run->bias);
     md_machines_clear(&run->machines);
 }
 
 static medley_status init_run(struct run *run, md_problem *problem, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t n = problem->train->rows;
     const size_t kernels = problem->bank.count;
-    const medley_status status = md_machines_init(&run->machines, problem, "group-lasso", error);
-    if (status < 0)
-        return status;
-    const size_t outputs = run->machines.outputs;
     run->n = n;
     run->kernels = kernels;
-    run->outputs = outputs;
     run->folds = n < FOLDS ? n : FOLDS;
-    const size_t columns = (1 + run->folds) * outputs;
-    run->fold = md_calloc(n, sizeof *run->fold);
-    run->learnt = md_calloc(n, sizeof *run->learnt);
-    run->list = md_calloc(columns, sizeof *run->list);
-    run->coefficient = md_calloc(n * columns, sizeof *run->coefficient);
-    run->score = md_calloc(n * columns, sizeof *run->score);
-    run->body = md_calloc(kernels, sizeof *run->body);
-    run->apart = md_calloc(kernels, sizeof *run->apart);
-    run->offset = md_calloc(kernels * outputs, sizeof *run->offset);
-    run->sums = md_calloc(kernels, sizeof *run->sums);
-    run->beta = md_calloc(kernels, sizeof *run->beta);
-    run->bias = md_calloc(outputs, sizeof *run->bias);
-    return run->fold && run->learnt && run->list && run->coefficient && run->score && run->body &&
-                   run->apart && run->offset && run->sums && run->beta && run->bias
-               ? MEDLEY_OK
-               : md_fail_memory(error, 2 * n * columns * sizeof *run->score);
+    MEDLEY_TRY(md_machines_init(&run->machines, problem, "group-lasso", 1 + run->folds, error));
+    run->outputs = run->machines.outputs;
+    run->beta = run->machines.norm;
+    MEDLEY_TRY(md_new(&run->fold, n, sizeof *run->fold, error));
+    MEDLEY_TRY(md_new(&run->learnt, n, sizeof *run->learnt, error));
+    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY(md_new(&run->apart, kernels, sizeof *run->apart, error));
+    MEDLEY_TRY(md_new(&run->offset, kernels * run->outputs, sizeof *run->offset, error));
+    MEDLEY_TRY(md_new(&run->sums, kernels, sizeof *run->sums, error));
+done:
+    return status;
 }
 
 /* ---- folds ---- */
@@ -111,13 +93,13 @@ static medley_status init_run(struct run *run, md_problem *problem, medley_error
  * where the last one has ended. */
 static medley_status deal_folds(struct run *run, size_t *rows_of_label, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const md_problem *problem = run->machines.problem;
     const int32_t *label = problem->train->label;
-    size_t *order = md_calloc(run->n, sizeof *order);
+    size_t *order = NULL;
     md_random random;
     size_t turn = 0;
-    if (order == NULL)
-        return md_fail_memory(error, run->n * sizeof *order);
+    MEDLEY_TRY(md_new(&order, run->n, sizeof *order, error));
     md_random_seed(&random, (uint64_t)problem->options->seed);
     for (size_t l = 0; l < problem->train->label_names.count; l++) {
         size_t count = 0;
@@ -129,38 +111,39 @@ static medley_status deal_folds(struct run *run, size_t *rows_of_label, medley_e
             run->fold[order[i]] = turn++ % run->folds;
         rows_of_label[l] = count;
     }
+done:
     free(order);
-    return MEDLEY_OK;
+    return status;
 }
 
 static medley_status make_folds(struct run *run, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const medley_dataset *train = run->machines.problem->train;
-    size_t *rows_of_label = md_calloc(train->label_names.count, sizeof *rows_of_label);
-    if (rows_of_label == NULL)
-        return md_fail_memory(error, train->label_names.count * sizeof *rows_of_label);
-    medley_status status = deal_folds(run, rows_of_label, error);
-    for (size_t f = 0; f < run->folds && status == MEDLEY_OK; f++) {
+    const size_t labels = train->label_names.count;
+    size_t *rows_of_label = NULL;
+    MEDLEY_TRY(md_new(&rows_of_label, labels, sizeof *rows_of_label, error));
+    MEDLEY_TRY(deal_folds(run, rows_of_label, error));
+    for (size_t f = 0; f < run->folds; f++) {
         size_t seen = 0;
-        run->seen[f] = md_calloc(run->n, sizeof *run->seen[f]);
-        run->held[f] = md_calloc(run->n, sizeof *run->held[f]);
-        if (run->seen[f] == NULL || run->held[f] == NULL)
-            status = md_fail_memory(error, run->n * sizeof *run->seen[f]);
-        for (size_t r = 0; r < run->n && status == MEDLEY_OK; r++) {
+        MEDLEY_TRY(md_new(&run->seen[f], run->n, sizeof *run->seen[f], error));
+        MEDLEY_TRY(md_new(&run->held[f], run->n, sizeof *run->held[f], error));
+        for (size_t r = 0; r < run->n; r++) {
             if (run->fold[r] == f)
                 run->held[f][run->held_count[f]++] = r;
             else
                 run->seen[f][seen++] = r;
         }
     }
-    for (size_t r = 0; r < run->n && status == MEDLEY_OK; r++)
+    for (size_t r = 0; r < run->n; r++)
         if (rows_of_label[train->label[r]] > 1)
             run->learnt[run->learnt_count++] = r;
-    free(rows_of_label);
-    if (status == MEDLEY_OK && run->learnt_count == 0)
+    if (run->learnt_count == 0)
         status = md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                             "every label has a single row; --method lp-beta holds rows out and "
                             "needs labels with two rows or more");
+done:
+    free(rows_of_label);
     return status;
 }
 
@@ -169,17 +152,17 @@ static medley_status make_folds(struct run *run, medley_error *error)
 static bool watch_machines(void *context, size_t done)
 {
     const struct run *run = context;
-    const size_t each = (1 + run->folds) * run->outputs;
+    const size_t each = run->machines.count;
     return md_problem_report(run->machines.problem, "first layer", run->finished * each + done,
                              run->kernels * each, NAN, NAN);
 }
 
 static void list_machines(struct run *run)
 {
-    md_machines_list(&run->machines, NULL, run->n, run->list);
+    md_machines_list(&run->machines, 0, NULL, run->n);
     for (size_t f = 0; f < run->folds; f++) {
-        md_svm *list = run->list + (1 + f) * run->outputs;
-        md_machines_list(&run->machines, run->seen[f], run->n - run->held_count[f], list);
+        md_svm *list =
+            md_machines_list(&run->machines, 1 + f, run->seen[f], run->n - run->held_count[f]);
         for (size_t o = 0; o < run->outputs; o++)
             list[o].rough = true; /* these are asked for scores only, and their gap is not told */
     }
@@ -187,57 +170,41 @@ static void list_machines(struct run *run)
 
 static medley_status take_machines(struct run *run, size_t m, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
+    const md_machines *machines = &run->machines;
     const size_t outputs = run->outputs;
-    const size_t columns = (1 + run->folds) * outputs;
-    run->body[m] = md_calloc(run->n * outputs, sizeof(double));
-    run->apart[m] = md_calloc(run->n * outputs, sizeof(double));
-    if (run->body[m] == NULL || run->apart[m] == NULL)
-        return md_fail_memory(error, run->n * outputs * sizeof(double));
+    MEDLEY_TRY(md_new(&run->body[m], run->n * outputs, sizeof(double), error));
+    MEDLEY_TRY(md_new(&run->apart[m], run->n * outputs, sizeof(double), error));
     for (size_t r = 0; r < run->n; r++)
         for (size_t o = 0; o < outputs; o++) {
-            run->body[m][r * outputs + o] = run->coefficient[r * columns + o];
+            run->body[m][r * outputs + o] = machines->coefficient[r * machines->count + o];
             run->apart[m][r * outputs + o] =
-                run->score[r * columns + (1 + run->fold[r]) * outputs + o];
+                machines->score[r * machines->count + (1 + run->fold[r]) * outputs + o];
         }
     for (size_t o = 0; o < outputs; o++)
-        run->offset[m * outputs + o] = run->list[o].bias;
-    run->sums[m] = (md_machine_sums){.solved = true};
-    md_machines_add(&run->sums[m], run->list, outputs);
-    return MEDLEY_OK;
+        run->offset[m * outputs + o] = machines->list[o].bias;
+    run->sums[m] = md_machines_sum(machines);
+    run->finished++;
+done:
+    return status;
 }
 
 /* All machines of kernel after kernel, so that each matrix is needed once. */
 static medley_status first_layer(struct run *run, medley_error *error)
 {
     static const double one = 1;
-    md_problem *problem = run->machines.problem;
-    for (size_t m = 0; m < run->kernels && !problem->progress.stopped; m++) {
+    medley_status status = MEDLEY_OK;
+    for (size_t m = 0; m < run->kernels && !run->machines.problem->progress.stopped; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
-        medley_status status =
-            md_store_sum(problem->batch->store, chosen, &one, run->machines.kernel, error);
-        if (status < 0)
-            return status;
+        bool stopped;
         list_machines(run);
-        md_svm_set set = {.kernel = run->machines.kernel,
-                          .n = run->n,
-                          .strength = problem->lambda * (double)problem->example_count,
-                          .gap = problem->options->gap,
-                          .threads = problem->threads,
-                          .machines = run->list,
-                          .count = (1 + run->folds) * run->outputs,
-                          .coefficient = run->coefficient,
-                          .score = run->score,
-                          .watch = watch_machines,
-                          .context = run};
-        status = md_svm_solve(&set, error);
-        if (status == MEDLEY_OK && !set.stopped) {
-            status = take_machines(run, m, error);
-            run->finished += status == MEDLEY_OK;
-        }
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(
+            md_machines_solve(&run->machines, chosen, &one, watch_machines, run, &stopped, error));
+        if (!stopped)
+            MEDLEY_TRY(take_machines(run, m, error));
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* ---- the second layer ---- */
@@ -256,26 +223,26 @@ static void try_fold(void *context, size_t f, size_t worker)
 {
     struct trial *trial = context;
     const struct run *run = trial->run;
-    md_lp_weights weights = {.beta = md_calloc(run->kernels, sizeof(double))};
-    size_t *rows = md_calloc(run->learnt_count, sizeof *rows);
+    medley_status status = MEDLEY_OK;
+    medley_error *error = &trial->error[f];
+    md_lp_weights weights = {0};
+    size_t *rows = NULL;
     size_t count = 0;
     (void)worker;
-    trial->right[f] = 0;
-    if (weights.beta == NULL || rows == NULL) {
-        trial->status[f] = md_fail_memory(&trial->error[f], run->learnt_count * sizeof *rows);
-    } else {
-        for (size_t i = 0; i < run->learnt_count; i++)
-            if (run->fold[run->learnt[i]] != f)
-                rows[count++] = run->learnt[i];
-        if (count > 0)
-            trial->status[f] = md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu,
-                                                &trial->error[f]);
-        trial->right[f] =
-            (double)run->held_count[f] *
-            md_lp_beta_accuracy(&trial->scores, weights.beta, run->held[f], run->held_count[f]);
-    }
+    MEDLEY_TRY(md_new(&weights.beta, run->kernels, sizeof *weights.beta, error));
+    MEDLEY_TRY(md_new(&rows, run->learnt_count, sizeof *rows, error));
+    for (size_t i = 0; i < run->learnt_count; i++)
+        if (run->fold[run->learnt[i]] != f)
+            rows[count++] = run->learnt[i];
+    if (count > 0)
+        MEDLEY_TRY(md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu, error));
+    trial->right[f] =
+        (double)run->held_count[f] *
+        md_lp_beta_accuracy(&trial->scores, weights.beta, run->held[f], run->held_count[f]);
+done:
     free(weights.beta);
     free(rows);
+    trial->status[f] = status;
 }
 
 static md_lp_beta scores_of(const struct run *run)
@@ -335,15 +302,12 @@ static medley_status second_layer(struct run *run, medley_error *error)
     size_t best = MIDDLE_NU;
     double most = -1;
     medley_status status = MEDLEY_OK;
-    for (size_t k = 0; k < NUS && !problem->progress.stopped && status == MEDLEY_OK; k++) {
+    for (size_t k = 0; k < NUS && !problem->progress.stopped; k++) {
         double accuracy = 0;
         char stage[32];
         snprintf(stage, sizeof stage, "nu %g", nus[k]);
-        status = try_nu(run, nus[k], &accuracy, error);
-        if (status == MEDLEY_OK)
-            status = weigh(run, nus[k], &weights, error);
-        if (status < 0)
-            break;
+        MEDLEY_TRY(try_nu(run, nus[k], &accuracy, error));
+        MEDLEY_TRY(weigh(run, nus[k], &weights, error));
         tell(run, &weights, accuracy);
         if (accuracy >= most) {
             most = accuracy;
@@ -351,7 +315,9 @@ static medley_status second_layer(struct run *run, medley_error *error)
         }
         md_problem_report(problem, stage, k + 1, NUS, NAN, accuracy);
     }
-    return status < 0 ? status : weigh(run, nus[best], &weights, error);
+    status = weigh(run, nus[best], &weights, error);
+done:
+    return status;
 }
 
 /* ---- the model ---- */
@@ -370,12 +336,13 @@ static md_machine_sums mix_machines(struct run *run)
         for (size_t i = 0; i < run->n * run->outputs; i++)
             run->body[m][i] *= beta;
         for (size_t o = 0; o < run->outputs; o++)
-            run->bias[o] += beta * run->offset[m * run->outputs + o];
+            run->machines.bias[o] += beta * run->offset[m * run->outputs + o];
         sums.primal += run->sums[m].primal;
         sums.dual += run->sums[m].dual;
         sums.difference += run->sums[m].difference;
         sums.solved = sums.solved && run->sums[m].solved;
     }
+    sums.solved = sums.solved && !run->machines.problem->progress.stopped;
     return sums;
 }
 
@@ -384,26 +351,9 @@ static md_machine_sums mix_machines(struct run *run)
  * weights that are told are these. */
 static medley_status build(medley_model **model, struct run *run, medley_error *error)
 {
-    md_problem *problem = run->machines.problem;
-    const double n = (double)problem->example_count;
     const md_machine_sums sums = mix_machines(run);
-    const md_coefficients plain = {.outputs = run->outputs,
-                                   .body = (const double *const *)run->body,
-                                   .norm = run->beta,
-                                   .bias = run->bias,
-                                   .dual = sums.dual / n,
-                                   .gap = sums.primal > 0 ? sums.difference / sums.primal : 0};
-    const md_trained trained = {.plain = &plain,
-                                .eta0 = NAN,
-                                .radius = NAN,
-                                .bound = NAN,
-                                .objective = sums.primal / n,
-                                .epochs = run->epochs,
-                                .epoch_count = run->epoch_count,
-                                .iterations = run->epoch_count,
-                                .converged = sums.solved && !problem->progress.stopped};
-    const medley_status status = md_model_build(model, problem, &trained, error);
-    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
+    return md_machines_build(model, &run->machines, &sums, (const double *const *)run->body,
+                             run->epochs, run->epoch_count, error);
 }
 
 static medley_status fit_lp_beta(medley_model **model, md_problem *problem, medley_error *error)

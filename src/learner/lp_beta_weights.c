@@ -151,9 +151,8 @@ static medley_status open_program(struct search *s, medley_error *error)
 {
     const size_t kernels = s->scores->kernels;
     medley_status status = MEDLEY_OK;
-    double *low = md_calloc(3 * (kernels + 1), sizeof *low);
-    if (low == NULL)
-        return md_fail_memory(error, 3 * (kernels + 1) * sizeof *low);
+    double *low = NULL;
+    MEDLEY_TRY(md_new(&low, 3 * (kernels + 1), sizeof *low, error));
     double *high = low + kernels + 1;
     double *cost = high + kernels + 1;
     for (size_t m = 0; m <= kernels; m++) {

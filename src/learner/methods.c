@@ -26,22 +26,21 @@ enum { ALL_KERNELS = -1 };
 static medley_status make_blocks(md_trained *trained, md_problem *problem, long kernel,
                                  medley_error *error)
 {
-    const size_t most = problem->candidate_count;
-    *trained = (md_trained){.blocks = md_calloc(most, sizeof(md_block *)),
-                            .candidate = md_calloc(most, sizeof *trained->candidate)};
-    if (trained->blocks == NULL || trained->candidate == NULL)
-        return md_fail_memory(error, most * sizeof(md_block *));
     medley_status status = MEDLEY_OK;
-    for (size_t c = 0; c < most && status == MEDLEY_OK; c++) {
+    const size_t most = problem->candidate_count;
+    *trained = (md_trained){0};
+    MEDLEY_TRY(md_new(&trained->blocks, most, sizeof *trained->blocks, error));
+    MEDLEY_TRY(md_new(&trained->candidate, most, sizeof *trained->candidate, error));
+    for (size_t c = 0; c < most; c++) {
         const md_candidate *candidate = &problem->candidates[c];
         if (candidate->origin == MD_FROM_KERNEL && kernel != ALL_KERNELS &&
             candidate->index != (size_t)kernel)
             continue;
-        status = md_problem_block(&trained->blocks[trained->block_count], problem, c, error);
-        trained->candidate[trained->block_count] = c;
+        MEDLEY_TRY(md_problem_block(&trained->blocks[trained->block_count], problem, c, error));
+        trained->candidate[trained->block_count++] = c;
         trained->penalised += !candidate->own_term;
-        trained->block_count += status == MEDLEY_OK;
     }
+done:
     return status;
 }
 
@@ -50,27 +49,26 @@ medley_status md_trained_make(md_trained *trained, md_problem *problem, medley_e
     return make_blocks(trained, problem, ALL_KERNELS, error);
 }
 
-/* After a run: the model, unless the run has failed; keeps the information that the observer has
- * stopped it. */
-static medley_status build(medley_model **model, md_problem *problem, const md_trained *trained,
-                           medley_status ran, medley_error *error)
+/* The run on all examples, and its model; keeps the information that the observer has stopped it.
+ */
+static medley_status train_and_build(medley_model **model, md_problem *problem, md_trained *trained,
+                                     medley_error *error)
 {
+    static const md_run_plan whole = {.stage = "training"};
+    const medley_status ran = md_run_online(problem, &whole, trained, error);
     const medley_status built = ran < 0 ? ran : md_model_build(model, problem, trained, error);
     if (built < 0 || ran != MEDLEY_OK)
         return built < 0 ? built : ran;
     return md_calibrate(model, problem, trained, error);
 }
 
-static const md_run_plan whole = {.stage = "training"};
-
 static medley_status fit_all(medley_model **model, md_problem *problem, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_trained trained = {0};
-    medley_status status = make_blocks(&trained, problem, ALL_KERNELS, error);
-    if (status == MEDLEY_OK) {
-        status = md_run_online(problem, &whole, &trained, error);
-        status = build(model, problem, &trained, status, error);
-    }
+    MEDLEY_TRY(make_blocks(&trained, problem, ALL_KERNELS, error));
+    status = train_and_build(model, problem, &trained, error);
+done:
     md_trained_clear(&trained);
     return status;
 }
@@ -98,20 +96,15 @@ static medley_status refuse_others(const md_problem *problem, bool explicit_kern
 
 static medley_status fit_average(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = refuse_others(problem, false, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
     md_trained trained = {0};
-    double *weight = md_calloc(problem->bank.count, sizeof *weight);
-    if (weight == NULL)
-        return md_fail_memory(error, problem->bank.count * sizeof *weight);
-    for (size_t m = 0; m < problem->bank.count; m++)
-        weight[m] = 1 / (double)problem->bank.count;
+    double *weight = NULL;
+    MEDLEY_TRY(refuse_others(problem, false, error));
+    MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
     MEDLEY_TRY(md_gram_mix(problem->online->gram, weight, error));
     MEDLEY_TRY(make_blocks(&trained, problem, 0, error));
     trained.is_mixture = true;
-    status = md_run_online(problem, &whole, &trained, error);
-    status = build(model, problem, &trained, status, error);
+    status = train_and_build(model, problem, &trained, error);
 done:
     free(weight);
     md_trained_clear(&trained);
@@ -124,19 +117,16 @@ done:
 static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t m,
                                 const md_division *division, double *accuracy, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     char stage[64];
     snprintf(stage, sizeof stage, "kernel %zu of %zu", m + 1, problem->bank.count);
-    const medley_status status = make_blocks(trained, problem, (long)m, error);
-    if (status < 0)
-        return status;
     const md_run_plan plan = {
         .stage = stage, .visit = division->visit, .visit_count = division->visit_count};
-    const medley_status ran = md_run_online(problem, &plan, trained, error);
-    if (ran < 0)
-        return ran;
-    const medley_status measured =
-        md_held_out_accuracy(accuracy, problem, trained, division, error);
-    return measured < 0 ? measured : ran;
+    MEDLEY_TRY(make_blocks(trained, problem, (long)m, error));
+    MEDLEY_TRY(md_run_online(problem, &plan, trained, error));
+    MEDLEY_TRY(md_held_out_accuracy(accuracy, problem, trained, division, error));
+done:
+    return status;
 }
 
 /* The kernel that does best, and how it was trained: all there is if the observer stops here. */
@@ -164,14 +154,13 @@ static medley_status search_best(md_trained *best, size_t *best_kernel, md_probl
 
 static medley_status fit_best(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = refuse_others(problem, true, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
     md_trained trained = {0};
     size_t best = 0;
     md_division division = {0};
     const md_division_rule rule = {
         .sequences = problem->task->by_sequence, .by_label = true, .which = 5};
+    MEDLEY_TRY(refuse_others(problem, true, error));
     if (problem->bank.count > 1) {
         MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
         MEDLEY_TRY(search_best(&trained, &best, problem, &division, error));
@@ -183,8 +172,7 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
     }
     md_trained_clear(&trained);
     MEDLEY_TRY(make_blocks(&trained, problem, (long)best, error));
-    status = md_run_online(problem, &whole, &trained, error);
-    status = build(model, problem, &trained, status, error);
+    status = train_and_build(model, problem, &trained, error);
 done:
     md_division_clear(&division);
     md_trained_clear(&trained);

@@ -77,10 +77,8 @@ static medley_status learn(struct walk *walk, medley_error *error)
 /* The objective of what the blocks hold. */
 static medley_status measure(double *objective, const struct walk *walk, medley_error *error)
 {
-    const md_trained *trained = &walk->trained;
     md_online online = {0};
-    const md_online_problem loop = md_problem_for_loop(walk->problem, trained->blocks,
-                                                       trained->block_count, trained->penalised);
+    const md_online_problem loop = md_problem_for_loop(walk->problem, &walk->trained);
     const md_online_settings settings = md_problem_settings(walk->problem);
     medley_status status = md_online_init(&online, &loop, &settings, error);
     if (status == MEDLEY_OK)

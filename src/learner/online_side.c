@@ -151,26 +151,26 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
                                   medley_error *error)
 {
     const md_kernel *kernel = &problem->bank.kernels[candidate->index];
+    medley_status status = MEDLEY_OK;
     if (!md_kernel_has_weights(kernel)) {
         md_kernel_source source = {.gram = problem->online->gram,
                                    .m = candidate->index,
                                    .name = candidate->name,
                                    .labels = problem->space.shape.labels,
                                    .averaging = what->averaging};
-        medley_status status = MEDLEY_OK;
         if (!md_gram_is_kept(problem->online->gram, source.m))
-            status = find_ledger(&source.ledger, problem, error);
-        if (status == MEDLEY_OK)
-            status = md_kernel_block_create(block, &source, error);
-        if (status == MEDLEY_OK)
-            md_kernel_block_set_gain(*block, what->gain);
-        return status;
+            MEDLEY_TRY(find_ledger(&source.ledger, problem, error));
+        MEDLEY_TRY(md_kernel_block_create(block, &source, error));
+        md_kernel_block_set_gain(*block, what->gain);
+        goto done;
     }
     const md_matrix *columns =
         kernel->primal ? &problem->primal[candidate->index] : &problem->points.views[kernel->view];
     what->features = (md_row_features){.matrix = columns, .count = columns->columns};
     what->gain *= sqrt(kernel->factor);
-    return md_explicit_block_create(block, what, error);
+    status = md_explicit_block_create(block, what, error);
+done:
+    return status;
 }
 
 medley_status md_problem_block(md_block **block, md_problem *problem, size_t index,

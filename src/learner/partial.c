@@ -11,17 +11,16 @@
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
                                     medley_error *error)
 {
-    medley_learner *learner = md_calloc(1, sizeof *learner);
-    if (learner == NULL)
-        return md_fail_memory(error, sizeof *learner);
-    const medley_status status = md_partial_options(&learner->options, options, error);
-    if (status < 0) {
-        free(learner);
-        return status;
-    }
+    medley_status status = MEDLEY_OK;
+    medley_learner *learner = NULL;
+    MEDLEY_TRY(md_new(&learner, 1, sizeof *learner, error));
+    MEDLEY_TRY(md_partial_options(&learner->options, options, error));
     learner->memory = learner->options->memory;
     *result = learner;
-    return MEDLEY_OK;
+    learner = NULL;
+done:
+    medley_learner_free(learner);
+    return status;
 }
 
 void medley_learner_free(medley_learner *learner)
@@ -91,7 +90,6 @@ static medley_status check_bank(const md_bank *bank, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* Parts are numbered by 32 bits. */
 static medley_status check_size(const md_problem *problem, const md_label_union *both,
                                 medley_error *error)
 {
@@ -101,15 +99,14 @@ static medley_status check_size(const md_problem *problem, const md_label_union 
                           "%zu different labels so far, --task binary expects two; use --task "
                           "multiclass",
                           names->count);
-    const double labels = (double)names->count;
-    const size_t longest = problem->longest;
-    if ((double)longest * labels + pow(labels, (double)problem->space.shape.order + 1) <
-        (double)INT32_MAX)
+    md_shape shape = problem->space.shape;
+    shape.labels = names->count;
+    if (md_labels_can_number(shape, problem->longest))
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "a sequence of %zu rows with %zu labels is too large; cut it into shorter "
                       "ones, or use --order 1",
-                      longest, names->count);
+                      problem->longest, names->count);
 }
 
 /* ---- the rows of a piece as the problem's ---- */
@@ -132,12 +129,9 @@ static medley_status take_kernels(md_problem *problem, medley_error *error)
     md_bank *bank = &problem->bank;
     const md_gram_options options = {.threads = problem->threads,
                                      .memory = problem->options->memory};
-    bool any = false;
     MEDLEY_TRY(md_points_make(&problem->points, bank, problem->train, false, error));
     MEDLEY_TRY(md_problem_find_primal(problem, error));
-    for (size_t m = 0; m < bank->count; m++)
-        any = any || !md_kernel_has_weights(&bank->kernels[m]);
-    if (any)
+    if (md_problem_has_values(problem))
         MEDLEY_TRY(md_gram_create(&problem->online->gram, bank, &problem->points, &options, error));
 done:
     return status;

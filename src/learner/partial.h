@@ -74,6 +74,22 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
                                    medley_error *error);
 void md_knowledge_clear(md_knowledge *known);
 
+/* ---- partial_model.c ---- */
+
+/* What each kernel that has learnt something scores some rows, by the rows of the support. */
+typedef struct md_support_scores {
+    size_t *which; /* [count] candidates */
+    size_t count;
+    float **scores; /* [count] each [rows][labels], in values */
+    float *values;
+} md_support_scores;
+
+/* support: zeros; cleared in any case. */
+medley_status md_support_scores_make(md_support_scores *support, medley_learner *learner,
+                                     const md_knowledge *known, const md_points *rows,
+                                     medley_error *error);
+void md_support_scores_clear(md_support_scores *support);
+
 /* ---- partial_piece.c ---- */
 
 /* Learns from the rows of learner->problem, whose labels are numbered by both. */

@@ -72,18 +72,17 @@ static size_t moved(md_part_kind kind, size_t part, const int32_t *place, size_t
 static medley_status relabel_theta(md_theta *next, const md_theta *theta, md_part_kind kind,
                                    const md_label_union *both, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t labels = both->all->label_names.count;
-    float *body = md_calloc(theta->rows * next->width, sizeof *body);
-    if (body == NULL)
-        return md_fail_memory(error, theta->rows * next->width * sizeof *body);
-    next->body = body;
     next->capacity = theta->rows * next->width;
+    MEDLEY_TRY(md_new(&next->body, next->capacity, sizeof *next->body, error));
     for (size_t p = 0; p < theta->width; p++) {
         const size_t target = moved(kind, p, both->all->label, both->known, labels);
         for (size_t r = 0; r < theta->rows; r++)
-            body[r * next->width + target] = theta->body[r * theta->width + p];
+            next->body[r * next->width + target] = theta->body[r * theta->width + p];
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known,
@@ -93,22 +92,19 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
     medley_status status = MEDLEY_OK;
     const md_strings *labels = &both->all->label_names;
     const md_space *space = &problem->space;
-    *next = (md_knowledge){.theta = md_calloc(problem->candidate_count, sizeof *next->theta),
-                           .count = problem->candidate_count};
-    if (next->theta == NULL)
-        return md_fail_memory(error, next->count * sizeof *next->theta);
-    for (size_t l = 0; l < labels->count && status == MEDLEY_OK; l++)
-        if (md_strings_add(&next->labels, labels->items[l], strlen(labels->items[l])) < 0)
-            status = md_fail_memory(error, strlen(labels->items[l]));
-    for (size_t c = 0; c < next->count && status == MEDLEY_OK; c++) {
+    *next = (md_knowledge){.count = problem->candidate_count};
+    MEDLEY_TRY(md_new(&next->theta, next->count, sizeof *next->theta, error));
+    MEDLEY_TRY(md_strings_append(&next->labels, labels, error));
+    for (size_t c = 0; c < next->count; c++) {
         const md_part_kind kind = problem->candidates[c].kind;
         const md_theta nothing = {0};
         const md_theta *theta = known->count > 0 ? &known->theta[c] : &nothing;
         next->theta[c] = *theta;
         next->theta[c].body = NULL;
         next->theta[c].width = space->structure->groups(space->shape, 3, kind).width;
-        status = relabel_theta(&next->theta[c], theta, kind, both, error);
+        MEDLEY_TRY(relabel_theta(&next->theta[c], theta, kind, both, error));
     }
+done:
     if (status < 0)
         md_knowledge_clear(next);
     return status;

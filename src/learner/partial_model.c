@@ -11,6 +11,46 @@
 
 /* ---- norms ---- */
 
+void md_support_scores_clear(md_support_scores *support)
+{
+    free(support->which);
+    free(support->scores);
+    free(support->values);
+}
+
+medley_status md_support_scores_make(md_support_scores *support, medley_learner *learner,
+                                     const md_knowledge *known, const md_points *rows,
+                                     medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_problem *problem = &learner->problem;
+    const size_t size = rows->rows * known->labels.count;
+    const md_cross cross = {.bank = &problem->bank,
+                            .left = rows,
+                            .right = &learner->support,
+                            .threads = problem->threads};
+    md_expansion *terms = NULL;
+    MEDLEY_TRY(md_new(&terms, known->count, sizeof *terms, error));
+    MEDLEY_TRY(md_new(&support->which, known->count, sizeof *support->which, error));
+    MEDLEY_TRY(md_new(&support->scores, known->count, sizeof *support->scores, error));
+    for (size_t c = 0; c < known->count; c++) {
+        if (!md_candidate_has_rows(problem, c) || !(known->theta[c].norm > 0))
+            continue;
+        support->which[support->count] = c;
+        terms[support->count++] = (md_expansion){.kernel = problem->candidates[c].index,
+                                                 .coefficient = known->theta[c].body};
+    }
+    MEDLEY_TRY(md_new(&support->values, support->count * size, sizeof(float), error));
+    for (size_t t = 0; t < support->count; t++)
+        support->scores[t] = support->values + t * size;
+    if (support->count > 0)
+        MEDLEY_TRY(md_cross_scores_apart(&cross, terms, support->count, known->labels.count,
+                                         support->scores, error));
+done:
+    free(terms);
+    return status;
+}
+
 /* ||theta||^2 = sum of body * scores / gain2 */
 static double norm_by_scores(const md_theta *theta, const float *scores)
 {
@@ -25,41 +65,14 @@ static medley_status find_norms(double *norm, medley_learner *learner, medley_er
 {
     medley_status status = MEDLEY_OK;
     const md_knowledge *known = &learner->known;
-    const size_t labels = known->labels.count;
-    const size_t size = learner->support.rows * labels;
-    size_t count = 0;
-    size_t *which = md_calloc(known->count, sizeof *which);
-    md_expansion *terms = md_calloc(known->count, sizeof *terms);
-    float **scores = md_calloc(known->count, sizeof(float *));
-    float *values = NULL;
-    if (which == NULL || terms == NULL || scores == NULL) {
-        status = md_fail_memory(error, known->count * sizeof *terms);
-        goto done;
-    }
-    for (size_t c = 0; c < known->count; c++) {
+    md_support_scores support = {0};
+    MEDLEY_TRY(md_support_scores_make(&support, learner, known, &learner->support, error));
+    for (size_t c = 0; c < known->count; c++)
         norm[c] = known->theta[c].norm;
-        if (!md_candidate_has_rows(&learner->problem, c) || !(norm[c] > 0))
-            continue;
-        terms[count] = (md_expansion){.kernel = learner->problem.candidates[c].index,
-                                      .coefficient = known->theta[c].body};
-        which[count++] = c;
-    }
-    MEDLEY_TRY(md_new(&values, count * size, sizeof *values, error));
-    for (size_t t = 0; t < count; t++)
-        scores[t] = values + t * size;
-    const md_cross cross = {.bank = &learner->problem.bank,
-                            .left = &learner->support,
-                            .right = &learner->support,
-                            .threads = learner->problem.threads};
-    if (count > 0)
-        MEDLEY_TRY(md_cross_scores_apart(&cross, terms, count, labels, scores, error));
-    for (size_t t = 0; t < count; t++)
-        norm[which[t]] = norm_by_scores(&known->theta[which[t]], scores[t]);
+    for (size_t t = 0; t < support.count; t++)
+        norm[support.which[t]] = norm_by_scores(&known->theta[support.which[t]], support.scores[t]);
 done:
-    free(which);
-    free(terms);
-    free(scores);
-    free(values);
+    md_support_scores_clear(&support);
     return status;
 }
 

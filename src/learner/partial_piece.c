@@ -4,6 +4,7 @@
  * of the piece: rows of the piece times support, never support times support. The learner is
  * changed only when nothing can fail any more. */
 #include "learner/partial.h"
+#include "learner/theta_copy.h"
 
 #include "base/memory.h"
 #include <math.h>
@@ -16,10 +17,9 @@ struct piece {
     md_knowledge known; /* theta before the piece, over the labels of now */
     bool grown;         /* that is no longer the learner's own */
     int32_t *gold;      /* [rows] */
-    md_block **blocks;  /* [count] of the candidates */
-    size_t count;
-    float **body; /* [count] theta behind the piece: of its rows, or of all features */
-    size_t *rows; /* [row_count] that have coefficients now */
+    md_trained trained; /* blocks of the candidates */
+    float **body;       /* [block_count] theta behind the piece: of its rows, or of all features */
+    size_t *rows;       /* [row_count] that have coefficients now */
     size_t row_count;
     md_points joining; /* these rows */
     double eta;
@@ -31,14 +31,8 @@ static void clear_piece(struct piece *piece)
 {
     if (piece->grown)
         md_knowledge_clear(&piece->known);
-    for (size_t c = 0; c < piece->count; c++) {
-        if (piece->blocks != NULL)
-            md_block_free(piece->blocks[c]);
-        if (piece->body != NULL)
-            free(piece->body[c]);
-    }
-    free(piece->blocks);
-    free(piece->body);
+    md_theta_free(piece->body, piece->trained.block_count);
+    md_trained_clear(&piece->trained);
     free(piece->gold);
     free(piece->rows);
     md_points_clear(&piece->joining);
@@ -49,110 +43,59 @@ static void clear_piece(struct piece *piece)
 static medley_status know_labels(struct piece *piece, const md_label_union *both,
                                  medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const md_problem *problem = piece->problem;
     const medley_dataset *data = problem->train;
     const medley_learner *learner = piece->learner;
-    piece->gold = md_calloc(data->rows, sizeof *piece->gold);
-    if (piece->gold == NULL)
-        return md_fail_memory(error, data->rows * sizeof *piece->gold);
+    MEDLEY_TRY(md_new(&piece->gold, data->rows, sizeof *piece->gold, error));
     for (size_t r = 0; r < data->rows; r++)
         piece->gold[r] = both->all->label[both->known + (size_t)data->label[r]];
     piece->known = learner->known;
     if (learner->begun && both->all->label_names.count == both->known)
-        return MEDLEY_OK;
-    const medley_status status =
-        md_knowledge_relabel(&piece->known, &learner->known, both, problem, error);
-    piece->grown = status == MEDLEY_OK;
+        goto done;
+    MEDLEY_TRY(md_knowledge_relabel(&piece->known, &learner->known, both, problem, error));
+    piece->grown = true;
+done:
     return status;
 }
 
-static medley_status make_blocks(struct piece *piece, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    const size_t count = piece->problem->candidate_count;
-    piece->blocks = md_calloc(count, sizeof(md_block *));
-    piece->body = md_calloc(count, sizeof(float *));
-    if (piece->blocks == NULL || piece->body == NULL)
-        return md_fail_memory(error, count * sizeof(md_block *));
-    piece->count = count;
-    for (size_t c = 0; c < count && status == MEDLEY_OK; c++)
-        status = md_problem_block(&piece->blocks[c], piece->problem, c, error);
-    return status;
-}
-
-/* The kernels that have learnt something, as terms; which: their candidates. Returns how many. */
-static size_t find_terms(const struct piece *piece, md_expansion *terms, size_t *which)
-{
-    size_t count = 0;
-    for (size_t c = 0; c < piece->count; c++) {
-        const md_theta *theta = &piece->known.theta[c];
-        if (!md_candidate_has_rows(piece->problem, c) || !(theta->norm > 0))
-            continue;
-        which[count] = c;
-        terms[count++] = (md_expansion){.kernel = piece->problem->candidates[c].index,
-                                        .coefficient = theta->body};
-    }
-    return count;
-}
-
+/* What the earlier support scores the rows of the piece. */
 static medley_status recall_kernels(struct piece *piece, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    md_problem *problem = piece->problem;
-    const size_t labels = piece->known.labels.count;
-    const size_t size = problem->points.rows * labels;
-    md_expansion *terms = md_calloc(piece->count, sizeof *terms);
-    size_t *which = md_calloc(piece->count, sizeof *which);
-    float **scores = md_calloc(piece->count, sizeof(float *));
-    float *values = NULL;
-    if (terms == NULL || which == NULL || scores == NULL) {
-        status = md_fail_memory(error, piece->count * sizeof *terms);
-        goto done;
-    }
-    const size_t count = find_terms(piece, terms, which);
-    MEDLEY_TRY(md_new(&values, count * size, sizeof *values, error));
-    for (size_t t = 0; t < count; t++)
-        scores[t] = values + t * size;
-    const md_cross cross = {.bank = &problem->bank,
-                            .left = &problem->points,
-                            .right = &piece->learner->support,
-                            .threads = problem->threads};
-    if (count > 0)
-        MEDLEY_TRY(md_cross_scores_apart(&cross, terms, count, labels, scores, error));
-    for (size_t t = 0; t < count; t++)
-        md_kernel_block_continue(piece->blocks[which[t]], scores[t],
-                                 piece->known.theta[which[t]].norm);
+    md_support_scores support = {0};
+    MEDLEY_TRY(md_support_scores_make(&support, piece->learner, &piece->known,
+                                      &piece->problem->points, error));
+    for (size_t t = 0; t < support.count; t++)
+        md_kernel_block_continue(piece->trained.blocks[support.which[t]], support.scores[t],
+                                 piece->known.theta[support.which[t]].norm);
 done:
-    free(terms);
-    free(which);
-    free(scores);
-    free(values);
+    md_support_scores_clear(&support);
     return status;
 }
 
 /* There may be more features by now, about which nothing is known. */
 static medley_status recall_weights(struct piece *piece, size_t c, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const md_theta *theta = &piece->known.theta[c];
-    md_block *block = piece->blocks[c];
-    const size_t size = block->class->body_size(block);
+    md_block *block = piece->trained.blocks[c];
+    float *body = NULL;
     if (!(theta->norm > 0))
         return MEDLEY_OK;
-    float *body = md_calloc(size, sizeof *body);
-    if (body == NULL)
-        return md_fail_memory(error, size * sizeof *body);
+    MEDLEY_TRY(md_new(&body, block->class->body_size(block), sizeof *body, error));
     memcpy(body, theta->body, theta->rows * theta->width * sizeof *body);
-    const medley_status status = block->class->import_body(block, body, error);
+    MEDLEY_TRY(block->class->import_body(block, body, error));
+    md_block_refresh_norm(block);
+done:
     free(body);
-    if (status == MEDLEY_OK)
-        md_block_refresh_norm(block);
     return status;
 }
 
 static medley_status recall(struct piece *piece, medley_error *error)
 {
     medley_status status = recall_kernels(piece, error);
-    for (size_t c = 0; c < piece->count && status == MEDLEY_OK; c++)
+    for (size_t c = 0; c < piece->trained.block_count && status == MEDLEY_OK; c++)
         if (!md_candidate_has_rows(piece->problem, c))
             status = recall_weights(piece, c, error);
     return status;
@@ -163,8 +106,7 @@ static medley_status recall(struct piece *piece, medley_error *error)
 static medley_status choose_eta(struct piece *piece, medley_error *error)
 {
     const md_problem *problem = piece->problem;
-    const md_online_problem loop =
-        md_problem_for_loop(problem, piece->blocks, piece->count, piece->count);
+    const md_online_problem loop = md_problem_for_loop(problem, &piece->trained);
     piece->eta = piece->learner->begun ? piece->learner->eta : problem->online->eta;
     if (!isnan(piece->eta))
         return MEDLEY_OK;
@@ -181,8 +123,7 @@ static medley_status pass(struct piece *piece, medley_error *error)
     medley_status status = MEDLEY_OK;
     md_problem *problem = piece->problem;
     md_online online = {0};
-    md_online_problem online_problem =
-        md_problem_for_loop(problem, piece->blocks, piece->count, piece->count);
+    md_online_problem online_problem = md_problem_for_loop(problem, &piece->trained);
     online_problem.gold = piece->gold;
     const md_online_settings settings = {.rule = problem->method->rule,
                                          .dual = {.p = problem->options->p, .eta = piece->eta},
@@ -211,24 +152,19 @@ done:
 
 static medley_status export_bodies(struct piece *piece, medley_error *error)
 {
-    for (size_t c = 0; c < piece->count; c++) {
-        md_block *block = piece->blocks[c];
-        const size_t size = block->class->body_size(block);
-        piece->body[c] = md_calloc(size, sizeof(float));
-        if (piece->body[c] == NULL)
-            return md_fail_memory(error, size * sizeof(float));
+    for (size_t c = 0; c < piece->trained.block_count; c++) {
+        md_block *block = piece->trained.blocks[c];
         if (!md_candidate_has_rows(piece->problem, c))
             md_block_refresh_norm(block);
         block->dual_scale = 1;
-        block->class->export_body(block, piece->body[c]);
     }
-    return MEDLEY_OK;
+    return md_theta_copy(&piece->body, &piece->trained, error);
 }
 
 static bool has_coefficients(const struct piece *piece, size_t row)
 {
     const size_t labels = piece->known.labels.count;
-    for (size_t c = 0; c < piece->count; c++)
+    for (size_t c = 0; c < piece->trained.block_count; c++)
         for (size_t l = 0; md_candidate_has_rows(piece->problem, c) && l < labels; l++)
             if (piece->body[c][row * labels + l] != 0)
                 return true;
@@ -237,21 +173,23 @@ static bool has_coefficients(const struct piece *piece, size_t row)
 
 static medley_status find_joining(struct piece *piece, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t n = piece->problem->train->rows;
-    piece->rows = md_calloc(n, sizeof *piece->rows);
-    if (piece->rows == NULL)
-        return md_fail_memory(error, n * sizeof *piece->rows);
+    MEDLEY_TRY(md_new(&piece->rows, n, sizeof *piece->rows, error));
     for (size_t r = 0; r < n; r++)
         if (has_coefficients(piece, r))
             piece->rows[piece->row_count++] = r;
-    return md_points_gather(&piece->joining, &piece->problem->points, piece->rows, piece->row_count,
-                            error);
+    status = md_points_gather(&piece->joining, &piece->problem->points, piece->rows,
+                              piece->row_count, error);
+done:
+    return status;
 }
 
 /* Sparse views without names may have come to more columns, which are not scaled. */
 static medley_status make_room_for_columns(md_bank *bank, const md_points *points,
                                            medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     for (size_t v = 0; v < bank->view_count; v++) {
         md_view *view = &bank->views[v];
         const size_t columns = points->views[v].columns;
@@ -259,32 +197,33 @@ static medley_status make_room_for_columns(md_bank *bank, const md_points *point
             continue;
         size_t shifts = view->column_count;
         size_t factors = view->column_count;
-        if (md_reserve((void **)&view->shift, &shifts, columns, sizeof *view->shift) != 0 ||
-            md_reserve((void **)&view->factor, &factors, columns, sizeof *view->factor) != 0)
-            return md_fail_memory(error, columns * sizeof *view->factor);
+        MEDLEY_TRY(md_grow(&view->shift, &shifts, columns, sizeof *view->shift, error));
+        MEDLEY_TRY(md_grow(&view->factor, &factors, columns, sizeof *view->factor, error));
         for (size_t c = view->column_count; c < columns; c++) {
             view->shift[c] = 0;
             view->factor[c] = 1;
         }
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 static medley_status make_room(struct piece *piece, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     medley_learner *learner = piece->learner;
     const size_t rows = learner->support.rows + piece->row_count;
-    for (size_t c = 0; c < piece->count; c++) {
+    for (size_t c = 0; c < piece->trained.block_count; c++) {
         md_theta *theta = &piece->known.theta[c];
-        if (md_candidate_has_rows(piece->problem, c) &&
-            md_reserve((void **)&theta->body, &theta->capacity, rows * theta->width,
-                       sizeof *theta->body) != 0)
-            return md_fail_memory(error, rows * theta->width * sizeof *theta->body);
+        if (md_candidate_has_rows(piece->problem, c))
+            MEDLEY_TRY(md_grow(&theta->body, &theta->capacity, rows * theta->width,
+                               sizeof *theta->body, error));
     }
-    if (md_reserve((void **)&learner->support_row, &learner->support_capacity, rows,
-                   sizeof *learner->support_row) != 0)
-        return md_fail_memory(error, rows * sizeof *learner->support_row);
-    return make_room_for_columns(&piece->problem->bank, &piece->problem->points, error);
+    MEDLEY_TRY(md_grow(&learner->support_row, &learner->support_capacity, rows,
+                       sizeof *learner->support_row, error));
+    status = make_room_for_columns(&piece->problem->bank, &piece->problem->points, error);
+done:
+    return status;
 }
 
 /* The last thing that can fail. */
@@ -307,19 +246,20 @@ static medley_status extend_support(struct piece *piece, medley_error *error)
 static void keep_rows(const struct piece *piece, size_t c)
 {
     md_theta *theta = &piece->known.theta[c];
-    if (!md_kernel_block_continues(piece->blocks[c]))
+    if (!md_kernel_block_continues(piece->trained.blocks[c]))
         memset(theta->body, 0, theta->rows * theta->width * sizeof *theta->body);
     for (size_t i = 0; i < piece->row_count; i++)
         memcpy(theta->body + (theta->rows + i) * theta->width,
                piece->body[c] + piece->rows[i] * theta->width, theta->width * sizeof *theta->body);
     theta->rows += piece->row_count;
-    theta->gain2 = md_kernel_block_gain2(piece->blocks[c]);
+    theta->gain2 = md_kernel_block_gain2(piece->trained.blocks[c]);
 }
 
 static void keep_weights(struct piece *piece, size_t c)
 {
     md_theta *theta = &piece->known.theta[c];
-    const size_t size = piece->blocks[c]->class->body_size(piece->blocks[c]);
+    const md_block *block = piece->trained.blocks[c];
+    const size_t size = block->class->body_size(block);
     free(theta->body);
     theta->body = piece->body[c];
     theta->capacity = size;
@@ -345,12 +285,12 @@ static void keep(struct piece *piece)
 {
     medley_learner *learner = piece->learner;
     const size_t before = learner->support.rows - piece->row_count;
-    for (size_t c = 0; c < piece->count; c++) {
+    for (size_t c = 0; c < piece->trained.block_count; c++) {
         if (md_candidate_has_rows(piece->problem, c))
             keep_rows(piece, c);
         else
             keep_weights(piece, c);
-        piece->known.theta[c].norm = piece->blocks[c]->norm;
+        piece->known.theta[c].norm = piece->trained.blocks[c]->norm;
     }
     if (piece->grown) {
         md_knowledge_clear(&learner->known);
@@ -376,7 +316,7 @@ medley_status md_piece_learn(medley_learner *learner, const md_label_union *both
     medley_status status = MEDLEY_OK;
     struct piece piece = {.learner = learner, .problem = &learner->problem};
     MEDLEY_TRY(know_labels(&piece, both, error));
-    MEDLEY_TRY(make_blocks(&piece, error));
+    MEDLEY_TRY(md_trained_make(&piece.trained, piece.problem, error));
     MEDLEY_TRY(recall(&piece, error));
     MEDLEY_TRY(choose_eta(&piece, error));
     MEDLEY_TRY(pass(&piece, error));

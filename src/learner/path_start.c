@@ -36,9 +36,9 @@ struct gradient {
 static medley_status find_gradient(md_problem *problem, md_trained *trained, double *loss,
                                    medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_online online = {0};
-    const md_online_problem loop =
-        md_problem_for_loop(problem, trained->blocks, trained->block_count, trained->penalised);
+    const md_online_problem loop = md_problem_for_loop(problem, trained);
     md_online_settings settings = md_problem_settings(problem);
     settings.rule = &md_rule_spom; /* which without lambda only steps */
     settings.rates = (md_rate_settings){
@@ -47,9 +47,7 @@ static medley_status find_gradient(md_problem *problem, md_trained *trained, dou
     settings.average = false;
     settings.learnt = 0;
     settings.least_part = 0;
-    medley_status status = md_online_init(&online, &loop, &settings, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_online_init(&online, &loop, &settings, error));
     md_online_restart(&online, 1 / (double)problem->example_count);
     for (size_t m = 0; m < trained->block_count; m++)
         trained->blocks[m]->dual_scale = 0;
@@ -61,6 +59,7 @@ static medley_status find_gradient(md_problem *problem, md_trained *trained, dou
         status = md_fail(error, MEDLEY_FAILED,
                          "the gradient at the start of the path is not a number; use --normalize "
                          "diag or --scale standard");
+done:
     md_online_clear(&online);
     return status;
 }
@@ -139,6 +138,7 @@ static double strong_lambda(const struct gradient *gradient, double loss)
 
 static medley_status init_gradient(struct gradient *gradient, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const md_trained *trained = gradient->trained;
     const size_t count = trained->penalised;
     size_t largest = 0;
@@ -147,17 +147,16 @@ static medley_status init_gradient(struct gradient *gradient, medley_error *erro
         const size_t size = trained->blocks[m]->class->body_size(trained->blocks[m]);
         largest = size > largest ? size : largest;
     }
-    gradient->norm = md_calloc(count, sizeof *gradient->norm);
-    gradient->shrunk = md_calloc(count, sizeof *gradient->shrunk);
-    gradient->scratch = md_calloc(3 * count, sizeof *gradient->scratch);
-    gradient->body = md_calloc(largest, sizeof *gradient->body);
-    if (!gradient->norm || !gradient->shrunk || !gradient->scratch || !gradient->body)
-        return md_fail_memory(error, 5 * count * sizeof *gradient->norm + largest * sizeof(float));
+    MEDLEY_TRY(md_new(&gradient->norm, count, sizeof *gradient->norm, error));
+    MEDLEY_TRY(md_new(&gradient->shrunk, count, sizeof *gradient->shrunk, error));
+    MEDLEY_TRY(md_new(&gradient->scratch, 3 * count, sizeof *gradient->scratch, error));
+    MEDLEY_TRY(md_new(&gradient->body, largest, sizeof *gradient->body, error));
     for (size_t m = 0; m < count; m++) {
         gradient->norm[m] = trained->blocks[m]->norm;
         gradient->most = fmax(gradient->most, gradient->norm[m]);
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 medley_status md_path_find_start(md_path_start *start, md_problem *problem, md_trained *trained,

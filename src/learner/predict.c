@@ -30,23 +30,21 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
                                       const medley_model *model, const medley_dataset *dataset,
                                       const char *path, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t rows = prediction->rows;
-    const char **texts = md_calloc(rows, sizeof *texts);
-    char(*numbers)[NUMBER_BYTES] = md_calloc(prediction->value ? rows : 0, sizeof *numbers);
-    if (texts == NULL || numbers == NULL) {
-        free(texts);
-        free(numbers);
-        return md_fail_memory(error, rows * sizeof *numbers);
-    }
+    const char **texts = NULL;
+    char(*numbers)[NUMBER_BYTES] = NULL;
+    MEDLEY_TRY(md_new(&texts, rows, sizeof *texts, error));
+    MEDLEY_TRY(md_new(&numbers, prediction->value ? rows : 0, sizeof *numbers, error));
     for (size_t r = 0; r < rows; r++)
         texts[r] = prediction->label == NULL && prediction->value == NULL ? NULL
                    : prediction->value != NULL
                        ? md_format_double(numbers[r], prediction->value[r])
                        : medley_model_label_name(model, (size_t)prediction->label[r]);
-    const medley_status status =
-        prediction->head != NULL
-            ? medley_dataset_write_trees(dataset, prediction->head, texts, path, error)
-            : medley_dataset_write_labels(dataset, texts, path, error);
+    status = prediction->head != NULL
+                 ? medley_dataset_write_trees(dataset, prediction->head, texts, path, error)
+                 : medley_dataset_write_labels(dataset, texts, path, error);
+done:
     free(texts);
     free(numbers);
     return status;
@@ -75,21 +73,19 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
         memcpy(options, given,
                given->struct_size < sizeof *options ? given->struct_size : sizeof *options);
     options->threads = options->threads ? options->threads : md_processor_count();
+    medley_prediction *prediction = NULL;
     MEDLEY_TRY(check_request(&request, error));
-    medley_prediction *prediction = md_calloc(1, sizeof *prediction);
-    if (prediction == NULL)
-        return md_fail_memory(error, sizeof *prediction);
+    MEDLEY_TRY(md_new(&prediction, 1, sizeof *prediction, error));
     prediction->rows = dataset->rows;
     prediction->labels = model->labels.count;
     prediction->sequences = dataset->sequence_count ? dataset->sequence_count : dataset->rows;
     prediction->best = options->best;
-    status = model->task->predict(prediction, &request, error);
+    MEDLEY_TRY(model->task->predict(prediction, &request, error));
     prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
-    if (status == MEDLEY_OK)
-        *result = prediction;
-    else
-        medley_prediction_free(prediction);
+    *result = prediction;
+    prediction = NULL;
 done:
+    medley_prediction_free(prediction);
     return status;
 }
 

@@ -37,12 +37,25 @@ void md_problem_clear(md_problem *problem)
     *problem = (md_problem){0};
 }
 
+static bool tell(const medley_observer *observer, const medley_progress *progress)
+{
+    return observer == NULL || observer->progress == NULL ||
+           observer->progress(observer->context, progress);
+}
+
+bool md_rename_stage(void *context, const medley_progress *progress)
+{
+    const md_renaming *renaming = context;
+    medley_progress renamed = *progress;
+    if (renaming->from == NULL || strcmp(renamed.stage, renaming->from) == 0)
+        renamed.stage = renaming->to;
+    return tell(renaming->observer, &renamed);
+}
+
 static bool forward(void *context, const medley_progress *progress)
 {
     md_problem *problem = context;
-    const medley_observer *observer = problem->progress.observer;
-    if (observer != NULL && observer->progress != NULL &&
-        !observer->progress(observer->context, progress))
+    if (!tell(problem->progress.observer, progress))
         problem->progress.stopped = true;
     return !problem->progress.stopped;
 }
@@ -63,20 +76,21 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
 
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const medley_dataset *train = problem->train;
     const bool sequences = problem->task->by_sequence;
     problem->example_count = sequences ? train->sequence_count : train->rows;
     problem->longest = 1;
-    problem->examples = md_calloc(problem->example_count, sizeof *problem->examples);
-    if (problem->examples == NULL)
-        return md_fail_memory(error, problem->example_count * sizeof *problem->examples);
+    MEDLEY_TRY(
+        md_new(&problem->examples, problem->example_count, sizeof *problem->examples, error));
     for (size_t e = 0; e < problem->example_count; e++) {
         const size_t first = sequences ? train->sequence_start[e] : e;
         const size_t length = sequences ? train->sequence_start[e + 1] - first : 1;
         problem->examples[e] = (md_example){.row = first, .length = length};
         problem->longest = length > problem->longest ? length : problem->longest;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* Columns that are names, not places: every name, or what stands before its '=', is a feature. */
@@ -98,23 +112,18 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
     const bool words_only = data->table_count == 0 && data->gram_count == 0;
     const char *views = options->views;
     char **specs = NULL;
-    medley_status status = md_options_kernels(&specs, options, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_options_kernels(&specs, options, error));
     if (specs == NULL && template_path(options, task) != NULL && words_only)
-        return MEDLEY_OK;
-    if (data->token_columns > 0 && words_only) {
-        md_texts_free(specs);
-        return md_fail_at(error, MEDLEY_USAGE, data->source, 0,
-                          "tagged words need feature templates to learn from: give --template FILE "
-                          "(CRF++ or Wapiti), or --template chunk");
-    }
+        goto done;
+    if (data->token_columns > 0 && words_only)
+        MEDLEY_TRY(md_fail_at(error, MEDLEY_USAGE, data->source, 0,
+                              "tagged words need feature templates to learn from: give --template "
+                              "FILE (CRF++ or Wapiti), or --template chunk"));
     if (strcmp(views, "auto") == 0)
         views = attributes ? "prefix" : NULL;
     if (specs == NULL && attributes)
-        status = md_texts_add(&specs, method->kind->attribute_kernel, error);
-    if (status < 0)
-        return status;
+        MEDLEY_TRY(md_texts_add(&specs, method->kind->attribute_kernel, error));
     const md_bank_options bank_options = {.kernels = specs,
                                           .views = views,
                                           .scale = options->scale,
@@ -122,6 +131,7 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
                                           .seed = (uint64_t)options->seed,
                                           .primal = !method->needs_kernels};
     status = md_bank_make(bank, data, &bank_options, error);
+done:
     md_texts_free(specs);
     return status;
 }
@@ -160,12 +170,11 @@ medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const md_bank *bank = &problem->bank;
-    problem->primal = md_calloc(bank->count, sizeof *problem->primal);
-    if (problem->primal == NULL)
-        return md_fail_memory(error, bank->count * sizeof *problem->primal);
-    for (size_t m = 0; m < bank->count && status == MEDLEY_OK; m++)
+    MEDLEY_TRY(md_new(&problem->primal, bank->count, sizeof *problem->primal, error));
+    for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].primal)
-            status = md_points_features(&problem->primal[m], &problem->points, bank, m, error);
+            MEDLEY_TRY(md_points_features(&problem->primal[m], &problem->points, bank, m, error));
+done:
     return status;
 }
 
@@ -175,20 +184,25 @@ size_t md_problem_memory(const md_problem *problem)
     return given > 0 ? given : md_memory_available() / 2;
 }
 
+bool md_problem_has_values(const md_problem *problem)
+{
+    bool any = false;
+    for (size_t m = 0; m < problem->bank.count; m++)
+        any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
+    return any;
+}
+
 static medley_status compute_kernels(md_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
     medley_error inner = {0};
-    bool any = false;
-    for (size_t m = 0; m < problem->bank.count; m++)
-        any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
     if (problem->source != NULL)
         MEDLEY_TRY(problem->source->class->find_features(problem->source, error));
     if (problem->bank.count > 0)
         MEDLEY_TRY(md_points_make(&problem->points, &problem->bank, problem->train, true, error));
     MEDLEY_TRY(md_problem_find_primal(problem, error));
-    if (any)
+    if (md_problem_has_values(problem))
         status = problem->method->kind->find_values(problem, &inner);
     if (problem->progress.stopped)
         status = MEDLEY_OK; /* who wanted to stop is not told of a failure */
@@ -248,14 +262,14 @@ static medley_status check_method(const md_problem *problem, medley_error *error
 static medley_status find_task(md_problem *problem, medley_error *error)
 {
     const md_task *task = problem->task;
-    medley_status status = task->check(problem, error);
-    if (status == MEDLEY_OK)
-        status = check_method(problem, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(task->check(problem, error));
+    MEDLEY_TRY(check_method(problem, error));
     problem->space.structure = task->structure;
     task->describe(problem);
-    return md_problem_make_examples(problem, error);
+    status = md_problem_make_examples(problem, error);
+done:
+    return status;
 }
 
 static medley_status find_templates(md_problem *problem, medley_error *error)

@@ -58,11 +58,8 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
  * examples, and the rows of linear kernels that are kept as weights (points are made). */
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
+bool md_problem_has_values(const md_problem *problem); /* of kernels that have no weights */
 void md_problem_drop_rows(md_problem *problem);
-
-/* The same as the loop sees it; the blocks are borrowed. */
-md_online_problem md_problem_for_loop(const md_problem *problem, md_block **blocks,
-                                      size_t block_count, size_t penalised);
 
 /* How the loop learns, by the options and the lambda of the problem (run_online.c). */
 md_online_settings md_problem_settings(const md_problem *problem);
@@ -70,6 +67,14 @@ md_online_settings md_problem_settings(const md_problem *problem);
 /* Tells the observer; false: stop. */
 bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
                        double objective, double dev_accuracy);
+
+/* Progress that is passed on under another name. */
+typedef struct md_renaming {
+    const medley_observer *observer; /* may be NULL */
+    const char *from;                /* the stage with another name; NULL: all of them */
+    const char *to;
+} md_renaming;
+bool md_rename_stage(void *renaming, const medley_progress *progress);
 
 /* Are the features templates' or named attributes, so that all of them are sparse and explicit? */
 bool md_problem_is_explicit(const md_problem *problem);
@@ -163,6 +168,9 @@ typedef struct md_trained {
 medley_status md_trained_make(md_trained *trained, md_problem *problem, medley_error *error);
 void md_trained_clear(md_trained *trained);
 
+/* The problem as the loop sees it; the blocks are borrowed. */
+md_online_problem md_problem_for_loop(const md_problem *problem, const md_trained *trained);
+
 medley_status md_model_build(medley_model **model, md_problem *problem, const md_trained *trained,
                              medley_error *error);
 
@@ -208,6 +216,19 @@ struct md_method {
 };
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error);
+
+/* ---- batch_side.c, for those methods ---- */
+
+/* The targets [rows] of one of so many outputs: numbers, or +1 for its label and -1 for others. */
+void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs);
+
+/* Refuses a kernel that is not positive semi-definite. remedy: the end of the sentence; NULL: the
+ * least ridge that helps. */
+medley_status md_batch_check_kernels(const md_problem *problem, const char *remedy,
+                                     medley_error *error);
+
+/* The weights of a mean, for the caller to free whatever comes back. */
+medley_status md_mean_weights(double **weight, size_t count, medley_error *error);
 
 extern const md_method *const md_methods[]; /* NULL-terminated */
 

@@ -61,32 +61,31 @@ static double natural_rate(const md_online *online)
 static medley_status try_rate(struct rate_search *search, double rate, bool *better,
                               medley_error *error)
 {
-    double value = INFINITY;
+    medley_status status = MEDLEY_OK;
+    double value;
+    double loss;
+    double other_loss;
     char stage[48];
     snprintf(stage, sizeof stage, "trying eta0 %.3g", rate);
     md_online_restart(search->online, rate);
-    medley_status status = MEDLEY_OK;
-    for (size_t e = 0; e < search->epochs && status == MEDLEY_OK; e++)
-        status = md_online_epoch(search->online, e, error);
-    double loss = 0;
-    double other_loss = 0;
-    if (status == MEDLEY_OK)
-        status = md_online_objective(search->online, &value, &loss, error);
-    if (status == MEDLEY_OK && search->other_count > 0) {
-        status = md_online_mean_loss(search->online, search->others, search->other_count,
-                                     &other_loss, error);
+    for (size_t e = 0; e < search->epochs; e++)
+        MEDLEY_TRY(md_online_epoch(search->online, e, error));
+    MEDLEY_TRY(md_online_objective(search->online, &value, &loss, error));
+    if (search->other_count > 0) {
+        MEDLEY_TRY(md_online_mean_loss(search->online, search->others, search->other_count,
+                                       &other_loss, error));
         value += CAUTION * (other_loss - loss);
     }
-    if (status < 0)
-        return status;
     search->tried++;
     *better = value < search->best_value; /* never, if it is no number */
     if (*better) {
         search->best_value = value;
         search->best_rate = rate;
     }
-    return md_problem_report(search->problem, stage, search->tried, 0, value, NAN) ? MEDLEY_OK
-                                                                                   : MEDLEY_STOPPED;
+    if (!md_problem_report(search->problem, stage, search->tried, 0, value, NAN))
+        status = MEDLEY_STOPPED;
+done:
+    return status;
 }
 
 /* The paper's rule, the best of four rates a factor of ten apart, around the natural rate instead
@@ -148,11 +147,11 @@ static double carry_over(const md_online_settings *settings, double ratio)
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
                              const md_online_settings *settings, double *rate, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_online online = {0};
     md_online_problem part = *whole;
-    size_t *visit = md_calloc(whole->example_count, sizeof *visit);
-    if (visit == NULL)
-        return md_fail_memory(error, whole->example_count * sizeof *visit);
+    size_t *visit = NULL;
+    MEDLEY_TRY(md_new(&visit, whole->example_count, sizeof *visit, error));
     part.visit_count = whole->visit ? whole->visit_count : whole->example_count;
     for (size_t i = 0; i < part.visit_count; i++)
         visit[i] = whole->visit ? whole->visit[i] : i;
@@ -171,23 +170,22 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
     const size_t trial = md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
-    medley_status status = md_online_init(&online, &part, &part_settings, error);
-    if (status == MEDLEY_OK) {
-        struct rate_search search = {
-            .problem = problem,
-            .online = &online,
-            .epochs = problem->online->epochs < trial ? problem->online->epochs : trial,
-            .start = natural_rate(&online),
-            .others = visit + part.visit_count,
-            .other_count = others >= FEWEST_OTHERS ? others : 0,
-            .best_value = INFINITY};
-        search.best_rate = search.start;
-        status = search_rate(&search, error);
-        *rate = search.best_rate * carry_over(settings, ratio);
-        if (online.diverged) /* a theta that is no number is worse than none */
-            md_online_restart(&online, *rate);
-        md_online_clear(&online);
-    }
+    MEDLEY_TRY(md_online_init(&online, &part, &part_settings, error));
+    struct rate_search search = {.problem = problem,
+                                 .online = &online,
+                                 .epochs = problem->online->epochs < trial ? problem->online->epochs
+                                                                           : trial,
+                                 .start = natural_rate(&online),
+                                 .others = visit + part.visit_count,
+                                 .other_count = others >= FEWEST_OTHERS ? others : 0,
+                                 .best_value = INFINITY};
+    search.best_rate = search.start;
+    status = search_rate(&search, error);
+    *rate = search.best_rate * carry_over(settings, ratio);
+    if (online.diverged) /* a theta that is no number is worse than none */
+        md_online_restart(&online, *rate);
+done:
+    md_online_clear(&online);
     free(visit);
     return status;
 }

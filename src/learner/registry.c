@@ -50,6 +50,7 @@ LISTER(list_methods, md_methods, about->, listing->weights = md_methods[index]->
 LISTER(list_formats, md_formats, , )
 LISTER(list_generators, md_generators, , listing->format = md_generators[index]->format)
 LISTER(list_structures, md_structures, , )
+LISTER(list_tasks, md_tasks, about., )
 
 /* Losses of structures, then those of numbers that are not among them. */
 static bool list_losses(medley_listing *listing, size_t index)
@@ -86,15 +87,6 @@ static bool list_templates(medley_listing *listing, size_t index)
     listing->name = words ? md_template_sets[index].name : md_arc_sets[index - sets].name;
     listing->summary = words ? md_template_sets[index].summary : md_arc_sets[index - sets].summary;
     return listing->name != NULL;
-}
-
-static bool list_tasks(medley_listing *listing, size_t index)
-{
-    if (md_tasks[index] == NULL)
-        return false;
-    listing->name = md_tasks[index]->about.name;
-    listing->summary = md_tasks[index]->about.summary;
-    return true;
 }
 
 static bool (*const listers[])(medley_listing *, size_t) = {

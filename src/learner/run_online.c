@@ -53,9 +53,7 @@ static medley_status measure_dev(struct run *run, size_t e)
     double *scale = NULL;
     double *accuracy = &run->trained->epochs[e].dev_accuracy;
     if (average) {
-        scale = md_calloc(run->trained->block_count, sizeof *scale);
-        if (scale == NULL)
-            return md_fail_memory(run->error, run->trained->block_count * sizeof *scale);
+        MEDLEY_TRY(md_new(&scale, run->trained->block_count, sizeof *scale, run->error));
         MEDLEY_TRY(copy_theta(&current, run->trained, scale, run->error));
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     }
@@ -315,12 +313,11 @@ done:
     return status;
 }
 
-md_online_problem md_problem_for_loop(const md_problem *problem, md_block **blocks,
-                                      size_t block_count, size_t penalised)
+md_online_problem md_problem_for_loop(const md_problem *problem, const md_trained *trained)
 {
-    return (md_online_problem){.blocks = blocks,
-                               .block_count = block_count,
-                               .penalised = penalised,
+    return (md_online_problem){.blocks = trained->blocks,
+                               .block_count = trained->block_count,
+                               .penalised = trained->penalised,
                                .gram = problem->online->gram,
                                .ledger = problem->online->ledger,
                                .window = problem->source ? problem->source->window : NULL,
@@ -436,8 +433,7 @@ medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_tra
     medley_status status = MEDLEY_OK;
     struct run run = {
         .problem = problem, .plan = plan, .trained = trained, .best_accuracy = -1, .error = error};
-    md_online_problem online_problem =
-        md_problem_for_loop(problem, trained->blocks, trained->block_count, trained->penalised);
+    md_online_problem online_problem = md_problem_for_loop(problem, trained);
     online_problem.visit = plan->visit;
     online_problem.visit_count = plan->visit_count;
     const md_online_settings settings = md_problem_settings(problem);

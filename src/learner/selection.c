@@ -59,24 +59,24 @@ static int by_weight(const void *a, const void *b)
 static medley_status add_best(md_selection *selection, const medley_model *model, size_t keep,
                               medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const medley_summary *summary = &model->summary;
-    const medley_block_info **sorted = md_calloc(summary->block_count, sizeof(medley_block_info *));
-    if (sorted == NULL)
-        return md_fail_memory(error, summary->block_count * sizeof(medley_block_info *));
+    const medley_block_info **sorted = NULL;
+    size_t taken = 0;
+    MEDLEY_TRY(md_new(&sorted, summary->block_count, sizeof(medley_block_info *), error));
     for (size_t m = 0; m < summary->block_count; m++)
         sorted[m] = &summary->blocks[m];
     qsort(sorted, summary->block_count, sizeof(const medley_block_info *), by_weight);
-    medley_status status = MEDLEY_OK;
-    size_t taken = 0;
-    for (size_t m = 0; m < summary->block_count && status == MEDLEY_OK; m++) {
+    for (size_t m = 0; m < summary->block_count; m++) {
         const medley_block_info *block = sorted[m];
         if (md_text_index(block->name, md_context_names) >= 0)
             continue; /* label context is not chosen: --bigram says whether it is there */
         const bool counts = block->weight > 0;
         if (counts ? taken < keep : block->norm > 0)
-            status = add_name(selection, block->name, strlen(block->name), error);
+            MEDLEY_TRY(add_name(selection, block->name, strlen(block->name), error));
         taken += counts;
     }
+done:
     free(sorted);
     return status;
 }
@@ -147,37 +147,37 @@ medley_status md_selection_check(const md_selection *selection, const md_problem
 medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
                                    medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
+    md_bank subset = {0};
+    size_t *kept = NULL;
+    size_t count = 0;
     if (selection->all || bank->count == 0)
         return MEDLEY_OK;
-    size_t *kept = md_calloc(bank->count, sizeof *kept);
-    if (kept == NULL)
-        return md_fail_memory(error, bank->count * sizeof *kept);
-    size_t count = 0;
+    MEDLEY_TRY(md_new(&kept, bank->count, sizeof *kept, error));
     for (size_t m = 0; m < bank->count; m++)
         if (md_selection_has(selection, bank->kernels[m].name, false))
             kept[count++] = m;
-    md_bank subset = {0};
-    const medley_status status = md_bank_subset(&subset, bank, kept, count, error);
-    free(kept);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_bank_subset(&subset, bank, kept, count, error));
     md_bank_clear(bank);
     *bank = subset;
-    return MEDLEY_OK;
+done:
+    free(kept);
+    return status;
 }
 
 medley_status md_selection_of_templates(const md_selection *selection, md_source *source,
                                         medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t count = md_source_count(source);
+    bool *keep = NULL;
     if (selection->all || count == 0)
         return MEDLEY_OK;
-    bool *keep = md_calloc(count, sizeof *keep);
-    if (keep == NULL)
-        return md_fail_memory(error, count * sizeof *keep);
+    MEDLEY_TRY(md_new(&keep, count, sizeof *keep, error));
     for (size_t t = 0; t < count; t++)
         keep[t] = md_selection_has(selection, source->class->name(source, t), true);
-    const medley_status status = source->class->keep(source, keep, error);
+    status = source->class->keep(source, keep, error);
+done:
     free(keep);
     return status;
 }

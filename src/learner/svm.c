@@ -15,11 +15,6 @@
 
 struct run {
     md_machines machines;
-    md_svm *list;        /* [outputs] */
-    double *coefficient; /* [rows][outputs] */
-    double *score;       /* [rows][outputs] */
-    double *norm;        /* [kernels] */
-    double *bias;        /* [outputs] */
     const double **body; /* [kernels] all the same */
     medley_epoch *epochs;
 };
@@ -31,98 +26,51 @@ static bool watch(void *context, size_t done)
                              NAN);
 }
 
-static medley_status init_run(struct run *run, md_problem *problem, medley_error *error)
-{
-    const size_t n = problem->train->rows;
-    const medley_status status = md_machines_init(&run->machines, problem, "l2", error);
-    if (status < 0)
-        return status;
-    const size_t outputs = run->machines.outputs;
-    run->list = md_calloc(outputs, sizeof *run->list);
-    run->coefficient = md_calloc(n * outputs, sizeof *run->coefficient);
-    run->score = md_calloc(n * outputs, sizeof *run->score);
-    run->norm = md_calloc(problem->bank.count, sizeof *run->norm);
-    run->bias = md_calloc(outputs, sizeof *run->bias);
-    run->body = md_calloc(problem->bank.count, sizeof *run->body);
-    run->epochs = md_calloc(outputs, sizeof *run->epochs);
-    return run->list && run->coefficient && run->score && run->norm && run->bias && run->body &&
-                   run->epochs
-               ? MEDLEY_OK
-               : md_fail_memory(error, n * outputs * sizeof *run->score);
-}
-
-static void clear_run(struct run *run)
-{
-    md_machines_clear(&run->machines);
-    free(run->list);
-    free(run->coefficient);
-    free(run->score);
-    free(run->norm);
-    free(run->bias);
-    free(run->body);
-    free(run->epochs);
-}
-
-static medley_status mean_kernel(struct run *run, medley_error *error)
-{
-    md_store *store = run->machines.problem->batch->store;
-    const size_t kernels = md_store_count(store);
-    double *weight = md_calloc(kernels, sizeof *weight);
-    if (weight == NULL)
-        return md_fail_memory(error, kernels * sizeof *weight);
-    for (size_t m = 0; m < kernels; m++)
-        weight[m] = 1 / (double)kernels;
-    const medley_status status =
-        md_store_sum(store, (md_chosen){.count = kernels}, weight, run->machines.kernel, error);
-    free(weight);
-    return status;
-}
-
 /* Every kernel has its share of the coefficients. The norms of all outputs are found in one look at
  * a kernel. */
 static medley_status share_coefficients(struct run *run, medley_error *error)
 {
     static const double one = 1;
-    const md_problem *problem = run->machines.problem;
-    const size_t n = problem->train->rows;
-    const size_t outputs = run->machines.outputs;
-    const size_t kernels = problem->bank.count;
-    double *a = md_calloc(2 * n, sizeof *a);
-    if (a == NULL)
-        return md_fail_memory(error, 2 * n * sizeof *a);
     medley_status status = MEDLEY_OK;
+    const md_machines *machines = &run->machines;
+    const md_problem *problem = machines->problem;
+    const size_t n = problem->train->rows;
+    const size_t outputs = machines->outputs;
+    const size_t kernels = problem->bank.count;
+    double *a = NULL;
+    MEDLEY_TRY(md_new(&a, 2 * n, sizeof *a, error));
     for (size_t i = 0; i < n * outputs; i++)
-        run->coefficient[i] /= (double)kernels;
-    for (size_t m = 0; m < kernels && status == MEDLEY_OK; m++) {
+        machines->coefficient[i] /= (double)kernels;
+    for (size_t m = 0; m < kernels; m++) {
+        const md_chosen chosen = {.kernels = &m, .count = 1};
         double norm2 = 0;
-        status = md_store_sum(problem->batch->store, (md_chosen){.kernels = &m, .count = 1}, &one,
-                              run->machines.kernel, error);
-        for (size_t o = 0; o < outputs && status == MEDLEY_OK; o++) {
+        MEDLEY_TRY(md_store_sum(problem->batch->store, chosen, &one, machines->kernel, error));
+        for (size_t o = 0; o < outputs; o++) {
             double sum = 0;
             for (size_t r = 0; r < n; r++)
-                a[r] = run->coefficient[r * outputs + o];
-            md_dsymv(n, run->machines.kernel, n, a, a + n);
+                a[r] = machines->coefficient[r * outputs + o];
+            md_dsymv(n, machines->kernel, n, a, a + n);
             for (size_t r = 0; r < n; r++)
                 sum += a[r] * a[n + r];
             norm2 += fmax(0, sum);
         }
-        run->norm[m] = sqrt(norm2);
-        run->body[m] = run->coefficient;
+        machines->norm[m] = sqrt(norm2);
+        run->body[m] = machines->coefficient;
     }
+done:
     free(a);
     return status;
 }
 
 static medley_status build(medley_model **model, struct run *run, medley_error *error)
 {
-    md_problem *problem = run->machines.problem;
+    const md_problem *problem = run->machines.problem;
     const double n = (double)problem->example_count;
     const size_t outputs = run->machines.outputs;
-    md_machine_sums sums = {.solved = true};
-    md_machines_add(&sums, run->list, outputs);
+    const md_machine_sums sums = md_machines_sum(&run->machines);
     for (size_t o = 0; o < outputs; o++) {
-        const md_svm *machine = &run->list[o];
-        run->bias[o] = machine->bias;
+        const md_svm *machine = &run->machines.list[o];
+        run->machines.bias[o] = machine->bias;
         run->epochs[o] =
             (medley_epoch){.objective = machine->primal / n,
                            .loss = machine->loss / n,
@@ -133,48 +81,29 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
                            .seconds = md_clock_seconds() - problem->progress.began -
                                       problem->progress.seconds_kernels};
     }
-    const md_coefficients plain = {.outputs = outputs,
-                                   .body = run->body,
-                                   .norm = run->norm,
-                                   .bias = run->bias,
-                                   .dual = sums.dual / n,
-                                   .gap = sums.primal > 0 ? sums.difference / sums.primal : 0};
-    const md_trained trained = {.plain = &plain,
-                                .eta0 = NAN,
-                                .radius = NAN,
-                                .bound = NAN,
-                                .objective = sums.primal / n,
-                                .epochs = run->epochs,
-                                .epoch_count = outputs,
-                                .iterations = outputs,
-                                .converged = sums.solved};
-    const medley_status status = md_model_build(model, problem, &trained, error);
-    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
+    return md_machines_build(model, &run->machines, &sums, run->body, run->epochs, outputs, error);
 }
 
 static medley_status fit_svm(medley_model **model, md_problem *problem, medley_error *error)
 {
-    struct run run = {0};
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(init_run(&run, problem, error));
-    MEDLEY_TRY(mean_kernel(&run, error));
-    md_machines_list(&run.machines, NULL, problem->train->rows, run.list);
-    md_svm_set set = {.kernel = run.machines.kernel,
-                      .n = problem->train->rows,
-                      .strength = problem->lambda * (double)problem->example_count,
-                      .gap = problem->options->gap,
-                      .threads = problem->threads,
-                      .machines = run.list,
-                      .count = run.machines.outputs,
-                      .coefficient = run.coefficient,
-                      .score = run.score,
-                      .watch = watch,
-                      .context = &run};
-    MEDLEY_TRY(md_svm_solve(&set, error));
+    struct run run = {0};
+    const md_chosen all = {.count = problem->bank.count};
+    double *weight = NULL;
+    bool stopped;
+    MEDLEY_TRY(md_machines_init(&run.machines, problem, "l2", 1, error));
+    MEDLEY_TRY(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
+    MEDLEY_TRY(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
+    MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
+    md_machines_list(&run.machines, 0, NULL, problem->train->rows);
+    MEDLEY_TRY(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
     MEDLEY_TRY(share_coefficients(&run, error));
     status = build(model, &run, error);
 done:
-    clear_run(&run);
+    free(weight);
+    free(run.body);
+    free(run.epochs);
+    md_machines_clear(&run.machines);
     return status;
 }
 

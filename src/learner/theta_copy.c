@@ -14,21 +14,18 @@ void md_theta_free(float **copy, size_t block_count)
 /* Fills *copy, which may hold an older theta. */
 medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     if (*copy == NULL)
-        *copy = md_calloc(trained->block_count, sizeof **copy);
-    if (*copy == NULL)
-        return md_fail_memory(error, trained->block_count * sizeof **copy);
+        MEDLEY_TRY(md_new(copy, trained->block_count, sizeof **copy, error));
     for (size_t m = 0; m < trained->block_count; m++) {
         md_block *block = trained->blocks[m];
-        const size_t size = block->class->body_size(block);
         float **body = &(*copy)[m];
         if (*body == NULL)
-            *body = md_calloc(size, sizeof **body);
-        if (*body == NULL)
-            return md_fail_memory(error, size * sizeof **body);
+            MEDLEY_TRY(md_new(body, block->class->body_size(block), sizeof **body, error));
         block->class->export_body(block, *body);
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* The scores of the blocks are computed afresh; what was exported is what scores. */
@@ -36,20 +33,21 @@ medley_status md_theta_restore(md_trained *trained, float **copy, md_ledger *led
                                medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++) {
+    for (size_t m = 0; m < trained->block_count; m++) {
         md_block *block = trained->blocks[m];
         bool nonzero = false;
         for (size_t i = 0; !nonzero && i < block->class->body_size(block); i++)
             nonzero = copy[m][i] != 0;
         if (nonzero)
-            status = block->class->import_body(block, copy[m], error);
+            MEDLEY_TRY(block->class->import_body(block, copy[m], error));
         else
             block->class->clear(block);
         block->dual_scale = 1;
     }
-    if (status == MEDLEY_OK && ledger != NULL)
-        status = md_ledger_close(ledger, error);
-    for (size_t m = 0; m < trained->block_count && status == MEDLEY_OK; m++)
+    if (ledger != NULL)
+        MEDLEY_TRY(md_ledger_close(ledger, error));
+    for (size_t m = 0; m < trained->block_count; m++)
         md_block_refresh_norm(trained->blocks[m]);
+done:
     return status;
 }

@@ -12,22 +12,22 @@ static const double COLDEST = 0.02; /* of a rate */
 
 static medley_status init_batch(md_online *online, medley_error *error)
 {
-    const size_t batch = online->settings.batch;
-    online->inference = md_calloc(batch, sizeof *online->inference);
-    online->gradients = md_calloc(batch, sizeof *online->gradients);
-    online->loss = md_calloc(batch, sizeof *online->loss);
-    if (online->inference == NULL || online->gradients == NULL || online->loss == NULL)
-        return md_fail_memory(error, batch * sizeof *online->inference);
     medley_status status = MEDLEY_OK;
-    for (size_t b = 0; b < batch && status == MEDLEY_OK; b++)
-        status =
-            md_inference_init(&online->inference[b], online->problem.space, online->longest, error);
+    const size_t batch = online->settings.batch;
+    MEDLEY_TRY(md_new(&online->inference, batch, sizeof *online->inference, error));
+    MEDLEY_TRY(md_new(&online->gradients, batch, sizeof *online->gradients, error));
+    MEDLEY_TRY(md_new(&online->loss, batch, sizeof *online->loss, error));
+    for (size_t b = 0; b < batch; b++)
+        MEDLEY_TRY(md_inference_init(&online->inference[b], online->problem.space, online->longest,
+                                     error));
+done:
     return status;
 }
 
 medley_status md_online_init(md_online *online, const md_online_problem *problem,
                              const md_online_settings *settings, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     *online = (md_online){.settings = *settings, .problem = *problem};
     if (problem->visit == NULL)
         online->problem.visit_count = problem->example_count;
@@ -37,20 +37,12 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
     const size_t rows = problem->ledger ? md_ledger_window(problem->ledger) : 0;
-    online->order = md_calloc(visited, sizeof *online->order);
-    online->rows = md_calloc(rows, sizeof *online->rows);
-    online->stepped = md_calloc(problem->example_count, sizeof *online->stepped);
-    online->norm = md_calloc(5 * m, sizeof *online->norm);
-    online->state = md_calloc(1, settings->rule->state_size);
-    medley_status status = MEDLEY_OK;
-    if (!online->state || !online->order || !online->rows || !online->stepped || !online->norm)
-        status = md_fail_memory(error, (visited + rows + 5 * m) * 8);
-    if (status == MEDLEY_OK)
-        status = init_batch(online, error);
-    if (status < 0) {
-        md_online_clear(online);
-        return status;
-    }
+    MEDLEY_TRY(md_new(&online->order, visited, sizeof *online->order, error));
+    MEDLEY_TRY(md_new(&online->rows, rows, sizeof *online->rows, error));
+    MEDLEY_TRY(md_new(&online->stepped, problem->example_count, sizeof *online->stepped, error));
+    MEDLEY_TRY(md_new(&online->norm, 5 * m, sizeof *online->norm, error));
+    MEDLEY_TRY(md_new(&online->state, 1, settings->rule->state_size, error));
+    MEDLEY_TRY(init_batch(online, error));
     online->shrunk = online->norm + m;
     online->scratch = online->norm + 2 * m;
     md_online_fill_order(online);
@@ -59,6 +51,9 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
                        : settings->rates.eta0;
     if (settings->rule->init != NULL)
         settings->rule->init(online);
+done:
+    if (status < 0)
+        md_online_clear(online);
     return status;
 }
 

@@ -30,16 +30,15 @@ const md_param md_option_table[] = {
 
 medley_status medley_options_create(medley_options **result, medley_error *error)
 {
-    medley_options *options = md_calloc(1, sizeof *options);
-    if (options == NULL)
-        return md_fail_memory(error, sizeof *options);
-    const medley_status status = md_params_defaults(md_option_table, options, error);
-    if (status < 0) {
-        medley_options_free(options);
-        return status;
-    }
+    medley_status status = MEDLEY_OK;
+    medley_options *options = NULL;
+    MEDLEY_TRY(md_new(&options, 1, sizeof *options, error));
+    MEDLEY_TRY(md_params_defaults(md_option_table, options, error));
     *result = options;
-    return MEDLEY_OK;
+    options = NULL;
+done:
+    medley_options_free(options);
+    return status;
 }
 
 void medley_options_free(medley_options *options)

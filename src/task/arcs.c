@@ -44,9 +44,8 @@ static medley_status create(md_source **source, const char *path, const md_probl
 {
     medley_status status = MEDLEY_OK;
     const medley_options *options = problem->options;
-    arc_source *arcs = md_calloc(1, sizeof *arcs);
-    if (arcs == NULL)
-        return md_fail_memory(error, sizeof *arcs);
+    arc_source *arcs = NULL;
+    MEDLEY_TRY(md_new(&arcs, 1, sizeof *arcs, error));
     *arcs = (arc_source){
         .base.class = &md_arc_sources,
         .problem = problem,
@@ -167,8 +166,7 @@ static medley_status find_weights(arc_source *arcs, medley_error *error)
                        "the weights of %zu templates take %zu MB, and %zu MB are free; use a "
                        "smaller --hash-bits (now %zu), fewer templates or no --average",
                        count, (floats * 4) >> 20, available >> 20, arcs->bits);
-    arcs->weights = md_alloc_aligned(floats, sizeof *arcs->weights);
-    return arcs->weights ? MEDLEY_OK : md_fail_memory(error, floats * sizeof(float));
+    return md_new_aligned(&arcs->weights, floats, sizeof *arcs->weights, error);
 }
 
 static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,
@@ -216,17 +214,17 @@ const md_source_class md_arc_sources = {
 static medley_status copy_templates(md_parser *parser, const arc_source *arcs,
                                     const md_draft *draft, medley_error *error)
 {
-    const size_t templates = md_arc_templates_count(arcs->templates);
-    bool *keep = md_calloc(templates, sizeof *keep);
-    if (keep == NULL)
-        return md_fail_memory(error, templates * sizeof *keep);
+    medley_status status = MEDLEY_OK;
+    bool *keep = NULL;
+    MEDLEY_TRY(md_new(&keep, md_arc_templates_count(arcs->templates), sizeof *keep, error));
     for (size_t i = 0; i < draft->learnt_count; i++)
         if (md_learnt_is_active(&draft->learnt[i]))
             keep[draft->problem->candidates[draft->learnt[i].candidate].index] = true;
-    const medley_status status =
-        md_arc_templates_subset(&parser->templates, arcs->templates, keep, error);
+    MEDLEY_TRY(md_arc_templates_subset(&parser->templates, arcs->templates, keep, error));
+    status = md_parser_allocate(parser, error);
+done:
     free(keep);
-    return status == MEDLEY_OK ? md_parser_allocate(parser, error) : status;
+    return status;
 }
 
 /* Weights so small that all of an arc's together change its score by about this, if their signs are
@@ -250,16 +248,13 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
     const md_problem *problem = draft->problem;
     const md_learnt *learnt = draft->learnt;
     const arc_source *arcs = arcs_of(problem->source);
-    medley_status status = md_parser_create(model, error);
-    if (status < 0)
-        return status;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_parser_create(model, error));
     md_parser *parser = model->own;
     parser->tags = arcs->tags;
     parser->bits = arcs->bits;
     model->token_columns = problem->train->token_columns;
-    status = copy_templates(parser, arcs, draft, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(copy_templates(parser, arcs, draft, error));
     const float least = find_least(draft, md_arc_templates_count(parser->templates));
     uint16_t *to = parser->weights;
     size_t used = 0;
@@ -271,5 +266,6 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
             to[k] = fabsf(learnt[i].values[k]) < least ? 0 : md_half_of_float(learnt[i].values[k]);
         to += learnt[i].size;
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }

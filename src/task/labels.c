@@ -46,14 +46,18 @@ void md_labels_describe(md_problem *problem)
     problem->gold = problem->train->label;
 }
 
-/* Parts are numbered by 32 bits. */
+bool md_labels_can_number(md_shape shape, size_t longest)
+{
+    const double labels = (double)shape.labels;
+    return (double)longest * labels * (shape.local_pairs ? labels : 1) +
+               pow(labels, (double)shape.order + 1) <
+           (double)INT32_MAX;
+}
+
 medley_status md_labels_check_size(const md_problem *problem, medley_error *error)
 {
     const md_shape shape = problem->space.shape;
-    const double labels = (double)shape.labels;
-    if ((double)problem->longest * labels * (shape.local_pairs ? labels : 1) +
-            pow(labels, (double)shape.order + 1) <
-        (double)INT32_MAX)
+    if (md_labels_can_number(shape, problem->longest))
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "a sequence of %zu rows with %zu labels is too large for this model; cut it "
@@ -78,14 +82,19 @@ medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error)
     return status;
 }
 
+medley_status md_strings_append(md_strings *strings, const md_strings *more, medley_error *error)
+{
+    for (size_t i = 0; i < more->count; i++)
+        if (md_strings_add(strings, more->items[i], strlen(more->items[i])) < 0)
+            return md_fail_memory(error, strlen(more->items[i]));
+    return MEDLEY_OK;
+}
+
 medley_status md_labels_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
-    const md_strings *labels = draft->labels;
     model->space = draft->problem->space;
-    for (size_t l = 0; l < labels->count; l++)
-        if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
-            return md_fail_memory(error, strlen(labels->items[l]));
-    return md_words_build(model, draft, error);
+    const medley_status status = md_strings_append(&model->labels, draft->labels, error);
+    return status == MEDLEY_OK ? md_words_build(model, draft, error) : status;
 }
 
 const int32_t *md_labels_of(const medley_prediction *prediction)

@@ -48,12 +48,10 @@ static medley_status count_chunks(medley_evaluation *evaluation, const medley_mo
     md_strings names = {0};
     md_chunk_scheme scheme = {0};
     md_chunk_counts *counts = NULL;
-    int32_t *of_data = md_calloc(dataset->label_names.count, sizeof *of_data);
-    int32_t *given = md_calloc(dataset->rows, sizeof *given);
-    if (of_data == NULL || given == NULL) {
-        status = md_fail_memory(error, dataset->rows * sizeof *given);
-        goto done;
-    }
+    int32_t *of_data = NULL;
+    int32_t *given = NULL;
+    MEDLEY_TRY(md_new(&of_data, dataset->label_names.count, sizeof *of_data, error));
+    MEDLEY_TRY(md_new(&given, dataset->rows, sizeof *given, error));
     MEDLEY_TRY(join_labels(&names, of_data, model, dataset, error));
     if (!md_chunk_labels(&names))
         goto done;

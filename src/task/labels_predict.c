@@ -137,6 +137,7 @@ static void decode_chunk(void *context, size_t chunk, size_t worker)
 static medley_status make_decoders(struct decoding *d, size_t threads, medley_error *error)
 {
     const md_space *space = &d->model->space;
+    medley_status status = MEDLEY_OK;
     const size_t parts = space->structure->part_count(space->shape, d->longest);
     const size_t wanted = d->prediction->best;
     size_t floats = space->structure->workspace_size(space->shape, d->longest);
@@ -144,18 +145,18 @@ static medley_status make_decoders(struct decoding *d, size_t threads, medley_er
         const size_t more = space->structure->best_workspace_size(space->shape, d->longest, wanted);
         floats = more > floats ? more : floats;
     }
-    d->decoders = md_calloc(threads, sizeof *d->decoders);
-    bool fine = d->decoders != NULL;
-    for (size_t t = 0; fine && t < threads; t++) {
+    const size_t marginals = d->options->probabilities ? parts : 0;
+    MEDLEY_TRY(md_new(&d->decoders, threads, sizeof *d->decoders, error));
+    for (size_t t = 0; t < threads; t++) {
         struct decoder *decoder = &d->decoders[t];
-        decoder->score = md_calloc(parts, sizeof *decoder->score);
-        decoder->marginal =
-            md_calloc(d->options->probabilities ? parts : 0, sizeof *decoder->marginal);
-        decoder->best = md_calloc(wanted * d->longest, sizeof *decoder->best);
-        fine = decoder->score != NULL && decoder->marginal != NULL && decoder->best != NULL &&
-               md_workspace_reserve(&decoder->workspace, floats) == 0;
+        MEDLEY_TRY(md_new(&decoder->score, parts, sizeof *decoder->score, error));
+        MEDLEY_TRY(md_new(&decoder->marginal, marginals, sizeof *decoder->marginal, error));
+        MEDLEY_TRY(md_new(&decoder->best, wanted * d->longest, sizeof *decoder->best, error));
+        if (md_workspace_reserve(&decoder->workspace, floats) != 0)
+            MEDLEY_TRY(md_fail_memory(error, floats * sizeof(float)));
     }
-    return fine ? MEDLEY_OK : md_fail_memory(error, threads * (parts + floats) * sizeof(float));
+done:
+    return status;
 }
 
 static void free_decoders(struct decoding *d, size_t threads)
@@ -196,20 +197,15 @@ done:
 
 /* ---- prediction ---- */
 
-static medley_status make_room(medley_prediction *prediction, medley_error *error)
+static medley_status make_room(medley_prediction *p, medley_error *error)
 {
-    const size_t rows = prediction->rows;
-    const size_t labels = prediction->labels;
-    const size_t best = prediction->best;
-    prediction->label = md_calloc(rows, sizeof *prediction->label);
-    prediction->score = md_calloc(rows * labels, sizeof *prediction->score);
-    prediction->best_label = md_calloc(best * rows, sizeof *prediction->best_label);
-    prediction->best_score =
-        md_calloc(best * prediction->sequences, sizeof *prediction->best_score);
-    if (!prediction->label || !prediction->score || !prediction->best_label ||
-        !prediction->best_score)
-        return md_fail_memory(error, rows * labels * sizeof(float));
-    return MEDLEY_OK;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&p->label, p->rows, sizeof *p->label, error));
+    MEDLEY_TRY(md_new(&p->score, p->rows * p->labels, sizeof *p->score, error));
+    MEDLEY_TRY(md_new(&p->best_label, p->best * p->rows, sizeof *p->best_label, error));
+    MEDLEY_TRY(md_new(&p->best_score, p->best * p->sequences, sizeof *p->best_score, error));
+done:
+    return status;
 }
 
 /* The outputs and their bias are scores of all labels, or one for the second of two labels. */

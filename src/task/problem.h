@@ -164,11 +164,16 @@ medley_status md_labels_check(const md_problem *problem, medley_error *error);
 void md_labels_describe(md_problem *problem);
 medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error);
 medley_status md_labels_check_size(const md_problem *problem, medley_error *error);
+/* The parts of the longest example, with 32 bits? */
+bool md_labels_can_number(md_shape shape, size_t longest);
 
 /* Label names, and the weights of templates and label context. */
 medley_status md_labels_build(medley_model *model, const md_draft *draft, medley_error *error);
 
 const int32_t *md_labels_of(const medley_prediction *prediction);
+
+/* Adds all of more. */
+medley_status md_strings_append(md_strings *strings, const md_strings *more, medley_error *error);
 
 /* Fields of a task's row that are the same for all of them (with predicting.h). */
 #define MD_OF_LABELS                                                                               \
@@ -176,7 +181,8 @@ const int32_t *md_labels_of(const medley_prediction *prediction);
     .templates = &md_word_templates, .prepare_dev = md_labels_prepare_dev,                         \
     .build = md_labels_build, .outputs = md_labels_of, .check_request = md_refuse_tags,            \
     .predict = md_labels_predict, .check_truth = md_labels_check_truth,                            \
-    .compare = md_labels_compare, .least_labels = 1
+    .compare = md_labels_compare, .least_labels = 1, .check_size = md_labels_check_size,           \
+    .info.title = "Telling LABELS apart", .info.has_labels = true, .info.has_probabilities = true
 
 /* Numbers to be predicted that came from memory: there are no labels beside them. */
 bool md_dataset_has_only_targets(const medley_dataset *data);

@@ -33,18 +33,17 @@ medley_status md_regression_predict(medley_prediction *prediction, const md_requ
     const medley_model *model = request->model;
     const md_feature_ids none = {0};
     const size_t rows = prediction->rows;
-    float *outputs = md_calloc(rows, sizeof *outputs);
-    prediction->value = md_calloc(rows, sizeof *prediction->value);
+    float *outputs = NULL;
     medley_status status = MEDLEY_OK;
-    if (outputs == NULL || prediction->value == NULL)
-        status = md_fail_memory(error, rows * sizeof *prediction->value);
-    else
-        status = md_model_score(model, request->dataset, &none, request->options.threads, outputs,
-                                error);
-    for (size_t r = 0; status == MEDLEY_OK && r < rows; r++)
+    MEDLEY_TRY(md_new(&outputs, rows, sizeof *outputs, error));
+    MEDLEY_TRY(md_new(&prediction->value, rows, sizeof *prediction->value, error));
+    MEDLEY_TRY(
+        md_model_score(model, request->dataset, &none, request->options.threads, outputs, error));
+    for (size_t r = 0; r < rows; r++)
         prediction->value[r] = (double)outputs[r] + (model->bias ? model->bias[0] : 0);
-    free(outputs);
     prediction->seconds_score = md_clock_seconds() - start;
+done:
+    free(outputs);
     return status;
 }
 

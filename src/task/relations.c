@@ -7,7 +7,6 @@
 #include "data/tree_columns.h"
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { FEW_WORDS = 5000 }; /* features that occur once matter where there are not more */
 enum { DEPREL = 7 };       /* column of CoNLL-U */
@@ -65,22 +64,21 @@ medley_status md_relations_derive(medley_dataset **data, medley_options **option
     bool any = false;
     medley_status status = MEDLEY_OK;
     if (!problem->options->unlabelled)
-        status = check_relations(train, &any, error);
-    if (status < 0 || !any)
-        return status;
-    status = make_options(options, problem, error);
-    if (status == MEDLEY_OK)
-        status = md_tree_columns(data, train, train->head, md_arcs_tags(problem->source), error);
+        MEDLEY_TRY(check_relations(train, &any, error));
+    if (!any)
+        goto done;
+    MEDLEY_TRY(make_options(options, problem, error));
+    status = md_tree_columns(data, train, train->head, md_arcs_tags(problem->source), error);
+done:
     return status;
 }
 
 medley_status md_relations_join(medley_model *model, medley_model *relations, medley_error *error)
 {
-    const md_strings *labels = &relations->labels;
-    for (size_t l = 0; l < labels->count; l++)
-        if (md_strings_add(&model->labels, labels->items[l], strlen(labels->items[l])) < 0)
-            return md_fail_memory(error, strlen(labels->items[l]));
-    model->space.shape.labels = labels->count;
+    const medley_status status = md_strings_append(&model->labels, &relations->labels, error);
+    if (status < 0)
+        return status;
+    model->space.shape.labels = relations->labels.count;
     model->companion = relations;
     return MEDLEY_OK;
 }

@@ -86,10 +86,8 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
     const size_t bytes = problem->dev->rows * sizeof *problem->dev_gold;
     const medley_status status =
         md_dataset_check_trees(problem->dev, problem->space.shape.many_roots, error);
-    if (status < 0)
-        return status;
-    problem->dev_gold = md_copy(problem->dev->head, bytes);
-    return problem->dev_gold ? MEDLEY_OK : md_fail_memory(error, bytes);
+    return status == MEDLEY_OK ? md_new_copy(&problem->dev_gold, problem->dev->head, bytes, error)
+                               : status;
 }
 
 /* Templates step together: what they add to a score in one step is so many times the rate. A margin

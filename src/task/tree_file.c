@@ -9,21 +9,20 @@
 
 medley_status md_parser_create(medley_model *model, medley_error *error)
 {
-    model->own = md_calloc(1, sizeof(md_parser));
     model->free_own = md_parser_free;
-    return model->own != NULL ? MEDLEY_OK : md_fail_memory(error, sizeof(md_parser));
+    return md_new(&model->own, 1, sizeof(md_parser), error);
 }
 
 medley_status md_parser_allocate(md_parser *parser, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t count = md_arc_templates_count(parser->templates);
     const size_t weights = count << parser->bits;
-    parser->weights = md_alloc_aligned(weights, sizeof *parser->weights);
-    parser->info = md_calloc(count, sizeof *parser->info);
-    if (parser->weights == NULL || parser->info == NULL)
-        return md_fail_memory(error, weights * sizeof *parser->weights);
+    MEDLEY_TRY(md_new_aligned(&parser->weights, weights, sizeof *parser->weights, error));
+    MEDLEY_TRY(md_new(&parser->info, count, sizeof *parser->info, error));
     memset(parser->weights, 0, weights * sizeof *parser->weights);
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 void md_parser_free(void *own)
@@ -97,10 +96,9 @@ static void unpack_table(md_unpack *in, uint16_t *table, size_t slots)
 
 medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     medley_error inner = {0}; /* the caller tells of damage, and where */
-    const medley_status created = md_parser_create(model, error);
-    if (created < 0)
-        return created;
+    MEDLEY_TRY(md_parser_create(model, error));
     md_parser *parser = model->own;
     parser->tags = md_unpack_u64(in);
     parser->bits = md_unpack_u64(in);
@@ -108,7 +106,7 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
               parser->bits > MOST_BITS;
     if (in->bad)
         return MEDLEY_OK;
-    const medley_status status = md_arc_templates_unpack(&parser->templates, in, &inner);
+    status = md_arc_templates_unpack(&parser->templates, in, &inner);
     if (status < 0)
         return in->bad ? MEDLEY_OK : md_fail(error, status, "%s", inner.message);
     const size_t count = md_arc_templates_count(parser->templates);
@@ -117,16 +115,15 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
         in->bad = true;
         return MEDLEY_OK;
     }
-    const medley_status allocated = md_parser_allocate(parser, error);
-    if (allocated < 0)
-        return allocated;
+    MEDLEY_TRY(md_parser_allocate(parser, error));
     for (size_t t = 0; t < count && !in->bad; t++) {
         parser->info[t] = md_unpack_u64(in);
         in->bad = in->bad || parser->info[t] >= model->summary.block_count;
         if (!in->bad)
             unpack_table(in, parser->weights + t * slots, slots);
     }
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 bool md_labeller_fits(const medley_model *model)

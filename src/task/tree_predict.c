@@ -185,12 +185,10 @@ medley_status md_tree_check_request(const medley_predict_options *options, medle
 static medley_status make_room(medley_prediction *prediction, medley_error *error)
 {
     const size_t rows = prediction->rows;
-    const bool labels = prediction->labels > 0;
-    prediction->head = md_calloc(rows, sizeof *prediction->head);
-    prediction->label = labels ? md_calloc(rows, sizeof *prediction->label) : NULL;
-    return prediction->head != NULL && (!labels || prediction->label != NULL)
-               ? MEDLEY_OK
-               : md_fail_memory(error, rows * sizeof(int32_t));
+    medley_status status = md_new(&prediction->head, rows, sizeof *prediction->head, error);
+    if (status == MEDLEY_OK && prediction->labels > 0)
+        status = md_new(&prediction->label, rows, sizeof *prediction->label, error);
+    return status;
 }
 
 medley_status md_tree_predict(medley_prediction *prediction, const md_request *request,

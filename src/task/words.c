@@ -33,15 +33,16 @@ static void free_words(md_source *source)
 static medley_status create(md_source **source, const char *path, const md_problem *problem,
                             medley_error *error)
 {
-    word_source *words = md_calloc(1, sizeof *words);
-    if (words == NULL)
-        return md_fail_memory(error, sizeof *words);
+    medley_status status = MEDLEY_OK;
+    word_source *words = NULL;
+    MEDLEY_TRY(md_new(&words, 1, sizeof *words, error));
     *words = (word_source){.base.class = &md_word_templates, .problem = problem};
-    const medley_status status = md_templates_read(&words->templates, path, error);
-    if (status < 0)
+    MEDLEY_TRY(md_templates_read(&words->templates, path, error));
+    *source = &words->base;
+    words = NULL;
+done:
+    if (words != NULL)
         free_words(&words->base);
-    else
-        *source = &words->base;
     return status;
 }
 
@@ -100,17 +101,17 @@ static medley_status find_features(md_source *source, medley_error *error)
                                          .hash_bits = (size_t)problem->options->hash_bits,
                                          .threads = problem->threads};
     md_feature_ids ids = {0};
-    const medley_status status = md_features_create(&words->features, &ids, words->templates,
-                                                    problem->train, &options, error);
-    if (status < 0)
-        return status;
-    words->ids = md_calloc(ids.rows * ids.block_count, sizeof *words->ids);
-    for (size_t r = 0; words->ids != NULL && r < ids.rows; r++)
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_features_create(&words->features, &ids, words->templates, problem->train,
+                                  &options, error));
+    MEDLEY_TRY(md_new(&words->ids, ids.rows * ids.block_count, sizeof *words->ids, error));
+    for (size_t r = 0; r < ids.rows; r++)
         for (size_t b = 0; b < ids.block_count; b++)
             words->ids[r * ids.block_count + b] = ids.ids[b][r];
-    const size_t bytes = ids.rows * ids.block_count * sizeof *words->ids;
+    status = check_features(words, error);
+done:
     md_feature_ids_free(&ids);
-    return words->ids != NULL ? check_features(words, error) : md_fail_memory(error, bytes);
+    return status;
 }
 
 static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,

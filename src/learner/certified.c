@@ -3,6 +3,7 @@
  * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
  * certificate of its own, and the objective, dual and gap are those of their sum. */
 #include "batch/certificate.h"
+#include "batch/wrappers.h"
 #include "learner/path.h"
 
 #include "base/clock.h"
@@ -60,16 +61,6 @@ static void clear_run(struct run *run)
     free(run->zero);
 }
 
-/* The targets of an output: numbers, or +1 for its label and -1 for others. */
-static void fill_targets(const struct run *run, size_t output)
-{
-    const medley_dataset *train = run->problem->train;
-    const int32_t *gold = run->problem->gold;
-    const int32_t label = run->outputs == 1 ? 1 : (int32_t)output;
-    for (size_t r = 0; r < train->rows; r++)
-        run->y[r] = gold == NULL ? train->target[r] : gold[r] == label ? 1 : -1;
-}
-
 static bool watch(void *context, const md_batch_step *step)
 {
     struct run *run = context;
@@ -82,28 +73,6 @@ static bool watch(void *context, const md_batch_step *step)
                                       .seconds = md_clock_seconds() - problem->progress.began};
     return problem->progress.watch.progress(problem->progress.watch.context, &progress) &&
            !problem->progress.stopped;
-}
-
-static medley_status check_kernels(const md_problem *problem, medley_error *error)
-{
-    md_store_defect defect;
-    const medley_status status = md_store_find_defect(problem->batch->store, &defect, error);
-    if (status < 0 || defect.kernel == md_store_count(problem->batch->store))
-        return status;
-    const size_t m = defect.kernel;
-    const double diagonal =
-        md_store_trace(problem->batch->store, m) / (double)md_store_rows(problem->batch->store);
-    const double ridge = problem->options->ridge;
-    if (diagonal > 0)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                          "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g "
-                          "to %.3g; --ridge %.3g would make it so",
-                          problem->bank.kernels[m].name, defect.least, defect.most,
-                          ridge + 1.1 * -defect.least / diagonal * (1 + ridge));
-    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                      "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "
-                      "%.3g and its diagonal is not positive",
-                      problem->bank.kernels[m].name, defect.least, defect.most);
 }
 
 /* Kernels that have to be computed anew for every look at them are written as factors, where their
@@ -133,7 +102,7 @@ static medley_status largest_C(struct run *run, double *largest, double *scale, 
     for (size_t output = 0; output < run->outputs; output++) {
         double with_slope;
         double without_slope;
-        fill_targets(run, output);
+        md_batch_targets(run->y, run->problem, output, run->outputs);
         const medley_status status =
             method->largest_C != NULL
                 ? method->largest_C(&run->batch, &with_slope, &without_slope, error)
@@ -162,20 +131,18 @@ static medley_status choose_strength(struct run *run, medley_error *error)
 
 static medley_status prepare(struct run *run, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     md_problem *problem = run->problem;
     const size_t n = problem->train->rows;
     const size_t kernels = problem->bank.count;
     run->outputs = problem->task->one_score || problem->space.shape.labels == 2
                        ? 1
                        : problem->space.shape.labels;
-    run->y = md_calloc(n, sizeof *run->y);
-    run->zero = md_calloc(n, sizeof *run->zero);
-    run->body = md_calloc(kernels, sizeof(double *));
-    run->norm = md_calloc(kernels, sizeof *run->norm);
-    run->bias = md_calloc(run->outputs, sizeof *run->bias);
-    if (run->y == NULL || run->zero == NULL || run->body == NULL || run->norm == NULL ||
-        run->bias == NULL)
-        return md_fail_memory(error, (n + kernels) * sizeof *run->y);
+    MEDLEY_TRY(md_new(&run->y, n, sizeof *run->y, error));
+    MEDLEY_TRY(md_new(&run->zero, n, sizeof *run->zero, error));
+    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY(md_new(&run->norm, kernels, sizeof *run->norm, error));
+    MEDLEY_TRY(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
     run->batch = (md_batch_problem){.store = problem->batch->store,
                                     .loss = problem->batch->loss,
                                     .loss_state = problem->batch->loss_state,
@@ -193,12 +160,11 @@ static medley_status prepare(struct run *run, medley_error *error)
             "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
             "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
             problem->method->about->name, md_penalty_text(problem->penalty));
-    medley_status status = check_kernels(problem, error);
-    if (status == MEDLEY_OK)
-        status = find_factors(run, error);
-    if (status == MEDLEY_OK)
-        status = choose_strength(run, error);
+    MEDLEY_TRY(md_batch_check_kernels(problem, NULL, error));
+    MEDLEY_TRY(find_factors(run, error));
+    MEDLEY_TRY(choose_strength(run, error));
     run->batch.strength = problem->lambda * (double)n * run->factor;
+done:
     return status;
 }
 
@@ -207,21 +173,21 @@ static medley_status prepare(struct run *run, medley_error *error)
 static medley_status take_coefficients(struct run *run, size_t output,
                                        const md_batch_solution *solution, medley_error *error)
 {
+    medley_status status = MEDLEY_OK;
     const size_t n = solution->rows;
     for (size_t i = 0; i < solution->active; i++) {
         const size_t m = solution->kernel[i];
         if (!(solution->norm[i] > 0))
             continue;
         if (run->body[m] == NULL)
-            run->body[m] = md_calloc(n * run->outputs, sizeof(double));
-        if (run->body[m] == NULL)
-            return md_fail_memory(error, n * run->outputs * sizeof(double));
+            MEDLEY_TRY(md_new(&run->body[m], n * run->outputs, sizeof(double), error));
         for (size_t r = 0; r < n; r++)
             run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r];
         run->norm[m] = hypot(run->norm[m], solution->norm[i]);
     }
     run->bias[output] = solution->bias;
-    return MEDLEY_OK;
+done:
+    return status;
 }
 
 /* The outer iterations of a single output; of several, one line for each. */
@@ -266,7 +232,7 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
     md_batch_solution solution = {0};
     md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
     const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
-    fill_targets(run, output);
+    md_batch_targets(run->y, run->problem, output, run->outputs);
     if (is_constant(run)) {
         run->bias[output] = md_best_bias(run->batch.loss, run->batch.loss_state, run->y, run->zero,
                                          run->problem->train->rows);
@@ -344,13 +310,11 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
     const double n = (double)problem->example_count;
     double largest = 0;
     double scale = 0;
-    medley_status status = prepare(&run, error);
-    if (status == MEDLEY_OK)
-        status = largest_C(&run, &largest, &scale, error);
-    run.previous = md_calloc(run.outputs, sizeof *run.previous);
-    if (status == MEDLEY_OK && run.previous == NULL)
-        status = md_fail_memory(error, run.outputs * sizeof *run.previous);
+    medley_status status = MEDLEY_OK;
     bool wanted = true;
+    MEDLEY_TRY(prepare(&run, error));
+    MEDLEY_TRY(largest_C(&run, &largest, &scale, error));
+    MEDLEY_TRY(md_new(&run.previous, run.outputs, sizeof *run.previous, error));
     for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
         medley_model *model = NULL;
         forget(&run);
@@ -361,20 +325,58 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
         if (model != NULL)
             wanted = take(context, model);
     }
+done:
     clear_run(&run);
     return status;
 }
 
-extern const md_method md_method_spicy;
+/* ---- the methods: SpicyMKL, and those that it is compared with ---- */
+
+extern const md_method md_method_spicy, md_method_gauss_seidel, md_method_simplemkl;
+extern const md_method md_method_batch_average, md_method_batch_best;
+
+#define CERTIFIED .needs_kernels = true, .kind = &md_batch_kind, .fit = md_fit_batch
+
 const md_method md_method_spicy = {
+    CERTIFIED,
     .about = &(const md_about){.name = "spicy",
                                .summary = "the optimum with a certificate, for up to some "
                                           "thousands of rows and kernels",
                                .takes = MD_BATCH_TAKES},
     .suits = md_sparse_batch_suits,
-    .needs_kernels = true,
-    .kind = &md_batch_kind,
-    .fit = md_fit_batch,
     .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,
+};
+const md_method md_method_gauss_seidel = {
+    CERTIFIED,
+    .about = &(const md_about){.name = "gauss-seidel",
+                               .summary = "for comparison: as spicy, by turns between kernel "
+                                          "weights and an SVM (lp-MKL)",
+                               .takes = MD_BATCH_TAKES},
+    .fit_path = md_fit_batch_path,
+    .solve = md_batch_gauss_seidel,
+};
+const md_method md_method_simplemkl = {
+    CERTIFIED,
+    .about = &(const md_about){.name = "simplemkl",
+                               .summary = "for comparison: as spicy, by reduced gradients on "
+                                          "kernel weights (SimpleMKL)",
+                               .takes = MD_BATCH_TAKES},
+    .fit_path = md_fit_batch_path,
+    .solve = md_batch_simplemkl,
+};
+/* The batch forms of online baselines. */
+const md_method md_method_batch_average = {
+    CERTIFIED,
+    .about = &(const md_about){.name = "average", .takes = MD_BATCH_TAKES},
+    .suits = md_batch_suits,
+    .penalty = "l2",
+    .solve = md_batch_average,
+    .largest_C = md_batch_average_C,
+};
+const md_method md_method_batch_best = {
+    CERTIFIED,
+    .about = &(const md_about){.name = "best", .takes = MD_BATCH_TAKES},
+    .suits = md_batch_suits,
+    .solve = md_batch_best,
 };
