@@ -367,8 +367,10 @@ static medley_status gather_kernel(md_points *subset, size_t to, const md_points
 medley_status md_points_gather(md_points *subset, const md_points *points, const size_t *rows,
                                size_t count, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_points_init(subset, count, points->view_count, points->kernel_count, error));
+    medley_status status =
+        md_points_init(subset, count, points->view_count, points->kernel_count, error);
+    if (status < 0)
+        return status;
     for (size_t v = 0; v < points->view_count; v++)
         MEDLEY_TRY(gather_view(subset, v, points, v, rows, error));
     for (size_t m = 0; m < points->kernel_count; m++) {
@@ -387,9 +389,10 @@ medley_status md_points_subset(md_points *support, const md_points *points,
                                const md_points_choice *choice, medley_error *error)
 {
     const md_bank *subset = choice->subset;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(
-        md_points_init(support, choice->row_count, subset->view_count, subset->count, error));
+    medley_status status =
+        md_points_init(support, choice->row_count, subset->view_count, subset->count, error);
+    if (status < 0)
+        return status;
     for (size_t k = 0; k < subset->count; k++) {
         const md_kernel *kernel = &subset->kernels[k];
         if (kernel->class == NULL)

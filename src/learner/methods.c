@@ -29,7 +29,7 @@ static medley_status make_blocks(md_trained *trained, md_problem *problem, long 
     medley_status status = MEDLEY_OK;
     const size_t most = problem->candidate_count;
     *trained = (md_trained){0};
-    MEDLEY_TRY(md_new(&trained->blocks, most, sizeof *trained->blocks, error));
+    MEDLEY_TRY(md_new(&trained->blocks, most, sizeof(md_block *), error));
     MEDLEY_TRY(md_new(&trained->candidate, most, sizeof *trained->candidate, error));
     for (size_t c = 0; c < most; c++) {
         const md_candidate *candidate = &problem->candidates[c];

@@ -32,6 +32,7 @@ typedef enum md_bigram {
 #define MD_VALUE_STRING char *
 #define MD_VALUE_LIST   char **
 
+/* In the order of the rows. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct medley_options {
 #define MD_OPTION(variable, kind, ...) MD_VALUE_##kind variable;
 #include "settings/options.def"

@@ -230,7 +230,7 @@ medley_status md_words_build(medley_model *model, const md_draft *draft, medley_
         model->token_columns = problem->train->token_columns;
         model->label_column = problem->train->label_column + 1;
     }
-    if (!templated)
+    if (!templated || b.words == NULL)
         goto done;
     renumber_templates(&b);
     status =
