@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times products of rows (linalg/products.h), whose elements do not depend on their place, beside the
- * BLAS library's SGEMM on one thread: few or many rows with 256 others, as tiles of kernel values are
- * made. Prints a table and one line of JSON.
+/* Times products of rows (linalg/products.h), whose elements do not depend on their place, beside
+ * the BLAS library's SGEMM on one thread: few or many rows with 256 others, as tiles of kernel
+ * values are made. Prints a table and one line of JSON.
  *
  *     bench_products */
 #include "base/clock.h"
@@ -68,7 +68,8 @@ int main(void)
             const double blas = speed(gemm, sizes[s], widths[w]);
             printf("%6zu %8zu %12.1f %12.1f %8.2f\n", sizes[s], widths[w], own, blas, own / blas);
             if (sizes[s] == MOST_ROWS && widths[w] == 196)
-                printf("{\"bench\":\"products\",\"gflops\":%.1f,\"sgemm_gflops\":%.1f}\n", own, blas);
+                printf("{\"bench\":\"products\",\"gflops\":%.1f,\"sgemm_gflops\":%.1f}\n", own,
+                       blas);
         }
     free(left);
     free(right);
