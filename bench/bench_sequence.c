@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "learner/problem.h"
 #include "linalg/blas.h"
 #include "medley/generate.h"
+#include "online/run.h"
 #include <cblas.h>
 #include <math.h>
 #include <stdatomic.h>

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "base/vector.h"
 #include "data/dataset.h"
-#include "gram/store.h"
+#include "packed/store.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

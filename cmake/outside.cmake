@@ -16,7 +16,7 @@ outside_line(settings/options.def
 file(GLOB OUTSIDE_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/outside/*_*.c)
 add_library(outside_tables OBJECT ${OUTSIDE_SOURCES}
             src/task/tasks.c src/structure/structure.c src/online/rules.c src/penalty/penalty.c
-            src/settings/options.c src/learner/methods.c)
+            src/settings/options.c src/fit/methods.c)
 target_include_directories(outside_tables PRIVATE ${OUTSIDE_TABLES} ${PROJECT_SOURCE_DIR}/src
                            ${PROJECT_SOURCE_DIR}/include ${CBLAS_INCLUDE_DIR})
 target_compile_definitions(outside_tables PRIVATE MEDLEY_BUILDING MEDLEY_VERSION="${PROJECT_VERSION}")

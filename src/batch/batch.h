@@ -9,8 +9,8 @@
 #ifndef MD_BATCH_H
 #define MD_BATCH_H
 
-#include "batch/margin_loss.h"
-#include "gram/store.h"
+#include "loss/margin_loss.h"
+#include "packed/store.h"
 #include "penalty/penalty.h"
 
 /* Where the solver stands after an outer iteration. primal is of the best model so far, dual of the

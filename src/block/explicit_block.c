@@ -8,8 +8,8 @@
 #include "block/explicit_internal.h"
 
 #include "base/memory.h"
+#include "block/feature_weights.h"
 #include "block/row_features.h"
-#include "block/weights.h"
 
 static explicit_block *cast(md_block *block)
 {

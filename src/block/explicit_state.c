@@ -5,7 +5,7 @@
 #include "block/explicit_internal.h"
 
 #include "base/memory.h"
-#include "block/weights.h"
+#include "block/feature_weights.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley predict: label new data. */
 #include "cli.h"
-#include "number.h"
+#include "print_number.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Printing JSON: values come in order, so all that must be remembered is whether a comma is due. */
 #include "cli.h"
-#include "number.h"
+#include "print_number.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune_table.h"
 #include "cli.h"
-#include "number.h"
+#include "print_number.h"
 
 #include <math.h>
 #include <string.h>

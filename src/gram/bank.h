@@ -5,8 +5,8 @@
 #ifndef MD_BANK_H
 #define MD_BANK_H
 
-#include "data/view.h"
 #include "kernel/kernel.h"
+#include "view/view.h"
 
 typedef enum md_norm {
     MD_NORM_NONE,

@@ -4,7 +4,7 @@
 #ifndef MD_VIEW_INDEX_H
 #define MD_VIEW_INDEX_H
 
-#include "data/view.h"
+#include "view/view.h"
 
 typedef struct md_view_index {
     md_strings names; /* of views and of groups */

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "block/weights.h"
+#include "block/feature_weights.h"
 #include "linalg/products.h"
 #include <stdlib.h>
 #include <string.h>

@@ -109,11 +109,9 @@ const md_rule md_rule_obscure = {
               .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
               .takes =
                   MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_STEPS | MD_TAKES_STAGES | MD_TAKES_NORM},
-    .default_C = 1,
-    .few_changes = true,
+    .traits = {.default_C = 1, .few_changes = true, .penalty = md_dual_penalty},
     .smaller = {"eta", "C"},
     .state_size = sizeof(struct obscure),
-    .penalty = md_dual_penalty,
     .first_rate = first_rate,
     .restart = md_dual_restart,
     .from_weights = md_dual_from_weights,

@@ -31,11 +31,9 @@ const md_rule md_rule_pegasos = {
               .summary =
                   "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
               .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_EPOCHS | MD_TAKES_NORM},
-    .default_C = 1,
-    .few_changes = true,
+    .traits = {.default_C = 1, .few_changes = true, .penalty = md_dual_penalty},
     .smaller = {"C"},
     .state_size = sizeof(md_dual),
-    .penalty = md_dual_penalty,
     .restart = md_dual_restart,
     .from_weights = md_dual_from_weights,
     .begin = md_dual_begin_descent,

@@ -7,6 +7,7 @@
 
 #include "online/online.h"
 #include "settings/about.h"
+#include "setup/setup.h"
 
 enum { MD_MOST_STAGES = 2 };
 
@@ -28,15 +29,10 @@ typedef struct md_bound {
 
 struct md_rule {
     md_about about;
-    double default_C;       /* where no strength is given; 0: that of most methods */
-    bool own_terms;         /* a block may have an l2 term of its own beside the penalty */
-    bool leaves_out_blocks; /* what the penalty makes 0 is 0 */
-    bool few_changes;       /* with the hinge: of few rows, a few times each */
+    md_method_traits traits;             /* of the method of its name */
+    bool leaves_out_blocks;              /* what the penalty makes 0 is 0 */
     const char *smaller[MD_MOST_STAGES]; /* the option to make smaller if a stage diverges */
     size_t state_size;
-
-    /* The only penalty it has; NULL: one of the user's choice. */
-    void (*penalty)(char *text, size_t size, const medley_options *options);
 
     /* NULL: eta0 of the settings. */
     double (*first_rate)(const md_online_problem *problem, const md_online_settings *settings);

@@ -133,7 +133,7 @@ const md_rule md_rule_spom = {
               .summary = "online proximal learning of all blocks together (SPOM)",
               .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_PENALTY | MD_TAKES_EPOCHS |
                        MD_TAKES_RATES},
-    .own_terms = true,
+    .traits.own_terms = true,
     .leaves_out_blocks = true,
     .smaller = {"eta0"},
     .state_size = sizeof(struct spom),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "select/measure.h"
 
-#include "learner/problem.h"
 #include "metrics/chunk.h"
+#include "setup/setup.h"
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef MD_SHARE_H
 #define MD_SHARE_H
 
-#include "learner/problem.h"
+#include "setup/setup.h"
 
 typedef struct md_share {
     medley_dataset data;   /* borrowed from the caller's but for the kernels: never freed */

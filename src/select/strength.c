@@ -2,8 +2,8 @@
 /* Which strengths of the penalty are tried where nobody says what to vary: those around the default
  * of the method. Batch methods have none but a share of the least that leaves out all kernels,
  * which is the start of their path. */
-#include "learner/problem.h"
 #include "select/choice.h"
+#include "setup/setup.h"
 
 #include <math.h>
 #include <stdio.h>

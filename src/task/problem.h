@@ -102,7 +102,7 @@ struct md_problem {
         *candidates; /* kernels, templates, label context; with own_term after the others */
     size_t candidate_count;
 
-    /* What methods of one kind have beside all this (learner/problem.h); the other one is NULL. */
+    /* What methods of one kind have beside all this (setup/setup.h); the other one is NULL. */
     struct md_online_side *online;
     struct md_batch_side *batch;
 

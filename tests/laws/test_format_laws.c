@@ -3,9 +3,9 @@
  * back as the same rows, and what was read writes the same bytes again; files that are cut short or
  * damaged are read or refused with a sentence, never anything else; and data that a format cannot
  * hold leave no file behind. */
+#include "fit/fitting.h"
 #include "io/io.h"
 #include "io/reading.h"
-#include "learner/fitting.h"
 
 enum { ROWS = 6, CUTS = 60 };
 

@@ -2,7 +2,7 @@
 /* Laws of every method in the registry, on the data of every task that it takes: one seed gives one
  * model, byte by byte, for any number of threads; the model is finite, says which method learnt it,
  * and does better than nothing. */
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 struct data_case {
     const char *generator, *options;

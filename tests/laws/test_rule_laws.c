@@ -30,8 +30,8 @@ static void make(struct chain_learner *learner, const struct chain_problem *prob
     char penalty[64] = "mkl";
     medley_options *options = NULL;
     assert_int_equal(medley_options_create(&options, NULL), MEDLEY_OK);
-    if (settings->rule->penalty != NULL)
-        settings->rule->penalty(penalty, sizeof penalty, options);
+    if (settings->rule->traits.penalty != NULL)
+        settings->rule->traits.penalty(penalty, sizeof penalty, options);
     medley_options_free(options);
     chain_learner_make(learner, problem, loss, penalty, settings);
     md_online_restart(&learner->online, learner->online.rate);

@@ -2,7 +2,7 @@
 /* What holds of every task: its row is complete, and a model that is learnt from generated data is
  * the same after a file, whatever the number of threads, and is measured by what its task measures.
  */
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 #include "file/file.h"
 

@@ -5,9 +5,9 @@
 
 #include "base/random.h"
 #include "data/dataset.h"
+#include "fit/fitting.h"
 #include "io/reading.h"
-#include "learner/fitting.h"
-#include "learner/problem.h"
+#include "setup/setup.h"
 
 enum { CASE_COLUMNS = 4, CASE_ROWS_MOST = 64 };
 

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "data/dataset.h"
+#include "fit/fitting.h"
 #include "io/reading.h"
-#include "learner/fitting.h"
 
 /* Number, form, UPOS, XPOS, head and relation of each word; a point is an empty line. The fourth
  * tree is not projective. */

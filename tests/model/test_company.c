@@ -2,7 +2,7 @@
 /* What is predicted for a row depends on that row and the model only: whatever other rows there
  * are, how many, in which order and on how many threads, no bit of its scores changes. */
 #include "base/random.h"
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 enum { TRAINING = 300, NEW = 600, COLUMNS = 60, LABELS_MOST = 10 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Generated sentences go to files and come back, and what is learnt from one seed reads the
  * sentences of another one well, but not all of them. */
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 #include "data/dataset.h"
 #include "io/reading.h"

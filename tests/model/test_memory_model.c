@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Models from data in memory and models as bytes: borrowed tables are left alone and give the same
  * model as copies, numbers to be predicted the same as a file of them, and bytes come back. */
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 #include "base/random.h"
 #include "data/dataset.h"

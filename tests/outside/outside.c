@@ -2,7 +2,7 @@
 /* The proof that these are plug-ins: a task, a structure, a rule, a penalty and an option that are
  * not in the tree, each one file (an option: none) and one line in a table, are used as if they
  * were. CMakeLists.txt has the lines; the same law tests run over them. */
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 /* Two labels that a row's first column tells from each other, and noise. */
 static medley_dataset *make_sequences(void)

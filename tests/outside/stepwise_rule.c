@@ -35,7 +35,7 @@ const md_rule md_rule_stepwise = {
               .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_EPOCHS},
     .smaller = {"C"},
     .state_size = sizeof(size_t),
-    .penalty = penalty,
+    .traits.penalty = penalty,
     .restart = restart,
     .round = take_round,
 };

@@ -2,7 +2,7 @@
 /* Lists and ranges of values, and all their combinations. */
 #include "select/choice.h"
 
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 #include <locale.h>
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * decides. */
 #include "select/share.h"
 
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 static int32_t *folds_of(const medley_dataset *dataset, size_t folds, uint64_t seed)
 {

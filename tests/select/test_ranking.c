@@ -4,7 +4,7 @@
 #include "select/ranking.h"
 
 #include "base/random.h"
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 enum { FOLDS = 4, MOST = 12 };
 

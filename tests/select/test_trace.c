@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Traces of paths: what they note is what the models say, held-out data are measured as medley_tune
  * would, the caller gets every model and sees its point, and who stops gets the points so far. */
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 enum { MOST = 16 };
 

@@ -4,7 +4,7 @@
 #define TESTS_SELECT_TUNING_CASE_H
 
 #include "data/dataset.h"
-#include "learner/fitting.h"
+#include "fit/fitting.h"
 
 static inline medley_tuning *tune_with(const medley_dataset *data, const medley_options *options,
                                        const medley_choice *choices, size_t count, size_t folds,

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every paper compares with, solved by the batch solver on a single kernel: the mean of all
+ * kernels, and the one that does best alone. */
+#include "baseline/wrappers.h"
+#include "batch/certified.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the average ---- */
+
+static medley_status mean_kernel(md_store **mean, const md_batch_problem *problem,
+                                 medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t kernels = md_store_count(problem->store);
+    double *weight = NULL;
+    MEDLEY_TRY(md_new(&weight, kernels, sizeof *weight, error));
+    for (size_t m = 0; m < kernels; m++)
+        weight[m] = 1 / (double)kernels;
+    status = md_store_mix(mean, problem->store, (md_chosen){.count = kernels}, weight, error);
+done:
+    free(weight);
+    return status;
+}
+
+/* One kernel's coefficients become those of all kernels, each with its share. */
+static medley_status share_coefficients(md_batch_solution *solution,
+                                        const md_batch_problem *problem, medley_error *error)
+{
+    const size_t n = solution->rows;
+    const size_t kernels = md_store_count(problem->store);
+    if (solution->active == 0)
+        return MEDLEY_OK;
+    size_t *kernel = NULL;
+    double *norm = NULL;
+    double *coefficient = NULL;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&kernel, kernels, sizeof *kernel, error));
+    MEDLEY_TRY(md_new(&norm, kernels, sizeof *norm, error));
+    MEDLEY_TRY(md_new(&coefficient, kernels * n, sizeof *coefficient, error));
+    MEDLEY_TRY(md_store_norms2(problem->store, (md_chosen){.count = kernels}, solution->coefficient,
+                               norm, error));
+    for (size_t m = 0; m < kernels; m++) {
+        kernel[m] = m;
+        norm[m] = sqrt(norm[m]) / (double)kernels;
+        for (size_t i = 0; i < n; i++)
+            coefficient[m * n + i] = solution->coefficient[i] / (double)kernels;
+    }
+    free(solution->kernel);
+    free(solution->norm);
+    free(solution->coefficient);
+    solution->kernel = kernel;
+    solution->norm = norm;
+    solution->coefficient = coefficient;
+    solution->active = kernels;
+    for (size_t s = 0; s < solution->step_count; s++)
+        solution->steps[s].active *= kernels;
+    return MEDLEY_OK;
+done:
+    free(kernel);
+    free(norm);
+    free(coefficient);
+    return status;
+}
+
+medley_status md_batch_average(md_batch_solution *solution, const md_batch_problem *problem,
+                               const md_batch_solution *start, medley_error *error)
+{
+    md_batch_problem single = *problem;
+    medley_status status = MEDLEY_OK;
+    (void)start; /* its dual point belongs to another kernel */
+    *solution = (md_batch_solution){0};
+    single.store = NULL;
+    MEDLEY_TRY(mean_kernel(&single.store, problem, error));
+    MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
+    MEDLEY_TRY(share_coefficients(solution, problem, error));
+done:
+    md_store_free(single.store);
+    if (status < 0)
+        md_batch_solution_clear(solution);
+    return status;
+}
+
+/* A model with scores of size 1 along rho_0 has at least the norm sum |rho_0| / ||rho_0||_K: there
+ * the slope of the penalty is to be that of the loss. */
+medley_status md_batch_average_C(const md_batch_problem *problem, double *largest,
+                                 double *without_slope, medley_error *error)
+{
+    const md_margin_loss *loss = problem->loss;
+    const size_t n = md_store_rows(problem->store);
+    md_store *mean = NULL;
+    double square = 0;
+    double sum = 0;
+    double *rho = NULL;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
+    MEDLEY_TRY(mean_kernel(&mean, problem, error));
+    md_empty_dual(loss, problem->loss_state, problem->y, rho, n);
+    MEDLEY_TRY(md_store_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(rho[i]);
+    const double norm = sqrt(square);
+    *largest = *without_slope =
+        norm > 0 ? norm / problem->penalty->slope(problem->penalty_state, sum / norm) : 0;
+done:
+    md_store_free(mean);
+    free(rho);
+    return status;
+}
+
+/* ---- the best ---- */
+
+/* How a kernel does on the rows that are held out. */
+struct quality {
+    size_t right; /* of labels */
+    double loss;
+};
+
+struct contest {
+    const md_batch_problem *problem;
+    size_t n;
+    size_t *learnt, *held; /* rows */
+    size_t learnt_count, held_count;
+    double *matrix; /* [n][n] of a kernel, upper triangle */
+    double *part;   /* [learnt][learnt] */
+    double *y;      /* [learnt] */
+    size_t newton_steps;
+    bool stopped;
+};
+
+static void clear_contest(struct contest *c)
+{
+    free(c->learnt);
+    free(c->held);
+    free(c->matrix);
+    free(c->part);
+    free(c->y);
+}
+
+/* Every fifth row of each label, in order of appearance, or of all where they are numbers. */
+static medley_status divide(struct contest *c, const md_batch_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t n = md_store_rows(problem->store);
+    size_t seen[2] = {0, 0};
+    *c = (struct contest){.problem = problem, .n = n};
+    MEDLEY_TRY(md_new(&c->learnt, n, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&c->held, n, sizeof(size_t), error));
+    MEDLEY_TRY(md_new_aligned(&c->matrix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&c->part, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&c->y, n, sizeof(double), error));
+    for (size_t i = 0; i < n; i++) {
+        const bool second = problem->loss->classifies && problem->y[i] > 0;
+        if (++seen[second] % 5 == 0) {
+            c->held[c->held_count++] = i;
+            continue;
+        }
+        c->y[c->learnt_count] = problem->y[i];
+        c->learnt[c->learnt_count++] = i;
+    }
+done:
+    return status;
+}
+
+static double value_at(const struct contest *c, size_t i, size_t j)
+{
+    return c->matrix[i < j ? i * c->n + j : j * c->n + i];
+}
+
+/* The watcher's wish is remembered, and what it is told is scaled to all rows. */
+static bool watch_contest(void *context, const md_batch_step *step)
+{
+    struct contest *c = context;
+    const double factor = (double)c->n / (double)c->learnt_count;
+    md_batch_step scaled = *step;
+    scaled.primal *= factor;
+    scaled.loss *= factor;
+    scaled.dual *= factor;
+    if (c->problem->watch != NULL && !c->problem->watch(c->problem->context, &scaled))
+        c->stopped = true;
+    return !c->stopped;
+}
+
+static void measure(struct quality *quality, const struct contest *c,
+                    const md_batch_solution *solution)
+{
+    const md_batch_problem *p = c->problem;
+    *quality = (struct quality){0};
+    for (size_t h = 0; h < c->held_count; h++) {
+        const size_t row = c->held[h];
+        double f = solution->bias;
+        for (size_t i = 0; solution->active > 0 && i < c->learnt_count; i++)
+            f += value_at(c, row, c->learnt[i]) * solution->coefficient[i];
+        quality->right += p->loss->classifies && p->y[row] * f > 0;
+        quality->loss += p->loss->value(p->loss_state, p->y[row], f);
+    }
+}
+
+typedef medley_status (*batch_solver)(md_batch_solution *, const md_batch_problem *,
+                                      const md_batch_solution *, medley_error *);
+
+/* With one kernel there is one weight, which is found in a few turns: where libsvm takes them, that
+ * is many times faster than Newton's method on one poor kernel. */
+static batch_solver solver_of_one(const md_batch_problem *problem)
+{
+    const bool turns = md_has_kernel_weights(problem) && md_one_kernel_libsvm(problem) != NULL;
+    return turns ? md_batch_gauss_seidel : md_batch_solve;
+}
+
+/* Learns kernel m alone on the rows that are not held out. */
+static medley_status try_kernel(struct contest *c, size_t m, struct quality *quality,
+                                medley_error *error)
+{
+    static const double one = 1;
+    static const double enough = 0.01; /* gap that settles which kernel is best */
+    static const size_t most_iterations = 20;
+    const size_t n = c->learnt_count;
+    md_batch_problem part = *c->problem;
+    md_batch_solution solution = {0};
+    medley_status status = MEDLEY_OK;
+    part.store = NULL;
+    MEDLEY_TRY(md_store_sum(c->problem->store, (md_chosen){.kernels = &m, .count = 1}, &one,
+                            c->matrix, error));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++)
+            c->part[i * n + j] = value_at(c, c->learnt[i], c->learnt[j]);
+    MEDLEY_TRY(md_store_of_matrix(&part.store, c->part, n, part.threads, error));
+    part.y = c->y;
+    part.strength *= (double)n / (double)c->n;
+    part.gap = fmax(part.gap, enough);
+    if (part.max_iterations > most_iterations)
+        part.max_iterations = most_iterations;
+    part.watch = watch_contest;
+    part.context = c;
+    MEDLEY_TRY(solver_of_one(&part)(&solution, &part, NULL, error));
+    measure(quality, c, &solution);
+    c->newton_steps += solution.newton_steps;
+done:
+    md_batch_solution_clear(&solution);
+    md_store_free(part.store);
+    return status;
+}
+
+static medley_status search(struct contest *c, size_t *best, medley_error *error)
+{
+    const size_t kernels = md_store_count(c->problem->store);
+    struct quality most = {0};
+    *best = 0;
+    for (size_t m = 0; kernels > 1 && m < kernels && !c->stopped; m++) {
+        struct quality quality;
+        const medley_status status = try_kernel(c, m, &quality, error);
+        if (status < 0)
+            return status;
+        if (m > 0 && (quality.right < most.right ||
+                      (quality.right == most.right && !(quality.loss < most.loss))))
+            continue;
+        most = quality;
+        *best = m;
+    }
+    return MEDLEY_OK;
+}
+
+/* After a search that was stopped: one iteration is allowed, so that there is a model. */
+static bool stop_at_once(void *context, const md_batch_step *step)
+{
+    (void)context;
+    (void)step;
+    return false;
+}
+
+medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem *problem,
+                            const md_batch_solution *start, medley_error *error)
+{
+    static const double one = 1;
+    md_batch_problem single = *problem;
+    struct contest c;
+    size_t best;
+    medley_status status = MEDLEY_OK;
+    (void)start; /* it says nothing of kernels alone */
+    *solution = (md_batch_solution){0};
+    single.store = NULL;
+    MEDLEY_TRY(divide(&c, problem, error));
+    MEDLEY_TRY(search(&c, &best, error));
+    MEDLEY_TRY(md_store_mix(&single.store, problem->store,
+                            (md_chosen){.kernels = &best, .count = 1}, &one, error));
+    if (c.stopped)
+        single.watch = stop_at_once;
+    MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
+    if (solution->active > 0)
+        solution->kernel[0] = best;
+    solution->newton_steps += c.newton_steps;
+    solution->stopped = solution->stopped || c.stopped;
+done:
+    clear_contest(&c);
+    md_store_free(single.store);
+    if (status < 0)
+        md_batch_solution_clear(solution);
+    return status;
+}
+
+/* ---- the methods, which are the batch forms of online ones ---- */
+
+extern const md_method md_method_batch_average, md_method_batch_best;
+const md_method md_method_batch_average = {
+    MD_CERTIFIED_METHOD,
+    .about = &(const md_about){.name = "average", .takes = MD_BATCH_TAKES},
+    .suits = md_batch_suits,
+    .penalty = "l2",
+    .solve = md_batch_average,
+    .largest_C = md_batch_average_C,
+};
+const md_method md_method_batch_best = {
+    MD_CERTIFIED_METHOD,
+    .about = &(const md_about){.name = "best", .takes = MD_BATCH_TAKES},
+    .suits = md_batch_suits,
+    .solve = md_batch_best,
+};

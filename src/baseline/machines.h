@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the methods that are made of support vector machines (svm, lp-beta) share: what they refuse,
+ * and one machine for each label against the rest, or one for two labels. */
+#ifndef MD_MACHINES_H
+#define MD_MACHINES_H
+
+#include "baseline/svm_set.h"
+#include "setup/setup.h"
+
+typedef struct md_machines {
+    md_problem *problem;
+    size_t outputs;
+    size_t count;        /* of machines: sets of one for each output */
+    double *target;      /* [outputs][rows] +1 for its label, else -1 */
+    double *kernel;      /* [rows][rows] */
+    md_svm *list;        /* [sets][outputs] */
+    double *coefficient; /* [rows][count] */
+    double *score;       /* [rows][count] */
+    double *norm;        /* [kernels] of the model */
+    double *bias;        /* [outputs] of the model */
+} md_machines;
+
+/* Labels, hinge loss and the named penalty only, and kernels that are positive semi-definite. */
+medley_status md_machines_init(md_machines *machines, md_problem *problem, const char *penalty,
+                               size_t sets, medley_error *error);
+void md_machines_clear(md_machines *machines);
+
+/* Those of a set learn from the given rows (NULL: all), one for each output. Returns the first. */
+md_svm *md_machines_list(md_machines *machines, size_t set, const size_t *rows, size_t count);
+
+/* All machines, on one kernel of the problem (chosen) or on a weighted sum of several. */
+medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const double *weight,
+                                bool (*watch)(void *context, size_t done), void *context,
+                                bool *stopped, medley_error *error);
+
+/* Sums over machines, of which the story of a run is told. */
+typedef struct md_machine_sums {
+    double primal, dual, difference;
+    bool solved;
+} md_machine_sums;
+
+/* Of the machines of set 0. */
+md_machine_sums md_machines_sum(const md_machines *machines);
+
+/* body: [kernels] each [rows][outputs] or NULL. The epochs are borrowed. */
+medley_status md_machines_build(medley_model **model, const md_machines *machines,
+                                const md_machine_sums *sums, const double *const *body,
+                                medley_epoch *epochs, size_t epoch_count, medley_error *error);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SimpleMKL (Rakotomamonjy, Bach, Canu and Grandvalet 2008): descent on J(d), the least value for
+ * kernel weights d, along its reduced gradient,
+ *
+ *     dJ/dd_m = strength/2 - ||rho||_{K_m}^2 / (2 strength),
+ *
+ * with rho of the problem of the one kernel sum_m d_m K_m. Where the paper holds the sum of d at 1
+ * and squares the sum of norms, the weights here are only kept from falling below 0, as belongs to
+ * the penalty strength sum_m ||f_m||. As in the paper: from a gradient on, steps go as far as the
+ * next weight that becomes 0 and on from there, as long as J falls, and then a golden section
+ * search divides the last stretch. Along a stretch the mixture is linear in the step, so a trial
+ * costs one problem of one kernel and no look at the kernels. */
+#include "baseline/wrapper_loop.h"
+#include "baseline/wrappers.h"
+#include "batch/certified.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NO_WEIGHT = 1e-8;  /* of the largest: as good as 0 */
+static const double PRECISION = 0.1;   /* of the golden section search, as in the paper */
+static const double SHORTEST = 1e-8;   /* share of a stretch that it looks at while nothing helps */
+static const double LEAST_GAP = 1e-13; /* of problems of one kernel */
+
+/* A point on a stretch. */
+struct trial {
+    double step, total; /* total: J */
+    md_fixed model;
+};
+
+struct descent {
+    md_wrap *w;
+    double *slope;  /* [kernels] direction */
+    double *along;  /* [n][n] sum_m slope_m K_m */
+    double *matrix; /* [n][n] of a trial */
+    struct trial trial, best;
+};
+
+static void clear_descent(struct descent *s)
+{
+    free(s->slope);
+    free(s->along);
+    free(s->matrix);
+    free(s->trial.model.rho);
+    free(s->trial.model.point);
+    free(s->best.model.rho);
+    free(s->best.model.point);
+}
+
+static medley_status init_descent(struct descent *s, size_t n, size_t kernels, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&s->slope, kernels, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&s->along, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&s->matrix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->trial.model.rho, n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->trial.model.point, n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->best.model.rho, n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&s->best.model.point, n, sizeof(double), error));
+done:
+    return status;
+}
+
+/* ---- points ---- */
+
+/* strength/2 h(d) at a step. */
+static double price_of_weights(const struct descent *s, double step)
+{
+    double sum = 0;
+    for (size_t m = 0; m < s->w->kernels; m++)
+        sum += s->w->weight[m] + step * s->slope[m];
+    return s->w->problem->strength / 2 * sum;
+}
+
+/* J at a step; the best trial is kept. */
+static medley_status try_step(struct descent *s, double step, double *total, medley_error *error)
+{
+    md_wrap *w = s->w;
+    const size_t n = w->n;
+    struct trial *trial = &s->trial;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++)
+            s->matrix[i * n + j] = w->mix[i * n + j] + step * s->along[i * n + j];
+    memcpy(trial->model.point, s->best.model.point, n * sizeof(double));
+    const medley_status status = md_wrap_solve(w, s->matrix, &trial->model, error);
+    trial->step = step;
+    trial->total = trial->model.value + price_of_weights(s, step);
+    *total = trial->total;
+    if (status == MEDLEY_OK && trial->total < s->best.total) {
+        const struct trial previous = s->best;
+        s->best = *trial;
+        *trial = previous;
+    }
+    return status;
+}
+
+static void copy_fixed(md_fixed *to, const md_fixed *from, size_t n)
+{
+    memcpy(to->rho, from->rho, n * sizeof *to->rho);
+    memcpy(to->point, from->point, n * sizeof *to->point);
+    to->loss = from->loss;
+    to->value = from->value;
+}
+
+/* Moves to the best trial of this stretch. */
+static void take_best(struct descent *s)
+{
+    md_wrap *w = s->w;
+    const size_t n = w->n;
+    for (size_t m = 0; m < w->kernels; m++)
+        w->weight[m] = fmax(0, w->weight[m] + s->best.step * s->slope[m]);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++)
+            w->mix[i * n + j] += s->best.step * s->along[i * n + j];
+    copy_fixed(&w->here, &s->best.model, n);
+    s->best.step = 0;
+}
+
+/* ---- the direction ---- */
+
+static medley_status drop_small_weights(md_wrap *w, medley_error *error)
+{
+    double largest = 0;
+    bool any = false;
+    for (size_t m = 0; m < w->kernels; m++)
+        largest = fmax(largest, w->weight[m]);
+    for (size_t m = 0; m < w->kernels; m++)
+        if (w->weight[m] > 0 && w->weight[m] < NO_WEIGHT * largest &&
+            w->norm[m] < w->problem->strength) {
+            w->weight[m] = 0;
+            any = true;
+        }
+    return any ? md_wrap_settle(w, error) : MEDLEY_OK;
+}
+
+static medley_status find_direction(struct descent *s, medley_error *error)
+{
+    md_wrap *w = s->w;
+    const double strength = w->problem->strength;
+    for (size_t m = 0; m < w->kernels; m++) {
+        const double ratio = w->norm[m] / strength;
+        const double descent = strength / 2 * (ratio * ratio - 1);
+        s->slope[m] = w->weight[m] > 0 || descent > 0 ? descent : 0;
+    }
+    return md_wrap_mix(w, s->slope, s->along, error);
+}
+
+/* How far until a weight is 0, and which one. Without such an end, as far as the weights are
+ * doubled in sum. */
+static double stretch(const struct descent *s, size_t *which)
+{
+    const md_wrap *w = s->w;
+    double length = INFINITY;
+    double sum = 0;
+    double slope = 0;
+    *which = w->kernels;
+    for (size_t m = 0; m < w->kernels; m++) {
+        sum += w->weight[m];
+        slope += s->slope[m];
+        if (s->slope[m] < 0 && w->weight[m] < -s->slope[m] * length) {
+            length = w->weight[m] / -s->slope[m];
+            *which = m;
+        }
+    }
+    if (*which < w->kernels)
+        return length;
+    return slope > 0 ? (sum > 0 ? sum : 1) / slope : 0;
+}
+
+/* ---- the line search ---- */
+
+/* Whole stretches while J falls. *length: the one that is too long; 0: none is left. */
+static medley_status take_stretches(struct descent *s, double *length, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (;;) {
+        size_t which;
+        double total;
+        *length = stretch(s, &which);
+        if (!(*length > 0))
+            break;
+        const double before = s->best.total;
+        MEDLEY_TRY(try_step(s, *length, &total, error));
+        if (!(total < before))
+            break;
+        take_best(s);
+        if (which == s->w->kernels)
+            continue;
+        s->w->weight[which] = 0; /* and it stays there */
+        s->slope[which] = 0;
+        MEDLEY_TRY(md_wrap_mix(s->w, s->slope, s->along, error));
+    }
+done:
+    return status;
+}
+
+static medley_status golden_section(struct descent *s, double length, medley_error *error)
+{
+    static const double golden = 0.618033988749895;
+    double low = 0;
+    double high = length;
+    double left = high - golden * (high - low);
+    double right = low + golden * (high - low);
+    double left_total;
+    double right_total;
+    medley_status status = try_step(s, left, &left_total, error);
+    if (status == MEDLEY_OK)
+        status = try_step(s, right, &right_total, error);
+    while (status == MEDLEY_OK && high - low > (s->best.step > 0 ? PRECISION : SHORTEST) * length) {
+        if (left_total < right_total) {
+            high = right;
+            right = left;
+            right_total = left_total;
+            left = high - golden * (high - low);
+            status = try_step(s, left, &left_total, error);
+        } else {
+            low = left;
+            left = right;
+            left_total = right_total;
+            right = low + golden * (high - low);
+            status = try_step(s, right, &right_total, error);
+        }
+    }
+    return status;
+}
+
+/* ---- a move ---- */
+
+/* Where nothing helps, the values that are compared must be more accurate; false if they cannot
+ * be. */
+static bool refine(md_wrap *w)
+{
+    if (w->gap <= LEAST_GAP)
+        return false;
+    w->gap = fmax(w->gap / 10, LEAST_GAP);
+    return true;
+}
+
+static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    struct descent *s = method;
+    double length;
+    s->w = w;
+    MEDLEY_TRY(drop_small_weights(w, error));
+    MEDLEY_TRY(find_direction(s, error));
+    const double before = w->here.value + price_of_weights(s, 0);
+    copy_fixed(&s->best.model, &w->here, w->n);
+    s->best.step = 0;
+    s->best.total = before;
+    MEDLEY_TRY(take_stretches(s, &length, error));
+    if (length > 0)
+        MEDLEY_TRY(golden_section(s, length, error));
+    if (s->best.step > 0)
+        take_best(s);
+    *moved = s->best.total < before || refine(w);
+done:
+    return status;
+}
+
+medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,
+                              const md_batch_solution *start, md_one_kernel_solver inner,
+                              medley_error *error)
+{
+    struct descent s = {0};
+    const md_wrap_method method = {
+        .move = descend, .state = &s, .inner = inner, .inner_share = 0.01};
+    *solution = (md_batch_solution){0};
+    for (int power = -4; power <= 4; power++)
+        if (problem->penalty->slope(problem->penalty_state, pow(10, power)) != 1)
+            return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                           "--method simplemkl learns with the penalty group-lasso only; use that, "
+                           "or --method gauss-seidel or spicy");
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(
+        init_descent(&s, md_store_rows(problem->store), md_store_count(problem->store), error));
+    MEDLEY_TRY(md_wrap_run(solution, problem, start, &method, error));
+done:
+    clear_descent(&s);
+    return status;
+}
+
+medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
+                                 const md_batch_solution *start, medley_error *error)
+{
+    return md_simplemkl_by(solution, problem, start, NULL, error);
+}
+
+extern const md_method md_method_simplemkl;
+const md_method md_method_simplemkl = {
+    MD_CERTIFIED_METHOD,
+    .about = &(const md_about){.name = "simplemkl",
+                               .summary = "for comparison: as spicy, by reduced gradients on "
+                                          "kernel weights (SimpleMKL)",
+                               .takes = MD_BATCH_TAKES},
+    .fit_path = md_fit_batch_path,
+    .solve = md_batch_simplemkl,
+};

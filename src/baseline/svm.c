@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The baseline of papers on many classes: support vector machines on the plain mean of all kernels,
+ * one label against the rest. Every machine minimises
+ *
+ *     mean_i max(0, 1 - y_i f_i) + lambda/2 ||w||^2,
+ *
+ * which is that of libsvm for its C = 1/(lambda N), the C of the options. */
+#include "baseline/machines.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "linalg/blas.h"
+#include <math.h>
+#include <stdlib.h>
+
+struct run {
+    md_machines machines;
+    const double **body; /* [kernels] all the same */
+    medley_epoch *epochs;
+};
+
+static bool watch(void *context, size_t done)
+{
+    const struct run *run = context;
+    return md_problem_report(run->machines.problem, "training", done, run->machines.outputs, NAN,
+                             NAN);
+}
+
+/* Every kernel has its share of the coefficients. The norms of all outputs are found in one look at
+ * a kernel. */
+static medley_status share_coefficients(struct run *run, medley_error *error)
+{
+    static const double one = 1;
+    medley_status status = MEDLEY_OK;
+    const md_machines *machines = &run->machines;
+    const md_problem *problem = machines->problem;
+    const size_t n = problem->train->rows;
+    const size_t outputs = machines->outputs;
+    const size_t kernels = problem->bank.count;
+    double *a = NULL;
+    MEDLEY_TRY(md_new(&a, 2 * n, sizeof *a, error));
+    for (size_t i = 0; i < n * outputs; i++)
+        machines->coefficient[i] /= (double)kernels;
+    for (size_t m = 0; m < kernels; m++) {
+        const md_chosen chosen = {.kernels = &m, .count = 1};
+        double norm2 = 0;
+        MEDLEY_TRY(md_store_sum(problem->batch->store, chosen, &one, machines->kernel, error));
+        for (size_t o = 0; o < outputs; o++) {
+            double sum = 0;
+            for (size_t r = 0; r < n; r++)
+                a[r] = machines->coefficient[r * outputs + o];
+            md_dsymv(n, machines->kernel, n, a, a + n);
+            for (size_t r = 0; r < n; r++)
+                sum += a[r] * a[n + r];
+            norm2 += fmax(0, sum);
+        }
+        machines->norm[m] = sqrt(norm2);
+        run->body[m] = machines->coefficient;
+    }
+done:
+    free(a);
+    return status;
+}
+
+static medley_status build(medley_model **model, struct run *run, medley_error *error)
+{
+    const md_problem *problem = run->machines.problem;
+    const double n = (double)problem->example_count;
+    const size_t outputs = run->machines.outputs;
+    const md_machine_sums sums = md_machines_sum(&run->machines);
+    for (size_t o = 0; o < outputs; o++) {
+        const md_svm *machine = &run->machines.list[o];
+        run->machines.bias[o] = machine->bias;
+        run->epochs[o] =
+            (medley_epoch){.objective = machine->primal / n,
+                           .loss = machine->loss / n,
+                           .dual = machine->dual / n,
+                           .gap = machine->primal > 0 ? 1 - machine->dual / machine->primal : 0,
+                           .active = problem->bank.count,
+                           .dev_accuracy = NAN,
+                           .seconds = md_clock_seconds() - problem->progress.began -
+                                      problem->progress.seconds_kernels};
+    }
+    return md_machines_build(model, &run->machines, &sums, run->body, run->epochs, outputs, error);
+}
+
+static medley_status fit_svm(medley_model **model, md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    struct run run = {0};
+    const md_chosen all = {.count = problem->bank.count};
+    double *weight = NULL;
+    bool stopped;
+    MEDLEY_TRY(md_machines_init(&run.machines, problem, "l2", 1, error));
+    MEDLEY_TRY(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
+    MEDLEY_TRY(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
+    MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
+    md_machines_list(&run.machines, 0, NULL, problem->train->rows);
+    MEDLEY_TRY(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
+    MEDLEY_TRY(share_coefficients(&run, error));
+    status = build(model, &run, error);
+done:
+    free(weight);
+    free(run.body);
+    free(run.epochs);
+    md_machines_clear(&run.machines);
+    return status;
+}
+
+extern const md_method md_method_svm;
+const md_method md_method_svm = {
+    .about = &(const md_about){.name = "svm",
+                               .summary = "baseline: an SVM for each label on the mean of all "
+                                          "kernels (--C is LIBSVM's, default 10)",
+                               .takes = MD_BATCH_TAKES},
+    .penalty = "l2",
+    .needs_kernels = true,
+    .kind = &md_batch_kind,
+    .labels_only = true,
+    .fit = fit_svm,
+};

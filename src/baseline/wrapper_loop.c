@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What wrapper methods share: solving for fixed kernel weights, the certificate, the outer loop. */
+#include "baseline/wrapper_loop.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "batch/certificate.h"
+#include "batch/vectors.h"
+#include "linalg/blas.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernels of a smaller share of the largest weight are left out of the mixture; their weights are
+ * kept, so that they may come back. */
+static const double LEAST_SHARE = 1e-10;
+static const double LEAST_INNER_GAP = 1e-13;
+/* Smaller gaps are for our own solver: the single precision of another one leads no further. */
+static const double LIBSVM_GAP = 1e-5;
+
+/* ---- life ---- */
+
+static void clear_wrap(md_wrap *w)
+{
+    free(w->weight);
+    free(w->mix);
+    free(w->here.rho);
+    free(w->list);
+    *w = (md_wrap){0};
+}
+
+static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
+                               const md_wrap_method *method, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t n = md_store_rows(problem->store);
+    const size_t kernels = md_store_count(problem->store);
+    *w = (md_wrap){.problem = problem,
+                   .n = n,
+                   .kernels = kernels,
+                   .gap = fmax(method->inner_share * problem->gap, LEAST_INNER_GAP),
+                   .best_primal = INFINITY,
+                   .best_dual = -INFINITY,
+                   .began = md_clock_seconds()};
+    MEDLEY_TRY(md_new(&w->weight, 4 * kernels, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&w->mix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&w->here.rho, 5 * n, sizeof(double), error));
+    MEDLEY_TRY(md_new(&w->list, kernels, sizeof(size_t), error));
+    w->norm = w->weight + kernels;
+    w->best_weight = w->norm + kernels;
+    w->values = w->best_weight + kernels;
+    w->f = w->here.rho + n;
+    w->best_rho = w->f + n;
+    w->dual_point = w->best_rho + n;
+    w->here.point = w->dual_point + n;
+    w->inner = method->inner;
+    if (w->inner == NULL)
+        w->inner = md_one_kernel_libsvm(problem);
+    if (w->inner == NULL)
+        w->inner = md_one_kernel_newton;
+    md_blas_single_thread();
+done:
+    return status;
+}
+
+/* ---- a point ---- */
+
+static double least_weight(const md_wrap *w, const double *weight)
+{
+    double largest = 0;
+    for (size_t m = 0; m < w->kernels; m++)
+        largest = fmax(largest, fabs(weight[m]));
+    return fmax(LEAST_SHARE * largest, DBL_MIN);
+}
+
+medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medley_error *error)
+{
+    const double least = least_weight(w, weight);
+    size_t count = 0;
+    for (size_t m = 0; m < w->kernels; m++) {
+        if (!(fabs(weight[m]) >= least))
+            continue;
+        w->list[count] = m;
+        w->values[count++] = weight[m];
+    }
+    return md_store_sum(w->problem->store, (md_chosen){.kernels = w->list, .count = count},
+                        w->values, matrix, error);
+}
+
+medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error)
+{
+    const md_batch_problem *p = w->problem;
+    const md_one_kernel inner = {
+        .problem = p, .kernel = matrix, .n = w->n, .gap = w->gap, .level = w->best_primal};
+    const md_one_kernel_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_one_kernel_newton;
+    const medley_status status = solve(&inner, fixed->rho, fixed->point, error);
+    if (status < 0)
+        return status;
+    w->solved++;
+    md_project_dual(p->loss, p->loss_state, p->y, fixed->point, w->n);
+    md_dsymv(w->n, matrix, w->n, fixed->rho, w->f);
+    const double norm2 = md_batch_dot(fixed->rho, w->f, w->n);
+    for (size_t i = 0; i < w->n; i++)
+        w->f[i] /= p->strength;
+    double bias;
+    fixed->loss = md_batch_loss(p, w->f, &bias);
+    fixed->value = fixed->loss + fmax(0, norm2) / (2 * p->strength);
+    return MEDLEY_OK;
+}
+
+medley_status md_wrap_settle(md_wrap *w, medley_error *error)
+{
+    const medley_status status = md_wrap_mix(w, w->weight, w->mix, error);
+    return status < 0 ? status : md_wrap_solve(w, w->mix, &w->here, error);
+}
+
+/* ---- the certificate ---- */
+
+static void try_model(md_wrap *w, const double *norm)
+{
+    const md_batch_problem *p = w->problem;
+    const double least = least_weight(w, w->weight);
+    double penalty = 0;
+    for (size_t m = 0; m < w->kernels; m++)
+        if (w->weight[m] >= least)
+            penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->strength);
+    const double primal = w->here.loss + p->strength * penalty;
+    if (!(primal < w->best_primal))
+        return;
+    w->best_primal = primal;
+    w->best_loss = w->here.loss;
+    w->active = 0;
+    memcpy(w->best_rho, w->here.rho, w->n * sizeof *w->here.rho);
+    for (size_t m = 0; m < w->kernels; m++) {
+        w->best_weight[m] = w->weight[m] >= least ? w->weight[m] : 0;
+        w->active += w->best_weight[m] > 0;
+    }
+}
+
+static medley_status norms_of(md_wrap *w, const double *x, double *norm, medley_error *error)
+{
+    const md_chosen all = {.count = w->kernels};
+    const medley_status status = md_store_norms2(w->problem->store, all, x, norm, error);
+    w->looks++;
+    for (size_t m = 0; m < w->kernels && status == MEDLEY_OK; m++)
+        norm[m] = sqrt(norm[m]);
+    return status;
+}
+
+/* Norms at the dual point, or upper bounds of them that are as good: they differ from those at rho
+ * by at most the distance times the root of the largest eigenvalue. */
+static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *error)
+{
+    double distance2 = 0;
+    double most = 0;
+    for (size_t i = 0; i < w->n; i++)
+        distance2 += (w->here.point[i] - w->here.rho[i]) * (w->here.point[i] - w->here.rho[i]);
+    const double distance = sqrt(distance2);
+    for (size_t m = 0; m < w->kernels; m++) {
+        const double difference = distance * sqrt(md_store_spread(w->problem->store, m));
+        w->norm[m] = at_rho[m] + difference;
+        most = fmax(most, difference);
+    }
+    const bool near = most <= 1e-3 * w->problem->gap * w->problem->strength;
+    return near ? MEDLEY_OK : norms_of(w, w->here.point, w->norm, error);
+}
+
+/* Looks at all kernels: a model and a dual point. */
+static medley_status look(md_wrap *w, medley_error *error)
+{
+    double scale = 1;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(norms_of(w, w->here.rho, w->values, error));
+    try_model(w, w->values);
+    MEDLEY_TRY(dual_norms(w, w->values, error));
+    const double dual = md_dual_value(w->problem, w->here.point, w->norm, w->kernels, &scale);
+    if (dual > w->best_dual) {
+        w->best_dual = dual;
+        for (size_t i = 0; i < w->n; i++)
+            w->dual_point[i] = scale * w->here.point[i];
+    }
+done:
+    return status;
+}
+
+static medley_status finish(const md_wrap *w, md_batch_solution *solution, medley_error *error)
+{
+    const size_t n = w->n;
+    const medley_status status = md_batch_allocate(solution, n, w->active, w->dual_point, error);
+    size_t next = 0;
+    if (status < 0)
+        return status;
+    for (size_t m = 0; m < w->kernels; m++) {
+        if (!(w->best_weight[m] > 0))
+            continue;
+        double *to = solution->coefficient + next * n;
+        for (size_t i = 0; i < n; i++)
+            to[i] = w->best_weight[m] * w->best_rho[i] / w->problem->strength;
+        solution->kernel[next++] = m;
+    }
+    solution->newton_steps = w->solved;
+    solution->passes = w->looks;
+    return md_batch_certify(solution, w->problem, w->best_dual, error);
+}
+
+/* ---- the outer loop ---- */
+
+/* The model without kernels. */
+static medley_status begin(md_wrap *w, medley_error *error)
+{
+    const md_batch_problem *p = w->problem;
+    double bias;
+    w->here.loss = md_batch_loss(p, w->f, &bias);
+    md_empty_dual(p->loss, p->loss_state, p->y, w->here.rho, w->n);
+    memcpy(w->here.point, w->here.rho, w->n * sizeof *w->here.rho);
+    return look(w, error);
+}
+
+static double kernel_weight(const md_batch_problem *p, double norm)
+{
+    return norm / p->penalty->slope(p->penalty_state, norm);
+}
+
+/* Those of the start, and a little of every other kernel; or equal ones. */
+static void first_weights(md_wrap *w, const md_batch_solution *start)
+{
+    double largest = 0;
+    for (size_t s = 0; start != NULL && s < start->active; s++) {
+        if (!(start->norm[s] > 0))
+            continue;
+        const double weight = kernel_weight(w->problem, start->norm[s]);
+        w->weight[start->kernel[s]] = weight;
+        largest = fmax(largest, weight);
+    }
+    const double others = largest > 0 ? 1e-3 * largest : 1 / (double)w->kernels;
+    for (size_t m = 0; m < w->kernels; m++)
+        w->weight[m] = fmax(w->weight[m], others);
+    if (start != NULL)
+        memcpy(w->here.point, start->rho, w->n * sizeof *w->here.point);
+}
+
+static medley_status record(const md_wrap *w, md_batch_solution *solution, medley_error *error)
+{
+    const md_batch_step step = {.primal = w->best_primal,
+                                .loss = w->best_loss,
+                                .dual = w->best_dual,
+                                .gap = md_relative_gap(w->best_primal, w->best_dual),
+                                .active = w->active,
+                                .seconds = md_clock_seconds() - w->began};
+    return md_batch_record(solution, w->problem, &step, error);
+}
+
+static bool is_over(const md_wrap *w, const md_batch_solution *solution)
+{
+    return solution->stopped || solution->step_count >= w->problem->max_iterations ||
+           md_relative_gap(w->best_primal, w->best_dual) <= w->problem->gap;
+}
+
+medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *problem,
+                          const md_batch_solution *start, const md_wrap_method *method,
+                          medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_wrap w;
+    *solution = (md_batch_solution){0};
+    MEDLEY_TRY(init_wrap(&w, problem, method, error));
+    MEDLEY_TRY(begin(&w, error));
+    bool moved = !is_over(&w, solution);
+    if (moved) {
+        first_weights(&w, start);
+        MEDLEY_TRY(md_wrap_settle(&w, error));
+    }
+    while (moved) {
+        MEDLEY_TRY(look(&w, error));
+        MEDLEY_TRY(record(&w, solution, error));
+        if (is_over(&w, solution))
+            break;
+        MEDLEY_TRY(method->move(&w, method->state, &moved, error));
+    }
+    status = finish(&w, solution, error);
+done:
+    clear_wrap(&w);
+    if (status < 0)
+        md_batch_solution_clear(solution);
+    return status;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Batch methods: the certified optimum of each output on the same kernels, by the solver of the
+ * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
+ * certificate of its own, and the objective, dual and gap are those of their sum. */
+#include "batch/certified.h"
+
+#include "batch/certificate.h"
+#include "setup/path.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DEFAULT_SHARE = 0.1; /* of the least C that leaves out all kernels */
+
+struct run {
+    md_problem *problem;
+    md_batch_problem batch;
+    double *y;    /* [rows] */
+    double *zero; /* [rows] scores of the empty model */
+    size_t outputs;
+    size_t strengths; /* of the penalty that are asked for */
+    double **body;    /* [kernels] each [rows][outputs], or NULL */
+    double *norm;     /* [kernels] over all outputs */
+    double *bias;     /* [outputs] */
+    double factor;    /* of the penalty: C = lambda N factor */
+    double primal, dual;
+    double difference; /* between them, over the outputs */
+    double objective;  /* of the outputs that are done */
+    size_t newton_steps, passes;
+    md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
+    md_trained trained;
+};
+
+/* What belongs to one strength of the penalty. */
+static void forget(struct run *run)
+{
+    for (size_t m = 0; run->body != NULL && m < run->problem->bank.count; m++) {
+        free(run->body[m]);
+        run->body[m] = NULL;
+        if (run->norm != NULL)
+            run->norm[m] = 0;
+    }
+    run->primal = run->dual = run->difference = run->objective = 0;
+    run->newton_steps = run->passes = 0;
+    free(run->trained.epochs);
+    run->trained = (md_trained){.radius = NAN, .bound = NAN, .converged = true};
+}
+
+static void clear_run(struct run *run)
+{
+    forget(run);
+    for (size_t output = 0; run->previous != NULL && output < run->outputs; output++)
+        md_batch_solution_clear(&run->previous[output]);
+    free(run->previous);
+    free(run->body);
+    free(run->norm);
+    free(run->bias);
+    free(run->y);
+    free(run->zero);
+}
+
+static bool watch(void *context, const md_batch_step *step)
+{
+    struct run *run = context;
+    md_problem *problem = run->problem;
+    const medley_progress progress = {.stage = "training",
+                                      .objective = (run->objective + step->primal) /
+                                                   (double)problem->example_count,
+                                      .gap = step->gap,
+                                      .dev_accuracy = NAN,
+                                      .seconds = md_clock_seconds() - problem->progress.began};
+    return problem->progress.watch.progress(problem->progress.watch.context, &progress) &&
+           !problem->progress.stopped;
+}
+
+/* Kernels that have to be computed anew for every look at them are written as factors, where their
+ * rank is low and the factors fit the budget: bounds from these spare most looks. It takes as long
+ * as some looks, so there must be many problems to solve. */
+static medley_status find_factors(const struct run *run, medley_error *error)
+{
+    static const double tolerance = 1e-6;
+    static const size_t many = 8;
+    const md_problem *problem = run->problem;
+    const size_t n = md_store_rows(problem->batch->store);
+    const size_t most_rank = n / 8 + 1;
+    const double bytes =
+        (double)md_store_count(problem->batch->store) * (double)(n * most_rank) * sizeof(float);
+    if (run->outputs * run->strengths < many || md_store_is_resident(problem->batch->store) ||
+        problem->options->memory == 0 || bytes > (double)problem->options->memory)
+        return MEDLEY_OK;
+    return md_store_factor(problem->batch->store, tolerance, most_rank, error);
+}
+
+/* Over all outputs: the least C that leaves out all kernels, or, where none does, a scale like it;
+ * and that scale for any penalty. */
+static medley_status largest_C(struct run *run, double *largest, double *scale, medley_error *error)
+{
+    const md_method *method = run->problem->method;
+    *largest = *scale = 0;
+    for (size_t output = 0; output < run->outputs; output++) {
+        double with_slope;
+        double without_slope;
+        md_batch_targets(run->y, run->problem, output, run->outputs);
+        const medley_status status =
+            method->largest_C != NULL
+                ? method->largest_C(&run->batch, &with_slope, &without_slope, error)
+                : md_batch_largest_C(&run->batch, &with_slope, &without_slope, error);
+        if (status < 0)
+            return status;
+        *scale = fmax(*scale, without_slope);
+        *largest = fmax(*largest, isfinite(with_slope) ? with_slope : without_slope);
+    }
+    return MEDLEY_OK;
+}
+
+/* Without a word about the strength: a share of that which leaves nothing in. */
+static medley_status choose_strength(struct run *run, medley_error *error)
+{
+    md_problem *problem = run->problem;
+    double largest;
+    double scale;
+    if (md_options_has_strength(problem->options))
+        return MEDLEY_OK;
+    const medley_status status = largest_C(run, &largest, &scale, error);
+    if (status == MEDLEY_OK && scale > 0)
+        problem->lambda = DEFAULT_SHARE * scale / (run->factor * (double)problem->example_count);
+    return status;
+}
+
+static medley_status prepare(struct run *run, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_problem *problem = run->problem;
+    const size_t n = problem->train->rows;
+    const size_t kernels = problem->bank.count;
+    run->outputs = problem->task->one_score || problem->space.shape.labels == 2
+                       ? 1
+                       : problem->space.shape.labels;
+    MEDLEY_TRY(md_new(&run->y, n, sizeof *run->y, error));
+    MEDLEY_TRY(md_new(&run->zero, n, sizeof *run->zero, error));
+    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY(md_new(&run->norm, kernels, sizeof *run->norm, error));
+    MEDLEY_TRY(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
+    run->batch = (md_batch_problem){.store = problem->batch->store,
+                                    .loss = problem->batch->loss,
+                                    .loss_state = problem->batch->loss_state,
+                                    .y = run->y,
+                                    .gap = problem->options->gap,
+                                    .max_iterations = (size_t)problem->options->max_iterations,
+                                    .threads = problem->threads,
+                                    .watch = watch,
+                                    .context = run};
+    run->batch.penalty =
+        md_penalty_scalar(problem->penalty, &run->batch.penalty_state, &run->factor);
+    if (run->batch.penalty == NULL)
+        return md_fail(
+            error, MEDLEY_NOT_SUPPORTED,
+            "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
+            "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
+            problem->method->about->name, md_penalty_text(problem->penalty));
+    MEDLEY_TRY(md_batch_check_kernels(problem, NULL, error));
+    MEDLEY_TRY(find_factors(run, error));
+    MEDLEY_TRY(choose_strength(run, error));
+    run->batch.strength = problem->lambda * (double)n * run->factor;
+done:
+    return status;
+}
+
+/* ---- what was learnt ---- */
+
+static medley_status take_coefficients(struct run *run, size_t output,
+                                       const md_batch_solution *solution, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t n = solution->rows;
+    for (size_t i = 0; i < solution->active; i++) {
+        const size_t m = solution->kernel[i];
+        if (!(solution->norm[i] > 0))
+            continue;
+        if (run->body[m] == NULL)
+            MEDLEY_TRY(md_new(&run->body[m], n * run->outputs, sizeof(double), error));
+        for (size_t r = 0; r < n; r++)
+            run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r];
+        run->norm[m] = hypot(run->norm[m], solution->norm[i]);
+    }
+    run->bias[output] = solution->bias;
+done:
+    return status;
+}
+
+/* The outer iterations of a single output; of several, one line for each. */
+static medley_status take_steps(struct run *run, const md_batch_solution *solution,
+                                medley_error *error)
+{
+    md_trained *trained = &run->trained;
+    const size_t first =
+        run->outputs == 1 || solution->step_count == 0 ? 0 : solution->step_count - 1;
+    const size_t count = solution->step_count - first;
+    medley_epoch *epochs =
+        realloc(trained->epochs, (trained->epoch_count + count + 1) * sizeof *epochs);
+    if (epochs == NULL)
+        return md_fail_memory(error, count * sizeof *epochs);
+    trained->epochs = epochs;
+    const double n = (double)run->problem->example_count;
+    for (size_t s = first; s < solution->step_count; s++) {
+        const md_batch_step *step = &solution->steps[s];
+        epochs[trained->epoch_count++] = (medley_epoch){.objective = step->primal / n,
+                                                        .loss = step->loss / n,
+                                                        .dual = step->dual / n,
+                                                        .gap = step->gap,
+                                                        .active = step->active,
+                                                        .dev_accuracy = NAN,
+                                                        .seconds = step->seconds};
+    }
+    trained->iterations += solution->step_count;
+    return MEDLEY_OK;
+}
+
+/* A label that no row has, or all rows: there is nothing to learn but the bias. */
+static bool is_constant(const struct run *run)
+{
+    for (size_t r = 1; r < run->problem->train->rows; r++)
+        if (run->y[r] != run->y[0])
+            return false;
+    return run->problem->gold != NULL;
+}
+
+static medley_status solve_output(struct run *run, size_t output, medley_error *error)
+{
+    md_batch_solution solution = {0};
+    md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
+    const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
+    md_batch_targets(run->y, run->problem, output, run->outputs);
+    if (is_constant(run)) {
+        run->bias[output] = md_best_bias(run->batch.loss, run->batch.loss_state, run->y, run->zero,
+                                         run->problem->train->rows);
+        return MEDLEY_OK;
+    }
+    medley_status status = run->problem->method->solve(&solution, &run->batch, start, error);
+    if (status == MEDLEY_OK)
+        status = take_coefficients(run, output, &solution, error);
+    if (status == MEDLEY_OK)
+        status = take_steps(run, &solution, error);
+    run->primal += solution.primal;
+    run->dual += solution.dual;
+    run->difference += solution.gap * solution.primal;
+    run->objective = run->primal;
+    run->newton_steps += solution.newton_steps;
+    run->passes += solution.passes;
+    run->trained.converged = run->trained.converged && solution.converged;
+    if (previous != NULL && status == MEDLEY_OK) {
+        md_batch_solution_clear(previous);
+        *previous = solution;
+    } else {
+        md_batch_solution_clear(&solution);
+    }
+    return status;
+}
+
+static medley_status build(medley_model **model, struct run *run, medley_error *error)
+{
+    md_problem *problem = run->problem;
+    const double n = (double)problem->example_count;
+    const md_coefficients plain = {.outputs = run->outputs,
+                                   .body = (const double *const *)run->body,
+                                   .norm = run->norm,
+                                   .bias = run->bias,
+                                   .dual = run->dual / n,
+                                   .gap = run->difference > 0 ? run->difference / run->primal : 0,
+                                   .newton_steps = run->newton_steps,
+                                   .passes = run->passes,
+                                   .logistic_link =
+                                       run->outputs > 1 && problem->batch->loss->logistic_link};
+    run->trained.plain = &plain;
+    run->trained.eta0 = NAN;
+    run->trained.objective = run->primal / n;
+    const medley_status status = md_model_build(model, problem, &run->trained, error);
+    run->trained.plain = NULL;
+    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
+}
+
+static medley_status fit_one(medley_model **model, struct run *run, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t output = 0; output < run->outputs && status == MEDLEY_OK; output++)
+        status = solve_output(run, output, error);
+    return status == MEDLEY_OK ? build(model, run, error) : status;
+}
+
+medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error)
+{
+    struct run run = {.problem = problem,
+                      .strengths = 1,
+                      .trained = {.radius = NAN, .bound = NAN, .converged = true}};
+    medley_status status = prepare(&run, error);
+    if (status == MEDLEY_OK)
+        status = fit_one(model, &run, error);
+    clear_run(&run);
+    return status;
+}
+
+/* ---- paths ---- */
+
+medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
+                                medley_path_taker take, void *context, medley_error *error)
+{
+    struct run run = {.problem = problem, .strengths = path->count, .trained = {.converged = true}};
+    const double n = (double)problem->example_count;
+    double largest = 0;
+    double scale = 0;
+    medley_status status = MEDLEY_OK;
+    bool wanted = true;
+    MEDLEY_TRY(prepare(&run, error));
+    MEDLEY_TRY(largest_C(&run, &largest, &scale, error));
+    MEDLEY_TRY(md_new(&run.previous, run.outputs, sizeof *run.previous, error));
+    for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
+        medley_model *model = NULL;
+        forget(&run);
+        problem->lambda =
+            md_path_lambda(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
+        run.batch.strength = problem->lambda * n * run.factor;
+        status = fit_one(&model, &run, error);
+        if (model != NULL)
+            wanted = take(context, model);
+    }
+done:
+    clear_run(&run);
+    return status;
+}
+
+/* ---- the method ---- */
+
+extern const md_method md_method_spicy;
+const md_method md_method_spicy = {
+    MD_CERTIFIED_METHOD,
+    .about = &(const md_about){.name = "spicy",
+                               .summary = "the optimum with a certificate, for up to some "
+                                          "thousands of rows and kernels",
+                               .takes = MD_BATCH_TAKES},
+    .suits = md_sparse_batch_suits,
+    .fit_path = md_fit_batch_path,
+    .solve = md_batch_solve,
+};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "online/calibrate.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "online/run.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_EXAMPLES = 10 };
+
+/* The third of each five: labels that are held out have two examples or more to learn from. Method
+ * best chooses by the fifth ones, so these have had no say in anything. */
+enum { HELD = 3 };
+
+md_division_rule md_calibrate_rule(bool sequences)
+{
+    return (md_division_rule){.sequences = sequences, .by_label = !sequences, .which = HELD};
+}
+
+/* ---- what can be calibrated ---- */
+
+/* Of rows that stand alone: something must be known of two labels. */
+static medley_status check_labels(const medley_dataset *train, medley_error *error)
+{
+    md_division division = {0};
+    const md_division_rule rule = md_calibrate_rule(false);
+    const medley_status status = md_division_make(&division, train, &rule, error);
+    if (status < 0)
+        return status;
+    bool several = false;
+    for (size_t h = 1; h < division.held_count; h++)
+        several = several || train->label[division.held[h]] != train->label[division.held[0]];
+    md_division_clear(&division);
+    if (several)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                      "--calibrate holds out every fifth row of each label and needs at least two "
+                      "labels with %d rows or more; give more rows or leave out --calibrate",
+                      HELD);
+}
+
+medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    if (!problem->options->calibrate)
+        return MEDLEY_OK;
+    if (problem->method->kind->batch && train->sequence_count > 0)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s calibrates rows that stand alone, and these data have "
+                       "sequences; use --method spom or leave out --calibrate",
+                       problem->method->about->name);
+    if (problem->example_count < FEWEST_EXAMPLES)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "--calibrate holds out a fifth of the %s, and %zu are too few for that; "
+                          "give at least %d or leave out --calibrate",
+                          problem->task->by_sequence ? "sequences" : "rows", problem->example_count,
+                          FEWEST_EXAMPLES);
+    return problem->task->by_sequence ? MEDLEY_OK : check_labels(train, error);
+}
+
+/* ---- online methods ---- */
+
+struct held_out {
+    const md_problem *problem;
+    md_online_problem loop; /* with the blocks that score */
+    const md_division *division;
+};
+
+static md_sequence score_sequence(void *context, size_t i, float *score)
+{
+    const struct held_out *held = context;
+    const md_example example = held->problem->examples[held->division->held[i]];
+    md_online_score(&held->loop, example, score);
+    return (md_sequence){.length = example.length,
+                         .label = held->problem->train->label + example.row};
+}
+
+static medley_status fit_sequences(md_calibration *calibration, struct held_out *held,
+                                   medley_error *error)
+{
+    const md_held_sequences sequences = {.space = held->problem->space,
+                                         .count = held->division->held_count,
+                                         .longest = held->problem->longest,
+                                         .scores = score_sequence,
+                                         .context = held,
+                                         .threads = held->problem->threads};
+    return md_temperature_fit(calibration, &sequences, error);
+}
+
+static medley_status fit_rows(md_calibration *calibration, const struct held_out *held,
+                              medley_error *error)
+{
+    const md_division *division = held->division;
+    const size_t labels = held->problem->space.shape.labels;
+    medley_status status = MEDLEY_OK;
+    float *score = NULL;
+    int32_t *label = NULL;
+    MEDLEY_TRY(md_new(&score, division->held_count * labels, sizeof *score, error));
+    MEDLEY_TRY(md_new(&label, division->held_count, sizeof *label, error));
+    for (size_t h = 0; h < division->held_count; h++) {
+        const md_example example = held->problem->examples[division->held[h]];
+        md_online_score(&held->loop, example, score + h * labels);
+        label[h] = held->problem->train->label[example.row];
+    }
+    const md_held_rows rows = {
+        .score = score, .label = label, .rows = division->held_count, .labels = labels};
+    MEDLEY_TRY(md_calibration_fit(calibration, &rows, error));
+done:
+    free(score);
+    free(label);
+    return status;
+}
+
+void md_calibrate_finish(medley_model **model, double start, medley_status status)
+{
+    if (status < 0) {
+        medley_model_free(*model);
+        *model = NULL;
+        return;
+    }
+    (*model)->summary.seconds_train += md_clock_seconds() - start;
+    (*model)->summary.peak_rss_mb = md_peak_rss_mb();
+    md_model_link_summary(*model);
+}
+
+/* Trains on the examples that are not held out, with the rate that was found for all of them. A
+ * checkpoint is of the model, not of this. */
+static medley_status train_again(md_problem *problem, md_trained *again, double eta0,
+                                 const md_division *division, medley_error *error)
+{
+    const medley_options *options = problem->options;
+    const double given = problem->online->eta0;
+    medley_options *others = NULL;
+    const md_run_plan plan = {
+        .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_options_copy(&others, options, error));
+    MEDLEY_TRY(md_options_reset(others, MD_TAKES_CHECKPOINTS, error));
+    problem->options = others;
+    if (isnan(given) && (problem->method->about->takes & MD_TAKES_RATES))
+        problem->online->eta0 = eta0;
+    status = md_run_online(problem, &plan, again, error);
+done:
+    problem->options = options;
+    problem->online->eta0 = given;
+    medley_options_free(others);
+    return status;
+}
+
+medley_status md_calibrate(medley_model **model, md_problem *problem, const md_trained *trained,
+                           medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const double start = md_clock_seconds();
+    const md_division_rule rule = md_calibrate_rule(problem->task->by_sequence);
+    md_division division = {0};
+    md_trained again = {.blocks = trained->blocks,
+                        .candidate = trained->candidate,
+                        .block_count = trained->block_count,
+                        .penalised = trained->penalised,
+                        .is_mixture = trained->is_mixture};
+    if (!problem->options->calibrate)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
+    MEDLEY_TRY(train_again(problem, &again, trained->eta0, &division, error));
+    if (status == MEDLEY_STOPPED)
+        goto done;
+    struct held_out held = {
+        .problem = problem, .loop = md_problem_for_loop(problem, &again), .division = &division};
+    MEDLEY_TRY(problem->task->by_sequence ? fit_sequences(&(*model)->calibration, &held, error)
+                                          : fit_rows(&(*model)->calibration, &held, error));
+done:
+    md_calibrate_finish(model, start, status);
+    free(again.epochs);
+    md_division_clear(&division);
+    return status;
+}

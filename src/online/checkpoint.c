@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* File: magic, u64 version, u64 key, the pieces of the state one after the other, u64 checksum. It
+ * is read by the machine that wrote it, so numbers stand as they do in memory. */
+#include "online/checkpoint.h"
+#include "online/run.h"
+
+#include "base/output.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAGIC "MEDLEYCP"
+enum { VERSION = 3 };
+enum { LONGEST_TRIAL = 20 }; /* epochs of a trial of eta0 = auto at most */
+
+static uint64_t mix(uint64_t sum, const void *data, size_t bytes)
+{
+    return (sum ^ md_hash_bytes(data, bytes)) * 0x9e3779b97f4a7c15u;
+}
+
+/* ---- whose it is ---- */
+
+static uint64_t mix_strings(uint64_t key, const md_strings *strings)
+{
+    for (size_t i = 0; i < strings->count; i++)
+        key = mix(key, strings->items[i], strlen(strings->items[i]) + 1);
+    return key;
+}
+
+static uint64_t mix_matrix(uint64_t key, const md_matrix *matrix)
+{
+    const size_t shape[] = {matrix->rows, matrix->columns};
+    key = mix(key, shape, sizeof shape);
+    if (!md_matrix_is_sparse(matrix))
+        return mix(key, matrix->dense, matrix->rows * matrix->columns * sizeof *matrix->dense);
+    const size_t entries = matrix->start[matrix->rows];
+    key = mix(key, matrix->start, (matrix->rows + 1) * sizeof *matrix->start);
+    key = mix(key, matrix->index, entries * sizeof *matrix->index);
+    return mix(key, matrix->value, entries * sizeof *matrix->value);
+}
+
+static uint64_t mix_data(uint64_t key, const medley_dataset *data)
+{
+    key = mix(key, &data->rows, sizeof data->rows);
+    key = mix_strings(key, &data->label_names);
+    if (data->label != NULL)
+        key = mix(key, data->label, data->rows * sizeof *data->label);
+    else if (data->target != NULL)
+        key = mix(key, data->target, data->rows * sizeof *data->target);
+    if (data->sequence_count > 0)
+        key = mix(key, data->sequence_start,
+                  (data->sequence_count + 1) * sizeof *data->sequence_start);
+    for (size_t c = 0; c < data->token_columns; c++)
+        key = mix_strings(key, &data->token_values[c]);
+    if (data->token_columns > 0)
+        key = mix(key, data->token, data->rows * data->token_columns * sizeof *data->token);
+    for (size_t t = 0; t < data->table_count; t++)
+        key = mix_matrix(key, &data->tables[t].features);
+    for (size_t g = 0; g < data->gram_count; g++)
+        key = mix_matrix(key, &data->grams[g].values);
+    return key;
+}
+
+uint64_t md_checkpoint_key(const md_problem *problem)
+{
+    const medley_options *options = problem->options;
+    md_text text = {0};
+    md_params_describe(md_option_table, options, MD_ROLE_KEYLESS, 0, &text);
+    uint64_t key = mix(0, text.data ? text.data : "", text.length);
+    md_text_clear(&text);
+    for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
+        key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
+    const bool searched = isnan(problem->online->eta0) &&
+                          (problem->method->about->takes & MD_TAKES_RATES) &&
+                          problem->task->defaults.rate == NULL;
+    /* where averaging starts and how long rates are tried depends on the number of epochs */
+    const size_t by_epochs[] = {
+        options->average ? (size_t)(options->average_from * (double)(problem->online->epochs -
+                                                                     problem->online->first_epochs))
+                         : 0,
+        searched && problem->online->epochs < LONGEST_TRIAL ? problem->online->epochs
+                                                            : LONGEST_TRIAL};
+    key = mix(key, by_epochs, sizeof by_epochs);
+    const bool streamed =
+        problem->online->gram != NULL && md_gram_is_streamed(problem->online->gram);
+    key = mix(key, &streamed, sizeof streamed); /* rounding differs */
+    const size_t window = problem->online->ledger ? md_ledger_window(problem->online->ledger) : 0;
+    key = mix(key, &window, sizeof window); /* as it does here */
+    key = mix_data(key, problem->train);
+    return problem->dev ? mix_data(key, problem->dev) : key;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    md_output output;
+    uint64_t sum;
+    medley_status status;
+    medley_error *error;
+};
+
+static void write_piece(void *context, void *data, size_t bytes)
+{
+    struct writer *writer = context;
+    if (writer->status < 0)
+        return;
+    writer->sum = mix(writer->sum, data, bytes);
+    writer->status = md_output_write(&writer->output, data, bytes, writer->error);
+}
+
+medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk walk, void *state,
+                                 medley_error *error)
+{
+    struct writer writer = {.error = error};
+    uint64_t version = VERSION;
+    writer.status = md_output_open(&writer.output, path, error);
+    if (writer.status < 0)
+        return writer.status;
+    write_piece(&writer, (char[]){MAGIC}, sizeof MAGIC - 1);
+    write_piece(&writer, &version, sizeof version);
+    write_piece(&writer, &key, sizeof key);
+    walk(state, write_piece, &writer);
+    uint64_t sum = writer.sum;
+    write_piece(&writer, &sum, sizeof sum);
+    if (writer.status == MEDLEY_OK)
+        writer.status = md_output_commit(&writer.output, error);
+    md_output_abandon(&writer.output);
+    return writer.status;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    FILE *file;
+    uint64_t sum;
+    bool short_of;
+};
+
+static void read_piece(void *context, void *data, size_t bytes)
+{
+    struct reader *reader = context;
+    if (reader->short_of || fread(data, 1, bytes, reader->file) != bytes)
+        reader->short_of = true;
+    else
+        reader->sum = mix(reader->sum, data, bytes);
+}
+
+static medley_status check_head(struct reader *reader, const char *path, uint64_t key,
+                                medley_error *error)
+{
+    char magic[sizeof MAGIC - 1] = {0};
+    uint64_t version = 0;
+    uint64_t owner = 0;
+    read_piece(reader, magic, sizeof magic);
+    read_piece(reader, &version, sizeof version);
+    read_piece(reader, &owner, sizeof owner);
+    if (memcmp(magic, MAGIC, sizeof magic) != 0 || version != VERSION)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                          "this is not a checkpoint of this version of Medley; leave out --resume "
+                          "to start anew");
+    if (owner != key)
+        return md_fail_at(error, MEDLEY_USAGE, path, 0,
+                          "the checkpoint belongs to a run with other data or options; give those "
+                          "again, or leave out --resume to start anew");
+    return MEDLEY_OK;
+}
+
+medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
+                                 bool *found, medley_error *error)
+{
+    struct reader reader = {.file = fopen(path, "rb")};
+    *found = reader.file != NULL;
+    if (reader.file == NULL && errno == ENOENT)
+        return MEDLEY_OK;
+    if (reader.file == NULL)
+        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the checkpoint cannot be read: %s",
+                          strerror(errno));
+    medley_status status = check_head(&reader, path, key, error);
+    if (status == MEDLEY_OK) {
+        walk(state, read_piece, &reader);
+        const uint64_t expected = reader.sum;
+        uint64_t sum = 0;
+        read_piece(&reader, &sum, sizeof sum);
+        if (reader.short_of || sum != expected || fgetc(reader.file) != EOF)
+            status = md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                                "the checkpoint is damaged; leave out --resume to start anew");
+    }
+    fclose(reader.file);
+    return status;
+}

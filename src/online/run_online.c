@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An online run from first rate to final model: choice of eta0, epochs, early stopping on held-out
+ * data, averaging. */
+#include "online/checkpoint.h"
+#include "online/run.h"
+#include "online/theta_copy.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
+static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
+
+struct run {
+    md_problem *problem;
+    md_online online;
+    const md_run_plan *plan;
+    md_trained *trained;
+    double start;
+    float **best; /* [block_count] theta with the best held-out accuracy, NULL: none yet */
+    double best_accuracy;
+    size_t best_epoch;
+    uint64_t key;         /* of the checkpoint */
+    double written, cost; /* when the last checkpoint was written, and how long that took */
+    medley_error *error;
+};
+
+/* ---- epochs ---- */
+
+/* theta itself, whatever the dual scales, which stay as they are and go to scale[block_count]. */
+static medley_status copy_theta(float ***copy, const md_trained *trained, double *scale,
+                                medley_error *error)
+{
+    for (size_t m = 0; m < trained->block_count; m++) {
+        scale[m] = trained->blocks[m]->dual_scale;
+        trained->blocks[m]->dual_scale = 1;
+    }
+    const medley_status status = md_theta_copy(copy, trained, error);
+    for (size_t m = 0; m < trained->block_count; m++)
+        trained->blocks[m]->dual_scale = scale[m];
+    return status;
+}
+
+/* Held-out accuracy of what would be returned now: the average of the iterates if that is wanted,
+ * else theta. The best so far is kept. */
+static medley_status measure_dev(struct run *run, size_t e)
+{
+    medley_status status = MEDLEY_OK;
+    const bool average = run->online.settings.average;
+    float **current = NULL;
+    double *scale = NULL;
+    double *accuracy = &run->trained->epochs[e].dev_accuracy;
+    if (average) {
+        MEDLEY_TRY(md_new(&scale, run->trained->block_count, sizeof *scale, run->error));
+        MEDLEY_TRY(copy_theta(&current, run->trained, scale, run->error));
+        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+    }
+    MEDLEY_TRY(md_problem_dev_accuracy(accuracy, run->problem, run->trained, run->error));
+    if (*accuracy > run->best_accuracy) {
+        run->best_accuracy = *accuracy;
+        run->best_epoch = e;
+        MEDLEY_TRY(md_theta_copy(&run->best, run->trained, run->error));
+    }
+    if (average) {
+        MEDLEY_TRY(
+            md_theta_restore(run->trained, current, run->problem->online->ledger, run->error));
+        for (size_t m = 0; m < run->trained->block_count; m++)
+            run->trained->blocks[m]->dual_scale = scale[m];
+    }
+done:
+    md_theta_free(current, run->trained->block_count);
+    free(scale);
+    return status;
+}
+
+static medley_status one_epoch(struct run *run, size_t e)
+{
+    medley_status status = MEDLEY_OK;
+    medley_epoch *epoch = &run->trained->epochs[e];
+    *epoch = (medley_epoch){.dev_accuracy = NAN};
+    run->trained->epoch_count = e + 1;
+    const size_t updates = run->online.updates;
+    MEDLEY_TRY(md_online_epoch(&run->online, e, run->error));
+    epoch->updates = run->online.updates - updates;
+    epoch->objective = md_online_progress(&run->online, &epoch->loss);
+    if (!isfinite(epoch->objective))
+        return md_fail(run->error, MEDLEY_FAILED,
+                       "training diverged in epoch %zu (the objective is not a number); use a "
+                       "smaller --%s, --normalize diag or --scale standard",
+                       e + 1, run->online.settings.rule->smaller[run->online.stage]);
+    if (run->problem->dev != NULL)
+        MEDLEY_TRY(measure_dev(run, e));
+    epoch->seconds = md_clock_seconds() - run->start;
+done:
+    return status;
+}
+
+/* ---- checkpoints ---- */
+
+/* The state of the run. Epochs that do not fit those asked for are not looked at: too many are told
+ * of by resume. */
+static void walk_run(void *state, md_state_visitor visit, void *context)
+{
+    struct run *run = state;
+    md_trained *trained = run->trained;
+    uint64_t has_best = run->best != NULL;
+    visit(context, &trained->eta0, sizeof trained->eta0);
+    visit(context, &trained->epoch_count, sizeof trained->epoch_count);
+    if (trained->epoch_count > run->problem->online->epochs)
+        return;
+    visit(context, trained->epochs, trained->epoch_count * sizeof *trained->epochs);
+    md_online_visit_state(&run->online, visit, context);
+    visit(context, &run->best_accuracy, sizeof run->best_accuracy);
+    visit(context, &run->best_epoch, sizeof run->best_epoch);
+    visit(context, &has_best, sizeof has_best);
+    if (has_best == 0 || (run->best == NULL && md_theta_copy(&run->best, trained, run->error) < 0))
+        return;
+    for (size_t m = 0; m < trained->block_count; m++)
+        visit(context, run->best[m],
+              trained->blocks[m]->class->body_size(trained->blocks[m]) * sizeof(float));
+}
+
+/* Epochs of the last stage; of rules without stages all of them. */
+static size_t last_epochs(const struct run *run)
+{
+    return run->problem->online->epochs - run->problem->online->first_epochs;
+}
+
+/* Is another stage to come? */
+static bool has_next_stage(const struct run *run)
+{
+    return run->online.settings.rule->is_over != NULL && run->online.stage == 0 &&
+           last_epochs(run) > 0;
+}
+
+/* Epochs of this stage, which is the last. */
+static size_t stage_epochs(const struct run *run)
+{
+    return run->online.stage > 0 ? last_epochs(run) : run->problem->online->epochs;
+}
+
+/* Epochs of the run as far as it is known: the first stage may end early. */
+static size_t epochs_of(const struct run *run)
+{
+    return has_next_stage(run) ? run->problem->online->epochs
+                               : run->online.stage_began + stage_epochs(run);
+}
+
+/* No epoch of this stage was better on held-out data than one long ago. */
+static bool has_lost_patience(const struct run *run)
+{
+    const size_t done = run->trained->epoch_count;
+    const size_t began = run->online.stage_began;
+    const size_t since = run->best_epoch > began ? run->best_epoch : began;
+    return run->problem->dev != NULL && done > since &&
+           done - 1 - since >= (size_t)run->problem->options->patience;
+}
+
+/* After so many epochs: has the rule nothing left to do in this stage? */
+static bool is_over(const struct run *run, size_t done)
+{
+    const md_rule *rule = run->online.settings.rule;
+    return done > 0 && rule->is_over != NULL &&
+           rule->is_over(&run->online, run->trained->epochs[done - 1].updates == 0);
+}
+
+/* After so many epochs: has the run ended early? A stage that ends early is followed by the next.
+ */
+static bool has_ended(const struct run *run, size_t done)
+{
+    return !has_next_stage(run) && (has_lost_patience(run) || is_over(run, done));
+}
+
+/* Not more than a tenth of the time goes into checkpoints. */
+static medley_status save_checkpoint(struct run *run)
+{
+    static const double SHARE = 0.1;
+    const char *path = run->problem->options->checkpoint;
+    const double now = md_clock_seconds();
+    const bool last = run->trained->epoch_count == epochs_of(run) ||
+                      (has_lost_patience(run) && !has_next_stage(run));
+    if (path == NULL || (!last && run->written > 0 && SHARE * (now - run->written) < run->cost))
+        return MEDLEY_OK;
+    const medley_status status = md_checkpoint_save(path, run->key, walk_run, run, run->error);
+    run->written = md_clock_seconds();
+    run->cost = run->written - now;
+    return status;
+}
+
+/* *resumed: the state is that of the checkpoint. */
+static medley_status resume(struct run *run, bool *resumed)
+{
+    const medley_options *options = run->problem->options;
+    medley_error inner = {0};
+    *resumed = false;
+    if (options->checkpoint == NULL)
+        return MEDLEY_OK;
+    run->key = md_checkpoint_key(run->problem);
+    if (!options->resume)
+        return MEDLEY_OK;
+    const medley_status status =
+        md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
+    if (*resumed && run->trained->epoch_count > epochs_of(run) &&
+        run->trained->epoch_count <= MOST_EPOCHS)
+        return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,
+                          "the checkpoint has seen %zu epochs and --epochs asks for %zu; ask for "
+                          "more, or leave out --resume to start anew",
+                          run->trained->epoch_count, epochs_of(run));
+    if (status < 0)
+        return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
+    run->online.rate = run->trained->eta0;
+    return MEDLEY_OK;
+}
+
+static bool has_settled(const md_trained *trained)
+{
+    const size_t last = trained->epoch_count;
+    if (last < 2)
+        return false;
+    const double now = trained->epochs[last - 1].objective;
+    return fabs(trained->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
+}
+
+/* Before epoch e: the first stage begins, or the next one, which has all of its epochs even if this
+ * one has ended early. */
+static medley_status choose_stage(struct run *run, size_t e)
+{
+    const md_problem *problem = run->problem;
+    md_online *online = &run->online;
+    medley_status status = e == 0 ? md_online_begin_stage(online, 0, 0, run->error) : MEDLEY_OK;
+    if (status == MEDLEY_OK && has_next_stage(run) &&
+        (e >= problem->online->first_epochs || is_over(run, e) || has_lost_patience(run)))
+        status = md_online_begin_stage(online, online->stage + 1, e, run->error);
+    online->settings.average_from = /* iterates of the last stage only */
+        has_next_stage(run) ? SIZE_MAX
+                            : online->stage_began + (size_t)(problem->options->average_from *
+                                                             (double)stage_epochs(run));
+    return status;
+}
+
+static medley_status run_epochs(struct run *run)
+{
+    md_trained *trained = run->trained;
+    run->start = md_clock_seconds();
+    size_t e = trained->epoch_count;
+    trained->converged = has_ended(run, e);
+    for (; !trained->converged; e++) {
+        medley_status status = choose_stage(run, e);
+        if (status == MEDLEY_OK && e >= epochs_of(run)) /* also of a run that had ended before */
+            break;
+        if (status == MEDLEY_OK)
+            status = one_epoch(run, e);
+        if (status == MEDLEY_OK)
+            status = save_checkpoint(run);
+        if (status < 0)
+            return status;
+        const medley_epoch *epoch = &trained->epochs[e];
+        if (!md_problem_report(run->problem, run->plan->stage, e + 1, epochs_of(run),
+                               epoch->objective, epoch->dev_accuracy))
+            return MEDLEY_STOPPED;
+        trained->converged = has_ended(run, e + 1);
+    }
+    trained->converged = trained->converged || has_settled(trained);
+    return MEDLEY_OK;
+}
+
+/* ---- the run ---- */
+
+/* The score caches of kernels are happy with large first steps (the paper's rate); where there are
+ * sparse features, of which some are seen for the first time late, the rate must not fall so soon.
+ */
+static md_schedule choose_schedule(const md_problem *problem)
+{
+    if (problem->options->schedule != MD_RATE_AUTO)
+        return (md_schedule)problem->options->schedule;
+    return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
+}
+
+/* Of templates with large tables, no scores are kept. */
+static bool has_large_tables(const md_problem *problem)
+{
+    return problem->source != NULL && problem->source->class->large_tables;
+}
+
+/* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
+ * are renewed too, unless that takes another pass over kernels that are not kept. */
+static medley_status finish(struct run *run)
+{
+    medley_status status = MEDLEY_OK;
+    const bool streamed =
+        run->problem->online->gram != NULL && md_gram_is_streamed(run->problem->online->gram);
+    float **last = NULL;
+    if (run->online.settings.rule->bound != NULL) {
+        const md_bound bound = run->online.settings.rule->bound(&run->online);
+        run->trained->radius = bound.radius;
+        run->trained->bound = bound.distance;
+    }
+    if (run->best != NULL) {
+        MEDLEY_TRY(
+            md_theta_restore(run->trained, run->best, run->problem->online->ledger, run->error));
+    } else if (run->online.settings.average && run->online.round > 0) {
+        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+    } else if (!streamed && !has_large_tables(run->problem)) {
+        MEDLEY_TRY(md_theta_copy(&last, run->trained, run->error));
+        MEDLEY_TRY(md_theta_restore(run->trained, last, run->problem->online->ledger, run->error));
+    }
+    md_online_take_weights(&run->online);
+    MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
+done:
+    md_theta_free(last, run->trained->block_count);
+    return status;
+}
+
+md_online_problem md_problem_for_loop(const md_problem *problem, const md_trained *trained)
+{
+    return (md_online_problem){.blocks = trained->blocks,
+                               .block_count = trained->block_count,
+                               .penalised = trained->penalised,
+                               .gram = problem->online->gram,
+                               .ledger = problem->online->ledger,
+                               .window = problem->source ? problem->source->window : NULL,
+                               .space = problem->space,
+                               .loss = problem->online->loss,
+                               .penalty = problem->penalty,
+                               .examples = problem->examples,
+                               .example_count = problem->example_count,
+                               .gold = problem->gold};
+}
+
+/* Rounds before a prox. */
+static size_t choose_prox_every(const md_problem *problem)
+{
+    const size_t given = (size_t)problem->options->prox_every;
+    const size_t usual = problem->task->defaults.prox_every;
+    return given > 0 ? given : usual > 0 ? usual : 1;
+}
+
+md_online_settings md_problem_settings(const md_problem *problem)
+{
+    const medley_options *options = problem->options;
+    return (md_online_settings){
+        .rule = problem->method->rule,
+        .rates = {.eta0 = problem->online->eta0,
+                  .schedule = choose_schedule(problem),
+                  .radius = problem->online->radius,
+                  .prox_every = choose_prox_every(problem)},
+        .dual = {.p = options->p, .eta = problem->online->eta},
+        .lambda = problem->lambda,
+        .average = options->average,
+        .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
+        .batch = md_problem_batch(problem),
+        .learnt = MD_LEARNT,
+        .by_block = has_large_tables(problem),
+        .least_part = has_large_tables(problem) ? MD_LEARNT : 0,
+        .seed = (uint64_t)options->seed,
+        .threads = problem->threads};
+}
+
+/* Theta as it is survives the search, and the average of iterates does not. */
+static medley_status try_rates(struct run *run)
+{
+    const bool keep = run->plan->continues;
+    medley_status status = MEDLEY_OK;
+    medley_status stopped = MEDLEY_OK;
+    md_trained *trained = run->trained;
+    float **theta = NULL;
+    if (keep)
+        MEDLEY_TRY(md_theta_copy(&theta, trained, run->error));
+    MEDLEY_TRY(stopped = md_choose_rate(run->problem, &run->online.problem, &run->online.settings,
+                                        &trained->eta0, run->error));
+    if (keep)
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->ledger, run->error));
+    status = stopped;
+done:
+    md_theta_free(theta, trained->block_count);
+    return status;
+}
+
+/* Of a run that is to come as near to the optimum as its rounds allow. */
+static void cool_down(struct run *run)
+{
+    md_online *online = &run->online;
+    const double first = (double)online->round;
+    const double rounds =
+        (double)run->problem->online->epochs * (double)online->problem.visit_count;
+    online->settings.cool_from = first + (run->plan->continues ? 0 : rounds / 2);
+    online->settings.cool_to = first + rounds;
+}
+
+/* From theta = 0, or from what the blocks hold. */
+static medley_status set_out(struct run *run)
+{
+    medley_status status = MEDLEY_OK;
+    const md_run_plan *plan = run->plan;
+    md_trained *trained = run->trained;
+    md_online *online = &run->online;
+    float **theta = NULL;
+    if (plan->continues && online->settings.average) /* iterates before this run do not count */
+        MEDLEY_TRY(md_theta_copy(&theta, trained, run->error));
+    if (!plan->continues || online->settings.average)
+        md_online_restart(online, trained->eta0);
+    if (theta != NULL)
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->ledger, run->error));
+    if (plan->continues) {
+        online->rate = plan->faster * trained->eta0;
+        online->round = online->skipped = plan->rounds;
+        md_online_continue(online, true);
+    }
+    if (plan->cools)
+        cool_down(run);
+done:
+    md_theta_free(theta, trained->block_count);
+    return status;
+}
+
+/* The first rate: as given, of the rule's or the task's own choice, or searched. */
+static medley_status find_rate(struct run *run)
+{
+    double *eta0 = &run->trained->eta0;
+    const bool open = isnan(*eta0) && (run->problem->method->about->takes & MD_TAKES_RATES);
+    if (open && run->problem->task->defaults.rate != NULL)
+        *eta0 = run->problem->task->defaults.rate(run->problem, run->problem->online->loss);
+    else if (open)
+        return try_rates(run);
+    return MEDLEY_OK;
+}
+
+medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_trained *trained,
+                            medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    struct run run = {
+        .problem = problem, .plan = plan, .trained = trained, .best_accuracy = -1, .error = error};
+    md_online_problem online_problem = md_problem_for_loop(problem, trained);
+    online_problem.visit = plan->visit;
+    online_problem.visit_count = plan->visit_count;
+    const md_online_settings settings = md_problem_settings(problem);
+    MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
+    trained->eta0 = run.online.rate;
+    trained->radius = trained->bound = NAN;
+    MEDLEY_TRY(md_new(&trained->epochs, problem->online->epochs, sizeof *trained->epochs, error));
+    medley_status stopped = MEDLEY_OK;
+    bool resumed;
+    MEDLEY_TRY(resume(&run, &resumed));
+    if (!resumed) /* stopped there: what the last trial has learnt is returned */
+        MEDLEY_TRY(stopped = find_rate(&run));
+    if (stopped == MEDLEY_OK) {
+        if (!resumed)
+            MEDLEY_TRY(set_out(&run));
+        MEDLEY_TRY(stopped = run_epochs(&run));
+    }
+    trained->iterations = run.online.round - run.online.skipped;
+    trained->updates = run.online.updates;
+    MEDLEY_TRY(finish(&run));
+    status = stopped;
+done:
+    md_theta_free(run.best, trained->block_count);
+    md_online_clear(&run.online);
+    return status;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What methods on whole matrices have beside the problem: a loss of one number, and all values of
+ * all kernels. */
+#include "setup/setup.h"
+
+#include "base/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static medley_status begin(md_problem *problem, const char *text, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_spec spec = {0};
+    MEDLEY_TRY(md_spec_parse(&spec, text, error));
+    const md_margin_loss *loss = md_margin_loss_find(spec.name);
+    if (loss == NULL && md_loss_find(spec.name) == NULL) {
+        status = md_fail_unlisted("loss", "losses", spec.name, error);
+        goto done;
+    }
+    const bool numbers = problem->task->structure == NULL;
+    if (loss == NULL || loss->classifies == numbers) {
+        status = md_fail(error, MEDLEY_USAGE,
+                         "--loss %s has no place in --task %s of --method %s; use %s", spec.name,
+                         problem->task->about.name, problem->method->about->name,
+                         numbers ? "squared or epsilon" : "hinge or logistic");
+        goto done;
+    }
+    MEDLEY_TRY(md_new(&problem->batch, 1, sizeof *problem->batch, error));
+    MEDLEY_TRY(md_new(&problem->batch->loss_state, 1, loss->state_size + 1, error));
+    char what[64];
+    snprintf(what, sizeof what, "loss %s", loss->name);
+    if (loss->params != NULL)
+        MEDLEY_TRY(md_params_defaults(loss->params, problem->batch->loss_state, error));
+    MEDLEY_TRY(md_params_set_spec(loss->params, problem->batch->loss_state, what, &spec, error));
+    problem->batch->loss = loss;
+    problem->loss = text;
+done:
+    md_spec_clear(&spec);
+    return status;
+}
+
+static medley_status know_blocks(md_problem *problem, medley_error *error)
+{
+    const char *method = problem->method->about->name;
+    for (size_t m = 0; m < problem->bank.count; m++)
+        if (md_kernel_has_weights(&problem->bank.kernels[m]))
+            return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                           "--method %s learns coefficients of rows, not weights of columns as "
+                           "kernel '%s' has them; leave out 'explicit', or use --method spom",
+                           method, problem->bank.kernels[m].name);
+    return MEDLEY_OK;
+}
+
+static medley_status find_values(md_problem *problem, medley_error *error)
+{
+    const md_store_options options = {.threads = problem->threads,
+                                      .memory = md_problem_memory(problem),
+                                      .wide = problem->options->storage == MD_STORE_WIDE,
+                                      .ridge = problem->options->ridge,
+                                      .observer = &problem->progress.watch};
+    return md_store_create(&problem->batch->store, &problem->bank, &problem->points, &options,
+                           error);
+}
+
+static void drop_values(md_problem *problem)
+{
+    if (problem->batch == NULL)
+        return;
+    md_store_free(problem->batch->store);
+    free(problem->batch->loss_state);
+    *problem->batch = (md_batch_side){0};
+}
+
+void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs)
+{
+    const int32_t *gold = problem->gold;
+    const int32_t label = outputs == 1 ? 1 : (int32_t)output;
+    for (size_t r = 0; r < problem->train->rows; r++)
+        y[r] = gold == NULL ? problem->train->target[r] : gold[r] == label ? 1 : -1;
+}
+
+medley_status md_batch_check_kernels(const md_problem *problem, const char *remedy,
+                                     medley_error *error)
+{
+    md_store *store = problem->batch->store;
+    md_store_defect defect;
+    const medley_status status = md_store_find_defect(store, &defect, error);
+    if (status < 0 || defect.kernel == md_store_count(store))
+        return status;
+    const double diagonal = md_store_trace(store, defect.kernel) / (double)md_store_rows(store);
+    const double ridge = problem->options->ridge;
+    char enough[64] = " and its diagonal is not positive";
+    if (diagonal > 0)
+        snprintf(enough, sizeof enough, "; --ridge %.3g would make it so",
+                 ridge + 1.1 * -defect.least / diagonal * (1 + ridge));
+    return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                      "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "
+                      "%.3g%s",
+                      problem->bank.kernels[defect.kernel].name, defect.least, defect.most,
+                      remedy != NULL ? remedy : enough);
+}
+
+medley_status md_mean_weights(double **weight, size_t count, medley_error *error)
+{
+    const medley_status status = md_new(weight, count, sizeof **weight, error);
+    for (size_t m = 0; status == MEDLEY_OK && m < count; m++)
+        (*weight)[m] = 1 / (double)count;
+    return status;
+}
+
+const md_kind md_batch_kind = {
+    .batch = true,
+    .penalty = "group-lasso",
+    .attribute_kernel = "linear",
+    .begin = begin,
+    .know_blocks = know_blocks,
+    .find_values = find_values,
+    .drop_values = drop_values,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which method a run uses: the named one, or the one that suits the data and the other options. */
+#include "setup/setup.h"
+
+#include <string.h>
+
+enum { MOST_BATCH_ROWS = 5000 };
+
+/* ---- when batch methods suit ---- */
+
+/* The name of a spec without its options; false: it is no single spec. */
+static bool read_name(md_spec *spec, const char *text)
+{
+    return md_spec_parse(spec, text, NULL) == MEDLEY_OK;
+}
+
+static bool has_batch_loss(const char *loss)
+{
+    md_spec spec = {0};
+    const bool has = strcmp(loss, "auto") == 0 ||
+                     (read_name(&spec, loss) && md_margin_loss_find(spec.name) != NULL);
+    md_spec_clear(&spec);
+    return has;
+}
+
+/* Is the penalty a sum over kernels? uniform: also one that treats all of them alike. */
+static bool has_batch_penalty(const char *penalty, bool uniform)
+{
+    md_spec spec = {0};
+    const md_penalty_class *class = read_name(&spec, penalty) ? md_penalty_find(spec.name) : NULL;
+    md_spec_clear(&spec);
+    return strcmp(penalty, "auto") == 0 ||
+           (class != NULL && class->scalar != NULL && (uniform || !class->uniform));
+}
+
+/* Are there words or sparse rows, whose weights are better learnt one by one? */
+static bool has_many_features(const md_run *run)
+{
+    char *const *kernels = run->options->kernels;
+    bool many = run->train->token_columns > 0;
+    for (size_t t = 0; t < run->train->table_count; t++)
+        many = many || md_matrix_is_sparse(&run->train->tables[t].features);
+    for (size_t k = 0; kernels != NULL && kernels[k] != NULL; k++)
+        many =
+            many || strstr(kernels[k], "explicit") != NULL; /* maybe in braces: not expanded yet */
+    return many;
+}
+
+static bool suits(const md_method *method, const md_method *other, const md_run *run, bool uniform)
+{
+    const md_task *task = run->task;
+    return task->structure == NULL /* numbers, which no online method learns */ ||
+           (task->one_score && run->dev == NULL && run->train->rows <= MOST_BATCH_ROWS &&
+            !has_many_features(run) && has_batch_loss(run->options->loss) &&
+            has_batch_penalty(run->options->penalty, uniform) &&
+            !md_options_favour(run->options, other->about->takes, method->about->takes));
+}
+
+bool md_batch_suits(const md_method *method, const md_method *other, const md_run *run)
+{
+    return suits(method, other, run, true);
+}
+
+bool md_sparse_batch_suits(const md_method *method, const md_method *other, const md_run *run)
+{
+    return suits(method, other, run, false);
+}
+
+/* ---- the choice ---- */
+
+static const md_method *find_method(const char *name)
+{
+    for (size_t i = 0; md_methods[i] != NULL; i++)
+        if (strcmp(md_methods[i]->about->name, name) == 0)
+            return md_methods[i];
+    return NULL;
+}
+
+static const md_method *better(const md_method *method, const md_method *other, const md_run *run)
+{
+    const bool suits_more =
+        other != NULL && other->suits != NULL && other->suits(other, method, run);
+    return suits_more ? other : method;
+}
+
+medley_status md_method_choose(const md_method **method, const medley_options *options,
+                               const medley_dataset *train, const medley_dataset *dev,
+                               medley_error *error)
+{
+    const md_run run = {
+        .options = options, .train = train, .dev = dev, .task = md_task_of(options, train)};
+    const bool named = strcmp(options->method, "auto") != 0;
+    const md_method *chosen = named ? find_method(options->method) : md_methods[0];
+    if (chosen == NULL)
+        return md_fail_unlisted("method", "methods", options->method, error);
+    for (size_t i = 1; !named && md_methods[i] != NULL; i++)
+        chosen = better(chosen, md_methods[i], &run);
+    *method = better(chosen, chosen->batch_form, &run);
+    return MEDLEY_OK;
+}

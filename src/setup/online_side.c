@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What online methods have beside the problem: a loss of structures, rates and epochs, rows of
+ * kernel values, and the blocks of candidates. */
+#include "setup/setup.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs or the task say otherwise */
+enum { MOST_VALUES = 1000000000 };                  /* bytes */
+
+static medley_status begin(md_problem *problem, const char *loss, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const medley_options *options = problem->options;
+    MEDLEY_TRY(md_new(&problem->online, 1, sizeof *problem->online, error));
+    md_online_side *side = problem->online;
+    side->loss = md_loss_find(loss);
+    if (side->loss == NULL)
+        return md_margin_loss_find(loss) != NULL
+                   ? md_fail(error, MEDLEY_USAGE,
+                             "--loss %s is for numbers: use it with --task regression", loss)
+                   : md_fail_unlisted("loss", "losses", loss, error);
+    problem->loss = side->loss->name;
+    MEDLEY_TRY(md_options_number(&side->eta0, "eta0", options->eta0, false, error));
+    MEDLEY_TRY(md_options_number(&side->radius, "radius", options->radius, true, error));
+    MEDLEY_TRY(md_options_number(&side->eta, "eta", options->eta, false, error));
+done:
+    return status;
+}
+
+bool md_problem_is_explicit(const md_problem *problem)
+{
+    bool all = true;
+    for (size_t m = 0; m < problem->bank.count; m++)
+        all = all && problem->bank.kernels[m].explicit_weights &&
+              problem->bank.views[problem->bank.kernels[m].view].sparse;
+    return all;
+}
+
+/* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
+ * only if there are some sequences to score. */
+size_t md_problem_batch(const md_problem *problem)
+{
+    enum { BATCH = 8 };
+    const md_task_defaults *defaults = &problem->task->defaults;
+    if (problem->options->batch > 0)
+        return (size_t)problem->options->batch;
+    if (defaults->most_batch == 0)
+        return md_problem_is_explicit(problem) ? BATCH : 1;
+    const size_t share = problem->example_count / defaults->batch_share + 1;
+    return share < defaults->most_batch ? share : defaults->most_batch;
+}
+
+static medley_status know_blocks(md_problem *problem, medley_error *error)
+{
+    (void)error;
+    md_online_side *side = problem->online;
+    const medley_options *options = problem->options;
+    const bool stages = problem->method->about->takes & MD_TAKES_STAGES;
+    side->first_epochs = stages ? (size_t)options->epochs1 : 0;
+    if (stages)
+        side->epochs = side->first_epochs + (size_t)options->epochs2;
+    else if (options->epochs > 0)
+        side->epochs = (size_t)options->epochs;
+    else if (problem->task->defaults.epochs > 0)
+        side->epochs = problem->task->defaults.epochs;
+    else
+        side->epochs = md_problem_is_explicit(problem) ? EXPLICIT_EPOCHS : KERNEL_EPOCHS;
+    return MEDLEY_OK;
+}
+
+/* For kernel values. A method that changes few rows a few times needs few kernel rows, and computes
+ * them on the fly sooner than it could fill large matrices. */
+static size_t memory_for_values(const md_problem *problem)
+{
+    const size_t memory = md_problem_memory(problem);
+    const md_method_traits *traits = problem->method->traits;
+    const bool few = traits != NULL && traits->few_changes && problem->online->loss->has_margin &&
+                     problem->options->memory == 0;
+    return few && memory > MOST_VALUES ? MOST_VALUES : memory;
+}
+
+static medley_status find_values(md_problem *problem, medley_error *error)
+{
+    const md_gram_options options = {.threads = problem->threads,
+                                     .memory = memory_for_values(problem),
+                                     .observer = &problem->progress.watch};
+    return md_gram_create(&problem->online->gram, &problem->bank, &problem->points, &options,
+                          error);
+}
+
+static void drop_values(md_problem *problem)
+{
+    if (problem->online == NULL)
+        return;
+    md_ledger_free(problem->online->ledger);
+    md_gram_free(problem->online->gram);
+    problem->online->ledger = NULL;
+    problem->online->gram = NULL;
+}
+
+const md_kind md_online_kind = {
+    .penalty = "mkl",
+    .attribute_kernel = "linear(explicit)",
+    .begin = begin,
+    .know_blocks = know_blocks,
+    .find_values = find_values,
+    .drop_values = drop_values,
+};
+
+/* ---- blocks ---- */
+
+/* A candidate's factor by --block-scale; the last one that fits counts. */
+static double block_scale(const md_problem *problem, const md_candidate *candidate)
+{
+    char **list = problem->options->block_scale;
+    double scale = 1;
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+        const char *equals = strrchr(list[i], '=');
+        if (md_selection_matches(list[i], (size_t)(equals - list[i]), candidate->name,
+                                 candidate->origin != MD_FROM_KERNEL))
+            md_parse_double(equals + 1, &scale);
+    }
+    return scale;
+}
+
+/* Made when it is first needed: kernels have been mixed by then, if they are. */
+static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley_error *error)
+{
+    md_ledger_options options = {.labels = problem->space.shape.labels,
+                                 .longest = problem->longest * md_problem_batch(problem),
+                                 .memory = md_problem_memory(problem)};
+    if (options.longest > problem->train->rows)
+        options.longest = problem->train->rows;
+    const size_t taken = md_gram_bytes(problem->online->gram);
+    options.memory = options.memory > taken ? options.memory - taken : 1;
+    const medley_status status =
+        problem->online->ledger == NULL
+            ? md_ledger_create(&problem->online->ledger, problem->online->gram, &options, error)
+            : MEDLEY_OK;
+    *ledger = problem->online->ledger;
+    return status;
+}
+
+/* Kernel 0 stands for all of them where they are mixed. */
+static medley_status kernel_block(md_block **block, md_problem *problem,
+                                  const md_candidate *candidate, md_explicit *what,
+                                  medley_error *error)
+{
+    const md_kernel *kernel = &problem->bank.kernels[candidate->index];
+    medley_status status = MEDLEY_OK;
+    if (!md_kernel_has_weights(kernel)) {
+        md_kernel_source source = {.gram = problem->online->gram,
+                                   .m = candidate->index,
+                                   .name = candidate->name,
+                                   .labels = problem->space.shape.labels,
+                                   .averaging = what->averaging};
+        if (!md_gram_is_kept(problem->online->gram, source.m))
+            MEDLEY_TRY(find_ledger(&source.ledger, problem, error));
+        MEDLEY_TRY(md_kernel_block_create(block, &source, error));
+        md_kernel_block_set_gain(*block, what->gain);
+        goto done;
+    }
+    const md_matrix *columns =
+        kernel->primal ? &problem->primal[candidate->index] : &problem->points.views[kernel->view];
+    what->features = (md_row_features){.matrix = columns, .count = columns->columns};
+    what->gain *= sqrt(kernel->factor);
+    status = md_explicit_block_create(block, what, error);
+done:
+    return status;
+}
+
+medley_status md_problem_block(md_block **block, md_problem *problem, size_t index,
+                               medley_error *error)
+{
+    const md_candidate *candidate = &problem->candidates[index];
+    md_explicit what = {.name = candidate->name,
+                        .features = {.count = 1},
+                        .gain = block_scale(problem, candidate),
+                        .space = problem->space,
+                        .kind = candidate->kind,
+                        .averaging = problem->options->average,
+                        .thresholds = !candidate->own_term &&
+                                      md_penalty_inner_threshold(problem->penalty) > 0};
+    if (candidate->kind != MD_ROW_PARTS)
+        what.gain *= problem->options->bigram_scale;
+    if (candidate->origin == MD_FROM_KERNEL)
+        return kernel_block(block, problem, candidate, &what, error);
+    if (candidate->origin == MD_FROM_TEMPLATE)
+        return problem->source->class->block(block, problem->source, candidate->index, &what,
+                                             error);
+    return md_explicit_block_create(block, &what, error);
+}

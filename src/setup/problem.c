@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setup/setup.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void md_problem_drop_rows(md_problem *problem)
+{
+    free(problem->examples);
+    if (problem->method != NULL)
+        problem->method->kind->drop_values(problem);
+    md_points_clear(&problem->points);
+    for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
+        md_matrix_clear(&problem->primal[m]);
+    free(problem->primal);
+    problem->examples = NULL;
+    problem->example_count = 0;
+    problem->primal = NULL;
+    problem->train = NULL;
+}
+
+void md_problem_clear(md_problem *problem)
+{
+    md_problem_drop_rows(problem);
+    md_penalty_free(problem->penalty);
+    free(problem->online);
+    free(problem->batch);
+    free(problem->dev_gold);
+    md_bank_clear(&problem->bank);
+    if (problem->source != NULL)
+        problem->source->class->free(problem->source);
+    free(problem->candidates);
+    *problem = (md_problem){0};
+}
+
+static bool tell(const medley_observer *observer, const medley_progress *progress)
+{
+    return observer == NULL || observer->progress == NULL ||
+           observer->progress(observer->context, progress);
+}
+
+bool md_rename_stage(void *context, const medley_progress *progress)
+{
+    const md_renaming *renaming = context;
+    medley_progress renamed = *progress;
+    if (renaming->from == NULL || strcmp(renamed.stage, renaming->from) == 0)
+        renamed.stage = renaming->to;
+    return tell(renaming->observer, &renamed);
+}
+
+static bool forward(void *context, const medley_progress *progress)
+{
+    md_problem *problem = context;
+    if (!tell(problem->progress.observer, progress))
+        problem->progress.stopped = true;
+    return !problem->progress.stopped;
+}
+
+bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
+                       double objective, double dev_accuracy)
+{
+    const medley_progress progress = {.stage = stage,
+                                      .done = done,
+                                      .total = total,
+                                      .objective = objective,
+                                      .dev_accuracy = dev_accuracy,
+                                      .seconds = md_clock_seconds() - problem->progress.began};
+    return forward(problem, &progress);
+}
+
+/* ---- assembly ---- */
+
+medley_status md_problem_make_examples(md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const medley_dataset *train = problem->train;
+    const bool sequences = problem->task->by_sequence;
+    problem->example_count = sequences ? train->sequence_count : train->rows;
+    problem->longest = 1;
+    MEDLEY_TRY(
+        md_new(&problem->examples, problem->example_count, sizeof *problem->examples, error));
+    for (size_t e = 0; e < problem->example_count; e++) {
+        const size_t first = sequences ? train->sequence_start[e] : e;
+        const size_t length = sequences ? train->sequence_start[e + 1] - first : 1;
+        problem->examples[e] = (md_example){.row = first, .length = length};
+        problem->longest = length > problem->longest ? length : problem->longest;
+    }
+done:
+    return status;
+}
+
+/* Columns that are names, not places: every name, or what stands before its '=', is a feature. */
+static bool has_attributes(const medley_dataset *dataset)
+{
+    const md_table *table = dataset->table_count > 0 ? &dataset->tables[0] : NULL;
+    return table != NULL && md_matrix_is_sparse(&table->features) && table->column_names.count > 0;
+}
+
+static const char *template_path(const medley_options *options, const md_task *task)
+{
+    return options->template != NULL ? options->template : task->defaults.templates;
+}
+
+medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
+                           const md_task *task, const md_method *method, medley_error *error)
+{
+    const bool attributes = has_attributes(data);
+    const bool words_only = data->table_count == 0 && data->gram_count == 0;
+    const char *views = options->views;
+    char **specs = NULL;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_options_kernels(&specs, options, error));
+    if (specs == NULL && template_path(options, task) != NULL && words_only)
+        goto done;
+    if (data->token_columns > 0 && words_only)
+        MEDLEY_TRY(md_fail_at(error, MEDLEY_USAGE, data->source, 0,
+                              "tagged words need feature templates to learn from: give --template "
+                              "FILE (CRF++ or Wapiti), or --template chunk"));
+    if (strcmp(views, "auto") == 0)
+        views = attributes ? "prefix" : NULL;
+    if (specs == NULL && attributes)
+        MEDLEY_TRY(md_texts_add(&specs, method->kind->attribute_kernel, error));
+    const md_bank_options bank_options = {.kernels = specs,
+                                          .views = views,
+                                          .scale = options->scale,
+                                          .normalize = (md_norm)options->normalize,
+                                          .seed = (uint64_t)options->seed,
+                                          .primal = !method->needs_kernels};
+    status = md_bank_make(bank, data, &bank_options, error);
+done:
+    md_texts_free(specs);
+    return status;
+}
+
+static medley_status select_blocks(md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_selection selection = {0};
+    MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
+    MEDLEY_TRY(md_selection_check(&selection, problem, error));
+    MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
+    MEDLEY_TRY(md_selection_of_templates(&selection, problem->source, error));
+    if (problem->bank.count == 0 && md_source_count(problem->source) == 0)
+        status = md_fail(error, MEDLEY_USAGE,
+                         "none of the blocks that were asked for is among those of this run; "
+                         "medley inspect MODEL shows the names");
+done:
+    md_selection_clear(&selection);
+    return status;
+}
+
+static medley_status check_blocks(const md_problem *problem, medley_error *error)
+{
+    if (md_penalty_inner_threshold(problem->penalty) == 0)
+        return MEDLEY_OK;
+    for (size_t m = 0; m < problem->bank.count; m++)
+        if (!problem->bank.kernels[m].explicit_weights)
+            return md_fail(error, MEDLEY_USAGE,
+                           "penalty %s looks at single weights, which the kernel '%s' does not "
+                           "have; use linear(explicit) or another penalty",
+                           md_penalty_text(problem->penalty), problem->bank.kernels[m].name);
+    return MEDLEY_OK;
+}
+
+medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const md_bank *bank = &problem->bank;
+    MEDLEY_TRY(md_new(&problem->primal, bank->count, sizeof *problem->primal, error));
+    for (size_t m = 0; m < bank->count; m++)
+        if (bank->kernels[m].primal)
+            MEDLEY_TRY(md_points_features(&problem->primal[m], &problem->points, bank, m, error));
+done:
+    return status;
+}
+
+size_t md_problem_memory(const md_problem *problem)
+{
+    const size_t given = problem->options->memory;
+    return given > 0 ? given : md_memory_available() / 2;
+}
+
+bool md_problem_has_values(const md_problem *problem)
+{
+    bool any = false;
+    for (size_t m = 0; m < problem->bank.count; m++)
+        any = any || !md_kernel_has_weights(&problem->bank.kernels[m]);
+    return any;
+}
+
+static medley_status compute_kernels(md_problem *problem, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const double start = md_clock_seconds();
+    medley_error inner = {0};
+    if (problem->source != NULL)
+        MEDLEY_TRY(problem->source->class->find_features(problem->source, error));
+    if (problem->bank.count > 0)
+        MEDLEY_TRY(md_points_make(&problem->points, &problem->bank, problem->train, true, error));
+    MEDLEY_TRY(md_problem_find_primal(problem, error));
+    if (md_problem_has_values(problem))
+        status = problem->method->kind->find_values(problem, &inner);
+    if (problem->progress.stopped)
+        status = MEDLEY_OK; /* who wanted to stop is not told of a failure */
+    else if (status != MEDLEY_OK)
+        md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
+done:
+    problem->progress.seconds_kernels = md_clock_seconds() - start;
+    return status;
+}
+
+static const char *find_loss(const md_problem *problem)
+{
+    const char *usual = problem->task->defaults.loss;
+    if (strcmp(problem->options->loss, "auto") != 0)
+        return problem->options->loss;
+    return usual != NULL ? usual : "hinge";
+}
+
+static medley_status find_penalty(md_problem *problem, medley_error *error)
+{
+    const char *name = problem->options->penalty;
+    char own[48];
+    const md_method_traits *traits = problem->method->traits;
+    if (traits != NULL && traits->penalty != NULL) {
+        traits->penalty(own, sizeof own, problem->options);
+        name = own;
+    }
+    if (strcmp(name, "auto") == 0)
+        name = problem->method->penalty ? problem->method->penalty : problem->method->kind->penalty;
+    return md_penalty_create(&problem->penalty, name, error);
+}
+
+double md_default_C(const md_method *method, const md_task *task)
+{
+    static const double most = 10; /* as the help of --C tells */
+    const double own = method->traits ? method->traits->default_C : 0;
+    return own > 0 ? own : task->defaults.C > 0 ? task->defaults.C : most;
+}
+
+/* Is the method one for this task? */
+static medley_status check_method(const md_problem *problem, medley_error *error)
+{
+    const md_task *task = problem->task;
+    const md_method *method = problem->method;
+    if (task->structure == NULL && (!method->kind->batch || method->labels_only))
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s learns labels, not numbers; use --method spicy for --task %s",
+                       method->about->name, task->about.name);
+    if (task->by_sequence && method->kind->batch)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--method %s is for rows that stand alone, and --task %s is about whole "
+                       "sequences of them; use --method spom",
+                       method->about->name, task->about.name);
+    return MEDLEY_OK;
+}
+
+static medley_status find_task(md_problem *problem, medley_error *error)
+{
+    const md_task *task = problem->task;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(task->check(problem, error));
+    MEDLEY_TRY(check_method(problem, error));
+    problem->space.structure = task->structure;
+    task->describe(problem);
+    status = md_problem_make_examples(problem, error);
+done:
+    return status;
+}
+
+static medley_status find_templates(md_problem *problem, medley_error *error)
+{
+    const char *path = template_path(problem->options, problem->task);
+    if (path == NULL)
+        return MEDLEY_OK;
+    return problem->task->templates->create(&problem->source, path, problem, error);
+}
+
+medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
+                              const medley_dataset *dev, const medley_options *options,
+                              const medley_observer *observer, const md_method *method,
+                              medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const md_task *task = md_task_of(options, train);
+    *problem = (md_problem){.train = train,
+                            .dev = dev,
+                            .options = options,
+                            .task = task,
+                            .method = method,
+                            .progress = {.observer = observer,
+                                         .watch = {.context = problem, .progress = forward},
+                                         .began = md_clock_seconds()}};
+    problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
+    MEDLEY_TRY(md_problem_check_options(problem, error));
+    MEDLEY_TRY(find_task(problem, error));
+    MEDLEY_TRY(method->kind->begin(problem, find_loss(problem), error));
+    MEDLEY_TRY(find_penalty(problem, error));
+    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
+                                 problem->example_count, error));
+    MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
+    MEDLEY_TRY(find_templates(problem, error));
+    MEDLEY_TRY(select_blocks(problem, error));
+    MEDLEY_TRY(md_problem_list_candidates(problem, error));
+    MEDLEY_TRY(md_problem_check_scales(problem, error));
+    MEDLEY_TRY(method->kind->know_blocks(problem, error));
+    MEDLEY_TRY(check_blocks(problem, error));
+    if (task->check_size != NULL)
+        MEDLEY_TRY(task->check_size(problem, error));
+    if (dev != NULL)
+        MEDLEY_TRY(task->prepare_dev(problem, error));
+    MEDLEY_TRY(compute_kernels(problem, error));
+done:
+    if (status < 0)
+        md_problem_clear(problem);
+    return status;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How settings and data become a problem (task/problem.h has what it is), what a run has learnt and
+ * how it becomes a model, and what a method is. */
+#ifndef MD_SETUP_H
+#define MD_SETUP_H
+
+#include "loss/margin_loss.h"
+#include "packed/store.h"
+#include "task/problem.h"
+
+typedef struct md_method md_method;
+typedef struct md_rule md_rule;                     /* online/rule.h */
+typedef struct md_batch_problem md_batch_problem;   /* batch/batch.h */
+typedef struct md_batch_solution md_batch_solution; /* batch/batch.h */
+
+/* ---- kinds of methods, and what each has beside the problem ---- */
+
+/* Methods that go through the examples, round by round (online_side.c). */
+typedef struct md_online_side {
+    const md_loss *loss;
+    double eta0, radius; /* NaN: auto; radius infinite: none */
+    double eta;          /* of a first stage; NaN: auto */
+    size_t epochs;
+    size_t first_epochs; /* of them, of a first stage */
+    md_gram *gram;       /* NULL if every block has explicit weights */
+    md_ledger *ledger;   /* of kernels whose values are not kept; NULL: none yet */
+} md_online_side;
+
+/* Methods on whole matrices, each row an example, with losses of one number (batch_side.c). */
+typedef struct md_batch_side {
+    const md_margin_loss *loss;
+    void *loss_state;
+    md_store *store;
+} md_batch_side;
+
+typedef struct md_kind {
+    bool batch;                   /* on whole matrices */
+    const char *penalty;          /* that "auto" means */
+    const char *attribute_kernel; /* that named attributes have */
+
+    medley_status (*begin)(md_problem *problem, const char *loss, medley_error *error);
+    medley_status (*know_blocks)(md_problem *problem,
+                                 medley_error *error); /* candidates are listed */
+    medley_status (*find_values)(md_problem *problem, medley_error *error); /* points are made */
+    void (*drop_values)(md_problem *problem);
+} md_kind;
+extern const md_kind md_online_kind, md_batch_kind;
+
+medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
+                              const medley_dataset *dev, const medley_options *options,
+                              const medley_observer *observer, const md_method *method,
+                              medley_error *error);
+void md_problem_clear(md_problem *problem);
+
+/* The kernels that options mean on data; empty where templates are all there is. */
+medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
+                           const md_task *task, const md_method *method, medley_error *error);
+
+/* What belongs to the rows of problem->train, for who learns from one data set after the other: its
+ * examples, and the rows of linear kernels that are kept as weights (points are made). */
+medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
+medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
+bool md_problem_has_values(const md_problem *problem); /* of kernels that have no weights */
+void md_problem_drop_rows(md_problem *problem);
+
+/* Tells the observer; false: stop. */
+bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
+                       double objective, double dev_accuracy);
+
+/* Progress that is passed on under another name. */
+typedef struct md_renaming {
+    const medley_observer *observer; /* may be NULL */
+    const char *from;                /* the stage with another name; NULL: all of them */
+    const char *to;
+} md_renaming;
+bool md_rename_stage(void *renaming, const medley_progress *progress);
+
+/* Are the features templates' or named attributes, so that all of them are sparse and explicit? */
+bool md_problem_is_explicit(const md_problem *problem);
+
+/* Examples of a round. */
+size_t md_problem_batch(const md_problem *problem);
+
+/* Creates the block of a candidate. */
+medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,
+                               medley_error *error);
+
+/* C where no strength is given. Batch methods choose it by the kernels instead. */
+double md_default_C(const md_method *method, const md_task *task);
+
+/* ---- check_options.c: options that have no place here ---- */
+
+/* Against a task and a method (NULL: not known yet) and what else limits a run (NULL: nothing). */
+medley_status md_check_options(const medley_options *options, const md_task *task,
+                               const md_method *method, const md_about *place, medley_error *error);
+medley_status md_problem_check_options(const md_problem *problem, medley_error *error);
+/* The candidates are listed. */
+medley_status md_problem_check_scales(const md_problem *problem, medley_error *error);
+
+/* ---- candidates.c ---- */
+
+/* Lists the candidates; the shape follows from them. Bank and templates are made. */
+medley_status md_problem_list_candidates(md_problem *problem, medley_error *error);
+
+/* Names of the blocks of label context: "bigram", "trigram", "ends". */
+extern const char *const md_context_names[]; /* NULL-terminated */
+
+/* ---- selection.c: --from, --keep, --blocks ---- */
+
+typedef struct md_selection {
+    bool all;         /* nothing is left out */
+    bool by_name;     /* the user has named them */
+    md_strings names; /* of the blocks that stay */
+} md_selection;
+
+medley_status md_selection_make(md_selection *selection, const medley_options *options,
+                                medley_error *error);
+void md_selection_clear(md_selection *selection);
+bool md_selection_has(const md_selection *selection, const char *name, bool is_template);
+/* Does a name as people write it, with a '*' at its end or, for templates, without what is behind
+ * ':', mean this block? */
+bool md_selection_matches(const char *written, size_t length, const char *name, bool is_template);
+/* Fails for a name of --blocks that no block has. */
+medley_status md_selection_check(const md_selection *selection, const md_problem *problem,
+                                 medley_error *error);
+medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
+                                   medley_error *error);
+medley_status md_selection_of_templates(const md_selection *selection, md_source *source,
+                                        medley_error *error);
+
+/* ---- what a run has learnt ---- */
+
+/* Of a method without blocks: f(x) = sum_m K_m(x, .) body[m] + bias, all of it borrowed. Kernels
+ * with explicit weights have no place here. */
+typedef struct md_coefficients {
+    size_t outputs; /* one for each label; or 1, of regression or for the second of two labels */
+    const double *const *body; /* [bank.count] each [rows][outputs]; NULL: not active */
+    const double *norm;        /* [bank.count] ||theta_m|| */
+    const double *bias;        /* [outputs], or NULL: none */
+    double dual, gap;          /* NaN: no certificate */
+    size_t newton_steps, passes;
+    bool logistic_link; /* probabilities of labels are those of each one against the rest */
+} md_coefficients;
+
+/* Blocks, and how the run went that has trained them. */
+typedef struct md_trained {
+    md_block **blocks;
+    size_t *candidate; /* [block_count] of the problem */
+    size_t block_count;
+    size_t penalised;             /* the first so many are under the penalty */
+    bool is_mixture;              /* block 0 stands for the average of all kernels */
+    const md_coefficients *plain; /* in place of blocks, which there are none of then; or NULL */
+    double eta0, objective;
+    double radius, bound; /* what the rule knows of the optimum; NaN: nothing */
+    medley_epoch *epochs; /* owned here */
+    size_t epoch_count, iterations, updates;
+    bool converged;
+} md_trained;
+
+/* Blocks for one of the kernels, or for all of them (MD_ALL_KERNELS), and for everything else;
+ * nothing is learnt. To be cleared whatever comes back. */
+enum { MD_ALL_KERNELS = -1 };
+medley_status md_trained_make(md_trained *trained, md_problem *problem, long kernel,
+                              medley_error *error);
+void md_trained_clear(md_trained *trained);
+
+medley_status md_model_build(medley_model **model, md_problem *problem, const md_trained *trained,
+                             medley_error *error);
+
+/* The same from other rows and coefficients than those of the problem. */
+medley_status md_draft_build(medley_model **model, const md_draft *draft, const md_trained *trained,
+                             medley_error *error);
+
+/* Accuracy on held-out data of the blocks as they are now. */
+medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
+                                      const md_trained *trained, medley_error *error);
+
+/* ---- methods: one file and one line in methods.def; every rule of the online loop is one ---- */
+typedef struct md_run md_run;
+
+/* What assembling a problem depends on. */
+typedef struct md_method_traits {
+    double default_C; /* where no strength is given; 0: that of most methods */
+    bool own_terms;   /* a block may have an l2 term of its own beside the penalty */
+    bool few_changes; /* with the hinge: of few rows, a few times each */
+
+    /* The only penalty it has; NULL: one of the user's choice. */
+    void (*penalty)(char *text, size_t size, const medley_options *options);
+} md_method_traits;
+
+struct md_method {
+    const md_about *about;
+    const char *weights; /* of kernels, where they do not follow from norms (medley/options.h) */
+    const md_kind *kind;
+    const md_rule *rule;            /* of an online method, else NULL */
+    const md_method_traits *traits; /* NULL: all fields 0 */
+
+    /* Is it the one to take in place of another, where the user leaves the choice? NULL: never. */
+    bool (*suits)(const md_method *method, const md_method *other, const md_run *run);
+    const char *penalty; /* that "auto" means; NULL: that of its kind */
+    bool labels_only;    /* of a batch method: does not predict numbers */
+    bool needs_kernels;  /* works on kernel values, even of linear kernels */
+    medley_status (*fit)(medley_model **model, md_problem *problem, medley_error *error);
+
+    /* The same for many strengths of the penalty, each started from the one before; NULL: there is
+     * nothing to see along a path. */
+    medley_status (*fit_path)(md_problem *problem, const medley_path_options *path,
+                              medley_path_taker take, void *context, medley_error *error);
+
+    /* Of an online method: the same by the batch solver, taken for two labels and for numbers where
+     * size and options allow; or NULL. */
+    const md_method *batch_form;
+
+    /* Of a batch method, whose fit is md_fit_batch: solves one output, and the C that leaves
+     * nothing in (NULL: md_batch_largest_C), of which a share is taken by default. */
+    medley_status (*solve)(md_batch_solution *solution, const md_batch_problem *problem,
+                           const md_batch_solution *start, medley_error *error);
+    medley_status (*largest_C)(const md_batch_problem *problem, double *largest,
+                               double *without_slope, medley_error *error);
+};
+
+/* ---- batch_side.c, for those methods ---- */
+
+/* The targets [rows] of one of so many outputs: numbers, or +1 for its label and -1 for others. */
+void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs);
+
+/* Refuses a kernel that is not positive semi-definite. remedy: the end of the sentence; NULL: the
+ * least ridge that helps. */
+medley_status md_batch_check_kernels(const md_problem *problem, const char *remedy,
+                                     medley_error *error);
+
+/* The weights of a mean, for the caller to free whatever comes back. */
+medley_status md_mean_weights(double **weight, size_t count, medley_error *error);
+
+extern const md_method *const md_methods[]; /* NULL-terminated */
+
+/* ---- choose_method.c ---- */
+
+/* What a method is chosen by. */
+struct md_run {
+    const medley_options *options;
+    const medley_dataset *train, *dev; /* dev may be NULL */
+    const md_task *task;
+};
+
+/* Can a batch method do what is asked for, and is nothing asked for that only the other can do? */
+bool md_batch_suits(const md_method *method, const md_method *other, const md_run *run);
+/* The same, and the penalty does not ask for all kernels alike: that means the online learner where
+ * no method is named. */
+bool md_sparse_batch_suits(const md_method *method, const md_method *other, const md_run *run);
+
+/* The method of the options; for "auto" the one that suits the data. */
+medley_status md_method_choose(const md_method **method, const medley_options *options,
+                               const medley_dataset *train, const medley_dataset *dev,
+                               medley_error *error);
+
+/* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
+medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *name,
+                               medley_error *error);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scaling learnt from training rows, and the transformed and scaled columns of any rows. */
+#include "base/memory.h"
+#include "view/view_internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const md_scale_names[] = {"none", "standard", "minmax", NULL};
+
+void md_view_clear(md_view *view)
+{
+    free(view->name);
+    free(view->group);
+    free(view->table);
+    free(view->columns);
+    free(view->shift);
+    free(view->factor);
+    free(view->steps);
+    md_strings_clear(&view->names);
+    *view = (md_view){0};
+}
+
+void md_views_free(md_view *views, size_t count)
+{
+    for (size_t v = 0; views != NULL && v < count; v++)
+        md_view_clear(&views[v]);
+    free(views);
+}
+
+static void *copy_array(const void *array, size_t bytes, bool *failed)
+{
+    if (array == NULL)
+        return NULL;
+    void *copy = md_copy(array, bytes);
+    *failed = *failed || copy == NULL;
+    return copy;
+}
+
+static char *copy_text(const char *text, bool *failed)
+{
+    return copy_array(text, text != NULL ? strlen(text) + 1 : 0, failed);
+}
+
+medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *error)
+{
+    bool failed = false;
+    const size_t columns = view->column_count;
+    *copy = *view;
+    copy->names = (md_strings){0};
+    copy->name = copy_text(view->name, &failed);
+    copy->group = copy_text(view->group, &failed);
+    copy->table = copy_text(view->table, &failed);
+    copy->steps = copy_text(view->steps, &failed);
+    copy->columns = copy_array(view->columns, columns * sizeof *view->columns, &failed);
+    copy->shift = copy_array(view->shift, columns * sizeof *view->shift, &failed);
+    copy->factor = copy_array(view->factor, columns * sizeof *view->factor, &failed);
+    failed = failed || md_strings_copy(&copy->names, &view->names, error) < 0;
+    if (failed)
+        md_view_clear(copy);
+    return failed ? md_fail_memory(error, columns * sizeof *view->columns) : MEDLEY_OK;
+}
+
+static const md_table *find_table(const medley_dataset *dataset, const char *name)
+{
+    for (size_t t = 0; t < dataset->table_count; t++)
+        if (strcmp(dataset->tables[t].name, name) == 0)
+            return &dataset->tables[t];
+    return NULL;
+}
+
+/* ---- scaling ---- */
+
+/* What is seen of a column, zeros of sparse rows included. Sums are taken of differences from a
+ * reference, the first value (0 in sparse rows), so that a small spread around a large mean keeps
+ * its digits and a constant column has none at all. */
+struct column_range {
+    double reference, sum, square, least, most;
+};
+
+static void see_value(struct column_range *range, float value)
+{
+    const double difference = (double)value - range->reference;
+    range->sum += difference;
+    range->square += difference * difference;
+    range->least = fmin(range->least, (double)value);
+    range->most = fmax(range->most, (double)value);
+}
+
+static void measure_columns(struct column_range *ranges, const md_matrix *matrix)
+{
+    for (size_t c = 0; c < matrix->columns; c++) {
+        const double first = md_matrix_is_sparse(matrix) ? 0 : (double)matrix->dense[c];
+        ranges[c] = (struct column_range){.reference = first, .least = first, .most = first};
+    }
+    for (size_t r = 0; r < matrix->rows; r++) {
+        if (md_matrix_is_sparse(matrix))
+            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
+                see_value(&ranges[matrix->index[e]], matrix->value[e]);
+        else
+            for (size_t c = 0; c < matrix->columns; c++)
+                see_value(&ranges[c], matrix->dense[r * matrix->columns + c]);
+    }
+}
+
+/* A constant column carries nothing: it becomes 0 (factor 0) rather than a division by zero. */
+static void set_column_scale(md_view *view, size_t c, md_scale scale,
+                             const struct column_range *range, size_t rows)
+{
+    double shift = 0;
+    double width;
+    const double mean = range->sum / (double)rows; /* from the reference */
+    if (view->sparse) {
+        width = scale == MD_SCALE_MINMAX ? fmax(fabs(range->least), fabs(range->most))
+                                         : sqrt(range->square / (double)rows);
+    } else if (scale == MD_SCALE_MINMAX) {
+        shift = range->least;
+        width = range->most - range->least;
+    } else {
+        shift = range->reference + mean;
+        width = sqrt(fmax(0, range->square / (double)rows - mean * mean));
+    }
+    view->shift[c] = (float)shift;
+    view->factor[c] = width > 0 ? (float)(1 / width) : 0;
+}
+
+medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_dataset *dataset,
+                                medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_matrix matrix = {0};
+    struct column_range *ranges = NULL;
+    if (scale == MD_SCALE_NONE)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_view_extract(&matrix, view, dataset, error));
+    MEDLEY_TRY(md_new(&ranges, view->column_count, sizeof *ranges, error));
+    MEDLEY_TRY(md_new(&view->shift, view->column_count, sizeof *view->shift, error));
+    MEDLEY_TRY(md_new(&view->factor, view->column_count, sizeof *view->factor, error));
+    measure_columns(ranges, &matrix);
+    for (size_t c = 0; c < view->column_count; c++)
+        set_column_scale(view, c, scale, &ranges[c], matrix.rows);
+done:
+    md_matrix_clear(&matrix);
+    free(ranges);
+    return status;
+}
+
+static void apply_scale(md_matrix *matrix, const md_view *view)
+{
+    if (view->factor == NULL)
+        return;
+    if (md_matrix_is_sparse(matrix)) {
+        const size_t entries = matrix->start[matrix->rows];
+        for (size_t e = 0; e < entries; e++)
+            if ((size_t)matrix->index[e] < view->column_count)
+                matrix->value[e] *= view->factor[matrix->index[e]];
+        return;
+    }
+    for (size_t r = 0; r < matrix->rows; r++) {
+        float *row = matrix->dense + r * matrix->columns;
+        for (size_t c = 0; c < matrix->columns; c++)
+            row[c] = (row[c] - view->shift[c]) * view->factor[c];
+    }
+}
+
+/* ---- extraction ---- */
+
+static medley_status check_table(const md_table *table, const md_view *view,
+                                 const medley_dataset *dataset, medley_error *error)
+{
+    if (table == NULL && view->table[0] == '\0')
+        return md_fail(error, MEDLEY_USAGE,
+                       "the model needs the data file its view '%s' was "
+                       "made from; give DATA as well",
+                       view->name);
+    if (table == NULL)
+        return md_fail(error, MEDLEY_USAGE, "the model needs the view '%s'; give --view %s=FILE",
+                       view->table, view->table);
+    const size_t columns = table->features.columns;
+    if (md_matrix_is_sparse(&table->features) || view->sparse || view->names.count > 0 ||
+        columns == view->table_columns)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, table->source ? table->source : dataset->source, 0,
+                      "%zu feature columns found, the model expects %zu; give data with the "
+                      "columns of the training file (--label says which column is the label)",
+                      columns, view->table_columns);
+}
+
+/* Columns that the view does not have are dropped. */
+static medley_status to_dense(md_matrix *dense, const md_matrix *sparse, size_t columns,
+                              medley_error *error)
+{
+    const medley_status status = md_matrix_init_dense(dense, sparse->rows, columns, error);
+    for (size_t r = 0; status == MEDLEY_OK && r < sparse->rows; r++) {
+        float *row = dense->dense + r * columns;
+        for (size_t e = sparse->start[r]; e < sparse->start[r + 1]; e++)
+            if ((size_t)sparse->index[e] < columns)
+                row[sparse->index[e]] = sparse->value[e];
+    }
+    return status;
+}
+
+medley_status md_view_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
+{
+    const size_t total = dense->rows * dense->columns;
+    size_t entries = 0;
+    for (size_t i = 0; i < total; i++)
+        entries += dense->dense[i] != 0;
+    const medley_status status =
+        md_matrix_init_sparse(sparse, dense->rows, dense->columns, entries, error);
+    entries = 0;
+    for (size_t r = 0; status == MEDLEY_OK && r < dense->rows; r++) {
+        const float *row = dense->dense + r * dense->columns;
+        for (size_t c = 0; c < dense->columns; c++) {
+            if (row[c] == 0)
+                continue;
+            sparse->index[entries] = (int32_t)c;
+            sparse->value[entries++] = row[c];
+        }
+        sparse->start[r + 1] = entries;
+    }
+    return status;
+}
+
+/* Dense rows for a view made from dense data, sparse ones for a view made from sparse data, so
+ * that a model sees new data as it saw its training data. */
+static medley_status convert_storage(md_matrix *matrix, const md_view *view, medley_error *error)
+{
+    if (md_matrix_is_sparse(matrix) == view->sparse)
+        return MEDLEY_OK;
+    md_matrix other = {0};
+    const medley_status status = view->sparse
+                                     ? md_view_to_sparse(&other, matrix, error)
+                                     : to_dense(&other, matrix, md_view_input_columns(view), error);
+    if (status == MEDLEY_OK) {
+        md_matrix_clear(matrix);
+        *matrix = other;
+    }
+    return status;
+}
+
+/* The columns that the view takes of every row, by their numbers. */
+static medley_status gather_numbered(md_matrix *matrix, const md_view *view, const md_table *table,
+                                     medley_error *error)
+{
+    size_t kept = view->column_count;
+    /* a sparse file may end before the view's last columns */
+    while (view->columns != NULL && kept > 0 && view->columns[kept - 1] >= table->features.columns)
+        kept--;
+    return md_matrix_gather(matrix, &table->features, NULL, table->features.rows, view->columns,
+                            kept, error);
+}
+
+static medley_status gather_columns(md_matrix *matrix, const md_view *view, const md_table *table,
+                                    medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(view->names.count > 0 ? md_view_gather_named(matrix, view, table, error)
+                                     : gather_numbered(matrix, view, table, error));
+    MEDLEY_TRY(convert_storage(matrix, view, error));
+    if (view->sparse && matrix->columns < view->column_count)
+        matrix->columns = view->column_count;
+done:
+    return status;
+}
+
+/* ---- transforms ---- */
+
+medley_status md_view_parse_steps(md_steps *steps, size_t *columns, const md_view *view,
+                                  medley_error *error)
+{
+    md_row_shape shape = {
+        .columns = view->table_columns, .height = view->height, .width = view->width};
+    const medley_status status = md_steps_parse(steps, view->steps, &shape, error);
+    *columns = shape.columns;
+    return status;
+}
+
+medley_status md_view_check_size(const md_view *view, const md_steps *steps, const md_table *table,
+                                 medley_error *error)
+{
+    const size_t most_dense = (size_t)1 << 30; /* of a table that came sparse: 1 GiB */
+    const size_t small = (size_t)1 << 24;      /* not worth asking the system */
+    const size_t rows = table->features.rows;
+    const size_t bytes = md_steps_bytes(steps, rows);
+    if (md_matrix_is_sparse(&table->features) && bytes > most_dense)
+        return md_fail_at(
+            error, MEDLEY_USAGE, table->source, 0,
+            "view '%s' would make the sparse data dense: %zu rows of %zu columns, %.1f "
+            "GB, and at most %.1f are allowed; use views without transforms or fewer "
+            "columns",
+            view->name, rows, view->column_count, (double)bytes / 1e9, (double)most_dense / 1e9);
+    if (bytes < small)
+        return MEDLEY_OK;
+    const size_t available = md_memory_available();
+    return available > 0 && bytes > available ? md_fail_memory(error, bytes) : MEDLEY_OK;
+}
+
+static medley_status extract_transformed(md_matrix *matrix, const md_view *view,
+                                         const md_table *table, const medley_dataset *dataset,
+                                         medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    size_t columns;
+    md_steps steps;
+    md_matrix taken = {0};
+    const md_matrix *input = &table->features;
+    MEDLEY_TRY(md_view_parse_steps(&steps, &columns, view, error));
+    MEDLEY_TRY(md_view_check_size(view, &steps, table, error));
+    if (md_matrix_is_sparse(input) || view->names.count > 0) {
+        MEDLEY_TRY(gather_columns(&taken, view, table, error));
+        input = &taken;
+    }
+    status = md_steps_apply(matrix, &steps, input, dataset, error);
+done:
+    md_matrix_clear(&taken);
+    return status;
+}
+
+medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medley_dataset *dataset,
+                              medley_error *error)
+{
+    const md_table *table = find_table(dataset, view->table);
+    medley_status status = check_table(table, view, dataset, error);
+    if (status < 0)
+        return status;
+    *matrix = (md_matrix){0};
+    status = view->steps != NULL ? extract_transformed(matrix, view, table, dataset, error)
+                                 : gather_columns(matrix, view, table, error);
+    if (status == MEDLEY_OK)
+        apply_scale(matrix, view);
+    else
+        md_matrix_clear(matrix);
+    return status;
+}

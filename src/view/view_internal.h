@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files about views share. */
+#ifndef MD_VIEW_INTERNAL_H
+#define MD_VIEW_INTERNAL_H
+
+#include "view/transform.h"
+#include "view/view.h"
+
+/* Views that are being made. */
+typedef struct md_view_maker {
+    md_view *views;
+    size_t count, capacity;
+    medley_error *error;
+} md_view_maker;
+
+/* Appends a view of table; name is copied. The caller fills columns. NULL for lack of memory. */
+md_view *md_view_new(md_view_maker *maker, const md_table *table, const char *group,
+                     const char *name);
+
+/* "random:COUNT" or "random:COUNT:SEED" (view_random.c). */
+medley_status md_view_make_random(md_view_maker *maker, const md_table *table, const char *spec);
+
+/* Columns that the view takes from its table. */
+static inline size_t md_view_input_columns(const md_view *view)
+{
+    return view->steps != NULL ? view->table_columns : view->column_count;
+}
+
+/* The steps of a view that has some; *columns: of the rows that come out. */
+medley_status md_view_parse_steps(md_steps *steps, size_t *columns, const md_view *view,
+                                  medley_error *error);
+
+/* Refuses steps that would need more memory than there is, or that would make a large sparse table
+ * dense. */
+medley_status md_view_check_size(const md_view *view, const md_steps *steps, const md_table *table,
+                                 medley_error *error);
+
+/* Does the table give every column a name that should be kept? */
+bool md_view_wants_names(const md_table *table);
+medley_status md_view_keep_names(md_view *view, const md_table *table, medley_error *error);
+
+/* The columns that the view takes, found by their names, as sparse rows. Unknown names are dropped
+ * and missing ones are zero. */
+medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const md_table *table,
+                                   medley_error *error);
+
+/* The entries of a dense matrix that are not zero. */
+medley_status md_view_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error);
+
+#endif

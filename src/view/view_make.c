@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From "all+each", "grid:2x2" or "shift/blur(0.7)" to views. Random ones: view_random.c. */
+#include "base/memory.h"
+#include "view/view_internal.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VIEWS = 50000 }; /* more is a mistake that would take hours to show */
+
+md_view *md_view_new(md_view_maker *maker, const md_table *table, const char *group,
+                     const char *name)
+{
+    if (md_reserve((void **)&maker->views, &maker->capacity, maker->count + 1,
+                   sizeof *maker->views) != 0)
+        return NULL;
+    md_view *view = &maker->views[maker->count++];
+    *view = (md_view){.table_columns = table->features.columns,
+                      .sparse = md_matrix_is_sparse(&table->features)};
+    view->name = md_copy_text(name, strlen(name));
+    view->group = md_copy_text(group, strlen(group));
+    view->table = md_copy_text(table->name, strlen(table->name));
+    return view->name && view->group && view->table ? view : NULL;
+}
+
+static medley_status make_all(md_view_maker *maker, const md_table *table)
+{
+    md_view *view = md_view_new(maker, table, "all", table->name[0] != '\0' ? table->name : "all");
+    if (view == NULL)
+        return md_fail_memory(maker->error, sizeof *view);
+    view->column_count = table->features.columns;
+    return MEDLEY_OK;
+}
+
+static void column_name(char *text, size_t size, const md_table *table, size_t column)
+{
+    char number[32];
+    const char *name = number;
+    if (column < table->column_names.count)
+        name = table->column_names.items[column];
+    else
+        snprintf(number, sizeof number, "x%zu", column + 1);
+    snprintf(text, size, "%s%s%s", table->name, table->name[0] ? "." : "", name);
+}
+
+static medley_status make_each(md_view_maker *maker, const md_table *table)
+{
+    if (table->features.columns > MOST_VIEWS)
+        return md_fail(maker->error, MEDLEY_USAGE,
+                       "views 'each': the data have %zu columns and at most %d may have a view of "
+                       "their own; choose some with --view NAME=FILE:COLUMNS",
+                       table->features.columns, MOST_VIEWS);
+    for (size_t c = 0; c < table->features.columns; c++) {
+        char name[256];
+        column_name(name, sizeof name, table, c);
+        md_view *view = md_view_new(maker, table, "each", name);
+        if (view == NULL || (view->columns = md_calloc(1, sizeof *view->columns)) == NULL)
+            return md_fail_memory(maker->error, sizeof *view);
+        view->columns[0] = c;
+        view->column_count = 1;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status make_tile(md_view_maker *maker, const md_table *table, const size_t cut[4],
+                               size_t image_width, const char *name)
+{
+    md_view *view = md_view_new(maker, table, "grid", name);
+    const size_t size = (cut[1] - cut[0]) * (cut[3] - cut[2]);
+    if (view == NULL || (view->columns = md_calloc(size, sizeof *view->columns)) == NULL)
+        return md_fail_memory(maker->error, size * sizeof(size_t));
+    for (size_t y = cut[0]; y < cut[1]; y++)
+        for (size_t x = cut[2]; x < cut[3]; x++)
+            view->columns[view->column_count++] = y * image_width + x;
+    return MEDLEY_OK;
+}
+
+static medley_status make_grid(md_view_maker *maker, const md_table *table, const char *spec)
+{
+    size_t down = 0;
+    size_t across = 0;
+    int used = 0;
+    if (sscanf(spec, "grid:%zux%zu%n", &down, &across, &used) != 2 || spec[used] != '\0' ||
+        down == 0 || across == 0)
+        return md_fail(maker->error, MEDLEY_USAGE,
+                       "views '%s': write grid:ROWSxCOLUMNS, e.g. grid:2x2", spec);
+    size_t height = table->height;
+    size_t width = table->width;
+    if (height == 0) { /* square images are recognised by their size */
+        height = width = (size_t)lround(sqrt((double)table->features.columns));
+        if (height * width != table->features.columns)
+            return md_fail(maker->error, MEDLEY_USAGE,
+                           "views '%s': %zu columns are no square image; use a format that knows "
+                           "its image size (idx, letter)",
+                           spec, table->features.columns);
+    }
+    if (down > height || across > width)
+        return md_fail(maker->error, MEDLEY_USAGE, "views '%s': the images are only %zux%zu", spec,
+                       height, width);
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < down && status == MEDLEY_OK; i++) {
+        for (size_t j = 0; j < across && status == MEDLEY_OK; j++) {
+            const size_t cut[4] = {i * height / down, (i + 1) * height / down, j * width / across,
+                                   (j + 1) * width / across};
+            char name[300];
+            snprintf(name, sizeof name, "%s%stile%zux%zu", table->name, table->name[0] ? "." : "",
+                     i + 1, j + 1);
+            status = make_tile(maker, table, cut, width, name);
+        }
+    }
+    return status;
+}
+
+/* ---- prefixes of names ---- */
+
+/* The number of each column's prefix, and how many columns have each. Names without a prefix go
+ * together under "other". */
+struct prefixes {
+    md_strings names;
+    int32_t *of_column;
+    size_t *count;
+};
+
+static void clear_prefixes(struct prefixes *prefixes)
+{
+    md_strings_clear(&prefixes->names);
+    free(prefixes->of_column);
+    free(prefixes->count);
+}
+
+static medley_status find_prefixes(struct prefixes *prefixes, const md_table *table,
+                                   medley_error *error)
+{
+    const size_t columns = table->features.columns;
+    medley_status status = MEDLEY_OK;
+    MEDLEY_TRY(md_new(&prefixes->of_column, columns, sizeof *prefixes->of_column, error));
+    MEDLEY_TRY(md_new(&prefixes->count, columns, sizeof *prefixes->count, error));
+    for (size_t c = 0; c < columns; c++) {
+        const char *name = table->column_names.items[c];
+        size_t length = strcspn(name, "=");
+        if (length == 0 || name[length] == '\0') {
+            name = "other";
+            length = strlen(name);
+        }
+        MEDLEY_TRY(md_strings_put(&prefixes->names, name, length, &prefixes->of_column[c], error));
+        prefixes->count[prefixes->of_column[c]]++;
+    }
+done:
+    return status;
+}
+
+static medley_status make_prefix_views(md_view_maker *maker, const md_table *table,
+                                       const struct prefixes *prefixes)
+{
+    const size_t first = maker->count;
+    for (size_t p = 0; p < prefixes->names.count; p++) {
+        md_text name = {0};
+        md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "",
+                     prefixes->names.items[p]);
+        md_view *view = name.failed ? NULL : md_view_new(maker, table, "prefix", name.data);
+        md_text_clear(&name);
+        if (view == NULL ||
+            (view->columns = md_calloc(prefixes->count[p], sizeof *view->columns)) == NULL)
+            return md_fail_memory(maker->error, prefixes->count[p] * sizeof *view->columns);
+    }
+    for (size_t c = 0; maker->views != NULL && c < table->features.columns; c++) {
+        md_view *view = &maker->views[first + (size_t)prefixes->of_column[c]];
+        view->columns[view->column_count++] = c;
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status make_prefix(md_view_maker *maker, const md_table *table)
+{
+    if (table->column_names.count == 0 || table->column_names.count != table->features.columns)
+        return md_fail(maker->error, MEDLEY_USAGE,
+                       "views 'prefix': the columns of the data have no names; use a format whose "
+                       "columns have names such as w[0]=the, or other views");
+    struct prefixes prefixes = {0};
+    medley_status status = find_prefixes(&prefixes, table, maker->error);
+    if (status == MEDLEY_OK && prefixes.names.count > MOST_VIEWS)
+        status = md_fail(maker->error, MEDLEY_USAGE,
+                         "views 'prefix': the names have %zu prefixes and at most %d may have a "
+                         "view of their own; use all",
+                         prefixes.names.count, MOST_VIEWS);
+    if (status == MEDLEY_OK)
+        status = make_prefix_views(maker, table, &prefixes);
+    clear_prefixes(&prefixes);
+    return status;
+}
+
+/* ---- transforms ---- */
+
+/* The names of the steps: "blur/window". */
+static char *group_of(const md_steps *steps)
+{
+    md_text group = {0};
+    for (size_t s = 0; s < steps->count; s++)
+        md_text_addf(&group, "%s%s", s ? "/" : "", steps->step[s].transform->name);
+    if (group.failed)
+        md_text_clear(&group);
+    return group.data;
+}
+
+static medley_status make_transformed(md_view_maker *maker, const md_table *table, const char *spec)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t columns = table->features.columns;
+    const bool sparse = md_matrix_is_sparse(&table->features);
+    md_row_shape shape = {.columns = columns,
+                          .height = table->height,
+                          .width = table->width,
+                          .may_grow = sparse && !md_view_wants_names(table)};
+    md_steps steps;
+    char *group = NULL;
+    md_text name = {0};
+    MEDLEY_TRY(md_steps_parse(&steps, spec, &shape, maker->error));
+    group = group_of(&steps);
+    md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "", spec);
+    md_view *view =
+        group == NULL || name.failed ? NULL : md_view_new(maker, table, group, name.data);
+    if (view == NULL || (view->steps = md_copy_text(spec, strlen(spec))) == NULL) {
+        status = md_fail_memory(maker->error, sizeof *view);
+        goto done;
+    }
+    view->table_columns =
+        steps.step[0].input_columns; /* the image's, if a sparse file ends early */
+    view->column_count = shape.columns;
+    if (table->height * table->width == view->table_columns) {
+        view->height = table->height;
+        view->width = table->width;
+    }
+    view->sparse = false;
+    status = md_view_check_size(view, &steps, table, maker->error);
+done:
+    free(group);
+    md_text_clear(&name);
+    return status;
+}
+
+/* ---- specs ---- */
+
+static medley_status fail_unknown(const char *spec, medley_error *error)
+{
+    md_text known = {0};
+    md_transforms_list(&known);
+    const medley_status status = md_fail(error, MEDLEY_USAGE,
+                                         "views '%s' are not known; use all, each, prefix, "
+                                         "grid:2x2, random:COUNT, or transforms (%s) "
+                                         "joined by '/', and join views by '+'",
+                                         spec, known.data ? known.data : "");
+    md_text_clear(&known);
+    return status;
+}
+
+static medley_status make_named(md_view_maker *maker, const md_table *table, const char *spec)
+{
+    const size_t first = maker->count;
+    medley_status status;
+    if (strcmp(spec, "all") == 0)
+        status = make_all(maker, table);
+    else if (strcmp(spec, "each") == 0)
+        status = make_each(maker, table);
+    else if (strcmp(spec, "prefix") == 0)
+        status = make_prefix(maker, table);
+    else if (strncmp(spec, "grid:", 5) == 0)
+        status = make_grid(maker, table, spec);
+    else if (strncmp(spec, "random:", 7) == 0)
+        status = md_view_make_random(maker, table, spec);
+    else if (md_transform_find(spec) != NULL)
+        status = make_transformed(maker, table, spec);
+    else
+        status = fail_unknown(spec, maker->error);
+    for (size_t v = first; status == MEDLEY_OK && v < maker->count; v++)
+        if (md_view_wants_names(table))
+            status = md_view_keep_names(&maker->views[v], table, maker->error);
+    return status;
+}
+
+/* The end of the part of a spec that starts at p: a '+' outside parentheses, or the end. */
+static const char *part_end(const char *p)
+{
+    size_t depth = 0;
+    for (; *p != '\0' && (*p != '+' || depth > 0); p++) {
+        if (*p == '(')
+            depth++;
+        else if (*p == ')' && depth > 0)
+            depth--;
+    }
+    return p;
+}
+
+static medley_status make_parts(md_view_maker *maker, const md_table *table, const char *spec)
+{
+    medley_status status = MEDLEY_OK;
+    for (const char *p = spec; p != NULL && status == MEDLEY_OK;) {
+        const char *next = part_end(p);
+        const char *end = next;
+        while (p < end && isspace((unsigned char)*p))
+            p++;
+        while (end > p && isspace((unsigned char)end[-1]))
+            end--;
+        char *part = md_copy_text(p, (size_t)(end - p));
+        status = part != NULL ? make_named(maker, table, part)
+                              : md_fail_memory(maker->error, (size_t)(end - p));
+        free(part);
+        p = *next == '+' ? next + 1 : NULL;
+    }
+    return status;
+}
+
+medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
+                            const char *spec, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_view_maker maker = {.error = error};
+    const bool has_data = dataset->table_count > 0 && dataset->tables[0].name[0] == '\0';
+    for (size_t t = 0; t < dataset->table_count && status == MEDLEY_OK; t++) {
+        const char *parts = spec != NULL && !(has_data && t > 0) ? spec : "all";
+        status = make_parts(&maker, &dataset->tables[t], parts);
+    }
+    if (status < 0) {
+        md_views_free(maker.views, maker.count);
+    } else {
+        *views = maker.views;
+        *count = maker.count;
+    }
+    return status;
+}

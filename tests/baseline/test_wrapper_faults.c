@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Wrapper methods and baselines with the k-th allocation failing, for every k: they say so and leak
+ * nothing. With our own solver of one kernel only: libsvm does not ask whether it got memory. */
+#include "failing_allocations.h"
+
+#include "batch/batch_case.h"
+
+#include "baseline/wrappers.h"
+
+#if CAN_FAIL
+
+static medley_status turns(md_batch_solution *s, const md_batch_problem *p,
+                           const md_batch_solution *start, medley_error *error)
+{
+    return md_gauss_seidel_by(s, p, start, md_one_kernel_newton, error);
+}
+
+static medley_status descent(md_batch_solution *s, const md_batch_problem *p,
+                             const md_batch_solution *start, medley_error *error)
+{
+    return md_simplemkl_by(s, p, start, md_one_kernel_newton, error);
+}
+
+static medley_status (*const methods[])(md_batch_solution *, const md_batch_problem *,
+                                        const md_batch_solution *, medley_error *) = {
+    turns, descent, md_batch_average, md_batch_best};
+
+static void try_method(batch_case *c, size_t method)
+{
+    size_t failed = 0;
+    for (size_t k = 1;; k++) {
+        md_batch_solution s;
+        medley_error error = {0};
+        const long before = live;
+        has_failed = false;
+        countdown = k;
+        const medley_status status = methods[method](&s, &c->problem, NULL, &error);
+        countdown = 0;
+        if (status == MEDLEY_OK) {
+            md_batch_solution_clear(&s);
+        } else {
+            assert_true(has_failed);
+            assert_true(error.message[0] != '\0');
+            assert_true(s.kernel == NULL && s.coefficient == NULL && s.steps == NULL);
+            failed++;
+        }
+        check_ok(md_store_hold(c->store, (md_chosen){.count = 0}, NULL), NULL);
+        if (live != before)
+            fail_msg("method %zu, allocation %zu, status %d: %ld blocks are left", method, k,
+                     (int)status, live - before);
+        if (!has_failed)
+            break;
+    }
+    assert_true(failed > 20);
+}
+
+static void failing_allocations_are_reported(void **state)
+{
+    (void)state;
+    for (size_t method = 0; method < sizeof methods / sizeof *methods; method++) {
+        const batch_choice choice = {.rows = 10,
+                                     .kernels = 3,
+                                     .loss = {LOGISTIC, 0},
+                                     .penalty = &plain_penalties[0],
+                                     .seed = method};
+        batch_case c;
+        draw_case(&c, &choice);
+        open_case(&c);
+        set_strength(&c, 0.2);
+        c.problem.gap = 0.05;
+        c.problem.max_iterations = 3;
+        try_method(&c, method);
+        close_case(&c);
+    }
+}
+
+#else
+
+static void failing_allocations_are_reported(void **state)
+{
+    (void)state;
+    print_message("this build's allocator cannot be made to fail\n");
+    skip();
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(failing_allocations_are_reported)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
