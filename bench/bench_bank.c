@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a bank of very many kernels costs before any kernel value is computed: making views, kernels
- * and names, extracting the points, choosing a subset. 200 x 20 inputs. Best of three.
+ * and names, extracting the prepared rows, choosing a subset. 200 x 20 inputs. Best of three.
  *
  *   widths  5,000 random views with 10 Gaussian widths each: 50,000 kernels
  *   lines   6,000 specs that each name another one of 6,000 random views
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ struct workload {
 
 /* Seconds of each step. */
 struct seconds {
-    double make, points, subset, clear;
+    double make, prepared, subset, clear;
 };
 
 static void check(medley_status status, const medley_error *error)
@@ -54,7 +54,7 @@ static medley_dataset *make_data(size_t rows, size_t columns)
 
 static void keep_best(struct seconds *best, const double clock[5])
 {
-    double *const slots[] = {&best->make, &best->points, &best->subset, &best->clear};
+    double *const slots[] = {&best->make, &best->prepared, &best->subset, &best->clear};
     for (size_t i = 0; i < 4; i++) {
         const double took = clock[i + 1] - clock[i];
         if (*slots[i] == 0 || took < *slots[i])
@@ -70,12 +70,12 @@ static size_t run_once(struct seconds *best, const struct workload *work,
     medley_error error = {0};
     md_bank bank;
     md_bank subset;
-    md_points points;
+    md_prepared prepared;
     double clock[5];
     clock[0] = md_clock_seconds();
     check(md_bank_make(&bank, dataset, &options, &error), &error);
     clock[1] = md_clock_seconds();
-    check(md_points_make(&points, &bank, dataset, true, &error), &error);
+    check(md_prepared_make(&prepared, &bank, dataset, true, &error), &error);
     clock[2] = md_clock_seconds();
     size_t *keep = md_calloc(bank.count, sizeof *keep);
     if (keep == NULL)
@@ -85,7 +85,7 @@ static size_t run_once(struct seconds *best, const struct workload *work,
     check(md_bank_subset(&subset, &bank, keep, bank.count, &error), &error);
     clock[3] = md_clock_seconds();
     const size_t count = bank.count;
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&subset);
     md_bank_clear(&bank);
     clock[4] = md_clock_seconds();
@@ -100,10 +100,10 @@ static void run(const struct workload *work, const medley_dataset *dataset)
     size_t count = 0;
     for (size_t i = 0; i < REPEATS; i++)
         count = run_once(&best, work, dataset);
-    const double sum = best.make + best.points + best.subset + best.clear;
+    const double sum = best.make + best.prepared + best.subset + best.clear;
     printf("%-7s %6zu kernels: make %.3f s, points %.3f s, subset %.3f s, clear %.3f s, in all "
            "%.3f s\n",
-           work->name, count, best.make, best.points, best.subset, best.clear, sum);
+           work->name, count, best.make, best.prepared, best.subset, best.clear, sum);
 }
 
 int main(int count, char **words)

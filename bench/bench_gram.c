@@ -108,15 +108,15 @@ static void check(medley_status status, const medley_error *error)
 static double time_kernels(md_bank *bank, const medley_dataset *dataset, size_t threads)
 {
     medley_error error = {0};
-    md_points points = {0};
+    md_prepared prepared = {0};
     md_gram *gram = NULL;
     const md_gram_options options = {.threads = threads};
     const double begin = md_clock_seconds();
-    check(md_points_make(&points, bank, dataset, true, &error), &error);
-    check(md_gram_create(&gram, bank, &points, &options, &error), &error);
+    check(md_prepared_make(&prepared, bank, dataset, true, &error), &error);
+    check(md_gram_create(&gram, bank, &prepared, &options, &error), &error);
     const double seconds = md_clock_seconds() - begin;
     md_gram_free(gram);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     return seconds;
 }
 

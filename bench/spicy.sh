@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Hundreds and thousands of kernels learnt by method spicy to a relative gap of 0.01 (spicy-C 0.05,
 # unit trace), best of five: seconds of training, kernels computed beforehand, beside the time that two
-# threads need to read all their values once (bench_store in the same call), and the ratio of the two.
+# threads need to read all their values once (bench_packed in the same call), and the ratio of the two.
 # UCI's sonar and ionosphere (80 % of the rows, scaled; ionosphere without its constant column) and
 # IDA's ringnorm where the folder MEDLEY_DATA has them, else generated data of the same shape. Last,
 # where scikit-learn is installed, LIBSVM trained once on the mean of the same kernels: what methods
@@ -10,7 +10,7 @@ set -euo pipefail
 : "${MEDLEY:=build/medley}"
 MEDLEY=$(realpath "$MEDLEY")
 : "${MEDLEY_BUILD:=$(dirname "$MEDLEY")}"
-store=$(realpath "$MEDLEY_BUILD")/bench/bench_store
+store=$(realpath "$MEDLEY_BUILD")/bench/bench_packed
 data=${MEDLEY_DATA:-}
 [ ! -d "$data" ] || data=$(realpath "$data")
 work=$(mktemp -d)

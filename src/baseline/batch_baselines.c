@@ -11,16 +11,16 @@
 
 /* ---- the average ---- */
 
-static medley_status mean_kernel(md_store **mean, const md_batch_problem *problem,
+static medley_status mean_kernel(md_packed **mean, const md_batch_problem *problem,
                                  medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const size_t kernels = md_store_count(problem->store);
+    const size_t kernels = md_packed_count(problem->packed);
     double *weight = NULL;
     MEDLEY_TRY(md_new(&weight, kernels, sizeof *weight, error));
     for (size_t m = 0; m < kernels; m++)
         weight[m] = 1 / (double)kernels;
-    status = md_store_mix(mean, problem->store, (md_chosen){.count = kernels}, weight, error);
+    status = md_packed_mix(mean, problem->packed, (md_chosen){.count = kernels}, weight, error);
 done:
     free(weight);
     return status;
@@ -31,7 +31,7 @@ static medley_status share_coefficients(md_batch_solution *solution,
                                         const md_batch_problem *problem, medley_error *error)
 {
     const size_t n = solution->rows;
-    const size_t kernels = md_store_count(problem->store);
+    const size_t kernels = md_packed_count(problem->packed);
     if (solution->active == 0)
         return MEDLEY_OK;
     size_t *kernel = NULL;
@@ -41,8 +41,8 @@ static medley_status share_coefficients(md_batch_solution *solution,
     MEDLEY_TRY(md_new(&kernel, kernels, sizeof *kernel, error));
     MEDLEY_TRY(md_new(&norm, kernels, sizeof *norm, error));
     MEDLEY_TRY(md_new(&coefficient, kernels * n, sizeof *coefficient, error));
-    MEDLEY_TRY(md_store_norms2(problem->store, (md_chosen){.count = kernels}, solution->coefficient,
-                               norm, error));
+    MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels},
+                                solution->coefficient, norm, error));
     for (size_t m = 0; m < kernels; m++) {
         kernel[m] = m;
         norm[m] = sqrt(norm[m]) / (double)kernels;
@@ -73,12 +73,12 @@ medley_status md_batch_average(md_batch_solution *solution, const md_batch_probl
     medley_status status = MEDLEY_OK;
     (void)start; /* its dual point belongs to another kernel */
     *solution = (md_batch_solution){0};
-    single.store = NULL;
-    MEDLEY_TRY(mean_kernel(&single.store, problem, error));
+    single.packed = NULL;
+    MEDLEY_TRY(mean_kernel(&single.packed, problem, error));
     MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
     MEDLEY_TRY(share_coefficients(solution, problem, error));
 done:
-    md_store_free(single.store);
+    md_packed_free(single.packed);
     if (status < 0)
         md_batch_solution_clear(solution);
     return status;
@@ -90,8 +90,8 @@ medley_status md_batch_average_C(const md_batch_problem *problem, double *larges
                                  double *without_slope, medley_error *error)
 {
     const md_margin_loss *loss = problem->loss;
-    const size_t n = md_store_rows(problem->store);
-    md_store *mean = NULL;
+    const size_t n = md_packed_rows(problem->packed);
+    md_packed *mean = NULL;
     double square = 0;
     double sum = 0;
     double *rho = NULL;
@@ -99,14 +99,14 @@ medley_status md_batch_average_C(const md_batch_problem *problem, double *larges
     MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
     MEDLEY_TRY(mean_kernel(&mean, problem, error));
     md_empty_dual(loss, problem->loss_state, problem->y, rho, n);
-    MEDLEY_TRY(md_store_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
+    MEDLEY_TRY(md_packed_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
     for (size_t i = 0; i < n; i++)
         sum += fabs(rho[i]);
     const double norm = sqrt(square);
     *largest = *without_slope =
         norm > 0 ? norm / problem->penalty->slope(problem->penalty_state, sum / norm) : 0;
 done:
-    md_store_free(mean);
+    md_packed_free(mean);
     free(rho);
     return status;
 }
@@ -122,18 +122,18 @@ struct quality {
 struct contest {
     const md_batch_problem *problem;
     size_t n;
-    size_t *learnt, *held; /* rows */
-    size_t learnt_count, held_count;
+    size_t *training, *held; /* rows */
+    size_t training_count, held_count;
     double *matrix; /* [n][n] of a kernel, upper triangle */
-    double *part;   /* [learnt][learnt] */
-    double *y;      /* [learnt] */
+    double *part;   /* [training][training] */
+    double *y;      /* [training] */
     size_t newton_steps;
     bool stopped;
 };
 
 static void clear_contest(struct contest *c)
 {
-    free(c->learnt);
+    free(c->training);
     free(c->held);
     free(c->matrix);
     free(c->part);
@@ -144,10 +144,10 @@ static void clear_contest(struct contest *c)
 static medley_status divide(struct contest *c, const md_batch_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const size_t n = md_store_rows(problem->store);
+    const size_t n = md_packed_rows(problem->packed);
     size_t seen[2] = {0, 0};
     *c = (struct contest){.problem = problem, .n = n};
-    MEDLEY_TRY(md_new(&c->learnt, n, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&c->training, n, sizeof(size_t), error));
     MEDLEY_TRY(md_new(&c->held, n, sizeof(size_t), error));
     MEDLEY_TRY(md_new_aligned(&c->matrix, n * n, sizeof(double), error));
     MEDLEY_TRY(md_new_aligned(&c->part, n * n, sizeof(double), error));
@@ -158,8 +158,8 @@ static medley_status divide(struct contest *c, const md_batch_problem *problem, 
             c->held[c->held_count++] = i;
             continue;
         }
-        c->y[c->learnt_count] = problem->y[i];
-        c->learnt[c->learnt_count++] = i;
+        c->y[c->training_count] = problem->y[i];
+        c->training[c->training_count++] = i;
     }
 done:
     return status;
@@ -174,7 +174,7 @@ static double value_at(const struct contest *c, size_t i, size_t j)
 static bool watch_contest(void *context, const md_batch_step *step)
 {
     struct contest *c = context;
-    const double factor = (double)c->n / (double)c->learnt_count;
+    const double factor = (double)c->n / (double)c->training_count;
     md_batch_step scaled = *step;
     scaled.primal *= factor;
     scaled.loss *= factor;
@@ -192,8 +192,8 @@ static void measure(struct quality *quality, const struct contest *c,
     for (size_t h = 0; h < c->held_count; h++) {
         const size_t row = c->held[h];
         double f = solution->bias;
-        for (size_t i = 0; solution->active > 0 && i < c->learnt_count; i++)
-            f += value_at(c, row, c->learnt[i]) * solution->coefficient[i];
+        for (size_t i = 0; solution->active > 0 && i < c->training_count; i++)
+            f += value_at(c, row, c->training[i]) * solution->coefficient[i];
         quality->right += p->loss->classifies && p->y[row] * f > 0;
         quality->loss += p->loss->value(p->loss_state, p->y[row], f);
     }
@@ -217,17 +217,17 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
     static const double one = 1;
     static const double enough = 0.01; /* gap that settles which kernel is best */
     static const size_t most_iterations = 20;
-    const size_t n = c->learnt_count;
+    const size_t n = c->training_count;
     md_batch_problem part = *c->problem;
     md_batch_solution solution = {0};
     medley_status status = MEDLEY_OK;
-    part.store = NULL;
-    MEDLEY_TRY(md_store_sum(c->problem->store, (md_chosen){.kernels = &m, .count = 1}, &one,
-                            c->matrix, error));
+    part.packed = NULL;
+    MEDLEY_TRY(md_packed_sum(c->problem->packed, (md_chosen){.kernels = &m, .count = 1}, &one,
+                             c->matrix, error));
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
-            c->part[i * n + j] = value_at(c, c->learnt[i], c->learnt[j]);
-    MEDLEY_TRY(md_store_of_matrix(&part.store, c->part, n, part.threads, error));
+            c->part[i * n + j] = value_at(c, c->training[i], c->training[j]);
+    MEDLEY_TRY(md_packed_of_matrix(&part.packed, c->part, n, part.threads, error));
     part.y = c->y;
     part.strength *= (double)n / (double)c->n;
     part.gap = fmax(part.gap, enough);
@@ -240,13 +240,13 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
     c->newton_steps += solution.newton_steps;
 done:
     md_batch_solution_clear(&solution);
-    md_store_free(part.store);
+    md_packed_free(part.packed);
     return status;
 }
 
 static medley_status search(struct contest *c, size_t *best, medley_error *error)
 {
-    const size_t kernels = md_store_count(c->problem->store);
+    const size_t kernels = md_packed_count(c->problem->packed);
     struct quality most = {0};
     *best = 0;
     for (size_t m = 0; kernels > 1 && m < kernels && !c->stopped; m++) {
@@ -281,11 +281,11 @@ medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem 
     medley_status status = MEDLEY_OK;
     (void)start; /* it says nothing of kernels alone */
     *solution = (md_batch_solution){0};
-    single.store = NULL;
+    single.packed = NULL;
     MEDLEY_TRY(divide(&c, problem, error));
     MEDLEY_TRY(search(&c, &best, error));
-    MEDLEY_TRY(md_store_mix(&single.store, problem->store,
-                            (md_chosen){.kernels = &best, .count = 1}, &one, error));
+    MEDLEY_TRY(md_packed_mix(&single.packed, problem->packed,
+                             (md_chosen){.kernels = &best, .count = 1}, &one, error));
     if (c.stopped)
         single.watch = stop_at_once;
     MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
@@ -295,7 +295,7 @@ medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem 
     solution->stopped = solution->stopped || c.stopped;
 done:
     clear_contest(&c);
-    md_store_free(single.store);
+    md_packed_free(single.packed);
     if (status < 0)
         md_batch_solution_clear(solution);
     return status;

@@ -163,7 +163,7 @@ done:
 /* It wants both labels, and numbers rows by int. */
 md_one_kernel_solver md_one_kernel_libsvm(const md_batch_problem *problem)
 {
-    const size_t n = md_store_rows(problem->store);
+    const size_t n = md_packed_rows(problem->packed);
     bool both = !problem->loss->classifies;
     for (size_t i = 1; i < n && !both; i++)
         both = problem->y[i] != problem->y[0];

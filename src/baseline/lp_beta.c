@@ -32,7 +32,7 @@ struct run {
     size_t *held[FOLDS]; /* rows inside */
     size_t held_count[FOLDS];
     size_t *learnt; /* rows that the second layer learns from, increasing */
-    size_t learnt_count;
+    size_t exported_count;
 
     size_t finished; /* kernels with machines and scores: the first so many */
     double **body;   /* [kernels] each [n][outputs], of all rows */
@@ -137,8 +137,8 @@ static medley_status make_folds(struct run *run, medley_error *error)
     }
     for (size_t r = 0; r < run->n; r++)
         if (rows_of_label[train->label[r]] > 1)
-            run->learnt[run->learnt_count++] = r;
-    if (run->learnt_count == 0)
+            run->learnt[run->exported_count++] = r;
+    if (run->exported_count == 0)
         status = md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                             "every label has a single row; --method lp-beta holds rows out and "
                             "needs labels with two rows or more");
@@ -230,8 +230,8 @@ static void try_fold(void *context, size_t f, size_t worker)
     size_t count = 0;
     (void)worker;
     MEDLEY_TRY(md_new(&weights.beta, run->kernels, sizeof *weights.beta, error));
-    MEDLEY_TRY(md_new(&rows, run->learnt_count, sizeof *rows, error));
-    for (size_t i = 0; i < run->learnt_count; i++)
+    MEDLEY_TRY(md_new(&rows, run->exported_count, sizeof *rows, error));
+    for (size_t i = 0; i < run->exported_count; i++)
         if (run->fold[run->learnt[i]] != f)
             rows[count++] = run->learnt[i];
     if (count > 0)
@@ -271,10 +271,11 @@ static medley_status weigh(struct run *run, double nu, md_lp_weights *weights, m
 {
     const md_lp_beta scores = scores_of(run);
     *weights = (md_lp_weights){.beta = run->beta};
-    return md_lp_beta_solve(weights, &scores, run->learnt, run->learnt_count, nu, error);
+    return md_lp_beta_solve(weights, &scores, run->learnt, run->exported_count, nu, error);
 }
 
-/* A line of the story for a nu: its program on all rows, and how well it does on held-out ones. */
+/* A line of the summary for a nu: its program on all rows, and how well it does on held-out ones.
+ */
 static void tell(struct run *run, const md_lp_weights *weights, double accuracy)
 {
     const md_problem *problem = run->machines.problem;

@@ -88,7 +88,7 @@ medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const d
                       .score = machines->score,
                       .watch = watch,
                       .context = context};
-    MEDLEY_TRY(md_store_sum(problem->batch->store, chosen, weight, machines->kernel, error));
+    MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, weight, machines->kernel, error));
     status = md_svm_solve(&set, error);
 done:
     *stopped = set.stopped;

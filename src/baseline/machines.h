@@ -33,7 +33,7 @@ medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const d
                                 bool (*watch)(void *context, size_t done), void *context,
                                 bool *stopped, medley_error *error);
 
-/* Sums over machines, of which the story of a run is told. */
+/* Sums over machines, of which the summary of a run is told. */
 typedef struct md_machine_sums {
     double primal, dual, difference;
     bool solved;

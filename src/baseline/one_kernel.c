@@ -11,9 +11,9 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
                                   const md_batch_solution *start, medley_error *error)
 {
     md_batch_problem problem = *one->problem;
-    problem.store = NULL;
+    problem.packed = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_store_of_matrix(&problem.store, one->kernel, one->n, problem.threads, error));
+    MEDLEY_TRY(md_packed_of_matrix(&problem.packed, one->kernel, one->n, problem.threads, error));
     problem.penalty = md_penalty_l2.scalar;
     problem.penalty_state = NULL;
     problem.gap = one->gap;
@@ -21,7 +21,7 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
     problem.watch = NULL;
     status = md_batch_solve(solution, &problem, start, error);
 done:
-    md_store_free(problem.store);
+    md_packed_free(problem.packed);
     return status;
 }
 

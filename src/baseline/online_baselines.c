@@ -48,8 +48,8 @@ done:
 
 /* ---- the best single kernel ---- */
 
-/* Share of the held-out rows whose label is right. The score caches cover all training rows, so that
- * held-out ones cost nothing. */
+/* Share of the held-out rows whose label is right. The score caches cover all training rows, so
+ * that held-out ones cost nothing. */
 static medley_status held_out_accuracy(double *accuracy, const md_problem *problem,
                                        const md_trained *trained, const md_division *division,
                                        medley_error *error)

@@ -275,7 +275,7 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
                            "or --method gauss-seidel or spicy");
     medley_status status = MEDLEY_OK;
     MEDLEY_TRY(
-        init_descent(&s, md_store_rows(problem->store), md_store_count(problem->store), error));
+        init_descent(&s, md_packed_rows(problem->packed), md_packed_count(problem->packed), error));
     MEDLEY_TRY(md_wrap_run(solution, problem, start, &method, error));
 done:
     clear_descent(&s);

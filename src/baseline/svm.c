@@ -44,7 +44,7 @@ static medley_status share_coefficients(struct run *run, medley_error *error)
     for (size_t m = 0; m < kernels; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
         double norm2 = 0;
-        MEDLEY_TRY(md_store_sum(problem->batch->store, chosen, &one, machines->kernel, error));
+        MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, &one, machines->kernel, error));
         for (size_t o = 0; o < outputs; o++) {
             double sum = 0;
             for (size_t r = 0; r < n; r++)

@@ -34,8 +34,8 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
                                const md_wrap_method *method, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const size_t n = md_store_rows(problem->store);
-    const size_t kernels = md_store_count(problem->store);
+    const size_t n = md_packed_rows(problem->packed);
+    const size_t kernels = md_packed_count(problem->packed);
     *w = (md_wrap){.problem = problem,
                    .n = n,
                    .kernels = kernels,
@@ -84,8 +84,8 @@ medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medl
         w->list[count] = m;
         w->values[count++] = weight[m];
     }
-    return md_store_sum(w->problem->store, (md_chosen){.kernels = w->list, .count = count},
-                        w->values, matrix, error);
+    return md_packed_sum(w->problem->packed, (md_chosen){.kernels = w->list, .count = count},
+                         w->values, matrix, error);
 }
 
 medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error)
@@ -141,7 +141,7 @@ static void try_model(md_wrap *w, const double *norm)
 static medley_status norms_of(md_wrap *w, const double *x, double *norm, medley_error *error)
 {
     const md_chosen all = {.count = w->kernels};
-    const medley_status status = md_store_norms2(w->problem->store, all, x, norm, error);
+    const medley_status status = md_packed_norms2(w->problem->packed, all, x, norm, error);
     w->looks++;
     for (size_t m = 0; m < w->kernels && status == MEDLEY_OK; m++)
         norm[m] = sqrt(norm[m]);
@@ -158,7 +158,7 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
         distance2 += (w->here.point[i] - w->here.rho[i]) * (w->here.point[i] - w->here.rho[i]);
     const double distance = sqrt(distance2);
     for (size_t m = 0; m < w->kernels; m++) {
-        const double difference = distance * sqrt(md_store_spread(w->problem->store, m));
+        const double difference = distance * sqrt(md_packed_spread(w->problem->packed, m));
         w->norm[m] = at_rho[m] + difference;
         most = fmax(most, difference);
     }

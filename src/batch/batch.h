@@ -10,7 +10,7 @@
 #define MD_BATCH_H
 
 #include "loss/margin_loss.h"
-#include "packed/store.h"
+#include "packed/packed.h"
 #include "penalty/penalty.h"
 
 /* Where the solver stands after an outer iteration. primal is of the best model so far, dual of the
@@ -22,7 +22,7 @@ typedef struct md_batch_step {
 } md_batch_step;
 
 typedef struct md_batch_problem {
-    md_store *store;
+    md_packed *packed;
     const md_margin_loss *loss;
     const void *loss_state;
     const double *y; /* [rows] -1 and +1, or regression targets */

@@ -35,7 +35,7 @@ double md_certified_gap(double primal, double dual)
 
 double md_batch_loss(const md_batch_problem *p, const double *f, double *bias)
 {
-    const size_t n = md_store_rows(p->store);
+    const size_t n = md_packed_rows(p->packed);
     double loss = 0;
     *bias = md_best_bias(p->loss, p->loss_state, p->y, f, n);
     for (size_t i = 0; i < n; i++)
@@ -70,7 +70,7 @@ medley_status md_batch_certify(md_batch_solution *solution, const md_batch_probl
     MEDLEY_TRY(md_new(&f, n, sizeof *f, error));
     if (solution->active > 0)
         MEDLEY_TRY(
-            md_store_multiply_each(problem->store, chosen, solution->coefficient, Ka, error));
+            md_packed_multiply_each(problem->packed, chosen, solution->coefficient, Ka, error));
     value_model(solution, problem, Ka, f);
     solution->dual = dual;
     solution->gap = md_certified_gap(solution->primal, dual);
@@ -144,7 +144,7 @@ double md_dual_value(const md_batch_problem *problem, const double *r, const dou
     const struct ray ray = {.problem = problem,
                             .r = r,
                             .h = h,
-                            .n = md_store_rows(problem->store),
+                            .n = md_packed_rows(problem->packed),
                             .count = count,
                             .finite = md_penalty_conjugate_is_finite(problem)};
     const double end = longest(&ray) * (1 - 1e-15); /* rounding must not lead outside */

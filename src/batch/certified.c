@@ -84,14 +84,14 @@ static medley_status find_factors(const struct run *run, medley_error *error)
     static const double tolerance = 1e-6;
     static const size_t many = 8;
     const md_problem *problem = run->problem;
-    const size_t n = md_store_rows(problem->batch->store);
+    const size_t n = md_packed_rows(problem->batch->packed);
     const size_t most_rank = n / 8 + 1;
     const double bytes =
-        (double)md_store_count(problem->batch->store) * (double)(n * most_rank) * sizeof(float);
-    if (run->outputs * run->strengths < many || md_store_is_resident(problem->batch->store) ||
+        (double)md_packed_count(problem->batch->packed) * (double)(n * most_rank) * sizeof(float);
+    if (run->outputs * run->strengths < many || md_packed_is_resident(problem->batch->packed) ||
         problem->options->memory == 0 || bytes > (double)problem->options->memory)
         return MEDLEY_OK;
-    return md_store_factor(problem->batch->store, tolerance, most_rank, error);
+    return md_packed_factor(problem->batch->packed, tolerance, most_rank, error);
 }
 
 /* Over all outputs: the least C that leaves out all kernels, or, where none does, a scale like it;
@@ -144,7 +144,7 @@ static medley_status prepare(struct run *run, medley_error *error)
     MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
     MEDLEY_TRY(md_new(&run->norm, kernels, sizeof *run->norm, error));
     MEDLEY_TRY(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
-    run->batch = (md_batch_problem){.store = problem->batch->store,
+    run->batch = (md_batch_problem){.packed = problem->batch->packed,
                                     .loss = problem->batch->loss,
                                     .loss_state = problem->batch->loss_state,
                                     .y = run->y,

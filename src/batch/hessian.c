@@ -54,7 +54,7 @@ static medley_status build(md_spicy *s, double ridge, medley_error *error)
             if (s->members[i].ratio > 0)
                 s->weight[active++] = s->gamma * s->members[i].ratio;
         const medley_status status =
-            md_store_sum(s->store, md_spicy_members(s, true), s->weight, s->sum, error);
+            md_packed_sum(s->packed, md_spicy_members(s, true), s->weight, s->sum, error);
         if (status < 0)
             return status;
         s->sum_ready = true;

@@ -109,8 +109,8 @@ static medley_status look_ahead(md_spicy *s, medley_error *error)
     for (size_t i = 0; !s->smooth_penalty && i < s->count; i++)
         s->members[i].cross =
             s->members[i].aKa > 0 ? md_batch_dot(s->trial, s->Ka + i * s->n, s->n) : 0;
-    return md_store_multiply_and_sum(s->store, md_spicy_members(s, false), s->trial, weigh_member,
-                                     s, s->Kx, s->norm2, s->sum, error);
+    return md_packed_multiply_and_sum(s->packed, md_spicy_members(s, false), s->trial, weigh_member,
+                                      s, s->Kx, s->norm2, s->sum, error);
 }
 
 /* ||v + gamma t d||^2 of every member. */

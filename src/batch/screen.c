@@ -18,8 +18,8 @@ static medley_status read_listed(md_spicy *s, size_t count, double limit, medley
 {
     medley_status status = MEDLEY_OK;
     md_chosen listed = {.kernels = s->list, .count = count};
-    if (md_store_factor_bytes(s->store) > 0) {
-        MEDLEY_TRY(md_store_bounds2(s->store, listed, s->candidate, s->values, error));
+    if (md_packed_factor_bytes(s->packed) > 0) {
+        MEDLEY_TRY(md_packed_bounds2(s->packed, listed, s->candidate, s->values, error));
         listed.count = 0;
         for (size_t i = 0; i < count; i++) {
             s->bound[s->list[i]] = sqrt(s->values[i]);
@@ -27,7 +27,7 @@ static medley_status read_listed(md_spicy *s, size_t count, double limit, medley
                 s->list[listed.count++] = s->list[i];
         }
     }
-    MEDLEY_TRY(md_store_norms2(s->store, listed, s->candidate, s->values, error));
+    MEDLEY_TRY(md_packed_norms2(s->packed, listed, s->candidate, s->values, error));
     for (size_t i = 0; i < listed.count; i++)
         s->bound[s->list[i]] = sqrt(s->values[i]);
 done:
@@ -46,7 +46,7 @@ static medley_status update_bounds(md_spicy *s, double limit, medley_error *erro
         if (s->screened[m])
             continue;
         if (s->passes > 0)
-            s->bound[m] += distance * sqrt(md_store_spread(s->store, m));
+            s->bound[m] += distance * sqrt(md_packed_spread(s->packed, m));
         if ((s->passes == 0 || s->bound[m] > limit) && !s->in_set[m])
             s->list[count++] = m;
     }
@@ -69,7 +69,7 @@ static void screen(md_spicy *s, double scale)
     const double slack = 1e-10 * fabs(s->best_primal);
     const double radius = sqrt(2 * (fmax(0, s->best_primal - s->best_dual) + slack) / modulus);
     for (size_t m = 0; m < s->kernels; m++)
-        if (scale * s->bound[m] + radius * sqrt(md_store_spread(s->store, m)) < limit)
+        if (scale * s->bound[m] + radius * sqrt(md_packed_spread(s->packed, m)) < limit)
             s->screened[m] = true;
 }
 
@@ -101,19 +101,19 @@ medley_status md_spicy_check_all(md_spicy *s, medley_error *error)
 medley_status md_batch_largest_C(const md_batch_problem *problem, double *largest,
                                  double *without_slope, medley_error *error)
 {
-    const size_t n = md_store_rows(problem->store);
-    const size_t kernels = md_store_count(problem->store);
+    const size_t n = md_packed_rows(problem->packed);
+    const size_t kernels = md_packed_count(problem->packed);
     double *rho = NULL;
     double *norm2 = NULL;
     medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
     MEDLEY_TRY(md_new(&norm2, kernels, sizeof *norm2, error));
     md_empty_dual(problem->loss, problem->loss_state, problem->y, rho, n);
-    MEDLEY_TRY(md_store_norms2(problem->store, (md_chosen){.count = kernels}, rho, norm2, error));
+    MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, rho, norm2, error));
     double most = 0;
     const double size = md_batch_dot(rho, rho, n);
     for (size_t m = 0; m < kernels; m++) /* a constant kernel has a norm of rounding here */
-        if (norm2[m] > most && norm2[m] > 1e-12 * size * md_store_trace(problem->store, m))
+        if (norm2[m] > most && norm2[m] > 1e-12 * size * md_packed_trace(problem->packed, m))
             most = norm2[m];
     const double slope = problem->penalty->slope_at_zero(problem->penalty_state);
     *without_slope = sqrt(most);

@@ -21,7 +21,7 @@ typedef struct md_member {
 typedef struct md_spicy {
     const md_batch_problem *problem;
     md_batch_solution *solution; /* gets the record of iterations, and at the end the model */
-    md_store *store;
+    md_packed *packed;
     size_t n, kernels, threads;
 
     bool finite_conjugate; /* of the penalty: every dual point is feasible */

@@ -64,7 +64,7 @@ static void set_gamma(md_spicy *s)
 {
     double diagonal = 0;
     for (size_t m = 0; m < s->kernels; m++)
-        diagonal += md_store_trace(s->store, m);
+        diagonal += md_packed_trace(s->packed, m);
     diagonal /= (double)s->kernels * (double)s->n;
     const double unit = unit_of_scores(s->problem, s->n);
     s->gamma_z = FIRST_GAMMA * unit;
@@ -102,9 +102,9 @@ medley_status md_spicy_init(md_spicy *s, const md_batch_problem *problem, bool d
                             medley_error *error)
 {
     *s = (md_spicy){.problem = problem,
-                    .store = problem->store,
-                    .n = md_store_rows(problem->store),
-                    .kernels = md_store_count(problem->store),
+                    .packed = problem->packed,
+                    .n = md_packed_rows(problem->packed),
+                    .kernels = md_packed_count(problem->packed),
                     .threads = problem->threads ? problem->threads : 1,
                     .best_primal = INFINITY,
                     .best_dual = -INFINITY,
@@ -150,7 +150,7 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
             if (start->kernel[k] == s->members[i].kernel)
                 memcpy(s->a + i * n, start->coefficient + k * n, n * sizeof *s->a);
     const medley_status status =
-        md_store_multiply_each(s->store, md_spicy_members(s, false), s->a, s->Ka, error);
+        md_packed_multiply_each(s->packed, md_spicy_members(s, false), s->a, s->Ka, error);
     if (status < 0)
         return status;
     memset(s->f, 0, n * sizeof *s->f);

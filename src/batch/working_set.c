@@ -108,14 +108,14 @@ medley_status md_spicy_set(md_spicy *s, const size_t *kernels, size_t count, med
     for (size_t i = 0; i < before; i++)
         s->in_set[s->members[i].kernel] = true;
     md_chosen fresh = md_spicy_members(s, false);
-    status = md_store_hold(s->store, fresh, error);
+    status = md_packed_hold(s->packed, fresh, error);
     s->least_gap = INFINITY;
     s->sum_ready = false;
     s->factor_ready = false;
     fresh.kernels += before;
     fresh.count -= before;
     return status < 0 ? status
-                      : md_store_multiply(s->store, fresh, s->rho, s->Kr + before * s->n, error);
+                      : md_packed_multiply(s->packed, fresh, s->rho, s->Kr + before * s->n, error);
 }
 
 static bool has_weight(const md_member *member)
@@ -134,7 +134,7 @@ medley_status md_spicy_prune(md_spicy *s, medley_error *error)
     if (s->count == before)
         return MEDLEY_OK;
     s->factor_ready = false;
-    return md_store_hold(s->store, md_spicy_members(s, false), error);
+    return md_packed_hold(s->packed, md_spicy_members(s, false), error);
 }
 
 /* ---- which kernels ---- */
@@ -220,7 +220,7 @@ medley_status md_spicy_set_gap(md_spicy *s, double *gap, medley_error *error)
     memcpy(s->candidate, s->rho, s->n * sizeof *s->rho);
     md_project_dual(p->loss, p->loss_state, p->y, s->candidate, s->n);
     const medley_status status =
-        md_store_norms2(s->store, md_spicy_members(s, false), s->candidate, s->norm2, error);
+        md_packed_norms2(s->packed, md_spicy_members(s, false), s->candidate, s->norm2, error);
     if (status < 0)
         return status;
     for (size_t i = 0; i < s->count; i++)

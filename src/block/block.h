@@ -10,7 +10,7 @@
 #define MD_BLOCK_H
 
 #include "feature/arc.h"
-#include "gram/ledger.h"
+#include "gram/deferred.h"
 #include "structure/structure.h"
 
 /* Rows row .. row+length-1 of the training data. */
@@ -79,12 +79,13 @@ typedef struct md_block_class {
      * counting go on. */
     medley_status (*take_average)(md_block *block, medley_error *error);
 
-    /* What is kept beside theta, and drifts from it by rounding, is computed anew; the ledger is to
-     * be closed and the norm to be refreshed afterwards. NULL: there is nothing. */
+    /* What is kept beside theta, and drifts from it by rounding, is computed anew; the deferred
+     * scores is to be closed and the norm to be refreshed afterwards. NULL: there is nothing. */
     medley_status (*renew)(md_block *block, medley_error *error);
 
     /* Copies of theta: size in floats, out and in again. Behind import_body and take_average the
-     * ledger is to be closed and the norm to be refreshed, when all blocks have had their turn. */
+     * deferred scores is to be closed and the norm to be refreshed, when all blocks have had their
+     * turn. */
     size_t (*body_size)(const md_block *block);
     void (*export_body)(md_block *block, float *body); /* w: both scales applied */
     medley_status (*import_body)(md_block *block, const float *body, medley_error *error);
@@ -107,11 +108,11 @@ struct md_block {
     double iterates;   /* how many were counted */
 };
 
-/* Kernel m of gram; ledger: where its values are not kept, else NULL. What is pointed to must
- * outlive the block. averaging: iterates will be averaged. */
+/* Kernel m of gram; deferred scores: where its values are not kept, else NULL. What is pointed to
+ * must outlive the block. averaging: iterates will be averaged. */
 typedef struct md_kernel_source {
     md_gram *gram;
-    md_ledger *ledger;
+    md_deferred *deferred;
     size_t m;
     const char *name;
     size_t labels;

@@ -5,8 +5,8 @@
  *
  * Bytes per update: one kernel row (4 n) and, per label touched, one row of S read and written
  * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. Where
- * kernel values are not kept, a ledger keeps S: it is true for the rows of its window, and for all
- * rows once the ledger is closed. */
+ * kernel values are not kept, deferred scores keeps S: it is true for the rows of its window, and
+ * for all rows once the deferred scores is closed. */
 #include "block/block.h"
 
 #include "base/memory.h"
@@ -24,7 +24,7 @@ enum { MOST_PENDING_ROWS = 64 }; /* the norm of a longer gradient takes longer t
 typedef struct kernel_block {
     md_block base;
     md_gram *gram;
-    md_ledger *ledger; /* NULL: the values are kept */
+    md_deferred *deferred; /* NULL: the values are kept */
     size_t m, n;
     double gain2;       /* the kernel is gain2 * K; the body that is exported goes with K itself */
     float *coefficient; /* [labels][n] A */
@@ -48,8 +48,8 @@ static const kernel_block *view(const md_block *block)
 /* S of a row: *stride floats from label to label. */
 static const float *scores_of(const kernel_block *k, size_t row, size_t *stride)
 {
-    if (k->ledger != NULL)
-        return md_ledger_scores(k->ledger, k->m, row, stride);
+    if (k->deferred != NULL)
+        return md_deferred_scores(k->deferred, k->m, row, stride);
     *stride = k->n;
     return k->score + row;
 }
@@ -94,8 +94,8 @@ static double slope(const kernel_block *k, const md_gradient *gradient)
 
 static double entry(const kernel_block *k, size_t row, size_t other)
 {
-    return (double)(k->ledger ? md_ledger_entry(k->ledger, k->m, row, other)
-                              : md_gram_entry(k->gram, k->m, row, other));
+    return (double)(k->deferred ? md_deferred_entry(k->deferred, k->m, row, other)
+                                : md_gram_entry(k->gram, k->m, row, other));
 }
 
 /* sum over pairs of rows of <delta, delta'> K(row, row'). */
@@ -130,8 +130,8 @@ static void touch(kernel_block *k, size_t label)
         return;
     memset(k->coefficient + label * k->n, 0, k->n * sizeof(float));
     memset(k->score + label * k->n, 0, k->n * sizeof(float));
-    if (k->ledger != NULL)
-        md_ledger_forget_label(k->ledger, k->m, label);
+    if (k->deferred != NULL)
+        md_deferred_forget_label(k->deferred, k->m, label);
     k->touched[label] = true;
 }
 
@@ -154,8 +154,8 @@ static void fold_scale(kernel_block *k)
             k->coefficient[l * k->n + i] = (float)(factor * (double)k->coefficient[l * k->n + i]);
             k->score[l * k->n + i] = (float)(factor * (double)k->score[l * k->n + i]);
         }
-    if (k->ledger != NULL)
-        md_ledger_rescale(k->ledger, k->m, (float)factor);
+    if (k->deferred != NULL)
+        md_deferred_rescale(k->deferred, k->m, (float)factor);
     k->base.scale = 1;
 }
 
@@ -181,8 +181,8 @@ static void add_few(kernel_block *k, const md_gradient *gradient, size_t r, doub
         const size_t label = delta->part[e] - delta->row[r] * k->base.labels;
         const float change = (float)(-step * (double)delta->coefficient[e]);
         add_coefficient(k, label * k->n + row, change);
-        if (k->ledger != NULL) {
-            md_ledger_add(k->ledger, k->m, row, label, (float)k->gain2 * change);
+        if (k->deferred != NULL) {
+            md_deferred_add(k->deferred, k->m, row, label, (float)k->gain2 * change);
             continue;
         }
         alpha[targets.count] = (float)k->gain2 * change;
@@ -200,7 +200,7 @@ static bool add_all(kernel_block *k, const md_gradient *gradient, double step)
     const md_delta *delta = gradient->delta;
     const size_t labels = k->base.labels;
     const md_example example = gradient->example;
-    if (k->ledger != NULL ||
+    if (k->deferred != NULL ||
         DENSE * (size_t)delta->start[delta->row_count] < example.length * labels)
         return false;
     for (size_t l = 0; l < labels; l++)
@@ -274,8 +274,8 @@ static void clear(md_block *block)
     settle(k);
     memset(k->touched, 0, block->labels * sizeof *k->touched);
     k->continues = false;
-    if (k->ledger != NULL)
-        md_ledger_forget(k->ledger, k->m);
+    if (k->deferred != NULL)
+        md_deferred_forget(k->deferred, k->m);
     block->scale = 1;
     block->norm = 0;
 }
@@ -304,8 +304,8 @@ static double norm2(md_block *block)
 static medley_status recompute_scores(kernel_block *k, medley_error *error)
 {
     const size_t labels = k->base.labels;
-    if (k->ledger != NULL) {
-        md_ledger_restate(k->ledger, k->m, k->coefficient, (float)k->gain2);
+    if (k->deferred != NULL) {
+        md_deferred_replace(k->deferred, k->m, k->coefficient, (float)k->gain2);
         return MEDLEY_OK;
     }
     float *by_row = NULL;
@@ -392,8 +392,8 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
     visit(context, k->coefficient, bytes);
     visit(context, k->score, bytes);
     visit(context, k->touched, block->labels * sizeof *k->touched);
-    if (k->ledger != NULL) /* these may be the scores of another run */
-        md_ledger_continue(k->ledger, k->m);
+    if (k->deferred != NULL) /* these may be the scores of another run */
+        md_deferred_continue(k->deferred, k->m);
     if (k->aside != NULL)
         visit(context, k->aside, k->n * block->labels * sizeof *k->aside);
 }
@@ -401,8 +401,8 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
 static void free_block(md_block *block)
 {
     kernel_block *k = cast(block);
-    if (k->ledger != NULL)
-        md_ledger_detach(k->ledger, k->m);
+    if (k->deferred != NULL)
+        md_deferred_detach(k->deferred, k->m);
     free(k->coefficient);
     free(k->score);
     free(k->aside);
@@ -447,8 +447,8 @@ void md_kernel_block_continue(md_block *block, const float *scores, double norm)
         for (size_t i = 0; i < k->n; i++)
             k->score[l * k->n + i] = scores[i * block->labels + l];
     }
-    if (k->ledger != NULL)
-        md_ledger_continue(k->ledger, k->m);
+    if (k->deferred != NULL)
+        md_deferred_continue(k->deferred, k->m);
     block->norm = norm;
     k->continues = true;
 }
@@ -480,9 +480,9 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     MEDLEY_TRY(md_new(&k->touched, labels, sizeof(bool), error));
     if (source->averaging)
         MEDLEY_TRY(md_new(&k->aside, k->n * labels, sizeof *k->aside, error));
-    if (source->ledger != NULL)
-        MEDLEY_TRY(md_ledger_attach(source->ledger, k->m, k->score, error));
-    k->ledger = source->ledger;
+    if (source->deferred != NULL)
+        MEDLEY_TRY(md_deferred_attach(source->deferred, k->m, k->score, error));
+    k->deferred = source->deferred;
     *result = &k->base;
 done:
     if (status < 0)

@@ -228,7 +228,7 @@ static void print_end(const struct demo *demo)
            "  medley predict --model my.medley new.csv\n");
 }
 
-static medley_status tell_story(struct demo *demo, medley_error *error)
+static medley_status fill_summary(struct demo *demo, medley_error *error)
 {
     medley_status status = prepare(demo, error);
     if (status < 0)
@@ -255,7 +255,7 @@ static int run_demo(cli_arguments *arguments)
         return CLI_USAGE;
     cli_warn_of_slow_blas(arguments);
     int code = CLI_OK;
-    if (tell_story(&demo, &error) < 0) {
+    if (fill_summary(&demo, &error) < 0) {
         code = cli_fail(arguments, &error);
     } else {
         if (!cli_flag(arguments, "no-report"))

@@ -71,7 +71,7 @@ static void unpack_outputs(medley_model *model, md_unpack *in)
         in->bad = true;
         return;
     }
-    model->link = (md_link)link;
+    model->link = (md_probability_link)link;
     in->bad = !outputs_fit(model);
     if (biases > 0)
         model->bias = md_unpack_doubles(in, biases);

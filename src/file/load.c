@@ -185,14 +185,14 @@ static medley_status load_from(medley_model **model, const char *path, const cha
     md_loader loader = {.path = path, .error = error};
     MEDLEY_TRY(md_new(&loader.model, 1, sizeof *loader.model, error));
     MEDLEY_TRY(read_container(&loader, data, length));
-    MEDLEY_TRY(md_load_story(&loader));
+    MEDLEY_TRY(md_load_summary(&loader));
     MEDLEY_TRY(md_load_kernels(&loader));
-    MEDLEY_TRY(md_load_points(&loader));
+    MEDLEY_TRY(md_load_prepared(&loader));
     MEDLEY_TRY(read_bodies(&loader));
     MEDLEY_TRY(read_weights(&loader));
     MEDLEY_TRY(read_calibration(&loader));
     MEDLEY_TRY(read_own(&loader));
-    md_model_link_summary(loader.model);
+    md_model_bind_summary(loader.model);
     *model = loader.model;
     loader.model = NULL;
 done:

@@ -16,8 +16,8 @@ typedef struct md_loader {
 
 medley_status md_fail_damaged(const md_loader *loader, const char *what);
 
-medley_status md_load_story(md_loader *loader);
+medley_status md_load_summary(md_loader *loader);
 medley_status md_load_kernels(md_loader *loader);
-medley_status md_load_points(md_loader *loader);
+medley_status md_load_prepared(md_loader *loader);
 
 #endif

@@ -118,7 +118,7 @@ static bool read_matrix(md_matrix *matrix, const md_view *view, size_t rows, md_
     return !in->bad;
 }
 
-medley_status md_load_points(md_loader *loader)
+medley_status md_load_prepared(md_loader *loader)
 {
     md_unpack *in = &loader->sections[MD_SECTION_POINTS];
     medley_model *model = loader->model;
@@ -128,33 +128,33 @@ medley_status md_load_points(md_loader *loader)
     for (size_t r = 0; r < model->support_count; r++)
         if (in->bad || model->support_row[r] >= bank->training_rows)
             return md_fail_damaged(loader, "support rows");
-    medley_status status = md_points_init(&model->points, model->support_count, bank->view_count,
-                                          bank->count, loader->error);
+    medley_status status = md_prepared_init(&model->prepared, model->support_count,
+                                            bank->view_count, bank->count, loader->error);
     if (status < 0)
         return status;
-    md_points *points = &model->points;
+    md_prepared *prepared = &model->prepared;
     for (size_t v = 0; v < bank->view_count; v++) {
-        points->used[v] = md_unpack_u64(in) != 0;
-        if (!points->used[v])
+        prepared->used[v] = md_unpack_u64(in) != 0;
+        if (!prepared->used[v])
             continue;
-        if (!read_matrix(&points->views[v], &bank->views[v], points->rows, in))
+        if (!read_matrix(&prepared->views[v], &bank->views[v], prepared->rows, in))
             return md_fail_damaged(loader, "points");
-        points->norm2[v] = md_unpack_floats(in, points->rows);
+        prepared->norm2[v] = md_unpack_floats(in, prepared->rows);
         if (md_unpack_u64(in) != 0)
-            points->lift[v] = md_unpack_floats(in, points->rows);
-        if (in->bad || (points->lift[v] != NULL) != (bank->origin[v] != NULL))
+            prepared->lift[v] = md_unpack_floats(in, prepared->rows);
+        if (in->bad || (prepared->lift[v] != NULL) != (bank->origin[v] != NULL))
             return md_fail_damaged(loader, "points");
     }
     for (size_t m = 0; m < bank->count; m++) {
         const md_kernel *kernel = &bank->kernels[m];
         if (md_unpack_u64(in) != 0)
-            points->inverse_root[m] = md_unpack_floats(in, points->rows);
-        if (in->bad || (kernel->norm == MD_NORM_DIAG) != (points->inverse_root[m] != NULL) ||
+            prepared->inverse_root[m] = md_unpack_floats(in, prepared->rows);
+        if (in->bad || (kernel->norm == MD_NORM_DIAG) != (prepared->inverse_root[m] != NULL) ||
             (kernel->class != NULL && !md_kernel_has_weights(kernel) &&
-             !points->used[kernel->view]) ||
-            (kernel->norm == MD_NORM_CENTER && points->rows != bank->training_rows))
+             !prepared->used[kernel->view]) ||
+            (kernel->norm == MD_NORM_CENTER && prepared->rows != bank->training_rows))
             return md_fail_damaged(loader, "points");
     }
-    return md_unpack_done(in) ? md_points_index(points, loader->error)
+    return md_unpack_done(in) ? md_prepared_index(prepared, loader->error)
                               : md_fail_damaged(loader, "points");
 }

@@ -11,7 +11,7 @@
 const char *const md_section_names[MD_SECTION_OWN] = {"story",  "kernels", "points",
                                                       "bodies", "weights", "proba"};
 
-static void pack_story(md_text *out, const medley_model *model)
+static void pack_summary(md_text *out, const medley_model *model)
 {
     const medley_summary *s = &model->summary;
     const md_shape *shape = &model->space.shape;
@@ -96,25 +96,25 @@ static void pack_matrix(md_text *out, const md_matrix *matrix)
     md_pack_floats(out, matrix->value, entries);
 }
 
-static void pack_points(md_text *out, const medley_model *model)
+static void pack_prepared(md_text *out, const medley_model *model)
 {
-    const md_points *points = &model->points;
+    const md_prepared *prepared = &model->prepared;
     md_pack_u64(out, model->support_count);
     md_pack_sizes(out, model->support_row, model->support_count);
     for (size_t v = 0; v < model->bank.view_count; v++) {
-        md_pack_u64(out, points->used[v]);
-        if (!points->used[v])
+        md_pack_u64(out, prepared->used[v]);
+        if (!prepared->used[v])
             continue; /* explicit weights need no rows */
-        pack_matrix(out, &points->views[v]);
-        md_pack_floats(out, points->norm2[v], points->rows);
-        md_pack_u64(out, points->lift[v] != NULL);
-        if (points->lift[v] != NULL)
-            md_pack_floats(out, points->lift[v], points->rows);
+        pack_matrix(out, &prepared->views[v]);
+        md_pack_floats(out, prepared->norm2[v], prepared->rows);
+        md_pack_u64(out, prepared->lift[v] != NULL);
+        if (prepared->lift[v] != NULL)
+            md_pack_floats(out, prepared->lift[v], prepared->rows);
     }
     for (size_t m = 0; m < model->bank.count; m++) {
-        md_pack_u64(out, points->inverse_root[m] != NULL);
-        if (points->inverse_root[m] != NULL)
-            md_pack_floats(out, points->inverse_root[m], points->rows);
+        md_pack_u64(out, prepared->inverse_root[m] != NULL);
+        if (prepared->inverse_root[m] != NULL)
+            md_pack_floats(out, prepared->inverse_root[m], prepared->rows);
     }
 }
 
@@ -145,7 +145,7 @@ static medley_status pack_own(md_text *out, const medley_model *model, medley_er
 /* ---- the container ---- */
 
 static void (*const packers[MD_SECTION_OWN])(md_text *out, const medley_model *model) = {
-    pack_story, pack_kernels, pack_points, md_bodies_pack, md_weights_pack, pack_calibration};
+    pack_summary, pack_kernels, pack_prepared, md_bodies_pack, md_weights_pack, pack_calibration};
 
 /* Models without probabilities or a section of their task are files that older programs read. */
 static bool has_section(const medley_model *model, size_t i)

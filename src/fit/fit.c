@@ -100,18 +100,18 @@ done:
 
 /* ---- kernels alone ---- */
 
-static medley_status write_values(const md_cross *cross, const size_t *shape, size_t dimensions,
+static medley_status write_values(const md_between *between, const size_t *shape, size_t dimensions,
                                   const char *path, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const size_t n = cross->left->rows;
+    const size_t n = between->left->rows;
     md_output output = {0};
     float *values = NULL;
     MEDLEY_TRY(md_new_aligned(&values, n * n, sizeof *values, error));
     MEDLEY_TRY(md_output_open(&output, path, error));
     MEDLEY_TRY(md_npy_write_header(&output, shape, dimensions, error));
-    for (size_t m = 0; m < cross->bank->count; m++) {
-        MEDLEY_TRY(md_cross_values(cross, m, values, error));
+    for (size_t m = 0; m < between->bank->count; m++) {
+        MEDLEY_TRY(md_between_values(between, m, values, error));
         MEDLEY_TRY(md_output_write(&output, values, n * n * sizeof *values, error));
     }
     status = md_output_commit(&output, error);
@@ -122,7 +122,7 @@ done:
 }
 
 /* Centred kernels need their means: one pass through a Gram source learns them. */
-static medley_status learn_means(md_bank *bank, const md_points *points, size_t threads,
+static medley_status learn_means(md_bank *bank, const md_prepared *prepared, size_t threads,
                                  medley_error *error)
 {
     bool centred = false;
@@ -132,7 +132,7 @@ static medley_status learn_means(md_bank *bank, const md_points *points, size_t 
         return MEDLEY_OK;
     md_gram *gram = NULL;
     const md_gram_options options = {.threads = threads, .memory = md_memory_available() / 2};
-    const medley_status status = md_gram_create(&gram, bank, points, &options, error);
+    const medley_status status = md_gram_create(&gram, bank, prepared, &options, error);
     md_gram_free(gram);
     return status;
 }
@@ -142,7 +142,7 @@ medley_status medley_write_kernels(const medley_dataset *dataset, const medley_o
 {
     medley_status status = MEDLEY_OK;
     md_bank bank = {0};
-    md_points points = {0};
+    md_prepared prepared = {0};
     char **specs = NULL;
     MEDLEY_TRY(md_options_kernels(&specs, options, error));
     const md_bank_options bank_options = {
@@ -155,16 +155,17 @@ medley_status medley_write_kernels(const medley_dataset *dataset, const medley_o
     MEDLEY_TRY(md_bank_make(&bank, dataset, &bank_options, error));
     for (size_t m = 0; m < bank.count; m++)
         bank.kernels[m].explicit_weights = false; /* the matrix is the same */
-    MEDLEY_TRY(md_points_make(&points, &bank, dataset, true, error));
-    MEDLEY_TRY(learn_means(&bank, &points, threads, error));
-    const md_cross cross = {.bank = &bank, .left = &points, .right = &points, .threads = threads};
-    const size_t shape[3] = {bank.count, points.rows, points.rows};
+    MEDLEY_TRY(md_prepared_make(&prepared, &bank, dataset, true, error));
+    MEDLEY_TRY(learn_means(&bank, &prepared, threads, error));
+    const md_between between = {
+        .bank = &bank, .left = &prepared, .right = &prepared, .threads = threads};
+    const size_t shape[3] = {bank.count, prepared.rows, prepared.rows};
     const bool single = bank.count == 1;
-    MEDLEY_TRY(write_values(&cross, single ? shape + 1 : shape, single ? 2 : 3, path, error));
+    MEDLEY_TRY(write_values(&between, single ? shape + 1 : shape, single ? 2 : 3, path, error));
     *count = bank.count;
 done:
     md_texts_free(specs);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
     return status;
 }

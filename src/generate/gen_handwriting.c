@@ -122,7 +122,7 @@ static void draw_curve(float *image, point a, point b, point c, double radius)
 static void draw_stroke(float *image, const md_stroke *stroke, const hand_style *hand, double noise,
                         md_random *random)
 {
-    point points[MD_POINTS_MOST] = {{0, 0}};
+    point points[MD_PREPARED_MOST] = {{0, 0}};
     for (size_t i = 0; i < stroke->count; i++) {
         const bool is_corner = i > 0 && stroke->points[i].x == stroke->points[i - 1].x &&
                                stroke->points[i].y == stroke->points[i - 1].y;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { MD_STROKES_MOST = 3, MD_POINTS_MOST = 9 };
+enum { MD_STROKES_MOST = 3, MD_PREPARED_MOST = 9 };
 
 /* In hundredths of the letter's box: x from the left edge, y from the top. */
 typedef struct md_stroke_point {
@@ -16,7 +16,7 @@ typedef struct md_stroke_point {
  * between. A point given twice is a corner; two points make a straight line. */
 typedef struct md_stroke {
     size_t count;
-    md_stroke_point points[MD_POINTS_MOST];
+    md_stroke_point points[MD_PREPARED_MOST];
 } md_stroke;
 
 typedef struct md_letter_shape {

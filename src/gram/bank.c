@@ -3,7 +3,7 @@
 #include "gram/bank.h"
 
 #include "base/memory.h"
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 #include "gram/view_index.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A bank: the kernels of a run, each with its view, parameters and normalisation. It is made once,
  * from training data; what was learnt from them (widths, scalings, traces, means) stays in it, so
- * that new points are treated as training points were. */
+ * that new prepared rows are treated as training prepared rows were. */
 #ifndef MD_BANK_H
 #define MD_BANK_H
 
@@ -59,7 +59,7 @@ static inline bool md_kernel_has_weights(const md_kernel *kernel)
 void md_bank_clear(md_bank *bank);
 
 /* Expands specs over views and chooses the data-dependent parameters. Does not compute Gram
- * matrices: traces and means are learnt with the points (md_points). */
+ * matrices: traces and means are learnt with the prepared rows (md_prepared). */
 medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
                            const md_bank_options *options, medley_error *error);
 

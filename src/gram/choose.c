@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a bank learns from its training data before any kernel value is computed: the origin of each
  * dense view, and kernel parameters left to the data (widths by mean distance, quantiles). */
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 
 #include "base/memory.h"
 #include "base/random.h"

@@ -29,8 +29,8 @@ medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error
     const md_tile_sink sink = {.context = gram, .place = place_in_full, .take = mirror_full};
     md_triangle triangle = {.scratch = gram->scratch,
                             .job = {.bank = gram->bank,
-                                    .left = gram->points,
-                                    .right = gram->points,
+                                    .left = gram->prepared,
+                                    .right = gram->prepared,
                                     .wanted = wanted,
                                     .sink = &sink}};
     MEDLEY_TRY(md_new(&triangle.group_start, gram->count + 1, sizeof(size_t), error));

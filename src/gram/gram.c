@@ -73,9 +73,9 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
             continue;
         MEDLEY_TRY(md_new(&gram->stored[m].diagonal, gram->n, sizeof(double), error));
         double *self = gram->stored[m].diagonal;
-        const md_matrix *given = gram->points->precomputed[m];
+        const md_matrix *given = gram->prepared->precomputed[m];
         if (kernel->class != NULL)
-            md_points_self(gram->points, gram->bank, m, self);
+            md_prepared_self(gram->prepared, gram->bank, m, self);
         else
             for (size_t i = 0; i < gram->n; i++)
                 self[i] = (double)given->dense[i * gram->n + i];
@@ -179,7 +179,7 @@ done:
     return status;
 }
 
-medley_status md_gram_create(md_gram **result, md_bank *bank, const md_points *points,
+medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared *prepared,
                              const md_gram_options *options, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
@@ -189,14 +189,14 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_points *p
     MEDLEY_TRY(md_new(&gram, 1, sizeof *gram, error));
     md_blas_single_thread();
     gram->bank = bank;
-    gram->points = points;
-    gram->n = points->rows;
+    gram->prepared = prepared;
+    gram->n = prepared->rows;
     gram->count = bank->count;
     gram->threads = options->threads ? options->threads : 1;
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
     MEDLEY_TRY(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
-    MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->points, error));
+    MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
     MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
         MEDLEY_TRY(md_gram_build_full(gram, full, error));

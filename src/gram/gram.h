@@ -6,7 +6,7 @@
 #ifndef MD_GRAM_H
 #define MD_GRAM_H
 
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
 typedef struct md_gram md_gram;
@@ -17,9 +17,9 @@ typedef struct md_gram_options {
     const medley_observer *observer; /* may be NULL */
 } md_gram_options;
 
-/* Training Gram matrices of points with themselves. Learns the means of centred kernels into the
- * bank. Bank and points must outlive the Gram source. */
-medley_status md_gram_create(md_gram **gram, md_bank *bank, const md_points *points,
+/* Training Gram matrices of prepared rows with themselves. Learns the means of centred kernels into
+ * the bank. Bank and prepared rows must outlive the Gram source. */
+medley_status md_gram_create(md_gram **gram, md_bank *bank, const md_prepared *prepared,
                              const md_gram_options *options, medley_error *error);
 void md_gram_free(md_gram *gram);
 
@@ -28,8 +28,8 @@ size_t md_gram_rows(const md_gram *gram);
 bool md_gram_is_streamed(const md_gram *gram);
 size_t md_gram_bytes(const md_gram *gram); /* held in memory */
 
-/* Are the values of kernel m (of a mixture: all of them) kept? What follows is for these; a ledger
- * (ledger.h) is for the others. */
+/* Are the values of kernel m (of a mixture: all of them) kept? What follows is for these; deferred
+ * scores (deferred scores.h) is for the others. */
 bool md_gram_is_kept(const md_gram *gram, size_t m);
 
 /* Kernels with explicit weights have no values here: what follows is for the others.
@@ -58,7 +58,7 @@ medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *err
 /* out[rows][labels] += K_m coefficient, coefficient [rows][labels]. */
 void md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t labels, float *out);
 
-/* ---- values between two sets of points, without keeping them ---- */
+/* ---- values between two sets of prepared rows, without keeping them ---- */
 
 /* A term sum_j K_m(x_i, z_j) coefficient[j][labels] of an expansion. */
 typedef struct md_expansion {
@@ -66,26 +66,27 @@ typedef struct md_expansion {
     const float *coefficient; /* [right rows][labels] */
 } md_expansion;
 
-typedef struct md_cross {
+typedef struct md_between {
     md_bank *bank;
-    const md_points *left, *right;
+    const md_prepared *left, *right;
     const size_t *training_row; /* [right rows] which training row each right row was */
     size_t threads;
-} md_cross;
+} md_between;
 
 /* scores[left rows][labels] += sum over terms, at most one for each kernel. Kernels of one view
  * that follow one another in the bank share products. */
-medley_status md_cross_scores(const md_cross *cross, const md_expansion *terms, size_t term_count,
-                              size_t labels, float *scores, medley_error *error);
+medley_status md_between_scores(const md_between *between, const md_expansion *terms,
+                                size_t term_count, size_t labels, float *scores,
+                                medley_error *error);
 
 /* The same with the scores of every term by themselves: scores[t][left rows][labels] += term t. */
-medley_status md_cross_scores_apart(const md_cross *cross, const md_expansion *terms,
-                                    size_t term_count, size_t labels, float *const *scores,
-                                    medley_error *error);
+medley_status md_between_scores_apart(const md_between *between, const md_expansion *terms,
+                                      size_t term_count, size_t labels, float *const *scores,
+                                      medley_error *error);
 
 /* values[left rows][right rows] of one kernel, all normalisation included. Exactly symmetric where
- * left and right are the same points. */
-medley_status md_cross_values(const md_cross *cross, size_t kernel, float *values,
-                              medley_error *error);
+ * left and right are the same prepared rows. */
+medley_status md_between_values(const md_between *between, size_t kernel, float *values,
+                                medley_error *error);
 
 #endif

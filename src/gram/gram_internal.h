@@ -7,7 +7,7 @@
 #include "gram/tile.h"
 
 /* How one kernel's values are kept: one of full, sparse, a single row that serves as every row
- * (constant kernels), or none of these (a ledger has them computed). */
+ * (constant kernels), or none of these (deferred scores has them computed). */
 typedef struct md_stored {
     float *full;      /* [n][n] */
     md_matrix sparse; /* start != NULL if used */
@@ -17,7 +17,7 @@ typedef struct md_stored {
 
 struct md_gram {
     md_bank *bank;
-    const md_points *points;
+    const md_prepared *prepared;
     size_t n, count, threads;
     const medley_observer *observer;
     double began;

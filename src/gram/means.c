@@ -58,8 +58,8 @@ medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medl
     if (!any)
         goto done;
     sums.job = (md_tile_job){.bank = gram->bank,
-                             .left = gram->points,
-                             .right = gram->points,
+                             .left = gram->prepared,
+                             .right = gram->prepared,
                              .wanted = wanted,
                              .sink = &sink};
     md_parallel_for(gram->threads, (gram->n + MD_TILE - 1) / MD_TILE, sum_strip, &sums);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What training asks of kernel values that came ready made: square, finite, symmetric up to
  * rounding, and nothing negative on the diagonal. */
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 
 #include <math.h>
 

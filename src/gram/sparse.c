@@ -139,8 +139,8 @@ medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *e
     MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
     MEDLEY_TRY(md_new_aligned(&strip.values, gram->n * MD_TILE, sizeof(float), error));
     strip.job = (md_tile_job){.bank = gram->bank,
-                              .left = gram->points,
-                              .right = gram->points,
+                              .left = gram->prepared,
+                              .right = gram->prepared,
                               .wanted = wanted,
                               .sink = &sink};
     for (size_t m = 0; m < gram->count; m++) {

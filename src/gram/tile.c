@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_points *right,
+medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_prepared *right,
                                    medley_error *error)
 {
     size_t columns = 0;

@@ -5,7 +5,7 @@
 #ifndef MD_TILE_H
 #define MD_TILE_H
 
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
 enum { MD_TILE = 256 }; /* rows and columns of a tile: 256 KB of products */
@@ -32,19 +32,19 @@ typedef struct md_tile_scratch {
     size_t pairs_length;
 } md_tile_scratch;
 
-medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_points *right,
+medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_prepared *right,
                                    medley_error *error);
 void md_tile_scratch_clear(md_tile_scratch *scratch);
 
 /* One for each thread. What was made before a failure is the caller's to free, as after success. */
 medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
-                                   const md_points *right, medley_error *error);
+                                   const md_prepared *right, medley_error *error);
 void md_tile_scratch_free(md_tile_scratch *scratch, size_t threads);
 
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */
     size_t first_kernel, end_kernel;   /* of the bank; end 0: all */
-    bool symmetric;                    /* left and right are the same points */
+    bool symmetric;                    /* left and right are the same prepared rows */
 } md_tile_range;
 
 /* Computes one tile of every kernel m with wanted[m] (NULL: all but explicit ones), normalised but
@@ -52,7 +52,7 @@ typedef struct md_tile_range {
  * the identity. */
 typedef struct md_tile_job {
     const md_bank *bank;
-    const md_points *left, *right;
+    const md_prepared *left, *right;
     const size_t *columns_of;
     const bool *wanted;
     const md_tile_sink *sink;
@@ -70,7 +70,7 @@ enum { MD_MANY_TILES = 64 }; /* enough to keep every thread busy */
 
 /* All tiles on and above the diagonal, of each group of kernels. */
 typedef struct md_triangle {
-    md_tile_job job;          /* left and right are the same points */
+    md_tile_job job;          /* left and right are the same prepared rows */
     md_tile_scratch *scratch; /* [threads] */
     size_t *group_start;      /* [groups + 1] first kernel of each */
     size_t groups;

@@ -98,7 +98,7 @@ bool md_report_kernels(const medley_observer *observer, size_t done, size_t tota
 }
 
 medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
-                                   const md_points *right, medley_error *error)
+                                   const md_prepared *right, medley_error *error)
 {
     medley_status status = md_new(scratch, threads, sizeof **scratch, error);
     for (size_t t = 0; t < threads && status == MEDLEY_OK; t++)

@@ -29,7 +29,7 @@ void medley_learner_free(medley_learner *learner)
         return;
     md_problem_clear(&learner->problem);
     md_knowledge_clear(&learner->known);
-    md_points_clear(&learner->support);
+    md_prepared_clear(&learner->support);
     free(learner->support_row);
     medley_options_free(learner->options);
     free(learner);
@@ -111,9 +111,9 @@ static medley_status check_size(const md_problem *problem, const md_label_union 
 
 /* ---- the rows of a piece as the problem's ---- */
 
-/* Bytes for kernel values. A pass changes a row once at most, and many rows never: what a ledger
- * computes on the fly, as rows change, is less than a matrix. So matrices are for short pieces, and
- * the rest is what ledgers need for windows of full length. */
+/* Bytes for kernel values. A pass changes a row once at most, and many rows never: what deferred
+ * scores computes on the fly, as rows change, is less than a matrix. So matrices are for short
+ * pieces, and the rest is what deferred scores need for windows of full length. */
 enum { FIRST_VALUES = 16 << 20, VALUES_OF_A_KERNEL = 128 << 10 };
 
 static void set_memory(medley_learner *learner, size_t enough)
@@ -129,10 +129,11 @@ static medley_status take_kernels(md_problem *problem, medley_error *error)
     md_bank *bank = &problem->bank;
     const md_gram_options options = {.threads = problem->threads,
                                      .memory = problem->options->memory};
-    MEDLEY_TRY(md_points_make(&problem->points, bank, problem->train, false, error));
+    MEDLEY_TRY(md_prepared_make(&problem->prepared, bank, problem->train, false, error));
     MEDLEY_TRY(md_problem_find_primal(problem, error));
     if (md_problem_has_values(problem))
-        MEDLEY_TRY(md_gram_create(&problem->online->gram, bank, &problem->points, &options, error));
+        MEDLEY_TRY(
+            md_gram_create(&problem->online->gram, bank, &problem->prepared, &options, error));
 done:
     return status;
 }

@@ -29,13 +29,13 @@ struct medley_learner {
     medley_options *options;
     size_t memory;      /* that was given for kernel values; 0: none was */
     bool begun;         /* a piece has been learnt from: what follows is there */
-    md_problem problem; /* of the piece only while it is learnt from: train, examples, points,
-                         * primal, gram, ledger */
+    md_problem problem; /* of the piece only while it is learnt from: train, examples, prepared
+                         * rows, primal, gram, deferred scores */
     md_knowledge known;
-    md_points support;                     /* rows with coefficients */
+    md_prepared support;                   /* rows with coefficients */
     size_t *support_row, support_capacity; /* [support.rows] which row each was of all so far */
     double eta;
-    double strength;                /* lambda times the number of examples, for the story */
+    double strength;                /* lambda times the number of examples, for the summary */
     size_t rows, examples, updates; /* so far */
     double loss_sum;                /* of the examples, each when it was met */
     double seconds, seconds_kernels;
@@ -86,7 +86,7 @@ typedef struct md_support_scores {
 
 /* support: zeros; cleared in any case. */
 medley_status md_support_scores_make(md_support_scores *support, medley_learner *learner,
-                                     const md_knowledge *known, const md_points *rows,
+                                     const md_knowledge *known, const md_prepared *rows,
                                      medley_error *error);
 void md_support_scores_clear(md_support_scores *support);
 

@@ -19,16 +19,16 @@ void md_support_scores_clear(md_support_scores *support)
 }
 
 medley_status md_support_scores_make(md_support_scores *support, medley_learner *learner,
-                                     const md_knowledge *known, const md_points *rows,
+                                     const md_knowledge *known, const md_prepared *rows,
                                      medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_problem *problem = &learner->problem;
     const size_t size = rows->rows * known->labels.count;
-    const md_cross cross = {.bank = &problem->bank,
-                            .left = rows,
-                            .right = &learner->support,
-                            .threads = problem->threads};
+    const md_between between = {.bank = &problem->bank,
+                                .left = rows,
+                                .right = &learner->support,
+                                .threads = problem->threads};
     md_expansion *terms = NULL;
     MEDLEY_TRY(md_new(&terms, known->count, sizeof *terms, error));
     MEDLEY_TRY(md_new(&support->which, known->count, sizeof *support->which, error));
@@ -44,8 +44,8 @@ medley_status md_support_scores_make(md_support_scores *support, medley_learner 
     for (size_t t = 0; t < support->count; t++)
         support->scores[t] = support->values + t * size;
     if (support->count > 0)
-        MEDLEY_TRY(md_cross_scores_apart(&cross, terms, support->count, known->labels.count,
-                                         support->scores, error));
+        MEDLEY_TRY(md_between_scores_apart(&between, terms, support->count, known->labels.count,
+                                           support->scores, error));
 done:
     free(terms);
     return status;
@@ -85,11 +85,11 @@ static medley_status scale_theta(md_draft *draft, const medley_learner *learner,
     medley_status status = MEDLEY_OK;
     for (size_t c = 0; c < learner->known.count; c++) {
         const md_theta *theta = &learner->known.theta[c];
-        md_learnt *learnt = &draft->learnt[c];
-        *learnt = (md_learnt){.size = theta->rows * theta->width,
-                              .weights = !md_candidate_has_rows(&learner->problem, c),
-                              .candidate = c,
-                              .norm = norm[c] * scale[c]};
+        md_exported *learnt = &draft->exported[c];
+        *learnt = (md_exported){.size = theta->rows * theta->width,
+                                .weights = !md_candidate_has_rows(&learner->problem, c),
+                                .candidate = c,
+                                .norm = norm[c] * scale[c]};
         if (!(learnt->norm > 0))
             continue;
         MEDLEY_TRY(md_new(&learnt->values, learnt->size, sizeof *learnt->values, error));
@@ -104,11 +104,11 @@ done:
 static medley_epoch tell_epoch(const medley_learner *learner, const md_draft *draft, double *norm)
 {
     const double loss = learner->loss_sum / (double)learner->examples;
-    for (size_t c = 0; c < draft->learnt_count; c++)
-        norm[c] = draft->learnt[c].norm;
+    for (size_t c = 0; c < draft->exported_count; c++)
+        norm[c] = draft->exported[c].norm;
     return (medley_epoch){.objective =
                               loss + draft->lambda * md_penalty_value(learner->problem.penalty,
-                                                                      norm, draft->learnt_count),
+                                                                      norm, draft->exported_count),
                           .loss = loss,
                           .dev_accuracy = NAN,
                           .seconds = learner->seconds,
@@ -155,29 +155,29 @@ medley_status medley_learner_model(medley_model **model, medley_learner *learner
     double *norm = NULL; /* [count] and, after them, dual scales */
     md_draft draft = {.problem = &learner->problem,
                       .labels = &learner->known.labels,
-                      .points = &learner->support,
+                      .prepared = &learner->support,
                       .rows = learner->support.rows,
                       .training_rows = learner->rows,
                       .examples = learner->examples,
                       .lambda = learner->strength / (double)learner->examples,
                       .began = md_clock_seconds() - learner->seconds,
                       .seconds_kernels = learner->seconds_kernels,
-                      .learnt_count = count};
+                      .exported_count = count};
     if (!learner->begun)
         return md_fail(error, MEDLEY_USAGE,
                        "this learner has seen no examples, so there is no model yet; call "
                        "medley_learner_partial_fit first");
     draft.task = task_of(learner);
     MEDLEY_TRY(md_new(&norm, 2 * count, sizeof *norm, error));
-    MEDLEY_TRY(md_new(&draft.learnt, count, sizeof *draft.learnt, error));
+    MEDLEY_TRY(md_new(&draft.exported, count, sizeof *draft.exported, error));
     MEDLEY_TRY(find_norms(norm, learner, error));
     md_dual_scales(norm + count, norm, count, learner->options->p);
     MEDLEY_TRY(scale_theta(&draft, learner, norm, norm + count, error));
     status = build(model, learner, &draft, norm, error);
 done:
-    for (size_t c = 0; draft.learnt != NULL && c < count; c++)
-        free(draft.learnt[c].values);
-    free(draft.learnt);
+    for (size_t c = 0; draft.exported != NULL && c < count; c++)
+        free(draft.exported[c].values);
+    free(draft.exported);
     free(norm);
     return status;
 }

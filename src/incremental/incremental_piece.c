@@ -21,7 +21,7 @@ struct piece {
     float **body;       /* [block_count] theta behind the piece: of its rows, or of all features */
     size_t *rows;       /* [row_count] that have coefficients now */
     size_t row_count;
-    md_points joining; /* these rows */
+    md_prepared joining; /* these rows */
     double eta;
     size_t updates;
     double loss_sum;
@@ -35,7 +35,7 @@ static void clear_piece(struct piece *piece)
     md_trained_clear(&piece->trained);
     free(piece->gold);
     free(piece->rows);
-    md_points_clear(&piece->joining);
+    md_prepared_clear(&piece->joining);
 }
 
 /* ---- before ---- */
@@ -65,7 +65,7 @@ static medley_status recall_kernels(struct piece *piece, medley_error *error)
     medley_status status = MEDLEY_OK;
     md_support_scores support = {0};
     MEDLEY_TRY(md_support_scores_make(&support, piece->learner, &piece->known,
-                                      &piece->problem->points, error));
+                                      &piece->problem->prepared, error));
     for (size_t t = 0; t < support.count; t++)
         md_kernel_block_continue(piece->trained.blocks[support.which[t]], support.scores[t],
                                  piece->known.theta[support.which[t]].norm);
@@ -129,7 +129,7 @@ static medley_status pass(struct piece *piece, medley_error *error)
                                          .dual = {.p = problem->options->p, .eta = piece->eta},
                                          .lambda = problem->lambda,
                                          .batch = 1,
-                                         .learnt = MD_LEARNT,
+                                         .skip_threshold = MD_SKIP_THRESHOLD,
                                          .in_order = true,
                                          .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&online, &online_problem, &settings, error));
@@ -179,20 +179,20 @@ static medley_status find_joining(struct piece *piece, medley_error *error)
     for (size_t r = 0; r < n; r++)
         if (has_coefficients(piece, r))
             piece->rows[piece->row_count++] = r;
-    status = md_points_gather(&piece->joining, &piece->problem->points, piece->rows,
-                              piece->row_count, error);
+    status = md_prepared_gather(&piece->joining, &piece->problem->prepared, piece->rows,
+                                piece->row_count, error);
 done:
     return status;
 }
 
 /* Sparse views without names may have come to more columns, which are not scaled. */
-static medley_status make_room_for_columns(md_bank *bank, const md_points *points,
+static medley_status make_room_for_columns(md_bank *bank, const md_prepared *prepared,
                                            medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     for (size_t v = 0; v < bank->view_count; v++) {
         md_view *view = &bank->views[v];
-        const size_t columns = points->views[v].columns;
+        const size_t columns = prepared->views[v].columns;
         if (columns <= view->column_count || view->factor == NULL)
             continue;
         size_t shifts = view->column_count;
@@ -221,7 +221,7 @@ static medley_status make_room(struct piece *piece, medley_error *error)
     }
     MEDLEY_TRY(md_grow(&learner->support_row, &learner->support_capacity, rows,
                        sizeof *learner->support_row, error));
-    status = make_room_for_columns(&piece->problem->bank, &piece->problem->points, error);
+    status = make_room_for_columns(&piece->problem->bank, &piece->problem->prepared, error);
 done:
     return status;
 }
@@ -231,14 +231,14 @@ static medley_status extend_support(struct piece *piece, medley_error *error)
 {
     medley_learner *learner = piece->learner;
     if (learner->begun)
-        return piece->row_count > 0 ? md_points_append(&learner->support, &piece->joining, error)
+        return piece->row_count > 0 ? md_prepared_append(&learner->support, &piece->joining, error)
                                     : MEDLEY_OK;
-    const medley_status status = md_points_index(&piece->joining, error);
+    const medley_status status = md_prepared_index(&piece->joining, error);
     if (status < 0)
         return status;
     learner->support = piece->joining;
     learner->support.precomputed_row = NULL; /* borrowed, and of no use */
-    piece->joining = (md_points){0};
+    piece->joining = (md_prepared){0};
     return MEDLEY_OK;
 }
 
@@ -267,11 +267,11 @@ static void keep_weights(struct piece *piece, size_t c)
     piece->body[c] = NULL;
 }
 
-static void keep_columns(md_bank *bank, md_points *support, const md_points *points)
+static void keep_columns(md_bank *bank, md_prepared *support, const md_prepared *prepared)
 {
     for (size_t v = 0; v < bank->view_count; v++) {
         md_view *view = &bank->views[v];
-        const size_t columns = points->views[v].columns;
+        const size_t columns = prepared->views[v].columns;
         if (columns > view->column_count)
             view->column_count = columns;
         if (view->columns == NULL && view->sparse && columns > view->table_columns)
@@ -299,7 +299,7 @@ static void keep(struct piece *piece)
     }
     for (size_t i = 0; i < piece->row_count; i++)
         learner->support_row[before + i] = learner->rows + piece->rows[i];
-    keep_columns(&piece->problem->bank, &learner->support, &piece->problem->points);
+    keep_columns(&piece->problem->bank, &learner->support, &piece->problem->prepared);
     learner->eta = piece->eta;
     if (!learner->begun)
         learner->strength = piece->problem->lambda * (double)piece->problem->example_count;

@@ -12,7 +12,7 @@ void medley_model_free(medley_model *model)
         return;
     md_strings_clear(&model->labels);
     md_bank_clear(&model->bank);
-    md_points_clear(&model->points);
+    md_prepared_clear(&model->prepared);
     free(model->support_row);
     free(model->terms);
     for (size_t b = 0; model->bodies != NULL && b < model->body_count; b++) {
@@ -40,7 +40,7 @@ void medley_model_free(medley_model *model)
     free(model);
 }
 
-void md_model_link_summary(medley_model *model)
+void md_model_bind_summary(medley_model *model)
 {
     medley_summary *summary = &model->summary;
     summary->method = model->method;

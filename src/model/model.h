@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A trained model: fitted kernels, the support rows they are evaluated against, coefficients, label
- * names, and the story of the training run. Two models of the same bytes score alike, bit by bit:
+ * names, and the summary of the training run. Two models of the same bytes score alike, bit by bit:
  * a model that was just learnt is already in the form in which it is saved. */
 #ifndef MD_MODEL_H
 #define MD_MODEL_H
@@ -26,11 +26,11 @@ typedef struct md_body {
 } md_body;
 
 /* How scores become probabilities. */
-typedef enum md_link {
+typedef enum md_probability_link {
     MD_LINK_SOFTMAX,
     MD_LINK_LOGISTIC, /* 1/(1 + exp(-score)) of each label, divided by their sum */
     MD_LINKS
-} md_link;
+} md_probability_link;
 
 /* Explicit weights of an active block that is no kernel: of a template's features, or one constant
  * feature's (label context). */
@@ -54,15 +54,15 @@ struct medley_model {
     size_t outputs; /* columns of the bodies: one for each label; or 1, which is the number that is
                        predicted, or of two labels the score of the second, the first having 0 */
     double *bias;   /* [outputs] or NULL: 0 */
-    md_link link;
+    md_probability_link link;
     md_calibration calibration; /* of what the link makes of scores */
     size_t token_columns;       /* of tagged words that the templates were made for */
     size_t label_column;        /* of them: where the label stood, from 1; 0: not known */
     md_features *features;      /* of the active templates, or NULL */
     md_weights *weights;        /* [weights_count] */
     size_t weights_count;
-    md_bank bank;     /* active kernels and their views */
-    md_points points; /* support rows */
+    md_bank bank;         /* active kernels and their views */
+    md_prepared prepared; /* support rows */
     size_t support_count;
     size_t *support_row; /* [support_count] training row of each */
     md_term *terms;
@@ -74,7 +74,7 @@ struct medley_model {
     medley_model *companion; /* another model that this one needs (of trees: the relations of arcs),
                                 or NULL */
 
-    /* the story */
+    /* the summary */
     char *method, *loss, *penalty;
     char **names;              /* [block_count] */
     medley_block_info *blocks; /* [block_count] */
@@ -83,7 +83,7 @@ struct medley_model {
 };
 
 /* Points summary's pointers to the model's own arrays; the name of the task is set with it. */
-void md_model_link_summary(medley_model *model);
+void md_model_bind_summary(medley_model *model);
 
 /* Rounds wide into new values. Returns 0, or -1 for lack of memory. */
 int md_body_round(md_body *body, size_t outputs);

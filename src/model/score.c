@@ -32,7 +32,7 @@ static void add_explicit(const md_matrix *features, const md_body *body, double 
 }
 
 /* The same where rows are shifted and normalised first: (x + origin) W / ||x||, by chunks. */
-static medley_status add_primal(const md_points *left, const md_bank *bank, size_t m,
+static medley_status add_primal(const md_prepared *left, const md_bank *bank, size_t m,
                                 const md_body *body, size_t outputs, float *scores,
                                 medley_error *error)
 {
@@ -108,20 +108,20 @@ static medley_status add_kernels(const medley_model *model, const medley_dataset
 {
     medley_status status = MEDLEY_OK;
     const size_t outputs = model->outputs;
-    md_points left = {0};
+    md_prepared left = {0};
     md_expansion *expansions = NULL;
     float *scaled = NULL;
     size_t count = 0;
-    md_bank bank = model->bank; /* borrows all of it: making points of new rows only reads */
-    MEDLEY_TRY(md_points_make(&left, &bank, dataset, false, error));
+    md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
+    MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
     MEDLEY_TRY(make_expansions(model, &expansions, &scaled, &count, error));
-    const md_cross cross = {.bank = &bank,
-                            .left = &left,
-                            .right = &model->points,
-                            .training_row = model->support_row,
-                            .threads = threads};
+    const md_between between = {.bank = &bank,
+                                .left = &left,
+                                .right = &model->prepared,
+                                .training_row = model->support_row,
+                                .threads = threads};
     if (count > 0)
-        MEDLEY_TRY(md_cross_scores(&cross, expansions, count, outputs, scores, error));
+        MEDLEY_TRY(md_between_scores(&between, expansions, count, outputs, scores, error));
     for (size_t t = 0; t < model->term_count; t++) {
         const md_term *term = &model->terms[t];
         const md_kernel *kernel = &model->bank.kernels[term->kernel];
@@ -132,7 +132,7 @@ static medley_status add_kernels(const medley_model *model, const medley_dataset
             add_explicit(&left.views[kernel->view], body, term->factor, outputs, scores);
     }
 done:
-    md_points_clear(&left);
+    md_prepared_clear(&left);
     free(expansions);
     free(scaled);
     return status;

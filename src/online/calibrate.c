@@ -122,7 +122,7 @@ void md_calibrate_finish(medley_model **model, double start, medley_status statu
     }
     (*model)->summary.seconds_train += md_clock_seconds() - start;
     (*model)->summary.peak_rss_mb = md_peak_rss_mb();
-    md_model_link_summary(*model);
+    md_model_bind_summary(*model);
 }
 
 /* Trains on the examples that are not held out, with the rate that was found for all of them. A

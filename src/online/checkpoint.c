@@ -85,7 +85,8 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     const bool streamed =
         problem->online->gram != NULL && md_gram_is_streamed(problem->online->gram);
     key = mix(key, &streamed, sizeof streamed); /* rounding differs */
-    const size_t window = problem->online->ledger ? md_ledger_window(problem->online->ledger) : 0;
+    const size_t window =
+        problem->online->deferred ? md_deferred_window(problem->online->deferred) : 0;
     key = mix(key, &window, sizeof window); /* as it does here */
     key = mix_data(key, problem->train);
     return problem->dev ? mix_data(key, problem->dev) : key;

@@ -11,8 +11,8 @@ void md_online_fill_order(md_online *online)
         online->order[i] = p->visit ? p->visit[i] : i;
 }
 
-/* Features of the next examples are made, or the ledger is told their rows, as many whole rounds as
- * fit its window; *count: how many examples these are. */
+/* Features of the next examples are made, or the deferred scores is told their rows, as many whole
+ * rounds as fit its window; *count: how many examples these are. */
 static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
@@ -21,9 +21,9 @@ static medley_status announce(md_online *online, size_t from, size_t *count, med
     if (p->window != NULL)
         return p->window->open(p->window->context, online->order + from, *count, batch, count,
                                error);
-    if (p->ledger == NULL)
+    if (p->deferred == NULL)
         return MEDLEY_OK;
-    const size_t window = md_ledger_window(p->ledger);
+    const size_t window = md_deferred_window(p->deferred);
     size_t rows = 0;
     size_t taken = 0;
     while (from + taken < p->visit_count) {
@@ -38,7 +38,7 @@ static medley_status announce(md_online *online, size_t from, size_t *count, med
         for (; taken % batch != 0; taken--)
             rows -= p->examples[online->order[from + taken - 1]].length;
     *count = taken;
-    return md_ledger_open(p->ledger, online->rows, rows, error);
+    return md_deferred_open(p->deferred, online->rows, rows, error);
 }
 
 /* After the rounds: scores, norms and what the rule makes of them are exact again. */

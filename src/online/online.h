@@ -13,7 +13,7 @@ typedef struct md_rule md_rule;
 
 /* Of the log losses: most rows have learnt as much after some epochs, and steps for them take most
  * of the time. It keeps the objective within about a thousandth of what it would be without. */
-#define MD_LEARNT 1e-3
+#define MD_SKIP_THRESHOLD 1e-3
 
 /* Of rules whose rates the user chooses (MD_TAKES_RATES). */
 typedef struct md_rate_settings {
@@ -37,11 +37,12 @@ typedef struct md_online_settings {
     double lambda;
     double cool_from, cool_to; /* rounds between which rates fall to next to nothing; 0: none */
     bool average;
-    size_t average_from; /* iterates of earlier epochs do not count */
-    size_t batch;        /* examples of a round, all scored by the same theta */
-    bool by_block;       /* examples of a round are scored block by block, not one by one */
-    double least_part;   /* parts of other rows with less are left alone as well */
-    double learnt; /* rows whose right label lacks less probability are left alone; 0: none are */
+    size_t average_from;   /* iterates of earlier epochs do not count */
+    size_t batch;          /* examples of a round, all scored by the same theta */
+    bool by_block;         /* examples of a round are scored block by block, not one by one */
+    double least_part;     /* parts of other rows with less are left alone as well */
+    double skip_threshold; /* rows whose right label lacks less probability are left alone; 0: none
+                              are */
     bool in_order; /* examples are met as they stand, and norms are left to the recurrence, since a
                     * part of theta may belong to rows that are not here */
     uint64_t seed;
@@ -55,7 +56,7 @@ typedef struct md_online_problem {
     size_t penalised; /* so many blocks, the first, are under the penalty; each other has an l2 term
                        * of its own */
     md_gram *gram;    /* NULL: no kernels */
-    md_ledger *ledger;       /* told which rows come next; NULL: all values are kept */
+    md_deferred *deferred;   /* told which rows come next; NULL: all values are kept */
     const md_window *window; /* NULL: all features are there */
     md_space space;
     const md_loss *loss;

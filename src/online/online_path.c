@@ -102,7 +102,7 @@ static medley_status learn_with_care(struct walk *walk, double *before, medley_e
         if (stopped != MEDLEY_OK || trained->objective <= *before || walk->plan.faster <= 1)
             break;
         walk->plan.faster = fmax(1, walk->plan.faster / SLOWER);
-        MEDLEY_TRY(md_theta_restore(trained, start, walk->problem->online->ledger, error));
+        MEDLEY_TRY(md_theta_restore(trained, start, walk->problem->online->deferred, error));
     }
     status = stopped;
 done:

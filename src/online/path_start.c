@@ -45,7 +45,7 @@ static medley_status find_gradient(md_problem *problem, md_trained *trained, dou
         .schedule = MD_RATE_CONSTANT, .radius = INFINITY, .prox_every = SIZE_MAX};
     settings.lambda = 0;
     settings.average = false;
-    settings.learnt = 0;
+    settings.skip_threshold = 0;
     settings.least_part = 0;
     MEDLEY_TRY(md_online_init(&online, &loop, &settings, error));
     md_online_restart(&online, 1 / (double)problem->example_count);

@@ -45,9 +45,10 @@ static void find_gradient(const md_round *round, size_t item)
     const int32_t *gold = p->gold + example.row;
     online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
     online->loss[item] = md_loss_gradient(p->loss, inference, example.length, gold);
-    if (online->settings.learnt > 0)
+    if (online->settings.skip_threshold > 0)
         md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length), gold,
-                           (float)online->settings.learnt, (float)online->settings.least_part);
+                           (float)online->settings.skip_threshold,
+                           (float)online->settings.least_part);
 }
 
 static void find_one_gradient(void *context, size_t item, size_t worker)

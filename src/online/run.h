@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs of the online loop on a problem: first rate, epochs and stages, early stopping, averaging. */
+/* Runs of the online loop on a problem: first rate, epochs and stages, early stopping, averaging.
+ */
 #ifndef MD_ONLINE_RUN_H
 #define MD_ONLINE_RUN_H
 

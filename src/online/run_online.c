@@ -66,7 +66,7 @@ static medley_status measure_dev(struct run *run, size_t e)
     }
     if (average) {
         MEDLEY_TRY(
-            md_theta_restore(run->trained, current, run->problem->online->ledger, run->error));
+            md_theta_restore(run->trained, current, run->problem->online->deferred, run->error));
         for (size_t m = 0; m < run->trained->block_count; m++)
             run->trained->blocks[m]->dual_scale = scale[m];
     }
@@ -300,12 +300,13 @@ static medley_status finish(struct run *run)
     }
     if (run->best != NULL) {
         MEDLEY_TRY(
-            md_theta_restore(run->trained, run->best, run->problem->online->ledger, run->error));
+            md_theta_restore(run->trained, run->best, run->problem->online->deferred, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     } else if (!streamed && !has_large_tables(run->problem)) {
         MEDLEY_TRY(md_theta_copy(&last, run->trained, run->error));
-        MEDLEY_TRY(md_theta_restore(run->trained, last, run->problem->online->ledger, run->error));
+        MEDLEY_TRY(
+            md_theta_restore(run->trained, last, run->problem->online->deferred, run->error));
     }
     md_online_take_weights(&run->online);
     MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
@@ -320,7 +321,7 @@ md_online_problem md_problem_for_loop(const md_problem *problem, const md_traine
                                .block_count = trained->block_count,
                                .penalised = trained->penalised,
                                .gram = problem->online->gram,
-                               .ledger = problem->online->ledger,
+                               .deferred = problem->online->deferred,
                                .window = problem->source ? problem->source->window : NULL,
                                .space = problem->space,
                                .loss = problem->online->loss,
@@ -352,9 +353,9 @@ md_online_settings md_problem_settings(const md_problem *problem)
         .average = options->average,
         .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
         .batch = md_problem_batch(problem),
-        .learnt = MD_LEARNT,
+        .skip_threshold = MD_SKIP_THRESHOLD,
         .by_block = has_large_tables(problem),
-        .least_part = has_large_tables(problem) ? MD_LEARNT : 0,
+        .least_part = has_large_tables(problem) ? MD_SKIP_THRESHOLD : 0,
         .seed = (uint64_t)options->seed,
         .threads = problem->threads};
 }
@@ -372,7 +373,7 @@ static medley_status try_rates(struct run *run)
     MEDLEY_TRY(stopped = md_choose_rate(run->problem, &run->online.problem, &run->online.settings,
                                         &trained->eta0, run->error));
     if (keep)
-        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->ledger, run->error));
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
     status = stopped;
 done:
     md_theta_free(theta, trained->block_count);
@@ -403,7 +404,7 @@ static medley_status set_out(struct run *run)
     if (!plan->continues || online->settings.average)
         md_online_restart(online, trained->eta0);
     if (theta != NULL)
-        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->ledger, run->error));
+        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
     if (plan->continues) {
         online->rate = plan->faster * trained->eta0;
         online->round = online->skipped = plan->rounds;

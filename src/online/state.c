@@ -36,7 +36,7 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
             online->longest = problem->examples[e].length;
     const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
-    const size_t rows = problem->ledger ? md_ledger_window(problem->ledger) : 0;
+    const size_t rows = problem->deferred ? md_deferred_window(problem->deferred) : 0;
     MEDLEY_TRY(md_new(&online->order, visited, sizeof *online->order, error));
     MEDLEY_TRY(md_new(&online->rows, rows, sizeof *online->rows, error));
     MEDLEY_TRY(md_new(&online->stepped, problem->example_count, sizeof *online->stepped, error));
@@ -123,9 +123,9 @@ void md_online_visit_state(md_online *online, md_state_visitor visit, void *cont
 
 medley_status md_online_settle(md_online *online, medley_error *error)
 {
-    if (online->problem.ledger == NULL)
+    if (online->problem.deferred == NULL)
         return MEDLEY_OK;
-    return md_ledger_close(online->problem.ledger, error);
+    return md_deferred_close(online->problem.deferred, error);
 }
 
 /* Thousands of small changes are lost in single precision. What it costs is little beside the

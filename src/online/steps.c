@@ -24,9 +24,9 @@ struct work {
 static size_t step_threads(const md_online *online, const md_step *step)
 {
     const md_online_problem *p = &online->problem;
-    const size_t rows = p->ledger ? md_ledger_window(p->ledger)
-                        : p->gram ? md_gram_rows(p->gram)
-                                  : 0;
+    const size_t rows = p->deferred ? md_deferred_window(p->deferred)
+                        : p->gram   ? md_gram_rows(p->gram)
+                                    : 0;
     double values = 0;
     for (size_t g = 0; g < step->count; g++) {
         const md_gradient *gradient = &step->gradients[g];

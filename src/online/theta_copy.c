@@ -29,7 +29,7 @@ done:
 }
 
 /* The scores of the blocks are computed afresh; what was exported is what scores. */
-medley_status md_theta_restore(md_trained *trained, float **copy, md_ledger *ledger,
+medley_status md_theta_restore(md_trained *trained, float **copy, md_deferred *deferred,
                                medley_error *error)
 {
     medley_status status = MEDLEY_OK;
@@ -44,8 +44,8 @@ medley_status md_theta_restore(md_trained *trained, float **copy, md_ledger *led
             block->class->clear(block);
         block->dual_scale = 1;
     }
-    if (ledger != NULL)
-        MEDLEY_TRY(md_ledger_close(ledger, error));
+    if (deferred != NULL)
+        MEDLEY_TRY(md_deferred_close(deferred, error));
     for (size_t m = 0; m < trained->block_count; m++)
         md_block_refresh_norm(trained->blocks[m]);
 done:

@@ -9,7 +9,7 @@
 medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_error *error);
 
 /* The blocks hold the copy again, with dual scales of 1: their scores are computed afresh. */
-medley_status md_theta_restore(md_trained *trained, float **copy, md_ledger *ledger,
+medley_status md_theta_restore(md_trained *trained, float **copy, md_deferred *deferred,
                                medley_error *error);
 
 void md_theta_free(float **copy, size_t block_count);

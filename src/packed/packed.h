@@ -1,62 +1,121 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops over packed upper triangles: row i of n holds K(i,i) .. K(i,n-1), and rows follow one
- * another without gaps. One table of functions for each precision of the values; sums and vectors
- * are double precision. What takes a range of rows works on a piece of a triangle, so that large
- * ones can be divided among threads. */
+/* A packed grams: the training matrices of all kernels of a bank as packed upper triangles, for
+ * solvers that look at whole matrices: x'Kx for thousands of kernels, Kx, weighted sums. Values are
+ * float32 (or float64), sums are in double precision throughout. Bytes: a pass reads n(n+1)/2
+ * values of each kernel once; flops: two per value for x'Kx, four for Kx.
+ *
+ * Kernels beyond the memory budget are computed anew by every call that needs them, but for those
+ * that are held. Kernels of low rank may be kept as factors besides (see md_packed_factor).
+ *
+ * x'Kx, Kx, traces, spreads and factors of a kernel are the same bits whatever the number of
+ * threads, the budget and the other kernels of the call; sums are for any number of threads. A
+ * packed grams serves one caller at a time. */
 #ifndef MD_PACKED_H
 #define MD_PACKED_H
 
-#include "gram/tile.h"
-#include <stddef.h>
+#include "gram/prepared_rows.h"
+#include "medley/observer.h"
 
-enum {
-    MD_PACKED_LANES = 4,   /* values that are taken at once */
-    MD_PACKED_TOGETHER = 8 /* triangles that add takes at once */
-};
+typedef struct md_packed md_packed;
 
-typedef struct md_packed {
-    size_t value_bytes;
+typedef struct md_packed_options {
+    size_t threads;
+    size_t memory; /* budget in bytes for kernel values, held ones not counted; 0: no limit */
+    bool wide;     /* float64 values, see below */
+    double ridge;  /* added to every diagonal, times the mean of that diagonal */
+    const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
+} md_packed_options;
 
-    /* In norm2 and multiply x has MD_PACKED_LANES zeros behind it, y as many numbers that do not
-     * count, and what follows the triangle is as many numbers, of any finite value.
-     *
-     * Part of x'Kx that rows [row, end) hold: x_i (K_ii x_i + 2 sum_{j>i} K_ij x_j). */
-    double (*norm2)(const void *k, size_t n, size_t row, size_t end, const double *x);
+/* The first kernels stay in memory, as many as the budget allows next to room for those that are
+ * computed when they are needed: an eighth of it, at most 256 MB and at least one kernel.
+ *
+ * wide: precomputed kernels keep the double precision of their source (prepared
+ * rows->precomputed_wide); other values are computed in single precision as ever and only kept and
+ * centred as doubles.
+ *
+ * Learns the means of centred kernels into the bank. Bank and prepared rows must outlive the packed
+ * grams. MEDLEY_FAILED where the observer stops it. */
+medley_status md_packed_create(md_packed **packed, md_bank *bank, const md_prepared *prepared,
+                               const md_packed_options *options, medley_error *error);
+void md_packed_free(md_packed *packed);
 
-    /* y[j] += what rows [row, end) hold of Kx; touches y[row] .. y[n-1]. */
-    void (*multiply)(const void *k, size_t n, size_t row, size_t end, const double *x, double *y);
+size_t md_packed_count(const md_packed *packed);
+size_t md_packed_rows(const md_packed *packed);
+size_t md_packed_bytes(const md_packed *packed);     /* held in memory */
+bool md_packed_is_resident(const md_packed *packed); /* all kernels are in memory */
+double md_packed_trace(const md_packed *packed, size_t m);
 
-    /* sum[j] += weight[0] k[0][first + j] + ...: at most MD_PACKED_TOGETHER triangles. */
-    void (*add)(double *sum, const void *const *k, const double *weight, size_t triangles,
-                size_t first, size_t count);
+/* An upper bound of the largest eigenvalue of K_m among vectors that sum to 0: of H K_m H with
+ * H = I - 11'/n. It is the Frobenius norm of H K_m H, which is never more than its trace if K_m is
+ * positive semi-definite and a bound if it is not quite, and 1e-6 of that of K_m for rounding.
+ * Found in the first pass over the values. */
+double md_packed_spread(const md_packed *packed, size_t m);
 
-    /* Sum of squares of values [first, first + count). */
-    double (*squares)(const void *k, size_t first, size_t count);
+/* The first kernel whose smallest eigenvalue is below -1e-5 times the largest (-1e-10 where its
+ * values were never rounded to single precision) and both of these, or count if there is none.
+ * Looks only at kernels that may not be positive semi-definite: precomputed ones and those whose
+ * class does not promise it. A Cholesky factorisation each, parallel. */
+typedef struct md_packed_defect {
+    size_t kernel;
+    double least, most;
+} md_packed_defect;
+medley_status md_packed_find_defect(md_packed *packed, md_packed_defect *defect,
+                                    medley_error *error);
 
-    double (*get)(const void *k, size_t place);
-    void (*set)(void *k, size_t place, double value);
+/* Which kernels a call is about, in any order. kernels NULL: 0 .. count-1. */
+typedef struct md_chosen {
+    const size_t *kernels;
+    size_t count;
+} md_chosen;
 
-    /* column[j] = K(j, place), all n. */
-    void (*column)(const void *k, size_t n, size_t place, double *column);
+/* Keeps these kernels in memory until the next call, the first ones if half of the budget (or 64
+ * MB) does not do for all, and lets go of others that were held. The working set of a solver. */
+medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *error);
 
-    /* Puts what a tile holds on and above the diagonal where it belongs. */
-    void (*take)(void *k, size_t n, const md_tile_values *tile);
+/* norm2[i] = x' K x, clipped at 0. */
+medley_status md_packed_norms2(md_packed *packed, md_chosen chosen, const double *x, double *norm2,
+                               medley_error *error);
 
-    /* K(i,j) += grand - (mean[i] + mean[j]) in rows [row, end). */
-    void (*center)(void *k, size_t n, size_t row, size_t end, const double *mean, double grand);
-} md_packed;
+/* y[i][n] = K x. */
+medley_status md_packed_multiply(md_packed *packed, md_chosen chosen, const double *x, double *y,
+                                 medley_error *error);
 
-extern const md_packed md_packed_float, md_packed_double;
+/* y[i][n] = K x[i][n]: each kernel has a vector of its own. */
+medley_status md_packed_multiply_each(md_packed *packed, md_chosen chosen, const double *x,
+                                      double *y, medley_error *error);
 
-/* Before row i there are rows of n, n-1, ..., n-i+1 values; also the place of K(i,i). */
-static inline size_t md_packed_row(size_t n, size_t i)
-{
-    return i * (2 * n - i + 1) / 2;
-}
+/* sum[r][c] = sum_i weight[i] K(r, c) for c >= r; sum is [n][n], below the diagonal it is left as
+ * it is. */
+medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *weight, double *sum,
+                            medley_error *error);
 
-static inline size_t md_packed_size(size_t n)
-{
-    return n * (n + 1) / 2;
-}
+/* Everything a Newton step on many kernels needs, reading each kernel once: y[i] = K x, and then
+ * with weight = weigh(context, i, x' K x), called from any thread, sum = sum of weight K, as above.
+ * norm2[i] = x' K x, clipped at 0, comes back too. y may be NULL. Small kernels are read once if
+ * there are hundreds of them, large ones (beyond 256 KB) twice. */
+typedef double (*md_weigh)(void *context, size_t i, double norm2);
+medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, const double *x,
+                                         md_weigh weigh, void *context, double *y, double *norm2,
+                                         double *sum, medley_error *error);
+
+/* A packed grams of one kernel, which is a [n][n] matrix (its upper triangle counts, and is
+ * copied), or the sum of weight[i] times the chosen kernels of another packed grams: for solvers of
+ * a single kernel. Values are float64. It knows no bank: md_packed_find_defect is not for it. */
+medley_status md_packed_of_matrix(md_packed **packed, const double *matrix, size_t n,
+                                  size_t threads, medley_error *error);
+medley_status md_packed_mix(md_packed **mixed, md_packed *packed, md_chosen chosen,
+                            const double *weight, medley_error *error);
+
+/* Factors: tries to write every kernel as F F' + E with F[n][rank] and trace E <= tolerance times
+ * its trace, rank <= most_rank, by pivoted Cholesky; those that succeed get a factor beside their
+ * values, in float32 and not counted against the budget. Kernels that do not seem to get there are
+ * given up after a few steps. md_packed_bounds2 then gives upper bounds of x'Kx that cost n * rank
+ * for those: ||F'x||^2 + ||x||^2 ||E||, with the Frobenius norm of E, and x'Kx for the rest. */
+medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_rank,
+                               medley_error *error);
+bool md_packed_has_factor(const md_packed *packed, size_t m);
+size_t md_packed_factor_bytes(const md_packed *packed);
+medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const double *x,
+                                double *bound2, medley_error *error);
 
 #endif

@@ -89,7 +89,7 @@ static medley_status write_body(md_report *report, const char *title, medley_err
     md_html_open(html, "header");
     md_html_element(html, "p", "kicker", "Medley report");
     md_html_data_element(html, "h1", NULL, title);
-    md_report_story(report);
+    md_report_overview(report);
     write_contents(report);
     md_html_close(html);
     md_html_open(html, "main");

@@ -39,7 +39,7 @@ void md_report_clear(md_report *report);
 
 /* Title, story and large numbers, and where to find the sections. */
 void md_report_title(const md_report *report, md_text *title);
-void md_report_story(md_report *report);
+void md_report_overview(md_report *report);
 
 /* What readers call so many blocks: "kernel", "kernels", "templates", "blocks" ... */
 const char *md_report_block_word(const md_report *report, size_t count);

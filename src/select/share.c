@@ -128,7 +128,7 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
         MEDLEY_TRY(md_matrix_init_dense(&share->grams[g].values, rows, rows, error));
         full[m] = share->grams[g++].values.dense;
     }
-    MEDLEY_TRY(md_points_make(&set->points, bank, set->data, true, error));
+    MEDLEY_TRY(md_prepared_make(&set->prepared, bank, set->data, true, error));
     MEDLEY_TRY(md_share_values(set, full, limits, began, error));
 done:
     free(full);

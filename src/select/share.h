@@ -30,7 +30,7 @@ typedef struct md_kernel_set {
     const md_task *task;
     const md_method *method;
     md_bank bank;
-    md_points points; /* rows, once values are to be computed */
+    md_prepared prepared; /* rows, once values are to be computed */
 } md_kernel_set;
 
 typedef struct md_share_limits {
@@ -64,7 +64,7 @@ medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *s
 /* ---- share_values.c ---- */
 
 /* The values of the kernels of the set with full[m], [rows][rows], before anything that depends on
- * training rows; the points are made. began: for the observer, who may stop it. */
+ * training rows; the prepared rows are made. began: for the observer, who may stop it. */
 medley_status md_share_values(const md_kernel_set *set, float **full, const md_share_limits *limits,
                               double began, medley_error *error);
 

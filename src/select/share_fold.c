@@ -50,7 +50,7 @@ done:
 
 void md_kernel_set_clear(md_kernel_set *set)
 {
-    md_points_clear(&set->points);
+    md_prepared_clear(&set->prepared);
     md_bank_clear(&set->bank);
 }
 

@@ -53,20 +53,20 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
 
 static medley_status find_values(md_problem *problem, medley_error *error)
 {
-    const md_store_options options = {.threads = problem->threads,
-                                      .memory = md_problem_memory(problem),
-                                      .wide = problem->options->storage == MD_STORE_WIDE,
-                                      .ridge = problem->options->ridge,
-                                      .observer = &problem->progress.watch};
-    return md_store_create(&problem->batch->store, &problem->bank, &problem->points, &options,
-                           error);
+    const md_packed_options options = {.threads = problem->threads,
+                                       .memory = md_problem_memory(problem),
+                                       .wide = problem->options->storage == MD_PACKED_WIDE,
+                                       .ridge = problem->options->ridge,
+                                       .observer = &problem->progress.watch};
+    return md_packed_create(&problem->batch->packed, &problem->bank, &problem->prepared, &options,
+                            error);
 }
 
 static void drop_values(md_problem *problem)
 {
     if (problem->batch == NULL)
         return;
-    md_store_free(problem->batch->store);
+    md_packed_free(problem->batch->packed);
     free(problem->batch->loss_state);
     *problem->batch = (md_batch_side){0};
 }
@@ -82,12 +82,12 @@ void md_batch_targets(double *y, const md_problem *problem, size_t output, size_
 medley_status md_batch_check_kernels(const md_problem *problem, const char *remedy,
                                      medley_error *error)
 {
-    md_store *store = problem->batch->store;
-    md_store_defect defect;
-    const medley_status status = md_store_find_defect(store, &defect, error);
-    if (status < 0 || defect.kernel == md_store_count(store))
+    md_packed *packed = problem->batch->packed;
+    md_packed_defect defect;
+    const medley_status status = md_packed_find_defect(packed, &defect, error);
+    if (status < 0 || defect.kernel == md_packed_count(packed))
         return status;
-    const double diagonal = md_store_trace(store, defect.kernel) / (double)md_store_rows(store);
+    const double diagonal = md_packed_trace(packed, defect.kernel) / (double)md_packed_rows(packed);
     const double ridge = problem->options->ridge;
     char enough[64] = " and its diagonal is not positive";
     if (diagonal > 0)

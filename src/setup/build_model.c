@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From trained blocks or plain coefficients to a model that stands alone: active kernels, the rows
- * that support them, their coefficients, and the story of the run. */
+ * that support them, their coefficients, and the summary of the run. */
 #include "setup/setup.h"
 
 #include "base/clock.h"
@@ -24,7 +24,7 @@ typedef struct md_builder {
 
 static const md_candidate *candidate_of(const md_builder *b, size_t i)
 {
-    return &b->problem->candidates[b->draft->learnt[i].candidate];
+    return &b->problem->candidates[b->draft->exported[i].candidate];
 }
 
 static bool has_kernels(const md_builder *b, size_t i)
@@ -39,8 +39,8 @@ static medley_status find_active(md_builder *b)
     const size_t most = b->problem->bank.count;
     MEDLEY_TRY(md_new(&b->kernels, most, sizeof *b->kernels, b->error));
     MEDLEY_TRY(md_new(&b->learnt_of, most, sizeof *b->learnt_of, b->error));
-    for (size_t i = 0; i < b->draft->learnt_count; i++) {
-        if (!md_learnt_is_active(&b->draft->learnt[i]) || !has_kernels(b, i))
+    for (size_t i = 0; i < b->draft->exported_count; i++) {
+        if (!md_exported_is_active(&b->draft->exported[i]) || !has_kernels(b, i))
             continue;
         for (size_t m = 0; m < (mixture ? most : 1); m++) {
             b->learnt_of[b->active_count] = i;
@@ -71,9 +71,9 @@ static medley_status find_support(md_builder *b)
             continue;
         const bool all = b->problem->bank.kernels[b->kernels[a]].norm == MD_NORM_CENTER;
         for (size_t r = 0; r < n; r++)
-            used[r] =
-                used[r] || all ||
-                md_learnt_has_some(&b->draft->learnt[b->learnt_of[a]], r * b->outputs, b->outputs);
+            used[r] = used[r] || all ||
+                      md_exported_has_some(&b->draft->exported[b->learnt_of[a]], r * b->outputs,
+                                           b->outputs);
     }
     for (size_t r = 0; r < n; r++)
         if (used[r])
@@ -84,7 +84,7 @@ done:
 }
 
 /* Rows of support only, or (rows NULL) the weights as they are. */
-static medley_status copy_body(md_body *body, const md_learnt *learnt, const size_t *rows,
+static medley_status copy_body(md_body *body, const md_exported *learnt, const size_t *rows,
                                size_t outputs, medley_error *error)
 {
     const size_t element = learnt->wide != NULL ? sizeof(double) : sizeof(float);
@@ -113,7 +113,7 @@ static medley_status copy_bodies(md_builder *b)
     MEDLEY_TRY(md_new(&model->terms, b->active_count, sizeof *model->terms, b->error));
     size_t previous = SIZE_MAX;
     for (size_t a = 0; a < b->active_count; a++) {
-        const md_learnt *learnt = &b->draft->learnt[b->learnt_of[a]];
+        const md_exported *learnt = &b->draft->exported[b->learnt_of[a]];
         if (b->learnt_of[a] != previous) {
             const bool whole = is_explicit(b, a);
             md_body *body = &model->bodies[model->body_count++];
@@ -131,8 +131,9 @@ done:
     return status;
 }
 
-/* The support rows as points of the active kernels only: unit-diagonal factors are per kernel. */
-static medley_status copy_points(md_builder *b)
+/* The support rows as prepared rows of the active kernels only: unit-diagonal factors are per
+ * kernel. */
+static medley_status copy_prepared(md_builder *b)
 {
     medley_model *model = b->model;
     if (b->problem->bank.count == 0)
@@ -141,16 +142,16 @@ static medley_status copy_points(md_builder *b)
         md_bank_subset(&model->bank, &b->problem->bank, b->kernels, b->active_count, b->error);
     if (status < 0)
         return status;
-    const md_points_choice choice = {.bank = &b->problem->bank,
-                                     .subset = &model->bank,
-                                     .keep = b->kernels,
-                                     .rows = model->support_row,
-                                     .row_count = model->support_count};
+    const md_prepared_choice choice = {.bank = &b->problem->bank,
+                                       .subset = &model->bank,
+                                       .keep = b->kernels,
+                                       .rows = model->support_row,
+                                       .row_count = model->support_count};
     model->bank.training_rows = b->draft->training_rows;
-    return md_points_subset(&model->points, b->draft->points, &choice, b->error);
+    return md_prepared_subset(&model->prepared, b->draft->prepared, &choice, b->error);
 }
 
-/* ---- the story ---- */
+/* ---- the summary ---- */
 
 static medley_status copy_text(char **copy, const char *text, medley_error *error)
 {
@@ -160,13 +161,13 @@ static medley_status copy_text(char **copy, const char *text, medley_error *erro
 /* Support vectors of a kernel, weights of anything else. */
 static size_t count_features(const md_builder *b, size_t i)
 {
-    const md_learnt *learnt = &b->draft->learnt[i];
-    if (!md_learnt_is_active(learnt))
+    const md_exported *learnt = &b->draft->exported[i];
+    if (!md_exported_is_active(learnt))
         return 0;
     const size_t group = learnt->weights ? 1 : b->outputs;
     size_t count = 0;
     for (size_t first = 0; first < learnt->size; first += group)
-        count += md_learnt_has_some(learnt, first, group);
+        count += md_exported_has_some(learnt, first, group);
     return count;
 }
 
@@ -175,8 +176,8 @@ static size_t count_features(const md_builder *b, size_t i)
 static void find_norms(md_builder *b, double *norm)
 {
     const md_problem *problem = b->problem;
-    for (size_t i = 0; i < b->draft->learnt_count; i++) {
-        const md_learnt *learnt = &b->draft->learnt[i];
+    for (size_t i = 0; i < b->draft->exported_count; i++) {
+        const md_exported *learnt = &b->draft->exported[i];
         const size_t features = count_features(b, i);
         if (!b->trained->is_mixture || !has_kernels(b, i)) {
             norm[learnt->candidate] = learnt->norm;
@@ -253,7 +254,7 @@ done:
     return status;
 }
 
-static medley_status tell_story(md_builder *b)
+static medley_status fill_summary(md_builder *b)
 {
     medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
@@ -307,12 +308,12 @@ medley_status md_draft_build(medley_model **result, const md_draft *draft,
     MEDLEY_TRY(find_active(&b));
     MEDLEY_TRY(find_support(&b));
     MEDLEY_TRY(copy_bodies(&b));
-    MEDLEY_TRY(copy_points(&b));
+    MEDLEY_TRY(copy_prepared(&b));
     MEDLEY_TRY(describe_blocks(&b));
     MEDLEY_TRY(describe_outputs(&b));
     MEDLEY_TRY(copy_epochs(&b));
-    MEDLEY_TRY(tell_story(&b));
-    md_model_link_summary(b.model);
+    MEDLEY_TRY(fill_summary(&b));
+    md_model_bind_summary(b.model);
     *result = b.model;
     b.model = NULL;
 done:
@@ -329,11 +330,11 @@ static medley_status export_blocks(md_draft *draft, const md_trained *trained, m
     medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < trained->block_count; i++) {
         md_block *block = trained->blocks[i];
-        md_learnt *learnt = &draft->learnt[i];
-        *learnt = (md_learnt){.size = block->class->body_size(block),
-                              .weights = block->class->soft_threshold != NULL,
-                              .candidate = trained->candidate[i],
-                              .norm = md_block_length(block)};
+        md_exported *learnt = &draft->exported[i];
+        *learnt = (md_exported){.size = block->class->body_size(block),
+                                .weights = block->class->soft_threshold != NULL,
+                                .candidate = trained->candidate[i],
+                                .norm = md_block_length(block)};
         if (!(md_block_length(block) > 0))
             continue;
         MEDLEY_TRY(md_new(&learnt->values, learnt->size, sizeof *learnt->values, error));
@@ -357,10 +358,10 @@ static medley_status borrow_coefficients(md_draft *draft, const md_coefficients 
                            "method %s learns coefficients of rows, not weights of columns as "
                            "kernel %s has them; leave out 'explicit'",
                            problem->method->about->name, problem->bank.kernels[m].name);
-        draft->learnt[m] = (md_learnt){.wide = active ? plain->body[m] : NULL,
-                                       .size = draft->rows * plain->outputs,
-                                       .candidate = c,
-                                       .norm = active ? plain->norm[m] : 0};
+        draft->exported[m] = (md_exported){.wide = active ? plain->body[m] : NULL,
+                                           .size = draft->rows * plain->outputs,
+                                           .candidate = c,
+                                           .norm = active ? plain->norm[m] : 0};
     }
     return MEDLEY_OK;
 }
@@ -372,22 +373,23 @@ medley_status md_model_build(medley_model **model, md_problem *problem, const md
     md_draft draft = {.problem = problem,
                       .task = problem->task,
                       .labels = &problem->train->label_names,
-                      .points = &problem->points,
+                      .prepared = &problem->prepared,
                       .rows = problem->train->rows,
                       .training_rows = problem->train->rows,
                       .examples = problem->example_count,
                       .lambda = problem->lambda,
                       .began = problem->progress.began,
                       .seconds_kernels = problem->progress.seconds_kernels,
-                      .learnt_count = trained->plain ? problem->bank.count : trained->block_count};
-    MEDLEY_TRY(md_new(&draft.learnt, draft.learnt_count, sizeof *draft.learnt, error));
+                      .exported_count =
+                          trained->plain ? problem->bank.count : trained->block_count};
+    MEDLEY_TRY(md_new(&draft.exported, draft.exported_count, sizeof *draft.exported, error));
     MEDLEY_TRY(trained->plain ? borrow_coefficients(&draft, trained->plain, error)
                               : export_blocks(&draft, trained, error));
     status = md_draft_build(model, &draft, trained, error);
 done:
-    for (size_t i = 0; draft.learnt != NULL && i < draft.learnt_count; i++)
-        free(draft.learnt[i].values);
-    free(draft.learnt);
+    for (size_t i = 0; draft.exported != NULL && i < draft.exported_count; i++)
+        free(draft.exported[i].values);
+    free(draft.exported);
     return status;
 }
 

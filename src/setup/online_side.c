@@ -88,7 +88,7 @@ static medley_status find_values(md_problem *problem, medley_error *error)
     const md_gram_options options = {.threads = problem->threads,
                                      .memory = memory_for_values(problem),
                                      .observer = &problem->progress.watch};
-    return md_gram_create(&problem->online->gram, &problem->bank, &problem->points, &options,
+    return md_gram_create(&problem->online->gram, &problem->bank, &problem->prepared, &options,
                           error);
 }
 
@@ -96,9 +96,9 @@ static void drop_values(md_problem *problem)
 {
     if (problem->online == NULL)
         return;
-    md_ledger_free(problem->online->ledger);
+    md_deferred_free(problem->online->deferred);
     md_gram_free(problem->online->gram);
-    problem->online->ledger = NULL;
+    problem->online->deferred = NULL;
     problem->online->gram = NULL;
 }
 
@@ -128,20 +128,20 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
 }
 
 /* Made when it is first needed: kernels have been mixed by then, if they are. */
-static medley_status find_ledger(md_ledger **ledger, md_problem *problem, medley_error *error)
+static medley_status find_deferred(md_deferred **deferred, md_problem *problem, medley_error *error)
 {
-    md_ledger_options options = {.labels = problem->space.shape.labels,
-                                 .longest = problem->longest * md_problem_batch(problem),
-                                 .memory = md_problem_memory(problem)};
+    md_deferred_options options = {.labels = problem->space.shape.labels,
+                                   .longest = problem->longest * md_problem_batch(problem),
+                                   .memory = md_problem_memory(problem)};
     if (options.longest > problem->train->rows)
         options.longest = problem->train->rows;
     const size_t taken = md_gram_bytes(problem->online->gram);
     options.memory = options.memory > taken ? options.memory - taken : 1;
     const medley_status status =
-        problem->online->ledger == NULL
-            ? md_ledger_create(&problem->online->ledger, problem->online->gram, &options, error)
+        problem->online->deferred == NULL
+            ? md_deferred_create(&problem->online->deferred, problem->online->gram, &options, error)
             : MEDLEY_OK;
-    *ledger = problem->online->ledger;
+    *deferred = problem->online->deferred;
     return status;
 }
 
@@ -159,13 +159,13 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
                                    .labels = problem->space.shape.labels,
                                    .averaging = what->averaging};
         if (!md_gram_is_kept(problem->online->gram, source.m))
-            MEDLEY_TRY(find_ledger(&source.ledger, problem, error));
+            MEDLEY_TRY(find_deferred(&source.deferred, problem, error));
         MEDLEY_TRY(md_kernel_block_create(block, &source, error));
         md_kernel_block_set_gain(*block, what->gain);
         goto done;
     }
-    const md_matrix *columns =
-        kernel->primal ? &problem->primal[candidate->index] : &problem->points.views[kernel->view];
+    const md_matrix *columns = kernel->primal ? &problem->primal[candidate->index]
+                                              : &problem->prepared.views[kernel->view];
     what->features = (md_row_features){.matrix = columns, .count = columns->columns};
     what->gain *= sqrt(kernel->factor);
     status = md_explicit_block_create(block, what, error);

@@ -13,7 +13,7 @@ void md_problem_drop_rows(md_problem *problem)
     free(problem->examples);
     if (problem->method != NULL)
         problem->method->kind->drop_values(problem);
-    md_points_clear(&problem->points);
+    md_prepared_clear(&problem->prepared);
     for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
         md_matrix_clear(&problem->primal[m]);
     free(problem->primal);
@@ -173,7 +173,8 @@ medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
     MEDLEY_TRY(md_new(&problem->primal, bank->count, sizeof *problem->primal, error));
     for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].primal)
-            MEDLEY_TRY(md_points_features(&problem->primal[m], &problem->points, bank, m, error));
+            MEDLEY_TRY(
+                md_prepared_features(&problem->primal[m], &problem->prepared, bank, m, error));
 done:
     return status;
 }
@@ -200,7 +201,8 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     if (problem->source != NULL)
         MEDLEY_TRY(problem->source->class->find_features(problem->source, error));
     if (problem->bank.count > 0)
-        MEDLEY_TRY(md_points_make(&problem->points, &problem->bank, problem->train, true, error));
+        MEDLEY_TRY(
+            md_prepared_make(&problem->prepared, &problem->bank, problem->train, true, error));
     MEDLEY_TRY(md_problem_find_primal(problem, error));
     if (md_problem_has_values(problem))
         status = problem->method->kind->find_values(problem, &inner);

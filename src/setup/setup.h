@@ -5,7 +5,7 @@
 #define MD_SETUP_H
 
 #include "loss/margin_loss.h"
-#include "packed/store.h"
+#include "packed/packed.h"
 #include "task/problem.h"
 
 typedef struct md_method md_method;
@@ -21,16 +21,16 @@ typedef struct md_online_side {
     double eta0, radius; /* NaN: auto; radius infinite: none */
     double eta;          /* of a first stage; NaN: auto */
     size_t epochs;
-    size_t first_epochs; /* of them, of a first stage */
-    md_gram *gram;       /* NULL if every block has explicit weights */
-    md_ledger *ledger;   /* of kernels whose values are not kept; NULL: none yet */
+    size_t first_epochs;   /* of them, of a first stage */
+    md_gram *gram;         /* NULL if every block has explicit weights */
+    md_deferred *deferred; /* of kernels whose values are not kept; NULL: none yet */
 } md_online_side;
 
 /* Methods on whole matrices, each row an example, with losses of one number (batch_side.c). */
 typedef struct md_batch_side {
     const md_margin_loss *loss;
     void *loss_state;
-    md_store *store;
+    md_packed *packed;
 } md_batch_side;
 
 typedef struct md_kind {

@@ -33,7 +33,7 @@ md_chain md_chain_of(md_shape shape, size_t length, const float *score)
     return (md_chain){
         .length = length,
         .labels = shape.labels,
-        .stride = md_chain_piece(shape.labels),
+        .stride = md_chain_slice(shape.labels),
         .order = true_order(shape, length),
         .pair_step = shape.order >= 1 && shape.local_pairs ? shape.labels * shape.labels : 0,
         .row = score,

@@ -50,7 +50,7 @@ static inline double md_chain_row_score(const md_chain *chain, size_t t, size_t 
 /* ---- scratch memory, cut into pieces that start at multiples of 64 bytes ---- */
 
 /* Floats to ask for so that a piece of `floats` fits wherever the one before ends. */
-static inline size_t md_chain_piece(size_t floats)
+static inline size_t md_chain_slice(size_t floats)
 {
     return (floats + MD_LANES - 1) / MD_LANES * MD_LANES;
 }
@@ -65,7 +65,7 @@ static inline float *md_chain_align(float *values)
 static inline float *md_chain_take(float **scratch, size_t floats)
 {
     float *piece = *scratch;
-    *scratch += md_chain_piece(floats);
+    *scratch += md_chain_slice(floats);
     return piece;
 }
 

@@ -22,7 +22,7 @@ struct table {
 
 size_t md_chain_decode_floats(md_shape shape, size_t length)
 {
-    const size_t stride = md_chain_piece(shape.labels);
+    const size_t stride = md_chain_slice(shape.labels);
     const size_t states = (shape.order >= 2 ? shape.labels : 1) * stride;
     return length * (stride + states) + shape.labels * stride +
            (shape.order >= 2 ? shape.labels * shape.labels * stride : 0);

@@ -27,7 +27,7 @@ struct pass {
 static size_t doubles(size_t labels, size_t order, size_t length)
 {
     const size_t states = order >= 2 ? labels * labels : labels;
-    return length * (states + 1) + 2 * md_chain_piece(states) + md_chain_piece(labels) + labels +
+    return length * (states + 1) + 2 * md_chain_slice(states) + md_chain_slice(labels) + labels +
            (order >= 1 ? labels * labels : 0) + (order >= 2 ? labels * labels * labels : 0);
 }
 
@@ -39,7 +39,7 @@ size_t md_chain_log_floats(md_shape shape, size_t length)
 /* Fills values up to whole lanes with -inf, the logarithm of nothing. */
 static void fill_up(double *values, size_t count)
 {
-    for (size_t i = count; i < md_chain_piece(count); i++)
+    for (size_t i = count; i < md_chain_slice(count); i++)
         values[i] = -INFINITY;
 }
 
@@ -50,9 +50,9 @@ static struct pass make_pass(const md_chain *chain, double *memory)
     pass.forward = memory;
     pass.shift = pass.forward + chain->length * pass.states;
     pass.ahead = pass.shift + chain->length;
-    pass.here = pass.ahead + md_chain_piece(pass.states);
-    pass.term = pass.here + md_chain_piece(pass.states);
-    pass.row = pass.term + md_chain_piece(labels);
+    pass.here = pass.ahead + md_chain_slice(pass.states);
+    pass.term = pass.here + md_chain_slice(pass.states);
+    pass.row = pass.term + md_chain_slice(labels);
     pass.pair = pass.row + labels;
     pass.triple = pass.pair + labels * labels;
     fill_up(pass.ahead, pass.states);

@@ -37,8 +37,8 @@ struct scaled {
 
 size_t md_chain_scaled_floats(md_shape shape, size_t length)
 {
-    const size_t stride = md_chain_piece(shape.labels);
-    const size_t pairs = 2 * length * stride + md_chain_piece(length) + 2 * shape.labels * stride +
+    const size_t stride = md_chain_slice(shape.labels);
+    const size_t pairs = 2 * length * stride + md_chain_slice(length) + 2 * shape.labels * stride +
                          stride * stride + 2 * stride;
     const size_t triples = shape.order >= 2 ? md_chain_triples_floats(shape, length) : 0;
     return pairs > triples ? pairs : triples;

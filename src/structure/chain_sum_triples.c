@@ -35,9 +35,9 @@ struct scaled {
 
 size_t md_chain_triples_floats(md_shape shape, size_t length)
 {
-    const size_t stride = md_chain_piece(shape.labels);
+    const size_t stride = md_chain_slice(shape.labels);
     const size_t states = shape.labels * stride;
-    return length * (stride + states) + md_chain_piece(length) +
+    return length * (stride + states) + md_chain_slice(length) +
            states * (3 + 3 * shape.labels + ROWS_AT_ONCE) + 2 * stride;
 }
 

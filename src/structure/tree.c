@@ -103,7 +103,7 @@ static size_t workspace_size(md_shape shape, size_t length)
 {
     const size_t sum =
         shape.projective ? md_tree_inside_floats(length) : md_tree_sum_floats(length);
-    const size_t output = md_chain_piece(length); /* of sum_of_one */
+    const size_t output = md_chain_slice(length); /* of sum_of_one */
     const size_t decode = output + md_tree_decode_floats(shape, length);
     return MD_LANES + (decode > sum ? decode : sum);
 }

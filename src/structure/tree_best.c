@@ -23,13 +23,13 @@ struct pool {
 
 static size_t bytes(size_t count)
 {
-    return md_chain_piece((count + sizeof(float) - 1) / sizeof(float));
+    return md_chain_slice((count + sizeof(float) - 1) / sizeof(float));
 }
 
 size_t md_tree_best_floats(md_shape shape, size_t words, size_t wanted)
 {
-    return md_chain_piece(2 * wanted) + md_chain_piece(wanted * words) + md_chain_piece(wanted) +
-           bytes(wanted * (words + 1)) + 2 * md_chain_piece(words) + bytes(words + 1) +
+    return md_chain_slice(2 * wanted) + md_chain_slice(wanted * words) + md_chain_slice(wanted) +
+           bytes(wanted * (words + 1)) + 2 * md_chain_slice(words) + bytes(words + 1) +
            md_tree_decode_floats(shape, words);
 }
 

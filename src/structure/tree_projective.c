@@ -6,7 +6,7 @@
 
 size_t md_tree_eisner_floats(size_t words)
 {
-    return 8 * md_tree_square(words) + md_chain_piece(12 * words + 12);
+    return 8 * md_tree_square(words) + md_chain_slice(12 * words + 12);
 }
 
 /* More than any two trees can differ by. */

@@ -217,9 +217,9 @@ static medley_status copy_templates(md_parser *parser, const arc_source *arcs,
     medley_status status = MEDLEY_OK;
     bool *keep = NULL;
     MEDLEY_TRY(md_new(&keep, md_arc_templates_count(arcs->templates), sizeof *keep, error));
-    for (size_t i = 0; i < draft->learnt_count; i++)
-        if (md_learnt_is_active(&draft->learnt[i]))
-            keep[draft->problem->candidates[draft->learnt[i].candidate].index] = true;
+    for (size_t i = 0; i < draft->exported_count; i++)
+        if (md_exported_is_active(&draft->exported[i]))
+            keep[draft->problem->candidates[draft->exported[i].candidate].index] = true;
     MEDLEY_TRY(md_arc_templates_subset(&parser->templates, arcs->templates, keep, error));
     status = md_parser_allocate(parser, error);
 done:
@@ -235,9 +235,9 @@ static const double LEAST_CHANGE = 0.02;
 static float find_least(const md_draft *draft, size_t templates)
 {
     float largest = 0;
-    const md_learnt *learnt = draft->learnt;
-    for (size_t i = 0; i < draft->learnt_count; i++)
-        for (size_t k = 0; md_learnt_is_active(&learnt[i]) && k < learnt[i].size; k++)
+    const md_exported *learnt = draft->exported;
+    for (size_t i = 0; i < draft->exported_count; i++)
+        for (size_t k = 0; md_exported_is_active(&learnt[i]) && k < learnt[i].size; k++)
             largest = fmaxf(largest, fabsf(learnt[i].values[k]));
     return (float)(LEAST_CHANGE / sqrt((double)templates) * fmin(1, 4 * (double)largest));
 }
@@ -246,7 +246,7 @@ static float find_least(const md_draft *draft, size_t templates)
 medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
     const md_problem *problem = draft->problem;
-    const md_learnt *learnt = draft->learnt;
+    const md_exported *learnt = draft->exported;
     const arc_source *arcs = arcs_of(problem->source);
     medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_parser_create(model, error));
@@ -258,8 +258,8 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
     const float least = find_least(draft, md_arc_templates_count(parser->templates));
     uint16_t *to = parser->weights;
     size_t used = 0;
-    for (size_t i = 0; i < draft->learnt_count; i++) {
-        if (!md_learnt_is_active(&learnt[i]))
+    for (size_t i = 0; i < draft->exported_count; i++) {
+        if (!md_exported_is_active(&learnt[i]))
             continue;
         parser->info[used++] = learnt[i].candidate;
         for (size_t k = 0; k < learnt[i].size; k++)

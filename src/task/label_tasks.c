@@ -74,11 +74,11 @@ medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error)
     if (problem->dev_gold == NULL)
         return md_fail_memory(error, problem->dev->rows * sizeof *problem->dev_gold);
     /* data that do not fit are found out now, not after the first epoch */
-    md_points points = {0};
+    md_prepared prepared = {0};
     medley_status status = MEDLEY_OK;
     if (problem->bank.count > 0)
-        status = md_points_make(&points, &problem->bank, problem->dev, false, error);
-    md_points_clear(&points);
+        status = md_prepared_make(&prepared, &problem->bank, problem->dev, false, error);
+    md_prepared_clear(&prepared);
     return status;
 }
 

@@ -94,7 +94,7 @@ struct md_problem {
 
     /* what it is learnt from */
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
     md_source *source; /* of templates; NULL: there are none */
 
@@ -116,14 +116,14 @@ size_t md_problem_memory(const md_problem *problem);
 
 /* The coefficients of a block, or of a kernel where a method has no blocks. Neither values nor
  * wide: it is not active. */
-typedef struct md_learnt {
+typedef struct md_exported {
     float *values;      /* [size] of a block */
     const double *wide; /* [size] of a kernel, borrowed */
     size_t size;
     bool weights;     /* of features, each for itself; else of rows, one for each output */
     size_t candidate; /* of the problem */
     double norm;
-} md_learnt;
+} md_exported;
 
 /* What a model is made from: a problem, and the rows, labels and coefficients that it has come to,
  * which are not those of the problem where learning goes piece by piece. */
@@ -131,26 +131,26 @@ struct md_draft {
     const md_problem *problem;
     const md_task *task;
     const md_strings *labels;
-    const md_points *points; /* of the rows that coefficients belong to */
-    size_t rows;             /* of points */
-    size_t training_rows;    /* that the bank has seen */
+    const md_prepared *prepared; /* of the rows that coefficients belong to */
+    size_t rows;                 /* of prepared rows */
+    size_t training_rows;        /* that the bank has seen */
     size_t examples;
     double lambda;
     double began, seconds_kernels;
-    md_learnt *learnt; /* [learnt_count] */
-    size_t learnt_count;
+    md_exported *exported; /* [exported_count] */
+    size_t exported_count;
 };
 
-static inline bool md_learnt_is_active(const md_learnt *learnt)
+static inline bool md_exported_is_active(const md_exported *exported)
 {
-    return learnt->values != NULL || learnt->wide != NULL;
+    return exported->values != NULL || exported->wide != NULL;
 }
 
 /* Is there anything but zeros? */
-static inline bool md_learnt_has_some(const md_learnt *learnt, size_t first, size_t count)
+static inline bool md_exported_has_some(const md_exported *exported, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++)
-        if (learnt->wide != NULL ? learnt->wide[i] != 0 : learnt->values[i] != 0)
+        if (exported->wide != NULL ? exported->wide[i] != 0 : exported->values[i] != 0)
             return true;
     return false;
 }

@@ -147,7 +147,8 @@ struct building {
 };
 
 /* Which features of a template have any weight. Hashed ones are where they are. */
-static medley_status find_kept(struct building *b, const md_learnt *learnt, size_t t, size_t *count)
+static medley_status find_kept(struct building *b, const md_exported *learnt, size_t t,
+                               size_t *count)
 {
     const size_t features = md_features_count(b->words->features, t);
     const bool hashed = b->problem->options->hash_bits > 0;
@@ -157,14 +158,15 @@ static medley_status find_kept(struct building *b, const md_learnt *learnt, size
         return md_fail_memory(b->error, features * sizeof *kept);
     *count = 0;
     for (size_t f = 0; f < features; f++) {
-        kept[f] = hashed || md_learnt_has_some(learnt, f * width, width);
+        kept[f] = hashed || md_exported_has_some(learnt, f * width, width);
         *count += kept[f];
     }
     return MEDLEY_OK;
 }
 
 /* The features that stay move together; their order stays. */
-static medley_status copy_weights(struct building *b, const md_learnt *learnt, md_weights *weights)
+static medley_status copy_weights(struct building *b, const md_exported *learnt,
+                                  md_weights *weights)
 {
     const md_candidate *candidate = &b->problem->candidates[learnt->candidate];
     const md_space *space = &b->problem->space;
@@ -211,7 +213,7 @@ medley_status md_words_build(medley_model *model, const md_draft *draft, medley_
 {
     medley_status status = MEDLEY_OK;
     const md_problem *problem = draft->problem;
-    const size_t count = draft->learnt_count;
+    const size_t count = draft->exported_count;
     struct building b = {
         .model = model, .problem = problem, .words = words_of(problem->source), .error = error};
     const size_t templates = md_source_count(problem->source);
@@ -219,9 +221,9 @@ medley_status md_words_build(medley_model *model, const md_draft *draft, medley_
     MEDLEY_TRY(md_new(&b.kept, templates, sizeof *b.kept, error));
     MEDLEY_TRY(md_new(&model->weights, count, sizeof *model->weights, error));
     for (size_t i = 0; i < count; i++) {
-        const md_learnt *learnt = &draft->learnt[i];
+        const md_exported *learnt = &draft->exported[i];
         const md_origin origin = problem->candidates[learnt->candidate].origin;
-        if (!md_learnt_is_active(learnt) || origin == MD_FROM_KERNEL)
+        if (!md_exported_is_active(learnt) || origin == MD_FROM_KERNEL)
             continue;
         templated = templated || origin == MD_FROM_TEMPLATE;
         MEDLEY_TRY(copy_weights(&b, learnt, &model->weights[model->weights_count++]));

@@ -38,12 +38,12 @@ static double single_optimum(const batch_case *c, const double *matrix)
 {
     md_batch_problem problem = c->problem;
     md_batch_solution s = {0};
-    check_ok(md_store_of_matrix(&problem.store, matrix, c->n, 1, NULL), NULL);
+    check_ok(md_packed_of_matrix(&problem.packed, matrix, c->n, 1, NULL), NULL);
     problem.gap = 1e-8;
     check_ok(md_batch_solve(&s, &problem, NULL, NULL), NULL);
     const double primal = s.primal;
     md_batch_solution_clear(&s);
-    md_store_free(problem.store);
+    md_packed_free(problem.packed);
     return primal;
 }
 
@@ -137,7 +137,7 @@ static void the_scale_of_C_follows_the_kernels(void **state)
 
 struct fifth {
     size_t learnt[64], held[64];
-    size_t learnt_count, held_count;
+    size_t exported_count, held_count;
     double y[64];
 };
 
@@ -150,9 +150,9 @@ static void divide(const batch_case *c, struct fifth *fifth)
         if (++seen[label] % 5 == 0)
             fifth->held[fifth->held_count++] = i;
         else
-            fifth->learnt[fifth->learnt_count++] = i;
+            fifth->learnt[fifth->exported_count++] = i;
     }
-    for (size_t i = 0; i < fifth->learnt_count; i++)
+    for (size_t i = 0; i < fifth->exported_count; i++)
         fifth->y[i] = c->y[fifth->learnt[i]];
 }
 
@@ -160,7 +160,7 @@ static void divide(const batch_case *c, struct fifth *fifth)
 static void try_kernel(const batch_case *c, const struct fifth *fifth, size_t m, size_t *right,
                        double *loss)
 {
-    const size_t n = fifth->learnt_count;
+    const size_t n = fifth->exported_count;
     const double *matrix = case_matrix(c, m);
     double *part = md_calloc(n * n, sizeof *part);
     md_batch_problem problem = c->problem;
@@ -168,7 +168,7 @@ static void try_kernel(const batch_case *c, const struct fifth *fifth, size_t m,
     assert_non_null(part);
     for (size_t i = 0; i < n * n; i++)
         part[i] = matrix[fifth->learnt[i / n] * c->n + fifth->learnt[i % n]];
-    check_ok(md_store_of_matrix(&problem.store, part, n, 1, NULL), NULL);
+    check_ok(md_packed_of_matrix(&problem.packed, part, n, 1, NULL), NULL);
     problem.y = fifth->y;
     problem.strength *= (double)n / (double)c->n;
     problem.gap = 1e-6;
@@ -184,7 +184,7 @@ static void try_kernel(const batch_case *c, const struct fifth *fifth, size_t m,
         *loss += plain_loss_value(&c->choice.loss, c->y[row], f);
     }
     md_batch_solution_clear(&s);
-    md_store_free(problem.store);
+    md_packed_free(problem.packed);
     free(part);
 }
 

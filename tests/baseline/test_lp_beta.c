@@ -40,7 +40,7 @@ static bool missing(void)
     return true;
 }
 
-/* Weights are those of a distribution, and the story is complete; returns what noise has. */
+/* Weights are those of a distribution, and the summary is complete; returns what noise has. */
 static double check_weights(const medley_summary *s)
 {
     double sum = 0;

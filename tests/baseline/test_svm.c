@@ -93,11 +93,11 @@ static double optimum_of(const struct machines *s, const md_svm *machine)
         for (size_t j = 0; j < k; j++)
             part[i * k + j] = s->kernel[row_at(machine, i) * s->set.n + row_at(machine, j)];
     }
-    md_store *store = NULL;
+    md_packed *packed = NULL;
     md_batch_solution solution = {0};
     medley_error error = {0};
-    check_ok(md_store_of_matrix(&store, part, k, 1, &error), &error);
-    const md_batch_problem problem = {.store = store,
+    check_ok(md_packed_of_matrix(&packed, part, k, 1, &error), &error);
+    const md_batch_problem problem = {.packed = packed,
                                       .loss = md_margin_loss_find("hinge"),
                                       .y = y,
                                       .penalty = md_penalty_find("l2")->scalar,
@@ -109,7 +109,7 @@ static double optimum_of(const struct machines *s, const md_svm *machine)
     assert_true(solution.gap <= 1e-7);
     const double optimum = solution.primal;
     md_batch_solution_clear(&solution);
-    md_store_free(store);
+    md_packed_free(packed);
     free(part);
     free(y);
     return optimum;

@@ -44,7 +44,7 @@ static void try_method(batch_case *c, size_t method)
             assert_true(s.kernel == NULL && s.coefficient == NULL && s.steps == NULL);
             failed++;
         }
-        check_ok(md_store_hold(c->store, (md_chosen){.count = 0}, NULL), NULL);
+        check_ok(md_packed_hold(c->packed, (md_chosen){.count = 0}, NULL), NULL);
         if (live != before)
             fail_msg("method %zu, allocation %zu, status %d: %ld blocks are left", method, k,
                      (int)status, live - before);

@@ -37,8 +37,8 @@ typedef struct batch_case {
     double *K; /* [count][n][n]; once the case is open, as the store has them */
     medley_dataset *data;
     md_bank bank;
-    md_points points;
-    md_store *store;
+    md_prepared prepared;
+    md_packed *packed;
     md_penalty *penalty;
     md_batch_problem problem;
 } batch_case;
@@ -169,7 +169,7 @@ static inline void read_back(batch_case *c)
         const double one = 1;
         const md_chosen chosen = {.kernels = &m, .count = 1};
         double *matrix = case_matrix(c, m);
-        check_ok(md_store_sum(c->store, chosen, &one, matrix, NULL), NULL);
+        check_ok(md_packed_sum(c->packed, chosen, &one, matrix, NULL), NULL);
         for (size_t i = 0; i < c->n; i++)
             for (size_t j = 0; j < i; j++)
                 matrix[i * c->n + j] = matrix[j * c->n + i];
@@ -179,11 +179,12 @@ static inline void read_back(batch_case *c)
 static inline void make_store(batch_case *c, size_t threads, size_t memory)
 {
     medley_error error = {0};
-    const md_store_options options = {.threads = threads, .memory = memory, .wide = c->choice.wide};
-    md_store_free(c->store);
-    c->store = NULL;
-    check_ok(md_store_create(&c->store, &c->bank, &c->points, &options, &error), &error);
-    c->problem.store = c->store;
+    const md_packed_options options = {
+        .threads = threads, .memory = memory, .wide = c->choice.wide};
+    md_packed_free(c->packed);
+    c->packed = NULL;
+    check_ok(md_packed_create(&c->packed, &c->bank, &c->prepared, &options, &error), &error);
+    c->problem.packed = c->packed;
     c->problem.threads = threads;
 }
 
@@ -195,7 +196,7 @@ static inline void open_case(batch_case *c)
     double factor;
     give_matrices(c);
     check_ok(md_bank_make(&c->bank, c->data, &bank_options, &error), &error);
-    check_ok(md_points_make(&c->points, &c->bank, c->data, true, &error), &error);
+    check_ok(md_prepared_make(&c->prepared, &c->bank, c->data, true, &error), &error);
     check_ok(md_penalty_create(&c->penalty, c->choice.penalty->text, &error), &error);
     c->problem =
         (md_batch_problem){.loss = md_margin_loss_find(plain_loss_names[c->choice.loss.kind]),
@@ -215,8 +216,8 @@ static inline void open_case(batch_case *c)
 static inline void close_case(batch_case *c)
 {
     md_penalty_free(c->penalty);
-    md_store_free(c->store);
-    md_points_clear(&c->points);
+    md_packed_free(c->packed);
+    md_prepared_clear(&c->prepared);
     md_bank_clear(&c->bank);
     medley_dataset_free(c->data);
     free(c->y);

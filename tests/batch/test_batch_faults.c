@@ -12,7 +12,7 @@ static void try_problem(batch_case *c, const md_batch_solution *start)
     md_batch_solution whole;
     size_t failed = 0;
     solve_and_check(c, start, &whole);
-    check_ok(md_store_hold(c->store, (md_chosen){.count = 0}, NULL), NULL);
+    check_ok(md_packed_hold(c->packed, (md_chosen){.count = 0}, NULL), NULL);
     for (size_t k = 1;; k++) {
         md_batch_solution s;
         medley_error error = {0};
@@ -31,7 +31,8 @@ static void try_problem(batch_case *c, const md_batch_solution *start)
             assert_true(s.kernel == NULL && s.coefficient == NULL && s.steps == NULL);
             failed++;
         }
-        check_ok(md_store_hold(c->store, (md_chosen){.count = 0}, NULL), NULL); /* lets go of all */
+        check_ok(md_packed_hold(c->packed, (md_chosen){.count = 0}, NULL),
+                 NULL); /* lets go of all */
         if (live != before)
             fail_msg("%s, allocation %zu, status %d: %ld blocks are left",
                      plain_loss_names[c->choice.loss.kind], k, (int)status, live - before);

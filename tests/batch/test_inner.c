@@ -91,8 +91,8 @@ static void look_at(struct inner *inner, const double *rho)
 {
     medley_error error = {0};
     memcpy(inner->b.rho, rho, ROWS * sizeof *rho);
-    check_ok(md_store_multiply(inner->b.store, md_spicy_members(&inner->b, false), inner->b.rho,
-                               inner->b.Kr, &error),
+    check_ok(md_packed_multiply(inner->b.packed, md_spicy_members(&inner->b, false), inner->b.rho,
+                                inner->b.Kr, &error),
              &error);
     inner->b.sum_ready = inner->b.factor_ready = false;
     md_spicy_evaluate(&inner->b);

@@ -186,12 +186,12 @@ static void memory_does_not_matter(void **state)
         md_batch_solution s;
         open_choice(&c, i);
         solve_and_check(&c, NULL, &s);
-        const size_t bytes = md_store_bytes(c.store);
+        const size_t bytes = md_packed_bytes(c.packed);
         static const size_t parts[] = {2, 5, 1000000};
         for (size_t p = 0; p < 3; p++) {
             md_batch_solution other;
             make_store(&c, 1, bytes / parts[p] + 1);
-            assert_false(md_store_is_resident(c.store));
+            assert_false(md_packed_is_resident(c.packed));
             solve_and_check(&c, NULL, &other);
             check_same(&c, &s, &other);
             md_batch_solution_clear(&other);

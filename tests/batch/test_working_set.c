@@ -99,8 +99,8 @@ static void kernels_beyond_the_budget(void **state)
     open_many(&c, LOGISTIC, 0, 8);
     set_strength(&c, 0.1);
     solve_and_check(&c, NULL, &s);
-    make_store(&c, 2, md_store_bytes(c.store) / 100);
-    assert_false(md_store_is_resident(c.store));
+    make_store(&c, 2, md_packed_bytes(c.packed) / 100);
+    assert_false(md_packed_is_resident(c.packed));
     solve_and_check(&c, NULL, &other);
     check_close(&c, &other, "the optimum", other.primal, s.primal, 1e-12 * s.primal);
     assert_int_equal(other.active, s.active);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the tests of blocks: the same random rows as a dense matrix, a sparse one, ids, a Gram
- * matrix and a kernel whose values a ledger computes, and every kind of block over them. */
+ * matrix and a kernel whose values deferred scores computes, and every kind of block over them. */
 #ifndef TESTS_BLOCK_BLOCK_DATA_H
 #define TESTS_BLOCK_BLOCK_DATA_H
 
@@ -23,7 +23,7 @@ static const double GAIN = 1.5; /* of explicit blocks; kernels are GAIN^2 <x,z> 
 struct source_data {
     medley_dataset *dataset;
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram;
 };
 
@@ -57,10 +57,11 @@ static inline void make_source(struct source_data *source, char *const *kernels,
     const md_gram_options gram_options = {.threads = 1, .memory = memory};
     assert_int_equal(md_bank_make(&source->bank, source->dataset, &bank_options, &error),
                      MEDLEY_OK);
-    assert_int_equal(md_points_make(&source->points, &source->bank, source->dataset, true, &error),
-                     MEDLEY_OK);
     assert_int_equal(
-        md_gram_create(&source->gram, &source->bank, &source->points, &gram_options, &error),
+        md_prepared_make(&source->prepared, &source->bank, source->dataset, true, &error),
+        MEDLEY_OK);
+    assert_int_equal(
+        md_gram_create(&source->gram, &source->bank, &source->prepared, &gram_options, &error),
         MEDLEY_OK);
 }
 
@@ -129,7 +130,7 @@ static inline void make_data(struct data *data, uint64_t seed)
 static inline void clear_source(struct source_data *source)
 {
     md_gram_free(source->gram);
-    md_points_clear(&source->points);
+    md_prepared_clear(&source->prepared);
     md_bank_clear(&source->bank);
     medley_dataset_free(source->dataset);
 }
@@ -146,7 +147,7 @@ static inline void clear_data(struct data *data)
 
 typedef enum source {
     KERNEL,
-    COMPUTED_KERNEL,   /* by a ledger that keeps no rows */
+    COMPUTED_KERNEL,   /* by deferred scores that keeps no rows */
     COMPUTED_AND_KEPT, /* by one that keeps a few */
     DENSE_MATRIX,
     SPARSE_MATRIX,
@@ -224,19 +225,19 @@ struct usage {
     bool averaging, thresholds;
 };
 
-/* Ledgers of the blocks that have one: a kernel has one account in each. */
-enum { LEDGERS = 4 };
+/* Ledgers of the blocks that have one: a kernel has one slot in each. */
+enum { MOST_DEFERRED = 4 };
 static struct {
     const md_block *block;
-    md_ledger *ledger;
-} ledgers[LEDGERS];
+    md_deferred *deferred;
+} deferred_of_blocks[MOST_DEFERRED];
 
 /* NULL: the block needs none. */
-static inline md_ledger *ledger_of(const md_block *block)
+static inline md_deferred *deferred_of(const md_block *block)
 {
-    for (size_t i = 0; i < LEDGERS; i++)
-        if (ledgers[i].block == block)
-            return ledgers[i].ledger;
+    for (size_t i = 0; i < MOST_DEFERRED; i++)
+        if (deferred_of_blocks[i].block == block)
+            return deferred_of_blocks[i].deferred;
     return NULL;
 }
 
@@ -252,18 +253,19 @@ static inline md_block *make_kernel_block(const struct data *data, const struct 
                              .averaging = usage.averaging};
     if (is_computed(variant)) {
         const size_t rows = variant->source == COMPUTED_AND_KEPT ? 5 : 0;
-        const md_ledger_options options = {
+        const md_deferred_options options = {
             .labels = LABELS, .longest = LONGEST, .memory = rows * ROWS * sizeof(float) + 1};
         from.gram = data->computed.gram;
-        assert_int_equal(md_ledger_create(&from.ledger, from.gram, &options, &error), MEDLEY_OK);
-        while (place < LEDGERS && ledgers[place].block != NULL)
+        assert_int_equal(md_deferred_create(&from.deferred, from.gram, &options, &error),
+                         MEDLEY_OK);
+        while (place < MOST_DEFERRED && deferred_of_blocks[place].block != NULL)
             place++;
-        assert_true(place < LEDGERS);
+        assert_true(place < MOST_DEFERRED);
     }
     assert_int_equal(md_kernel_block_create(&block, &from, &error), MEDLEY_OK);
     if (is_computed(variant)) {
-        ledgers[place].block = block;
-        ledgers[place].ledger = from.ledger;
+        deferred_of_blocks[place].block = block;
+        deferred_of_blocks[place].deferred = from.deferred;
     }
     return block;
 }
@@ -294,12 +296,12 @@ static inline md_block *make_block(const struct data *data, const struct variant
 
 static inline void free_block(md_block *block)
 {
-    md_ledger *ledger = ledger_of(block);
-    for (size_t i = 0; i < LEDGERS; i++)
-        if (ledgers[i].block == block)
-            ledgers[i].block = NULL;
+    md_deferred *deferred = deferred_of(block);
+    for (size_t i = 0; i < MOST_DEFERRED; i++)
+        if (deferred_of_blocks[i].block == block)
+            deferred_of_blocks[i].block = NULL;
     md_block_free(block);
-    md_ledger_free(ledger);
+    md_deferred_free(deferred);
 }
 
 /* ---- what comes next, for the blocks that need to know ---- */
@@ -311,7 +313,7 @@ static inline void announce(const md_block *block, const md_gradient *gradients,
     medley_error error = {0};
     size_t rows[ROWS];
     size_t used = 0;
-    if (ledger_of(block) == NULL)
+    if (deferred_of(block) == NULL)
         return;
     for (size_t r = 0; r < ROWS; r++)
         for (size_t g = 0; g < count; g++)
@@ -320,15 +322,15 @@ static inline void announce(const md_block *block, const md_gradient *gradients,
                 rows[used++] = r;
                 break;
             }
-    assert_int_equal(md_ledger_open(ledger_of(block), rows, used, &error), MEDLEY_OK);
+    assert_int_equal(md_deferred_open(deferred_of(block), rows, used, &error), MEDLEY_OK);
 }
 
 /* What the block is made of is true for all rows afterwards. */
 static inline void settle(const md_block *block)
 {
     medley_error error = {0};
-    if (ledger_of(block) != NULL)
-        assert_int_equal(md_ledger_close(ledger_of(block), &error), MEDLEY_OK);
+    if (deferred_of(block) != NULL)
+        assert_int_equal(md_deferred_close(deferred_of(block), &error), MEDLEY_OK);
 }
 
 static inline void refresh_norm(md_block *block)

@@ -9,7 +9,7 @@ static void walk(const struct data *data, md_block *block, const struct variant 
     struct theta theta = {0};
     for (size_t t = 0; t < STEPS; t++) {
         operate(data, block, variant, &theta, random);
-        /* a ledger must not depend on being closed */
+        /* deferred scores must not depend on being closed */
         if (!is_computed(variant) || md_random_below(random, 10) == 0)
             check_norms(block, &theta);
     }
@@ -135,7 +135,7 @@ static void a_cleared_block_is_zero(void **state)
 /* ---- two ways to one theta ---- */
 
 /* Rows of kernels that are kept in full are multiplied all at once where a gradient names most of
- * an example's parts; a ledger adds one by one, and multiplies later. */
+ * an example's parts; deferred scores adds one by one, and multiplies later. */
 static void products_and_single_rows_agree(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A kernel block over some rows that sets out from coefficients of other rows does what a block
- * over all rows does, whether its values are kept or a ledger has them computed. */
+ * over all rows does, whether its values are kept or deferred scores has them computed. */
 #include "base/random.h"
 #include "block/block.h"
 #include <math.h>
@@ -16,9 +16,9 @@ enum { EARLY = 9, LATE = 21, ALL = EARLY + LATE, COLUMNS = 3, LABELS = 3, WINDOW
 struct rows {
     medley_dataset *dataset;
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram;
-    md_ledger *ledger; /* NULL: values are kept */
+    md_deferred *deferred; /* NULL: values are kept */
     md_block *block;
 };
 
@@ -27,21 +27,21 @@ static void open_rows(struct rows *rows, const double *x, size_t count, size_t m
     static char *const kernels[] = {"poly(degree=2)", NULL};
     const md_bank_options options = {.kernels = kernels, .views = "all"};
     const md_gram_options gram_options = {.threads = 1, .memory = memory};
-    const md_ledger_options ledger_options = {
+    const md_deferred_options deferred_options = {
         .labels = LABELS, .longest = WINDOW_LONGEST, .memory = 1};
     *rows = (struct rows){0};
     assert_int_equal(medley_dataset_from_dense(&rows->dataset, x, count, COLUMNS, NULL, NULL),
                      MEDLEY_OK);
     assert_int_equal(md_bank_make(&rows->bank, rows->dataset, &options, NULL), MEDLEY_OK);
-    assert_int_equal(md_points_make(&rows->points, &rows->bank, rows->dataset, true, NULL),
+    assert_int_equal(md_prepared_make(&rows->prepared, &rows->bank, rows->dataset, true, NULL),
                      MEDLEY_OK);
-    assert_int_equal(md_gram_create(&rows->gram, &rows->bank, &rows->points, &gram_options, NULL),
+    assert_int_equal(md_gram_create(&rows->gram, &rows->bank, &rows->prepared, &gram_options, NULL),
                      MEDLEY_OK);
     if (!md_gram_is_kept(rows->gram, 0))
-        assert_int_equal(md_ledger_create(&rows->ledger, rows->gram, &ledger_options, NULL),
+        assert_int_equal(md_deferred_create(&rows->deferred, rows->gram, &deferred_options, NULL),
                          MEDLEY_OK);
     const md_kernel_source source = {
-        .gram = rows->gram, .ledger = rows->ledger, .name = "k", .labels = LABELS};
+        .gram = rows->gram, .deferred = rows->deferred, .name = "k", .labels = LABELS};
     assert_int_equal(md_kernel_block_create(&rows->block, &source, NULL), MEDLEY_OK);
     md_kernel_block_set_gain(rows->block, 0.7);
 }
@@ -49,9 +49,9 @@ static void open_rows(struct rows *rows, const double *x, size_t count, size_t m
 static void close_rows(struct rows *rows)
 {
     md_block_free(rows->block);
-    md_ledger_free(rows->ledger);
+    md_deferred_free(rows->deferred);
     md_gram_free(rows->gram);
-    md_points_clear(&rows->points);
+    md_prepared_clear(&rows->prepared);
     md_bank_clear(&rows->bank);
     medley_dataset_free(rows->dataset);
 }
@@ -76,8 +76,8 @@ static void step(struct rows *rows, size_t row, size_t up, size_t down, double s
     const md_gradient gradient = {.example = {.row = row, .length = 1}, .delta = &delta};
     const md_step taken = {.gradients = &gradient, .count = 1, .eta = 0.3};
     md_block *block = rows->block;
-    if (rows->ledger != NULL)
-        assert_int_equal(md_ledger_open(rows->ledger, &row, 1, NULL), MEDLEY_OK);
+    if (rows->deferred != NULL)
+        assert_int_equal(md_deferred_open(rows->deferred, &row, 1, NULL), MEDLEY_OK);
     for (size_t i = 0; i < 2; i++) {
         float seen[LABELS] = {0};
         block->class->score(block, gradient.example, seen);
@@ -103,8 +103,8 @@ static double *draw(uint64_t seed)
 
 static void settle(struct rows *rows)
 {
-    if (rows->ledger != NULL)
-        assert_int_equal(md_ledger_close(rows->ledger, NULL), MEDLEY_OK);
+    if (rows->deferred != NULL)
+        assert_int_equal(md_deferred_close(rows->deferred, NULL), MEDLEY_OK);
 }
 
 /* The scores that early rows give late ones. */
@@ -136,7 +136,7 @@ static void a_block_goes_on_from_rows_that_are_gone(void **state)
         double after[2][LABELS];
         open_rows(&all, x, ALL, 0);
         open_rows(&late, x + (size_t)EARLY * COLUMNS, LATE, seed % 2 ? 0 : 1);
-        assert_int_equal(late.ledger != NULL, seed % 2 == 0);
+        assert_int_equal(late.deferred != NULL, seed % 2 == 0);
         assert_near(md_kernel_block_gain2(late.block), 0.49);
         for (size_t r = 0; r < EARLY; r++)
             step(&all, r, r % LABELS, (r + 1) % LABELS, before);

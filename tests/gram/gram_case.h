@@ -4,7 +4,7 @@
 #ifndef TESTS_GRAM_GRAM_CASE_H
 #define TESTS_GRAM_GRAM_CASE_H
 
-#include "gram/ledger.h"
+#include "gram/deferred.h"
 #include "naive.h"
 
 enum { CASE_KERNELS = 32 };
@@ -12,7 +12,7 @@ enum { CASE_KERNELS = 32 };
 typedef struct gram_case {
     medley_dataset *data;
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     size_t n, d;
     float *values;               /* [n][d] */
     naive kernels[CASE_KERNELS]; /* in the order of the bank */
@@ -73,12 +73,12 @@ static inline void open_case(gram_case *c, const case_choice *choice)
     c->data = make_data(&choice->kind, choice->seed);
     c->values = dense_values(&c->data->tables[0].features);
     check_ok(md_bank_make(&c->bank, c->data, &options, &error), &error);
-    check_ok(md_points_make(&c->points, &c->bank, c->data, true, &error), &error);
+    check_ok(md_prepared_make(&c->prepared, &c->bank, c->data, true, &error), &error);
     assert_int_equal(c->bank.count, count);
     for (size_t m = 0; m < count; m++) {
         c->kernels[m] = *find_drawn(drawn, count, &c->bank.kernels[m]);
-        const naive_points points = {c->values, c->n, c->d};
-        c->expected[m] = naive_matrix(&c->kernels[m], c->bank.kernels[m].norm, points, points);
+        const naive_rows prepared = {c->values, c->n, c->d};
+        c->expected[m] = naive_matrix(&c->kernels[m], c->bank.kernels[m].norm, prepared, prepared);
     }
 }
 
@@ -87,7 +87,7 @@ static inline void close_case(gram_case *c)
     for (size_t m = 0; m < CASE_KERNELS; m++)
         free(c->expected[m]);
     free(c->values);
-    md_points_clear(&c->points);
+    md_prepared_clear(&c->prepared);
     md_bank_clear(&c->bank);
     medley_dataset_free(c->data);
 }
@@ -97,7 +97,7 @@ static inline md_gram *open_gram(gram_case *c, size_t threads, size_t memory)
     md_gram *gram = NULL;
     medley_error error = {0};
     const md_gram_options options = {.threads = threads, .memory = memory};
-    check_ok(md_gram_create(&gram, &c->bank, &c->points, &options, &error), &error);
+    check_ok(md_gram_create(&gram, &c->bank, &c->prepared, &options, &error), &error);
     return gram;
 }
 
@@ -149,31 +149,32 @@ static inline void check_near(const gram_case *c, size_t m, size_t i, size_t j, 
 /* ---- rows by the interface that learners use ---- */
 
 /* A row of every kernel at a time: of those whose values are kept from the Gram source, of the
- * others as what a ledger makes of a change by 1 at that row. */
+ * others as what deferred scores makes of a change by 1 at that row. */
 typedef struct gram_rows {
     md_gram *gram;
-    md_ledger *ledger; /* NULL: all values are kept */
+    md_deferred *deferred; /* NULL: all values are kept */
     size_t n, count;
     float *values; /* [count][n] of the row that was fetched last */
 } gram_rows;
 
 static inline bool is_computed(const gram_rows *rows, size_t m)
 {
-    return rows->ledger != NULL && !md_gram_is_kept(rows->gram, m);
+    return rows->deferred != NULL && !md_gram_is_kept(rows->gram, m);
 }
 
 static inline gram_rows open_rows(md_gram *gram)
 {
     gram_rows rows = {.gram = gram, .n = md_gram_rows(gram), .count = md_gram_count(gram)};
     medley_error error = {0};
-    const md_ledger_options options = {.labels = 1, .longest = 2, .memory = 1};
+    const md_deferred_options options = {.labels = 1, .longest = 2, .memory = 1};
     if (md_gram_is_streamed(gram))
-        check_ok(md_ledger_create(&rows.ledger, gram, &options, &error), &error);
+        check_ok(md_deferred_create(&rows.deferred, gram, &options, &error), &error);
     rows.values = md_calloc(rows.count * rows.n, sizeof *rows.values);
     assert_non_null(rows.values);
     for (size_t m = 0; m < rows.count; m++)
         if (is_computed(&rows, m))
-            check_ok(md_ledger_attach(rows.ledger, m, rows.values + m * rows.n, &error), &error);
+            check_ok(md_deferred_attach(rows.deferred, m, rows.values + m * rows.n, &error),
+                     &error);
     return rows;
 }
 
@@ -181,8 +182,8 @@ static inline void close_rows(gram_rows *rows)
 {
     for (size_t m = 0; m < rows->count; m++)
         if (is_computed(rows, m))
-            md_ledger_detach(rows->ledger, m);
-    md_ledger_free(rows->ledger);
+            md_deferred_detach(rows->deferred, m);
+    md_deferred_free(rows->deferred);
     free(rows->values);
 }
 
@@ -191,19 +192,19 @@ static inline void fetch_rows(gram_rows *rows, size_t i)
     const float one = 1;
     medley_error error = {0};
     memset(rows->values, 0, rows->count * rows->n * sizeof *rows->values);
-    if (rows->ledger != NULL)
-        check_ok(md_ledger_open(rows->ledger, &i, 1, &error), &error);
+    if (rows->deferred != NULL)
+        check_ok(md_deferred_open(rows->deferred, &i, 1, &error), &error);
     for (size_t m = 0; m < rows->count; m++) {
         float *row = rows->values + m * rows->n;
         if (is_computed(rows, m)) {
-            md_ledger_forget(rows->ledger, m);
-            md_ledger_add(rows->ledger, m, i, 0, 1);
+            md_deferred_forget(rows->deferred, m);
+            md_deferred_add(rows->deferred, m, i, 0, 1);
         } else {
             md_gram_add_row(rows->gram, m, i, &(md_targets){.alpha = &one, .y = &row, .count = 1});
         }
     }
-    if (rows->ledger != NULL)
-        check_ok(md_ledger_close(rows->ledger, &error), &error);
+    if (rows->deferred != NULL)
+        check_ok(md_deferred_close(rows->deferred, &error), &error);
 }
 
 static inline const float *row_of(const gram_rows *rows, size_t m)
@@ -218,8 +219,8 @@ static inline double entry_of(gram_rows *rows, size_t m, size_t i, size_t j)
     const size_t pair[2] = {i, j};
     if (!is_computed(rows, m))
         return (double)md_gram_entry(rows->gram, m, i, j);
-    check_ok(md_ledger_open(rows->ledger, pair, i == j ? 1 : 2, &error), &error);
-    return (double)md_ledger_entry(rows->ledger, m, i, j);
+    check_ok(md_deferred_open(rows->deferred, pair, i == j ? 1 : 2, &error), &error);
+    return (double)md_deferred_entry(rows->deferred, m, i, j);
 }
 
 #endif

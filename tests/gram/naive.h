@@ -204,12 +204,12 @@ static inline float *dense_values(const md_matrix *matrix)
 
 /* ---- normalised kernel matrices ---- */
 
-typedef struct naive_points {
+typedef struct naive_rows {
     const float *values; /* [rows][columns] */
     size_t rows, columns;
-} naive_points;
+} naive_rows;
 
-static inline double naive_pair(const naive *k, naive_points left, size_t i, naive_points right,
+static inline double naive_pair(const naive *k, naive_rows left, size_t i, naive_rows right,
                                 size_t j)
 {
     return naive_value(k, left.values + i * left.columns, right.values + j * right.columns,
@@ -217,7 +217,7 @@ static inline double naive_pair(const naive *k, naive_points left, size_t i, nai
 }
 
 /* K(x,x) of every row; the caller frees it. */
-static inline double *naive_self(const naive *k, naive_points points)
+static inline double *naive_self(const naive *k, naive_rows points)
 {
     double *self = md_calloc(points.rows, sizeof *self);
     if (self == NULL)
@@ -228,7 +228,7 @@ static inline double *naive_self(const naive *k, naive_points points)
 }
 
 /* Mean of each column of the training rows' matrix. */
-static inline double *naive_means(const naive *k, naive_points training)
+static inline double *naive_means(const naive *k, naive_rows training)
 {
     double *mean = md_calloc(training.rows, sizeof *mean);
     if (mean == NULL)
@@ -241,8 +241,8 @@ static inline double *naive_means(const naive *k, naive_points training)
 
 /* values[left rows][training rows] of k, normalised by each point's own K(x,x), by the trace over
  * the training rows, or centred by their means; the caller frees them. */
-static inline double *naive_matrix(const naive *k, md_norm norm, naive_points left,
-                                   naive_points training)
+static inline double *naive_matrix(const naive *k, md_norm norm, naive_rows left,
+                                   naive_rows training)
 {
     const size_t columns = training.rows;
     double *values = md_calloc(left.rows * columns, sizeof *values);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 #include "naive.h"
 
 enum { MOST = 12 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation of making a bank of random views, its points and a subset of it, and of reading
- * and selecting wide kernel values, fails once: each time the call says so and leaves nothing. */
+/* Every allocation of making a bank of random views, its prepared rows and a subset of it, and of
+ * reading and selecting wide kernel values, fails once: each time the call says so and leaves
+ * nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include <cmocka.h>
 
 #include "failing_allocations.h"
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 #include "io/io.h"
 #include "io/reading.h"
 #include "naive.h"
@@ -33,13 +34,13 @@ static medley_status make_bank(const struct subject *subject, medley_error *erro
         .kernels = kernels, .views = "all+random:4:3", .scale = scale, .seed = 1};
     md_bank bank = {0};
     md_bank subset = {0};
-    md_points points = {0};
+    md_prepared prepared = {0};
     medley_status status = md_bank_make(&bank, subject->data, &options, error);
     if (status == MEDLEY_OK)
-        status = md_points_make(&points, &bank, subject->data, true, error);
+        status = md_prepared_make(&prepared, &bank, subject->data, true, error);
     if (status == MEDLEY_OK)
         status = md_bank_subset(&subset, &bank, keep, 3, error);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&subset);
     md_bank_clear(&bank);
     return status;

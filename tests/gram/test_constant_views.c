@@ -77,17 +77,17 @@ static void check_bank(const medley_dataset *data, const char *kernel, md_norm n
     const md_gram_options how = {.threads = 1};
     medley_error error = {0};
     md_bank bank = {0};
-    md_points points = {0};
+    md_prepared prepared = {0};
     md_gram *gram = NULL;
     if (md_bank_make(&bank, data, &options, &error) < 0 ||
-        md_points_make(&points, &bank, data, true, &error) < 0 ||
-        md_gram_create(&gram, &bank, &points, &how, &error) < 0)
+        md_prepared_make(&prepared, &bank, data, true, &error) < 0 ||
+        md_gram_create(&gram, &bank, &prepared, &how, &error) < 0)
         fail_msg("%s, norm=%s, scale %s: %s", kernel, md_norm_names[norm], scale, error.message);
     assert_int_equal(bank.count, strcmp(kernel, "bias") == 0 ? 1 : COLUMNS);
     for (size_t m = 0; bank.count > 1 && m < bank.count; m++)
         check_kernel(gram, &bank, m, strcmp(scale, "none") != 0);
     md_gram_free(gram);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
 }
 

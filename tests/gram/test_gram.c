@@ -142,15 +142,15 @@ static void check_window(gram_case *c, md_gram *gram, const size_t *visits, size
     double scale[CASE_KERNELS];
     for (size_t m = 0; m < c->bank.count; m++)
         scale[m] = case_scale(c, m);
-    const size_t window = md_ledger_window(rows.ledger);
+    const size_t window = md_deferred_window(rows.deferred);
     for (size_t first = 0; first < count; first += window) {
         const size_t opened = count - first < window ? count - first : window;
-        check_ok(md_ledger_open(rows.ledger, visits + first, opened, &error), &error);
+        check_ok(md_deferred_open(rows.deferred, visits + first, opened, &error), &error);
         for (size_t m = 0; m < c->bank.count; m++)
             for (size_t k = 0; k < opened * opened; k++) {
                 const size_t i = visits[first + k / opened];
                 const size_t j = visits[first + k % opened];
-                const float value = md_ledger_entry(rows.ledger, m, i, j);
+                const float value = md_deferred_entry(rows.deferred, m, i, j);
                 check_near(c, m, i, j, (double)value, scale[m]);
                 if (i == j)
                     assert_true(value == (float)md_gram_diagonal(gram, m, i));
@@ -277,13 +277,13 @@ static void kernels_of_many_views_are_each_their_own(void **state)
     char *const specs[] = {spec, NULL};
     const md_bank_options options = {.kernels = specs, .views = "each"};
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram = NULL;
     const md_gram_options gram_options = {.threads = 2};
     assert_int_equal(md_bank_make(&bank, data, &options, NULL), MEDLEY_OK);
     assert_int_equal(bank.count, 1200);
-    assert_int_equal(md_points_make(&points, &bank, data, true, NULL), MEDLEY_OK);
-    assert_int_equal(md_gram_create(&gram, &bank, &points, &gram_options, NULL), MEDLEY_OK);
+    assert_int_equal(md_prepared_make(&prepared, &bank, data, true, NULL), MEDLEY_OK);
+    assert_int_equal(md_gram_create(&gram, &bank, &prepared, &gram_options, NULL), MEDLEY_OK);
     for (size_t m = 0; m < bank.count; m++)
         for (size_t i = 0; i < 20; i++) {
             const double difference =
@@ -292,7 +292,7 @@ static void kernels_of_many_views_are_each_their_own(void **state)
             assert_true(fabs((double)md_gram_entry(gram, m, 3, i) - expected) < GRAM_TOLERANCE);
         }
     md_gram_free(gram);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
     medley_dataset_free(data);
 }
@@ -339,18 +339,18 @@ static void rows_of_zeros_stay_zero(void **state)
     char *const specs[] = {linear, gaussian, NULL};
     const md_bank_options options = {.kernels = specs, .views = "all"};
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram = NULL;
     const md_gram_options gram_options = {.threads = 1};
     assert_int_equal(md_bank_make(&bank, data, &options, NULL), MEDLEY_OK);
     assert_non_null(bank.origin[0]);
-    assert_int_equal(md_points_make(&points, &bank, data, true, NULL), MEDLEY_OK);
-    assert_int_equal(md_gram_create(&gram, &bank, &points, &gram_options, NULL), MEDLEY_OK);
+    assert_int_equal(md_prepared_make(&prepared, &bank, data, true, NULL), MEDLEY_OK);
+    assert_int_equal(md_gram_create(&gram, &bank, &prepared, &gram_options, NULL), MEDLEY_OK);
     for (size_t j = 0; j < 9; j++)
         assert_true(md_gram_entry(gram, 0, 4, j) == 0);
     assert_true(md_gram_diagonal(gram, 0, 4) == 0 && md_gram_diagonal(gram, 0, 3) == 1);
     md_gram_free(gram);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
     medley_dataset_free(data);
 }
@@ -374,7 +374,7 @@ static void observers_are_obeyed(void **state)
     size_t calls = 0;
     const medley_observer observer = {.context = &calls, .progress = stop_at_once};
     const md_gram_options options = {.threads = 1, .observer = &observer};
-    assert_int_equal(md_gram_create(&gram, &c.bank, &c.points, &options, &error), MEDLEY_FAILED);
+    assert_int_equal(md_gram_create(&gram, &c.bank, &c.prepared, &options, &error), MEDLEY_FAILED);
     assert_non_null(strstr(error.message, "stopped"));
     assert_int_equal(calls, 1);
     assert_null(gram);

@@ -95,8 +95,9 @@ static void products_add_to_what_is_there(void **state)
     close_case(&c);
 }
 
-/* A ledger's product: coefficients that replace what was there, booked for all rows at once. */
-static void ledgers_multiply_restated_coefficients(void **state)
+/* deferred scores's product: coefficients that replace what was there, flushed for all rows at
+ * once. */
+static void deferred_scores_multiply_replaced_coefficients(void **state)
 {
     (void)state;
     gram_case c;
@@ -110,23 +111,23 @@ static void ledgers_multiply_restated_coefficients(void **state)
         coefficient[i] = by_label[i % LABELS * ROWS + i / LABELS];
     for (size_t w = 1; w < BUDGETS; w++) {
         md_gram *gram = open_budget(&c, w, 2);
-        md_ledger *ledger = NULL;
-        const md_ledger_options options = {.labels = LABELS, .longest = 1, .memory = w};
-        assert_int_equal(md_ledger_create(&ledger, gram, &options, NULL), MEDLEY_OK);
+        md_deferred *deferred = NULL;
+        const md_deferred_options options = {.labels = LABELS, .longest = 1, .memory = w};
+        assert_int_equal(md_deferred_create(&deferred, gram, &options, NULL), MEDLEY_OK);
         for (size_t m = 0; m < c.bank.count; m++)
             if (!md_gram_is_kept(gram, m)) {
                 float *score = scores + m * ROWS * LABELS;
-                assert_int_equal(md_ledger_attach(ledger, m, score, NULL), MEDLEY_OK);
-                md_ledger_restate(ledger, m, by_label, 1);
+                assert_int_equal(md_deferred_attach(deferred, m, score, NULL), MEDLEY_OK);
+                md_deferred_replace(deferred, m, by_label, 1);
             }
-        assert_int_equal(md_ledger_close(ledger, NULL), MEDLEY_OK);
+        assert_int_equal(md_deferred_close(deferred, NULL), MEDLEY_OK);
         for (size_t m = 0; m < c.bank.count; m++) {
             for (size_t i = 0; i < ROWS * LABELS; i++)
                 out[i] = scores[m * ROWS * LABELS + i % LABELS * ROWS + i / LABELS];
             if (!md_gram_is_kept(gram, m))
                 check_product(c.expected[m], coefficient, NULL, out);
         }
-        md_ledger_free(ledger);
+        md_deferred_free(deferred);
         md_gram_free(gram);
     }
     free(by_label);
@@ -207,11 +208,11 @@ static void mixtures_release_memory(void **state)
     const md_gram_options options = {.threads = 2};
     static const double weight[] = {0.5, 0, 0.25};
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram = NULL;
     assert_int_equal(md_bank_make(&bank, data, &bank_options, NULL), MEDLEY_OK);
-    assert_int_equal(md_points_make(&points, &bank, data, true, NULL), MEDLEY_OK);
-    assert_int_equal(md_gram_create(&gram, &bank, &points, &options, NULL), MEDLEY_OK);
+    assert_int_equal(md_prepared_make(&prepared, &bank, data, true, NULL), MEDLEY_OK);
+    assert_int_equal(md_gram_create(&gram, &bank, &prepared, &options, NULL), MEDLEY_OK);
     assert_int_equal(md_gram_bytes(gram), 3 * sizeof(float) * MANY * MANY);
     const float first = md_gram_entry(gram, 0, 5, 1000);
     const float last = md_gram_entry(gram, 2, 5, 1000);
@@ -219,7 +220,7 @@ static void mixtures_release_memory(void **state)
     assert_int_equal(md_gram_bytes(gram), sizeof(float) * MANY * MANY);
     assert_true(fabsf(md_gram_entry(gram, 0, 5, 1000) - (0.5f * first + 0.25f * last)) < 1e-6f);
     md_gram_free(gram);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
     medley_dataset_free(data);
 }
@@ -284,7 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_add_to_what_is_there),
-        cmocka_unit_test(ledgers_multiply_restated_coefficients),
+        cmocka_unit_test(deferred_scores_multiply_replaced_coefficients),
         cmocka_unit_test(mixtures_are_weighted_sums),
         cmocka_unit_test(mixtures_release_memory),
         cmocka_unit_test(threads_do_not_change_a_bit_of_passes),

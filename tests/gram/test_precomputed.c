@@ -108,12 +108,13 @@ static double expected_value(const struct source *s, size_t g, md_norm norm, con
 #undef VALUE
 }
 
-static void open_bank(md_bank *bank, md_points *points, const medley_dataset *data, md_norm norm)
+static void open_bank(md_bank *bank, md_prepared *prepared, const medley_dataset *data,
+                      md_norm norm)
 {
     const md_bank_options options = {.views = "all", .normalize = norm};
     medley_error error = {0};
     if (md_bank_make(bank, data, &options, &error) < 0 ||
-        md_points_make(points, bank, data, true, &error) < 0)
+        md_prepared_make(prepared, bank, data, true, &error) < 0)
         fail_msg("%s", error.message);
 }
 
@@ -137,12 +138,12 @@ static void check_row(const struct source *s, gram_rows *rows, size_t at, md_nor
         if (norm == MD_NORM_DIAG)
             assert_true(row_of(rows, g)[at] == 1);
     }
-    if (rows->ledger != NULL)
-        check_ok(md_ledger_open(rows->ledger, next, 4, &error), &error);
+    if (rows->deferred != NULL)
+        check_ok(md_deferred_open(rows->deferred, next, 4, &error), &error);
     for (size_t g = 0; g < 2; g++)
         for (size_t j = 0; j < 4; j++) {
-            const double value = rows->ledger
-                                     ? (double)md_ledger_entry(rows->ledger, g, at, next[j])
+            const double value = rows->deferred
+                                     ? (double)md_deferred_entry(rows->deferred, g, at, next[j])
                                      : (double)md_gram_entry(rows->gram, g, at, next[j]);
             check_value(value, expected_value(s, g, norm, s->training[at], s->training[next[j]]));
             if (norm == MD_NORM_DIAG && j == 0)
@@ -158,19 +159,19 @@ static void matrices_are_normalised_like_others(void **state)
     for (md_norm norm = MD_NORM_NONE; norm <= MD_NORM_CENTER; norm++)
         for (size_t streamed = 0; streamed < 2; streamed++) {
             md_bank bank;
-            md_points points;
+            md_prepared prepared;
             md_gram *gram = NULL;
             const md_gram_options options = {
                 .threads = 2, .memory = streamed ? (size_t)2 * 11 * ROWS * sizeof(float) : 0};
-            open_bank(&bank, &points, s.train, norm);
-            assert_int_equal(md_gram_create(&gram, &bank, &points, &options, NULL), MEDLEY_OK);
+            open_bank(&bank, &prepared, s.train, norm);
+            assert_int_equal(md_gram_create(&gram, &bank, &prepared, &options, NULL), MEDLEY_OK);
             assert_int_equal(md_gram_is_streamed(gram), streamed);
             gram_rows rows = open_rows(gram);
             for (size_t i = 0; i < ROWS; i++)
                 check_row(&s, &rows, i * 17 % ROWS, norm);
             close_rows(&rows);
             md_gram_free(gram);
-            md_points_clear(&points);
+            md_prepared_clear(&prepared);
             md_bank_clear(&bank);
         }
     close_source(&s);
@@ -184,24 +185,24 @@ static void new_rows_are_normalised_like_others(void **state)
     add_diagonals(&s);
     for (md_norm norm = MD_NORM_NONE; norm <= MD_NORM_CENTER; norm++) {
         md_bank bank;
-        md_points points;
-        md_points left;
+        md_prepared prepared;
+        md_prepared left;
         md_gram *gram = NULL;
         float values[FRESH * ROWS];
         const md_gram_options options = {.threads = 1};
-        open_bank(&bank, &points, s.train, norm);
-        assert_int_equal(md_gram_create(&gram, &bank, &points, &options, NULL), MEDLEY_OK);
-        assert_int_equal(md_points_make(&left, &bank, s.new_rows, false, NULL), MEDLEY_OK);
-        const md_cross cross = {.bank = &bank, .left = &left, .right = &points, .threads = 2};
+        open_bank(&bank, &prepared, s.train, norm);
+        assert_int_equal(md_gram_create(&gram, &bank, &prepared, &options, NULL), MEDLEY_OK);
+        assert_int_equal(md_prepared_make(&left, &bank, s.new_rows, false, NULL), MEDLEY_OK);
+        const md_between between = {.bank = &bank, .left = &left, .right = &prepared, .threads = 2};
         for (size_t g = 0; g < 2; g++) {
-            assert_int_equal(md_cross_values(&cross, g, values, NULL), MEDLEY_OK);
+            assert_int_equal(md_between_values(&between, g, values, NULL), MEDLEY_OK);
             for (size_t i = 0; i < (size_t)FRESH * ROWS; i++)
                 check_value((double)values[i],
                             expected_value(&s, g, norm, s.fresh[i / ROWS], s.training[i % ROWS]));
         }
         md_gram_free(gram);
-        md_points_clear(&left);
-        md_points_clear(&points);
+        md_prepared_clear(&left);
+        md_prepared_clear(&prepared);
         md_bank_clear(&bank);
     }
     close_source(&s);
@@ -216,25 +217,25 @@ static void support_rows_are_found_among_the_columns(void **state)
     struct source s;
     md_bank bank;
     md_bank subset;
-    md_points points;
-    md_points support;
-    md_points left;
+    md_prepared prepared;
+    md_prepared support;
+    md_prepared left;
     open_source(&s);
     add_diagonals(&s);
-    open_bank(&bank, &points, s.train, MD_NORM_DIAG);
+    open_bank(&bank, &prepared, s.train, MD_NORM_DIAG);
     assert_int_equal(md_bank_subset(&subset, &bank, keep, 1, NULL), MEDLEY_OK);
-    const md_points_choice choice = {
+    const md_prepared_choice choice = {
         .bank = &bank, .subset = &subset, .keep = keep, .rows = rows, .row_count = 4};
-    assert_int_equal(md_points_subset(&support, &points, &choice, NULL), MEDLEY_OK);
-    assert_int_equal(md_points_make(&left, &subset, s.new_rows, false, NULL), MEDLEY_OK);
-    const md_cross cross = {
+    assert_int_equal(md_prepared_subset(&support, &prepared, &choice, NULL), MEDLEY_OK);
+    assert_int_equal(md_prepared_make(&left, &subset, s.new_rows, false, NULL), MEDLEY_OK);
+    const md_between between = {
         .bank = &subset, .left = &left, .right = &support, .training_row = rows, .threads = 1};
     float values[FRESH * 4];
     float scores[FRESH] = {0};
     static const float coefficient[] = {1, -2, 0.5f, 3};
     const md_expansion term = {.coefficient = coefficient};
-    assert_int_equal(md_cross_values(&cross, 0, values, NULL), MEDLEY_OK);
-    assert_int_equal(md_cross_scores(&cross, &term, 1, 1, scores, NULL), MEDLEY_OK);
+    assert_int_equal(md_between_values(&between, 0, values, NULL), MEDLEY_OK);
+    assert_int_equal(md_between_scores(&between, &term, 1, 1, scores, NULL), MEDLEY_OK);
     for (size_t i = 0; i < FRESH; i++) {
         double sum = 0;
         for (size_t j = 0; j < 4; j++) {
@@ -245,9 +246,9 @@ static void support_rows_are_found_among_the_columns(void **state)
         }
         check_value((double)scores[i], sum);
     }
-    md_points_clear(&left);
-    md_points_clear(&support);
-    md_points_clear(&points);
+    md_prepared_clear(&left);
+    md_prepared_clear(&support);
+    md_prepared_clear(&prepared);
     md_bank_clear(&subset);
     md_bank_clear(&bank);
     close_source(&s);
@@ -260,13 +261,13 @@ static void check_refused(const medley_dataset *data, md_norm norm, medley_statu
 {
     const md_bank_options options = {.views = "all", .normalize = norm};
     md_bank bank;
-    md_points points = {0};
+    md_prepared prepared = {0};
     medley_error error = {0};
     assert_int_equal(md_bank_make(&bank, data, &options, NULL), MEDLEY_OK);
-    assert_int_equal(md_points_make(&points, &bank, data, true, &error), code);
+    assert_int_equal(md_prepared_make(&prepared, &bank, data, true, &error), code);
     if (strstr(error.message, expected) == NULL)
         fail_msg("'%s' is not in: %s", expected, error.message);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
 }
 
@@ -346,9 +347,9 @@ static void rounding_is_no_asymmetry(void **state)
             values[i * ROWS + j] = (float)(product(x[i], x[j]) + error * scale);
         }
     md_bank bank;
-    md_points points;
-    open_bank(&bank, &points, data, MD_NORM_NONE);
-    md_points_clear(&points);
+    md_prepared prepared;
+    open_bank(&bank, &prepared, data, MD_NORM_NONE);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
     values[3 * ROWS + 2] += 1e4f; /* still less than 1e-4 of the largest value */
     check_refused(data, MD_NORM_NONE, MEDLEY_BAD_INPUT, "is not symmetric: row 4, column 3");
@@ -363,8 +364,8 @@ static void points_show_the_unrounded_values(void **state)
     static const size_t rows[] = {7, 2};
     struct source s;
     md_bank bank;
-    md_points points;
-    md_points gathered;
+    md_prepared prepared;
+    md_prepared gathered;
     open_source(&s);
     md_precomputed *gram = &s.train->grams[1];
     gram->wide = md_calloc((size_t)ROWS * ROWS, sizeof *gram->wide);
@@ -375,24 +376,24 @@ static void points_show_the_unrounded_values(void **state)
         gram->wide[i] = 2 * value * value;
         trace += i % (ROWS + 1) == 0 ? gram->wide[i] : 0;
     }
-    open_bank(&bank, &points, s.train, MD_NORM_TRACE);
-    assert_null(points.precomputed_wide[0]);
-    assert_ptr_equal(points.precomputed_wide[1], gram->wide);
+    open_bank(&bank, &prepared, s.train, MD_NORM_TRACE);
+    assert_null(prepared.precomputed_wide[0]);
+    assert_ptr_equal(prepared.precomputed_wide[1], gram->wide);
     assert_true(fabs(bank.kernels[1].factor * trace - 1) < 1e-14);
-    assert_int_equal(md_points_gather(&gathered, &points, rows, 2, NULL), MEDLEY_OK);
+    assert_int_equal(md_prepared_gather(&gathered, &prepared, rows, 2, NULL), MEDLEY_OK);
     assert_ptr_equal(gathered.precomputed_wide[1], gram->wide);
-    md_points_clear(&gathered);
-    md_points_clear(&points);
+    md_prepared_clear(&gathered);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
     close_source(&s);
 }
 
 static medley_status make_new(md_bank *bank, const medley_dataset *data, medley_error *error)
 {
-    md_points left = {0};
+    md_prepared left = {0};
     *error = (medley_error){0};
-    const medley_status status = md_points_make(&left, bank, data, false, error);
-    md_points_clear(&left);
+    const medley_status status = md_prepared_make(&left, bank, data, false, error);
+    md_prepared_clear(&left);
     return status;
 }
 
@@ -401,7 +402,7 @@ static void new_matrices_must_fit_the_training_rows(void **state)
     (void)state;
     struct source s;
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     medley_error error = {0};
     medley_dataset *narrow = NULL;
     medley_dataset *single = NULL;
@@ -409,7 +410,7 @@ static void new_matrices_must_fit_the_training_rows(void **state)
     add_gram(&narrow, "products", FRESH, ROWS - 1);
     add_gram(&narrow, "squares", FRESH, ROWS - 1);
     add_gram(&single, "products", FRESH, ROWS);
-    open_bank(&bank, &points, s.train, MD_NORM_DIAG);
+    open_bank(&bank, &prepared, s.train, MD_NORM_DIAG);
     assert_int_equal(make_new(&bank, narrow, &error), MEDLEY_BAD_INPUT);
     assert_non_null(strstr(error.message, "has 39 columns, expected one for each of the 40"));
     assert_int_equal(make_new(&bank, single, &error), MEDLEY_USAGE);
@@ -418,7 +419,7 @@ static void new_matrices_must_fit_the_training_rows(void **state)
     assert_non_null(strstr(error.message, "--gram-diagonal"));
     add_diagonals(&s);
     assert_int_equal(make_new(&bank, s.new_rows, &error), MEDLEY_OK);
-    md_points_clear(&points);
+    md_prepared_clear(&prepared);
     md_bank_clear(&bank);
     medley_dataset_free(narrow);
     medley_dataset_free(single);

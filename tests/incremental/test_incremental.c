@@ -239,15 +239,16 @@ static void check_support(const medley_model *model, const medley_dataset *data)
     for (size_t i = 0; i < model->support_count; i++) {
         const size_t row = model->support_row[i];
         assert_true(row < data->rows && (i == 0 || row > model->support_row[i - 1]));
-        if (md_matrix_is_sparse(rows) && model->points.used[0])
+        if (md_matrix_is_sparse(rows) && model->prepared.used[0])
             assert_int_equal(rows->start[row + 1] - rows->start[row],
-                             model->points.views[0].start[i + 1] - model->points.views[0].start[i]);
+                             model->prepared.views[0].start[i + 1] -
+                                 model->prepared.views[0].start[i]);
         const float *origin = model->bank.origin[0];
-        for (size_t c = 0; !md_matrix_is_sparse(rows) && model->points.used[0] &&
-                           c < model->points.views[0].columns;
+        for (size_t c = 0; !md_matrix_is_sparse(rows) && model->prepared.used[0] &&
+                           c < model->prepared.views[0].columns;
              c++) {
             const float value =
-                model->points.views[0].dense[i * model->points.views[0].columns + c];
+                model->prepared.views[0].dense[i * model->prepared.views[0].columns + c];
             assert_near((double)value + (origin ? (double)origin[c] : 0),
                         (double)rows->dense[row * PIECE_COLUMNS + c], 1e-5);
         }

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "gram/naive.h"
-#include "gram/points.h"
+#include "gram/prepared_rows.h"
 #include "kernel/kernel.h"
 #include <float.h>
 

@@ -25,7 +25,7 @@ static bool same_double(double a, double b)
     return bits[0] == bits[1]; /* NaN too */
 }
 
-static void assert_same_story(const medley_model *a, const medley_model *b)
+static void assert_same_summary(const medley_model *a, const medley_model *b)
 {
     const medley_summary *x = medley_model_summary(a);
     const medley_summary *y = medley_model_summary(b);
@@ -89,7 +89,7 @@ static void a_loaded_model_is_the_model_that_was_saved(void **state)
         temporary_path(path);
         assert_int_equal(medley_model_save(model, path, &error), MEDLEY_OK);
         medley_model *loaded = load(path);
-        assert_same_story(model, loaded);
+        assert_same_summary(model, loaded);
         assert_same_scores(model, loaded, fresh);
         char *before = read_bytes(path, &lengths[0]);
         char *after = model_bytes(loaded, &lengths[1]);
@@ -267,7 +267,7 @@ static void files_of_version_2_are_read(void **state)
     assert_false(medley_model_is_regression(model));
     assert_int_equal(medley_model_save(model, path, &error), MEDLEY_OK);
     medley_model *again = load(path);
-    assert_same_story(model, again);
+    assert_same_summary(model, again);
     assert_same_scores(model, again, rows);
     unlink(path);
     medley_prediction_free(prediction);

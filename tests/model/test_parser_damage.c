@@ -226,7 +226,7 @@ static void contradictions_are_refused(void **state)
         .data = sample.bytes + section, .length = get(sample.bytes, entry + 16), .position = 16};
     assert_int_equal(md_arc_templates_unpack(&templates, &in, &error), MEDLEY_OK);
     md_arc_templates_free(templates);
-    const size_t block = section + in.position; /* of the first table: its place in the story, */
+    const size_t block = section + in.position; /* of the first table: its place in the summary, */
     const size_t used = block + 16;             /* a count, 64 bits for its slots, and values */
     const uint64_t count = get(sample.bytes, block + 8);
     assert_true(count > 4 && count < 64);

@@ -13,7 +13,7 @@ static void calibrate(medley_model *model, double factor, bool offsets)
         assert_non_null(model->calibration.offset);
         memcpy(model->calibration.offset, OFFSETS, labels * sizeof(double));
     }
-    md_model_link_summary(model);
+    md_model_bind_summary(model);
 }
 
 static medley_prediction *probabilities_of(const medley_model *model, const medley_dataset *dataset,

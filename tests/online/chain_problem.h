@@ -17,7 +17,7 @@
 
 enum { COLUMNS = 4, IDS = 12, BLOCKS_MOST = 64 };
 
-/* A kernel whose values are kept, one by a ledger, or weights. */
+/* A kernel whose values are kept, one by deferred scores, or weights. */
 typedef enum columns_as { AS_KERNEL, AS_COMPUTED_KERNEL, AS_WEIGHTS } columns_as;
 
 struct chain_size {
@@ -34,7 +34,7 @@ struct chain_problem {
     md_matrix columns;
     medley_dataset *dataset;
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram;
 };
 
@@ -71,8 +71,8 @@ static inline void chain_problem_gram(struct chain_problem *p, columns_as as)
     if (as == AS_WEIGHTS)
         return;
     assert_int_equal(md_bank_make(&p->bank, p->dataset, &bank_options, &error), MEDLEY_OK);
-    assert_int_equal(md_points_make(&p->points, &p->bank, p->dataset, true, &error), MEDLEY_OK);
-    assert_int_equal(md_gram_create(&p->gram, &p->bank, &p->points, &gram_options, &error),
+    assert_int_equal(md_prepared_make(&p->prepared, &p->bank, p->dataset, true, &error), MEDLEY_OK);
+    assert_int_equal(md_gram_create(&p->gram, &p->bank, &p->prepared, &gram_options, &error),
                      MEDLEY_OK);
     assert_int_equal(md_gram_is_streamed(p->gram), as == AS_COMPUTED_KERNEL);
 }
@@ -102,7 +102,7 @@ static inline void chain_problem_make(struct chain_problem *p, struct chain_size
 static inline void chain_problem_clear(struct chain_problem *p)
 {
     md_gram_free(p->gram);
-    md_points_clear(&p->points);
+    md_prepared_clear(&p->prepared);
     md_bank_clear(&p->bank);
     medley_dataset_free(p->dataset);
     md_matrix_clear(&p->columns);
@@ -138,20 +138,21 @@ struct chain_learner {
     md_block *blocks[BLOCKS_MOST];
     size_t block_count;
     md_penalty *penalty;
-    md_ledger *ledger;
+    md_deferred *deferred;
     md_online online;
 };
 
 /* Windows are small and few rows are kept. */
-static inline void chain_learner_ledger(struct chain_learner *learner,
-                                        const struct chain_problem *p, size_t batch)
+static inline void chain_learner_deferred(struct chain_learner *learner,
+                                          const struct chain_problem *p, size_t batch)
 {
     medley_error error = {0};
-    const md_ledger_options options = {.labels = p->size.labels,
-                                       .longest = p->size.longest * batch,
-                                       .memory = 5 * p->rows * sizeof(float)};
+    const md_deferred_options options = {.labels = p->size.labels,
+                                         .longest = p->size.longest * batch,
+                                         .memory = 5 * p->rows * sizeof(float)};
     if (p->gram != NULL && !md_gram_is_kept(p->gram, 0))
-        assert_int_equal(md_ledger_create(&learner->ledger, p->gram, &options, &error), MEDLEY_OK);
+        assert_int_equal(md_deferred_create(&learner->deferred, p->gram, &options, &error),
+                         MEDLEY_OK);
 }
 
 static inline void chain_learner_make(struct chain_learner *learner, const struct chain_problem *p,
@@ -162,9 +163,9 @@ static inline void chain_learner_make(struct chain_learner *learner, const struc
     *learner = (struct chain_learner){.block_count = chain_blocks(p)};
     assert_true(learner->block_count <= BLOCKS_MOST);
     assert_int_equal(md_penalty_create(&learner->penalty, penalty, &error), MEDLEY_OK);
-    chain_learner_ledger(learner, p, settings->batch);
+    chain_learner_deferred(learner, p, settings->batch);
     const md_kernel_source from = {.gram = p->gram,
-                                   .ledger = learner->ledger,
+                                   .deferred = learner->deferred,
                                    .name = "k",
                                    .labels = p->size.labels,
                                    .averaging = settings->average};
@@ -183,7 +184,7 @@ static inline void chain_learner_make(struct chain_learner *learner, const struc
                                        .penalised =
                                            learner->block_count - 2, /* not the constants */
                                        .gram = p->gram,
-                                       .ledger = learner->ledger,
+                                       .deferred = learner->deferred,
                                        .space = p->space,
                                        .loss = md_loss_find(loss),
                                        .penalty = learner->penalty,
@@ -200,7 +201,7 @@ static inline void chain_learner_clear(struct chain_learner *learner)
     md_online_clear(&learner->online);
     for (size_t b = 0; b < learner->block_count; b++)
         md_block_free(learner->blocks[b]);
-    md_ledger_free(learner->ledger);
+    md_deferred_free(learner->deferred);
     md_penalty_free(learner->penalty);
 }
 

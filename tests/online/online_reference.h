@@ -69,7 +69,7 @@ static inline bool is_undecided(const struct choice *choice, const double score[
     }
     if (strcmp(choice->loss, "hinge") == 0)
         return size > 0 && best - second < UNDECIDED * (1 + size);
-    const double learnt = choice->settings.learnt;
+    const double learnt = choice->settings.skip_threshold;
     return learnt > 0 && fabs(fabs(slope) - learnt) < UNDECIDED;
 }
 
@@ -89,7 +89,7 @@ static inline void reference_round(struct reference *ref, const size_t *rows, si
         const double slope = gradient[ref->problem->gold[rows[i]]];
         ref->undecided =
             ref->undecided || is_undecided(ref->choice, score, ref->problem->gold[rows[i]], slope);
-        if (fabs(slope) < ref->choice->settings.learnt)
+        if (fabs(slope) < ref->choice->settings.skip_threshold)
             continue;
         plain_step(ref->problem, step, rows[i], gradient, eta);
     }

@@ -26,7 +26,7 @@ struct small_problem {
     md_matrix features[BLOCKS];
     medley_dataset *dataset;
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram;
 };
 
@@ -66,8 +66,8 @@ static inline void small_problem_grams(struct small_problem *p)
     const md_bank_options bank_options = {.views = "all"};
     const md_gram_options gram_options = {.threads = 1};
     assert_int_equal(md_bank_make(&p->bank, p->dataset, &bank_options, &error), MEDLEY_OK);
-    assert_int_equal(md_points_make(&p->points, &p->bank, p->dataset, true, &error), MEDLEY_OK);
-    assert_int_equal(md_gram_create(&p->gram, &p->bank, &p->points, &gram_options, &error),
+    assert_int_equal(md_prepared_make(&p->prepared, &p->bank, p->dataset, true, &error), MEDLEY_OK);
+    assert_int_equal(md_gram_create(&p->gram, &p->bank, &p->prepared, &gram_options, &error),
                      MEDLEY_OK);
 }
 
@@ -88,7 +88,7 @@ static inline void small_problem_clear(struct small_problem *p)
     for (size_t m = 0; m < BLOCKS; m++)
         md_matrix_clear(&p->features[m]);
     md_gram_free(p->gram);
-    md_points_clear(&p->points);
+    md_prepared_clear(&p->prepared);
     md_bank_clear(&p->bank);
     medley_dataset_free(p->dataset);
 }

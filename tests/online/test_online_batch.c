@@ -112,7 +112,7 @@ static void rows_that_are_nearly_right_are_left_alone(void **state)
     (void)state;
     static const double learnt[] = {0.2, 0.5, 0.8};
     for (size_t i = 0; i < 3; i++) {
-        const md_online_settings settings = {.lambda = 0.05, .learnt = learnt[i]};
+        const md_online_settings settings = {.lambda = 0.05, .skip_threshold = learnt[i]};
         compare((struct choice){.penalty = "mkl", .settings = settings});
         compare((struct choice){.penalty = "l2", .settings = settings, .explicit_weights = true});
     }

@@ -288,7 +288,7 @@ enum { CERTIFIED_ROWS = 60, CERTIFIED_KERNELS = 5 };
 struct certified {
     medley_dataset *dataset;
     md_bank bank;
-    md_points points;
+    md_prepared prepared;
     md_gram *gram;
     md_example examples[CERTIFIED_ROWS];
     int32_t gold[CERTIFIED_ROWS];
@@ -390,10 +390,11 @@ static void certified_multiclass_optima_are_reached(void **state)
     const md_gram_options gram_options = {.threads = 1};
     assert_int_equal(md_bank_make(&problem.bank, problem.dataset, &bank_options, &error),
                      MEDLEY_OK);
-    assert_int_equal(md_points_make(&problem.points, &problem.bank, problem.dataset, true, &error),
-                     MEDLEY_OK);
     assert_int_equal(
-        md_gram_create(&problem.gram, &problem.bank, &problem.points, &gram_options, &error),
+        md_prepared_make(&problem.prepared, &problem.bank, problem.dataset, true, &error),
+        MEDLEY_OK);
+    assert_int_equal(
+        md_gram_create(&problem.gram, &problem.bank, &problem.prepared, &gram_options, &error),
         MEDLEY_OK);
     for (size_t i = 0; i < sizeof optima / sizeof *optima; i++) {
         const double objective = train_certified(&problem, 1 / (CERTIFIED_ROWS * optima[i].C));
@@ -403,7 +404,7 @@ static void certified_multiclass_optima_are_reached(void **state)
                      optima[i].objective);
     }
     md_gram_free(problem.gram);
-    md_points_clear(&problem.points);
+    md_prepared_clear(&problem.prepared);
     md_bank_clear(&problem.bank);
     medley_dataset_free(problem.dataset);
 }

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of deferred scores: slots, windows, entries. What is flushed and how: deferred_book.c.
+ */
+#include "gram/deferred_internal.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of a window and changes that are flushed together: enough for products at full speed, few
+ * enough that looking at every example of an epoch with all of them costs little. */
+enum { WINDOW = 64, FEWEST_IN_WINDOW = 16, DUE = 128 };
+static const double SHARE = 0.125; /* of the memory for values of the window */
+
+/* ---- creation ---- */
+
+static void free_slot(md_slot *slot)
+{
+    free(slot->window);
+    free(slot->entered);
+    free(slot->due);
+    free(slot->values);
+    *slot = (md_slot){0};
+}
+
+void md_deferred_free(md_deferred *deferred)
+{
+    if (deferred == NULL)
+        return;
+    for (size_t m = 0; deferred->slots != NULL && m < deferred->count; m++)
+        free_slot(&deferred->slots[m]);
+    free(deferred->slots);
+    free(deferred->range);
+    free(deferred->window_row);
+    free(deferred->position);
+    free(deferred->changed);
+    free(deferred->due_row);
+    free(deferred->keep);
+    free(deferred->found);
+    free(deferred->fresh);
+    free(deferred->fresh_row);
+    free(deferred->wanted);
+    for (size_t t = 0; deferred->sums != NULL && t < deferred->gram->threads; t++)
+        free(deferred->sums[t]);
+    free(deferred->sums);
+    md_kept_rows_clear(&deferred->kept);
+    free(deferred);
+}
+
+/* Kernels that follow one another and share products: those of one view. */
+static void find_ranges(md_deferred *deferred)
+{
+    const md_bank *bank = deferred->gram->bank;
+    for (size_t m = 1; m < deferred->count && deferred->gram->mix == NULL; m++)
+        if (bank->kernels[m].view != bank->kernels[m - 1].view || bank->kernels[m].class == NULL)
+            deferred->range[++deferred->ranges] = m;
+    deferred->range[++deferred->ranges] = deferred->count;
+}
+
+/* As many rows as values of all kernels fit a part of the memory. */
+static size_t choose_window(const md_deferred *deferred, const md_deferred_options *options)
+{
+    size_t kernels = 0;
+    for (size_t m = 0; m < deferred->count; m++)
+        kernels += !md_gram_is_kept(deferred->gram, m);
+    const double room = options->memory > 0 ? SHARE * (double)options->memory : 1e9;
+    size_t window = WINDOW;
+    while (window > FEWEST_IN_WINDOW &&
+           (double)window * (double)window * (double)kernels * sizeof(float) > room)
+        window /= 2;
+    return window > options->longest ? window : options->longest;
+}
+
+medley_status md_deferred_create(md_deferred **result, md_gram *gram,
+                                 const md_deferred_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_deferred *deferred = md_calloc(1, sizeof *deferred);
+    if (deferred == NULL)
+        return md_fail_memory(error, sizeof *deferred);
+    deferred->gram = gram;
+    deferred->n = gram->n;
+    deferred->labels = options->labels;
+    deferred->count = gram->count;
+    deferred->memory = options->memory - (size_t)(SHARE * (double)options->memory); /* 1 stays 1 */
+    deferred->window_most = choose_window(deferred, options);
+    deferred->due_most = deferred->window_most > DUE ? deferred->window_most : DUE;
+    deferred->slots = md_calloc(deferred->count, sizeof *deferred->slots);
+    deferred->range = md_calloc(deferred->count + 1, sizeof *deferred->range);
+    deferred->window_row = md_calloc(deferred->window_most, sizeof *deferred->window_row);
+    deferred->position = md_calloc(deferred->n, sizeof *deferred->position);
+    deferred->changed = md_calloc(deferred->window_most, sizeof *deferred->changed);
+    deferred->due_row = md_calloc(deferred->due_most, sizeof *deferred->due_row);
+    /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers are wanted */
+    deferred->keep = md_calloc(MD_TILE, sizeof *deferred->keep);
+    deferred->found = md_calloc(MD_TILE, sizeof *deferred->found);
+    deferred->fresh = md_calloc(MD_TILE, sizeof *deferred->fresh);
+    deferred->fresh_row = md_calloc(MD_TILE, sizeof *deferred->fresh_row);
+    deferred->wanted = md_calloc(deferred->count, sizeof *deferred->wanted);
+    deferred->sums = md_calloc(gram->threads, sizeof *deferred->sums);
+    /* NOLINTEND(bugprone-sizeof-expression) */
+    if (!deferred->slots || !deferred->range || !deferred->window_row || !deferred->position ||
+        !deferred->changed || !deferred->due_row || !deferred->keep || !deferred->found ||
+        !deferred->fresh || !deferred->fresh_row || !deferred->wanted || !deferred->sums) {
+        status = md_fail_memory(error, deferred->n * sizeof *deferred->position);
+        goto done;
+    }
+    for (size_t t = 0; gram->mix != NULL && t < gram->threads; t++) {
+        deferred->sums[t] = md_alloc_aligned((size_t)MD_TILE * MD_TILE, sizeof(float));
+        if (deferred->sums[t] == NULL) {
+            status = md_fail_memory(error, sizeof(float) * MD_TILE * MD_TILE);
+            goto done;
+        }
+    }
+    find_ranges(deferred);
+    MEDLEY_TRY(md_kept_rows_init(&deferred->kept, deferred, error));
+    *result = deferred;
+    deferred = NULL;
+done:
+    md_deferred_free(deferred);
+    return status;
+}
+
+medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, medley_error *error)
+{
+    md_slot *slot = md_deferred_slot(deferred, m);
+    const size_t window = deferred->window_most;
+    *slot = (md_slot){
+        .window = md_calloc(deferred->labels * window, sizeof(float)),
+        .entered = md_calloc(deferred->labels * window, sizeof(float)),
+        .due = md_calloc(deferred->labels * deferred->due_most, sizeof(float)),
+        .values = md_alloc_aligned(window * window, sizeof(float)),
+    };
+    if (!slot->window || !slot->entered || !slot->due || !slot->values) {
+        free_slot(slot);
+        return md_fail_memory(error, window * window * sizeof(float));
+    }
+    slot->score = score;
+    return MEDLEY_OK;
+}
+
+void md_deferred_detach(md_deferred *deferred, size_t m)
+{
+    free_slot(md_deferred_slot(deferred, m));
+}
+
+/* ---- windows ---- */
+
+size_t md_deferred_window(const md_deferred *deferred)
+{
+    return deferred->window_most;
+}
+
+md_deferred_counts md_deferred_count(const md_deferred *deferred)
+{
+    return deferred->counts;
+}
+
+/* The changes that were entered in the window become due; there is room for them. */
+static void take_entries(md_deferred *deferred)
+{
+    for (size_t s = 0; s < deferred->window_count; s++) {
+        if (!atomic_load_explicit(&deferred->changed[s], memory_order_relaxed))
+            continue;
+        const size_t d = deferred->due_count++;
+        deferred->due_row[d] = deferred->window_row[s];
+        for (size_t m = 0; m < deferred->count; m++) {
+            const md_slot *slot = &deferred->slots[m];
+            for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++) {
+                slot->due[l * deferred->due_most + d] =
+                    slot->entered[l * deferred->window_most + s];
+                slot->entered[l * deferred->window_most + s] = 0;
+            }
+        }
+        atomic_store_explicit(&deferred->changed[s], false, memory_order_relaxed);
+    }
+}
+
+static void drop_window(md_deferred *deferred)
+{
+    for (size_t s = 0; s < deferred->window_count; s++)
+        deferred->position[deferred->window_row[s]] = 0;
+    deferred->window_count = 0;
+}
+
+/* Ends the window; its changes are due. */
+static medley_status leave_window(md_deferred *deferred, medley_error *error)
+{
+    size_t changes = 0;
+    for (size_t s = 0; s < deferred->window_count; s++)
+        changes += atomic_load_explicit(&deferred->changed[s], memory_order_relaxed);
+    medley_status status = MEDLEY_OK;
+    if (deferred->due_count + changes > deferred->due_most)
+        status = md_deferred_flush(deferred, error);
+    if (status < 0)
+        return status;
+    take_entries(deferred);
+    drop_window(deferred);
+    return MEDLEY_OK;
+}
+
+medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t count,
+                               medley_error *error)
+{
+    const medley_status status = leave_window(deferred, error);
+    if (status < 0)
+        return status;
+    deferred->window_count = count;
+    for (size_t s = 0; s < count; s++) {
+        deferred->window_row[s] = rows[s];
+        deferred->position[rows[s]] = s + 1;
+    }
+    return md_deferred_fill_window(deferred, error);
+}
+
+/* ---- replaced coefficients ---- */
+
+static bool is_support(const md_deferred *deferred, size_t row)
+{
+    for (size_t m = 0; m < deferred->count; m++) {
+        const float *replaced = deferred->slots[m].replaced;
+        for (size_t l = 0; replaced != NULL && l < deferred->labels; l++)
+            if (replaced[l * deferred->n + row] != 0)
+                return true;
+    }
+    return false;
+}
+
+static void make_due(md_deferred *deferred, size_t row)
+{
+    const size_t d = deferred->due_count++;
+    deferred->due_row[d] = row;
+    for (size_t m = 0; m < deferred->count; m++) {
+        const md_slot *slot = &deferred->slots[m];
+        for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++)
+            slot->due[l * deferred->due_most + d] =
+                slot->replaced ? slot->gain * slot->replaced[l * deferred->n + row] : 0;
+    }
+}
+
+/* Nothing is due when this begins. */
+static medley_status flush_restated(md_deferred *deferred, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t m = 0; m < deferred->count; m++)
+        if (deferred->slots[m].replaced != NULL)
+            memset(deferred->slots[m].score, 0, deferred->n * deferred->labels * sizeof(float));
+    for (size_t row = 0; row < deferred->n && status == MEDLEY_OK; row++) {
+        if (!is_support(deferred, row))
+            continue;
+        if (deferred->due_count == deferred->due_most)
+            status = md_deferred_flush(deferred, error);
+        if (status == MEDLEY_OK)
+            make_due(deferred, row);
+    }
+    for (size_t m = 0; m < deferred->count; m++)
+        deferred->slots[m].replaced = NULL;
+    return status == MEDLEY_OK ? md_deferred_flush(deferred, error) : status;
+}
+
+void md_deferred_replace(md_deferred *deferred, size_t m, const float *coefficient, float gain)
+{
+    md_slot *slot = md_deferred_slot(deferred, m);
+    md_deferred_forget(deferred, m);
+    slot->live = true;
+    slot->replaced = coefficient;
+    slot->gain = gain;
+}
+
+void md_deferred_continue(md_deferred *deferred, size_t m)
+{
+    md_deferred_slot(deferred, m)->live = true;
+}
+
+medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
+{
+    medley_status status = leave_window(deferred, error);
+    if (status == MEDLEY_OK)
+        status = md_deferred_flush(deferred, error);
+    bool replaced = false;
+    for (size_t m = 0; m < deferred->count; m++)
+        replaced = replaced || deferred->slots[m].replaced != NULL;
+    return status == MEDLEY_OK && replaced ? flush_restated(deferred, error) : status;
+}
+
+/* ---- entries ---- */
+
+const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t row, size_t *stride)
+{
+    const md_slot *slot = md_deferred_slot(deferred, m);
+    const size_t position = deferred->position[row];
+    *stride = position > 0 ? deferred->window_most : deferred->n;
+    return position > 0 ? slot->window + position - 1 : slot->score + row;
+}
+
+void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, float change)
+{
+    md_slot *slot = md_deferred_slot(deferred, m);
+    const size_t position = deferred->position[row] - 1;
+    const size_t at = label * deferred->window_most;
+    slot->live = true;
+    slot->entered[at + position] += change;
+    atomic_store_explicit(&deferred->changed[position], true, memory_order_relaxed);
+    md_add_multiple(slot->window + at, change, slot->values + position * deferred->window_most,
+                    deferred->window_count);
+}
+
+float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other)
+{
+    const md_slot *slot = md_deferred_slot(deferred, m);
+    return slot->values[(deferred->position[row] - 1) * deferred->window_most +
+                        deferred->position[other] - 1];
+}
+
+void md_deferred_forget_label(md_deferred *deferred, size_t m, size_t label)
+{
+    const md_slot *slot = md_deferred_slot(deferred, m);
+    const size_t window = deferred->window_most;
+    memset(slot->window + label * window, 0, window * sizeof(float));
+    memset(slot->entered + label * window, 0, window * sizeof(float));
+    memset(slot->due + label * deferred->due_most, 0, deferred->due_most * sizeof(float));
+}
+
+void md_deferred_forget(md_deferred *deferred, size_t m)
+{
+    md_slot *slot = md_deferred_slot(deferred, m);
+    slot->live = false;
+    slot->replaced = NULL;
+    for (size_t l = 0; l < deferred->labels; l++)
+        md_deferred_forget_label(deferred, m, l);
+}
+
+void md_deferred_rescale(md_deferred *deferred, size_t m, float factor)
+{
+    md_slot *slot = md_deferred_slot(deferred, m);
+    for (size_t i = 0; i < deferred->labels * deferred->window_most; i++) {
+        slot->window[i] *= factor;
+        slot->entered[i] *= factor;
+    }
+    for (size_t i = 0; i < deferred->labels * deferred->due_most; i++)
+        slot->due[i] *= factor;
+}

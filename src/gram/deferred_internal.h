@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the deferred scores. */
+#ifndef MD_DEFERRED_INTERNAL_H
+#define MD_DEFERRED_INTERNAL_H
+
+#include "gram/deferred.h"
+#include "gram/gram_internal.h"
+#include <stdatomic.h>
+
+/* One kernel, or the mixture of all. */
+typedef struct md_slot {
+    float *score;          /* [labels][n] flushed; NULL: nobody has an slot */
+    bool live;             /* A may be something else than 0 */
+    float *window;         /* [labels][window] scores of the rows of the window */
+    float *entered;        /* [labels][window] changes since it was opened */
+    float *due;            /* [labels][due_most] changes that are not flushed yet */
+    float *values;         /* [window][window] kernel values */
+    const float *replaced; /* [labels][n] A that replaces everything; NULL: none */
+    float gain;            /* of replaced */
+} md_slot;
+
+/* Kernel rows that are kept. */
+typedef struct md_kept_rows {
+    size_t capacity, count; /* rows */
+    size_t kernels;         /* of a row */
+    size_t *place;          /* [kernels of the bank] where each one's values are; SIZE_MAX: not */
+    float **values;         /* [capacity] of [kernels][n]; NULL: not yet */
+    float **slab;           /* [n] memory of some rows: one large array has large pages */
+    size_t slabs, slab_rows;
+    size_t *row;      /* [capacity] */
+    size_t *position; /* [n] position + 1; 0: not kept */
+    uint32_t *uses;   /* [n] how often a row was flushed */
+} md_kept_rows;
+
+struct md_deferred {
+    md_gram *gram;
+    size_t n, labels, count; /* rows, labels, kernels of the bank */
+    md_slot *slots;          /* [count]; a mixture has the first one */
+    size_t *range; /* [ranges + 1] kernels that share products, for the window's threads */
+    size_t ranges;
+
+    size_t window_most, window_count;
+    size_t *window_row;   /* [window_most] */
+    size_t *position;     /* [n] position + 1 of a row in the window */
+    atomic_bool *changed; /* [window_most] some slot has an entry */
+
+    size_t due_most, due_count;
+    size_t *due_row; /* [due_most] may have a row more than once */
+    /* of changes that are flushed together, [MD_TILE]: */
+    const float **found; /* where a change's values were kept; NULL: nowhere */
+    size_t *fresh;       /* its number among the others */
+    size_t *fresh_row;   /* row of each of these */
+    float **keep;        /* where its values are to be kept; NULL: nowhere */
+
+    bool *wanted;       /* [count] kernels of a pass */
+    size_t last_wanted; /* the last of these */
+    float **sums;       /* [threads] of a mixture: [MD_TILE][MD_TILE] */
+    size_t memory;      /* for kept rows; 0: no limit */
+    md_kept_rows kept;
+    md_deferred_counts counts;
+};
+
+static inline md_slot *md_deferred_slot(const md_deferred *deferred, size_t m)
+{
+    return &deferred->slots[deferred->gram->mix ? 0 : m];
+}
+
+/* ---- deferred_book.c ---- */
+
+/* Flushes the due changes of all live slots. */
+medley_status md_deferred_flush(md_deferred *deferred, medley_error *error);
+
+/* Fills window and values of all slots for the rows of the window. */
+medley_status md_deferred_fill_window(md_deferred *deferred, medley_error *error);
+
+/* ---- deferred_kept.c ---- */
+void md_kept_rows_clear(md_kept_rows *kept);
+medley_status md_kept_rows_init(md_kept_rows *kept, const md_deferred *deferred,
+                                medley_error *error);
+/* Starts anew where a wanted kernel is not among those of the kept rows. */
+void md_kept_rows_prepare(md_deferred *deferred);
+/* Room for a row: its values, or NULL if others are worth more. used[count]: values that must stay.
+ */
+float *md_kept_rows_take(md_deferred *deferred, size_t row, const float *const *used, size_t count);
+/* [kernels][n], or NULL. */
+const float *md_kept_rows_find(const md_deferred *deferred, size_t row);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows as a bank sees them: extracted, shifted, measured, normalised, checked and gathered. */
+#include "gram/prepared_rows.h"
+
+#include "base/memory.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void md_prepared_clear(md_prepared *prepared)
+{
+    for (size_t v = 0; v < prepared->view_count; v++) {
+        if (prepared->views != NULL)
+            md_matrix_clear(&prepared->views[v]);
+        if (prepared->transposed != NULL)
+            md_matrix_clear(&prepared->transposed[v]);
+        if (prepared->norm2 != NULL)
+            free(prepared->norm2[v]);
+        if (prepared->lift != NULL)
+            free(prepared->lift[v]);
+    }
+    for (size_t m = 0; prepared->inverse_root != NULL && m < prepared->kernel_count; m++)
+        free(prepared->inverse_root[m]);
+    free(prepared->views);
+    free(prepared->transposed);
+    free(prepared->norm2);
+    free(prepared->lift);
+    free(prepared->inverse_root);
+    free(prepared->precomputed);
+    free(prepared->precomputed_wide);
+    free(prepared->used);
+    *prepared = (md_prepared){0};
+}
+
+medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_count,
+                               size_t kernel_count, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    *prepared = (md_prepared){.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
+    MEDLEY_TRY(md_new(&prepared->views, view_count, sizeof *prepared->views, error));
+    MEDLEY_TRY(md_new(&prepared->transposed, view_count, sizeof *prepared->transposed, error));
+    MEDLEY_TRY(md_new(&prepared->norm2, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&prepared->lift, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&prepared->inverse_root, kernel_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&prepared->precomputed, kernel_count, sizeof(md_matrix *), error));
+    MEDLEY_TRY(md_new(&prepared->precomputed_wide, kernel_count, sizeof(double *), error));
+    MEDLEY_TRY(md_new(&prepared->used, view_count, sizeof *prepared->used, error));
+done:
+    if (status < 0)
+        md_prepared_clear(prepared);
+    return status;
+}
+
+medley_status md_prepared_index(md_prepared *prepared, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    for (size_t v = 0; v < prepared->view_count && status == MEDLEY_OK; v++)
+        if (prepared->used[v] && md_matrix_is_sparse(&prepared->views[v]))
+            status =
+                md_matrix_transpose_sparse(&prepared->transposed[v], &prepared->views[v], error);
+    return status;
+}
+
+/* Subtracts the origin o from dense rows and notes lift(x) = <x - o, o> + ||o||^2 / 2, from which
+ * products of the original rows come back: <x,z> = <x-o,z-o> + lift(x) + lift(z). Distances are
+ * then taken between small numbers even if the data sit far from zero. */
+static medley_status shift_view(md_prepared *prepared, size_t v, const float *origin,
+                                medley_error *error)
+{
+    md_matrix *matrix = &prepared->views[v];
+    prepared->lift[v] = md_calloc(prepared->rows, sizeof(float));
+    if (prepared->lift[v] == NULL)
+        return md_fail_memory(error, prepared->rows * sizeof(float));
+    double half_square = 0;
+    for (size_t c = 0; c < matrix->columns; c++)
+        half_square += 0.5 * (double)origin[c] * (double)origin[c];
+    for (size_t r = 0; r < prepared->rows; r++) {
+        float *row = matrix->dense + r * matrix->columns;
+        double product = 0;
+        for (size_t c = 0; c < matrix->columns; c++) {
+            row[c] -= origin[c];
+            product += (double)row[c] * (double)origin[c];
+        }
+        prepared->lift[v][r] = (float)(product + half_square);
+    }
+    return MEDLEY_OK;
+}
+
+/* Squared distances up to four times the longest row's square must stay finite. */
+static medley_status check_size(const md_bank *bank, size_t v, const double *norms2, size_t rows,
+                                medley_error *error)
+{
+    for (size_t r = 0; r < rows; r++)
+        if (!(norms2[r] <= (double)FLT_MAX / 4))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "view '%s': the values of row %zu are too large for kernels (their "
+                           "squares add up to %.3g); use --scale standard",
+                           bank->views[v].name, r + 1, norms2[r]);
+    return MEDLEY_OK;
+}
+
+static medley_status measure_view(md_prepared *prepared, const md_bank *bank, size_t v,
+                                  medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    double *norms = NULL;
+    if (bank->origin != NULL && bank->origin[v] != NULL)
+        MEDLEY_TRY(shift_view(prepared, v, bank->origin[v], error));
+    MEDLEY_TRY(md_new(&norms, prepared->rows, sizeof *norms, error));
+    MEDLEY_TRY(md_new(&prepared->norm2[v], prepared->rows, sizeof(float), error));
+    md_matrix_row_norms2(&prepared->views[v], norms);
+    if (prepared->used[v])
+        MEDLEY_TRY(check_size(bank, v, norms, prepared->rows, error));
+    for (size_t r = 0; r < prepared->rows; r++)
+        prepared->norm2[v][r] = (float)norms[r];
+done:
+    free(norms);
+    return status;
+}
+
+/* ||x||^2 of a row that was shifted by the origin. From norm2 and lift it would be a difference of
+ * large numbers, and no longer 0 for a row of zeros. */
+static double unshifted_norm2(const float *row, const float *origin, size_t columns)
+{
+    double sum = 0;
+    for (size_t c = 0; c < columns; c++) {
+        const double value = (double)row[c] + (double)origin[c];
+        sum += value * value;
+    }
+    return sum;
+}
+
+/* The dot product or pair sum of row r with itself. */
+static float self_quantity(const md_prepared *prepared, const md_kernel *kernel,
+                           const float *origin, size_t r)
+{
+    const md_matrix *matrix = &prepared->views[kernel->view];
+    if (kernel->class->quantity == MD_DOT)
+        return origin != NULL ? (float)unshifted_norm2(matrix->dense + r * matrix->columns, origin,
+                                                       matrix->columns)
+                              : prepared->norm2[kernel->view][r];
+    const bool sparse = md_matrix_is_sparse(matrix);
+    const float *row =
+        sparse ? matrix->value + matrix->start[r] : matrix->dense + r * matrix->columns;
+    return kernel->class->pair_sum(
+        row, row, sparse ? matrix->start[r + 1] - matrix->start[r] : matrix->columns);
+}
+
+void md_prepared_self(const md_prepared *prepared, const md_bank *bank, size_t m, double *self)
+{
+    enum { PIECE = 256 };
+    const md_kernel *kernel = &bank->kernels[m];
+    const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
+    float values[PIECE] = {0};
+    if (kernel->class->quantity == MD_DISTANCE2) { /* every row is at distance 0 from itself */
+        kernel->class->map(kernel->state, values, values, 1);
+        for (size_t r = 0; r < prepared->rows; r++)
+            self[r] = (double)values[0];
+        return;
+    }
+    for (size_t first = 0; first < prepared->rows; first += PIECE) {
+        const size_t count = prepared->rows - first < PIECE ? prepared->rows - first : PIECE;
+        for (size_t i = 0; i < count; i++)
+            values[i] = self_quantity(prepared, kernel, origin, first + i);
+        kernel->class->map(kernel->state, values, values, count);
+        for (size_t i = 0; i < count; i++)
+            self[first + i] = (double)values[i];
+    }
+}
+
+/* ---- normalisation ---- */
+
+static medley_status precomputed_self(double *self, const md_prepared *prepared,
+                                      const md_kernel *kernel, const medley_dataset *dataset,
+                                      bool training, medley_error *error)
+{
+    const md_precomputed *gram = &dataset->grams[kernel->view];
+    for (size_t r = 0; r < prepared->rows; r++) {
+        const size_t place = r * gram->values.columns + r;
+        if (gram->diagonal != NULL)
+            self[r] = gram->diagonal[r];
+        else if (training)
+            self[r] = gram->wide != NULL ? gram->wide[place] : (double)gram->values.dense[place];
+        else
+            return md_fail(error, MEDLEY_USAGE,
+                           "kernel '%s' was normalised to unit diagonal, so K(x,x) of the new "
+                           "points is needed; give --gram-diagonal FILE",
+                           kernel->name);
+    }
+    return MEDLEY_OK;
+}
+
+/* |K(x,z)|^2 <= K(x,x) K(z,z): if these are finite, so is everything. */
+static medley_status check_self(const md_kernel *kernel, const double *self, size_t rows,
+                                medley_error *error)
+{
+    const bool divides = kernel->norm == MD_NORM_DIAG || kernel->norm == MD_NORM_TRACE;
+    for (size_t r = 0; r < rows; r++) {
+        if (!isfinite(self[r]))
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "kernel '%s': K(x,x) is not finite in row %zu; the values are too large "
+                           "for it, use --scale standard or minmax",
+                           kernel->name, r + 1);
+        if (divides && self[r] < 0)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "kernel '%s': K(x,x) = %g in row %zu cannot be normalised; it must not "
+                           "be negative",
+                           kernel->name, self[r], r + 1);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status learn_norm(md_prepared *prepared, md_kernel *kernel, size_t m,
+                                const double *self, bool training, medley_error *error)
+{
+    double trace = 0;
+    for (size_t r = 0; r < prepared->rows; r++)
+        trace += self[r];
+    /* below the least float with all its digits, values are as good as 0 and stay what they are */
+    if (kernel->norm == MD_NORM_TRACE && training)
+        kernel->factor = trace >= (double)FLT_MIN ? 1 / trace : 1;
+    if (kernel->norm != MD_NORM_DIAG)
+        return MEDLEY_OK;
+    prepared->inverse_root[m] = md_calloc(prepared->rows, sizeof(float));
+    if (prepared->inverse_root[m] == NULL)
+        return md_fail_memory(error, prepared->rows * sizeof(float));
+    for (size_t r = 0; r < prepared->rows; r++) /* a row with K(x,x) = 0 is the zero vector */
+        prepared->inverse_root[m][r] = self[r] >= (double)FLT_MIN ? (float)(1 / sqrt(self[r])) : 0;
+    return MEDLEY_OK;
+}
+
+static medley_status normalise(md_prepared *prepared, md_bank *bank, const medley_dataset *dataset,
+                               bool training, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    double *self = NULL;
+    MEDLEY_TRY(md_new(&self, prepared->rows, sizeof *self, error));
+    for (size_t m = 0; m < bank->count; m++) {
+        md_kernel *kernel = &bank->kernels[m];
+        const bool needs_self = training || kernel->norm == MD_NORM_DIAG;
+        if (kernel->class != NULL)
+            md_prepared_self(prepared, bank, m, self);
+        else if (needs_self)
+            MEDLEY_TRY(precomputed_self(self, prepared, kernel, dataset, training, error));
+        else
+            continue;
+        MEDLEY_TRY(check_self(kernel, self, prepared->rows, error));
+        MEDLEY_TRY(learn_norm(prepared, kernel, m, self, training, error));
+    }
+done:
+    free(self);
+    return status;
+}
+
+/* ---- checks ---- */
+
+/* New rows that were scaled may fall below the least training value: they count as 0. Other
+ * negative values do not belong to such data. */
+static medley_status check_nonnegative(md_prepared *prepared, const md_bank *bank, size_t m,
+                                       const medley_dataset *dataset, bool training,
+                                       medley_error *error)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    const bool clips = !training && bank->views[kernel->view].factor != NULL;
+    const md_matrix *matrix = &prepared->views[kernel->view];
+    const size_t count =
+        md_matrix_is_sparse(matrix) ? matrix->start[matrix->rows] : matrix->rows * matrix->columns;
+    float *value = md_matrix_is_sparse(matrix) ? matrix->value : matrix->dense;
+    for (size_t i = 0; i < count; i++) {
+        if (value[i] < 0 && clips)
+            value[i] = 0;
+        else if (value[i] < 0)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                              "kernel %s needs values that are not negative, found %g in view "
+                              "'%s'; use --scale minmax or another kernel",
+                              kernel->class->name, (double)value[i],
+                              bank->views[kernel->view].name);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status attach_precomputed(md_prepared *prepared, const md_bank *bank, size_t m,
+                                        const medley_dataset *dataset, bool training,
+                                        medley_error *error)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    if (kernel->view >= dataset->gram_count)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the model uses the precomputed kernel '%s' (number %zu) but %zu are given; "
+                       "give --gram with a matrix of new rows by training rows for each",
+                       kernel->name, kernel->view + 1, dataset->gram_count);
+    const md_precomputed *gram = &dataset->grams[kernel->view];
+    prepared->precomputed[m] = &gram->values;
+    prepared->precomputed_wide[m] = gram->wide;
+    if (training && !(gram->sound && gram->values.columns == prepared->rows))
+        return md_precomputed_check(gram, prepared->rows, error);
+    if (!training && gram->values.columns != bank->training_rows)
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "kernel '%s' has %zu columns, expected one for each of the %zu training "
+                       "rows",
+                       gram->name, gram->values.columns, bank->training_rows);
+    return MEDLEY_OK;
+}
+
+medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medley_dataset *dataset,
+                               bool training, medley_error *error)
+{
+    medley_status status =
+        md_prepared_init(prepared, dataset->rows, bank->view_count, bank->count, error);
+    if (status < 0)
+        return status;
+    for (size_t m = 0; m < bank->count; m++)
+        if (bank->kernels[m].class != NULL && !md_kernel_has_weights(&bank->kernels[m]))
+            prepared->used[bank->kernels[m].view] = true;
+    for (size_t v = 0; v < bank->view_count; v++)
+        MEDLEY_TRY(md_view_extract(&prepared->views[v], &bank->views[v], dataset, error));
+    for (size_t m = 0; m < bank->count; m++) {
+        if (bank->kernels[m].class == NULL)
+            MEDLEY_TRY(attach_precomputed(prepared, bank, m, dataset, training, error));
+        else if (bank->kernels[m].class->nonnegative_data)
+            MEDLEY_TRY(check_nonnegative(prepared, bank, m, dataset, training, error));
+    }
+    for (size_t v = 0; v < bank->view_count; v++)
+        MEDLEY_TRY(measure_view(prepared, bank, v, error));
+    MEDLEY_TRY(normalise(prepared, bank, dataset, training, error));
+    MEDLEY_TRY(md_prepared_index(prepared, error));
+done:
+    if (status < 0)
+        md_prepared_clear(prepared);
+    return status;
+}
+
+/* One float of each row, where there are any. */
+static medley_status gather_floats(float **target, const float *source, const size_t *rows,
+                                   size_t count, medley_error *error)
+{
+    if (source == NULL)
+        return MEDLEY_OK;
+    const medley_status status = md_new(target, count, sizeof **target, error);
+    for (size_t r = 0; status == MEDLEY_OK && r < count; r++)
+        (*target)[r] = source[rows[r]];
+    return status;
+}
+
+/* View `from` of prepared rows becomes view `to` of subset. */
+static medley_status gather_view(md_prepared *subset, size_t to, const md_prepared *prepared,
+                                 size_t from, const size_t *rows, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const size_t count = subset->rows;
+    MEDLEY_TRY(
+        md_matrix_gather(&subset->views[to], &prepared->views[from], rows, count, NULL, 0, error));
+    subset->used[to] = prepared->used[from];
+    MEDLEY_TRY(gather_floats(&subset->norm2[to], prepared->norm2[from], rows, count, error));
+    MEDLEY_TRY(gather_floats(&subset->lift[to], prepared->lift[from], rows, count, error));
+done:
+    return status;
+}
+
+static medley_status gather_kernel(md_prepared *subset, size_t to, const md_prepared *prepared,
+                                   size_t from, const size_t *rows, medley_error *error)
+{
+    return gather_floats(&subset->inverse_root[to], prepared->inverse_root[from], rows,
+                         subset->rows, error);
+}
+
+medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepared,
+                                 const size_t *rows, size_t count, medley_error *error)
+{
+    medley_status status =
+        md_prepared_init(subset, count, prepared->view_count, prepared->kernel_count, error);
+    if (status < 0)
+        return status;
+    for (size_t v = 0; v < prepared->view_count; v++)
+        MEDLEY_TRY(gather_view(subset, v, prepared, v, rows, error));
+    for (size_t m = 0; m < prepared->kernel_count; m++) {
+        MEDLEY_TRY(gather_kernel(subset, m, prepared, m, rows, error));
+        subset->precomputed[m] = prepared->precomputed[m];
+        subset->precomputed_wide[m] = prepared->precomputed_wide[m];
+    }
+    subset->precomputed_row = rows;
+done:
+    if (status < 0)
+        md_prepared_clear(subset);
+    return status;
+}
+
+medley_status md_prepared_subset(md_prepared *support, const md_prepared *prepared,
+                                 const md_prepared_choice *choice, medley_error *error)
+{
+    const md_bank *subset = choice->subset;
+    medley_status status =
+        md_prepared_init(support, choice->row_count, subset->view_count, subset->count, error);
+    if (status < 0)
+        return status;
+    for (size_t k = 0; k < subset->count; k++) {
+        const md_kernel *kernel = &subset->kernels[k];
+        if (kernel->class == NULL)
+            continue;
+        const size_t from = choice->bank->kernels[choice->keep[k]].view;
+        if (support->norm2[kernel->view] == NULL)
+            MEDLEY_TRY(gather_view(support, kernel->view, prepared, from, choice->rows, error));
+    }
+    for (size_t k = 0; k < subset->count; k++)
+        MEDLEY_TRY(gather_kernel(support, k, prepared, choice->keep[k], choice->rows, error));
+    MEDLEY_TRY(md_prepared_index(support, error));
+done:
+    if (status < 0)
+        md_prepared_clear(support);
+    return status;
+}
+
+/* (x + origin) / ||x|| in one column. */
+static float feature_at(const md_matrix *view, size_t row, size_t column, const float *origin,
+                        const float *inverse_root)
+{
+    const float value = view->dense[row * view->columns + column] + (origin ? origin[column] : 0);
+    return inverse_root ? inverse_root[row] * value : value;
+}
+
+medley_status md_prepared_features(md_matrix *features, const md_prepared *prepared,
+                                   const md_bank *bank, size_t m, medley_error *error)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    const md_matrix *view = &prepared->views[kernel->view];
+    const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
+    const float *inverse_root = prepared->inverse_root[m];
+    size_t entries = 0;
+    for (size_t r = 0; r < prepared->rows; r++)
+        for (size_t c = 0; c < view->columns; c++)
+            entries += feature_at(view, r, c, origin, inverse_root) != 0;
+    const bool sparse = 2 * entries < prepared->rows * view->columns;
+    const medley_status status =
+        sparse ? md_matrix_init_sparse(features, prepared->rows, view->columns, entries, error)
+               : md_matrix_init_dense(features, prepared->rows, view->columns, error);
+    if (status < 0)
+        return status;
+    size_t used = 0;
+    for (size_t r = 0; r < prepared->rows; r++) {
+        for (size_t c = 0; c < view->columns; c++) {
+            const float value = feature_at(view, r, c, origin, inverse_root);
+            if (!sparse) {
+                features->dense[r * view->columns + c] = value;
+            } else if (value != 0) {
+                features->index[used] = (int32_t)c;
+                features->value[used++] = value;
+            }
+        }
+        if (sparse)
+            features->start[r + 1] = used;
+    }
+    return MEDLEY_OK;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a packed grams: what stays in memory, what is held, what is known of each kernel. */
+#include "packed/packed_internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "linalg/blas.h"
+#include <stdlib.h>
+
+enum {
+    LINE = 64,              /* bytes: triangles begin on cache lines */
+    FEW_VALUES = 100000,    /* that one thread reads before another is awake */
+    BLOCK_VALUES = 1 << 18, /* of a block of rows */
+    CHUNK_VALUES = 1 << 14, /* of a chunk of rows: 128 KB of sums */
+    LOAD_BYTES = 256 << 20, /* of kernels that are computed together, at most */
+    LOAD_SHARE = 8,         /* part of the budget that is kept for them */
+    LEAST_HELD = 64 << 20,  /* bytes that may be held even if the budget is smaller */
+    BUILD_KERNELS = 16,     /* computed between reports of progress, at least */
+    BUILD_REPORTS = 16      /* otherwise */
+};
+
+void md_packed_free(md_packed *packed)
+{
+    if (packed == NULL)
+        return;
+    for (size_t m = 0; packed->values != NULL && packed->held != NULL && m < packed->count; m++)
+        if (packed->held[m])
+            free(packed->values[m]);
+    for (size_t v = 0; packed->transposed != NULL && v < packed->prepared.view_count; v++)
+        md_matrix_clear(&packed->transposed[v]);
+    md_tile_scratch_free(packed->scratch, packed->threads);
+    for (size_t a = 0; a < packed->factor_array_count; a++)
+        free(packed->factor_arrays[a]);
+    free(packed->factor_arrays);
+    free(packed->factors);
+    free(packed->transposed);
+    free(packed->all_transposed);
+    free(packed->block_start);
+    free(packed->chunk_start);
+    free(packed->resident);
+    free(packed->loaded);
+    free(packed->values);
+    free(packed->held);
+    free(packed->trace);
+    free(packed->spread);
+    free(packed->frobenius2);
+    free(packed->wanted);
+    free(packed->group_start);
+    free(packed->sums);
+    free(packed);
+}
+
+size_t md_packed_count(const md_packed *packed)
+{
+    return packed->count;
+}
+
+size_t md_packed_rows(const md_packed *packed)
+{
+    return packed->n;
+}
+
+size_t md_packed_bytes(const md_packed *packed)
+{
+    return (packed->residents + packed->held_count + packed->load_capacity) * packed->bytes;
+}
+
+bool md_packed_is_resident(const md_packed *packed)
+{
+    return packed->residents == packed->count;
+}
+
+double md_packed_trace(const md_packed *packed, size_t m)
+{
+    return packed->trace[m];
+}
+
+double md_packed_spread(const md_packed *packed, size_t m)
+{
+    return packed->spread[m];
+}
+
+size_t md_packed_threads(const md_packed *packed, size_t values)
+{
+    return values < FEW_VALUES ? 1 : packed->threads;
+}
+
+bool md_packed_is_exact(const md_packed *packed, size_t m)
+{
+    return packed->loops == &md_triangle_double && packed->prepared.precomputed_wide[m] != NULL;
+}
+
+/* ---- creation ---- */
+
+/* Cuts the rows of a triangle into *pieces of about so many values: their first rows and n. */
+static medley_status cut_rows(const md_packed *packed, size_t values, size_t **start,
+                              size_t *pieces, medley_error *error)
+{
+    *pieces = (packed->size + values - 1) / values;
+    *pieces = *pieces < packed->n ? *pieces : packed->n;
+    *pieces = *pieces > 0 ? *pieces : 1;
+    const medley_status status = md_new(start, *pieces + 1, sizeof **start, error);
+    if (status < 0)
+        return status;
+    size_t row = 0;
+    for (size_t p = 0; p < *pieces; p++) {
+        while (md_triangle_row(packed->n, row) < p * (packed->size / *pieces))
+            row++;
+        (*start)[p] = row;
+    }
+    (*start)[*pieces] = packed->n;
+    return MEDLEY_OK;
+}
+
+medley_status md_packed_init(md_packed *packed, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    packed->size = md_triangle_size(packed->n);
+    packed->length = packed->n + MD_TRIANGLE_LANES;
+    const size_t values =
+        packed->size + MD_TRIANGLE_LANES; /* for what is read behind the last row */
+    packed->bytes = (values * packed->loops->value_bytes + LINE - 1) / LINE * LINE;
+    MEDLEY_TRY(md_new(&packed->values, packed->count, sizeof(void *), error));
+    MEDLEY_TRY(md_new(&packed->held, packed->count, sizeof *packed->held, error));
+    MEDLEY_TRY(md_new(&packed->trace, packed->count, sizeof *packed->trace, error));
+    MEDLEY_TRY(md_new(&packed->spread, packed->count, sizeof *packed->spread, error));
+    MEDLEY_TRY(md_new(&packed->frobenius2, packed->count, sizeof *packed->frobenius2, error));
+    MEDLEY_TRY(md_new(&packed->wanted, packed->count, sizeof *packed->wanted, error));
+    MEDLEY_TRY(cut_rows(packed, BLOCK_VALUES, &packed->block_start, &packed->blocks, error));
+    MEDLEY_TRY(cut_rows(packed, CHUNK_VALUES, &packed->chunk_start, &packed->chunks, error));
+done:
+    return status;
+}
+
+/* Kernels that are weights elsewhere are matrices here: their sparse views need transposes. */
+static medley_status complete_prepared(md_packed *packed, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_prepared *prepared = &packed->prepared;
+    const size_t views = prepared->view_count;
+    MEDLEY_TRY(md_new(&packed->transposed, views, sizeof *packed->transposed, error));
+    MEDLEY_TRY(md_new_copy(&packed->all_transposed, prepared->transposed,
+                           views * sizeof *packed->all_transposed, error));
+    for (size_t m = 0; m < packed->count; m++) {
+        const md_kernel *kernel = &packed->bank->kernels[m];
+        if (kernel->class == NULL)
+            continue;
+        const size_t v = kernel->view;
+        const bool lacks = md_matrix_is_sparse(&prepared->views[v]) && !prepared->used[v];
+        if (!lacks || packed->transposed[v].start != NULL)
+            continue;
+        MEDLEY_TRY(md_matrix_transpose_sparse(&packed->transposed[v], &prepared->views[v], error));
+        packed->all_transposed[v] = packed->transposed[v];
+    }
+    prepared->transposed = packed->all_transposed;
+done:
+    return status;
+}
+
+/* First come, first kept; where not all find room, part of the budget is for those that are
+ * computed when they are needed, and half of it for those that are held. */
+static medley_status choose_residents(md_packed *packed, size_t memory, medley_error *error)
+{
+    const double wanted = (double)packed->count * (double)packed->bytes;
+    packed->residents = packed->count;
+    if (memory > 0 && wanted > (double)memory) {
+        const size_t share = memory / LOAD_SHARE < LOAD_BYTES ? memory / LOAD_SHARE : LOAD_BYTES;
+        packed->load_capacity = share > packed->bytes ? share / packed->bytes : 1;
+        const size_t load = packed->load_capacity * packed->bytes;
+        const size_t half = memory / 2; /* the other one is for kernels that are held */
+        packed->residents = half > load ? (half - load) / packed->bytes : 0;
+        packed->held_most = (half > LEAST_HELD ? half : LEAST_HELD) / packed->bytes;
+        packed->loaded = md_alloc_aligned(packed->load_capacity, packed->bytes);
+        if (packed->loaded == NULL)
+            return md_fail_memory(error, load);
+    }
+    packed->resident = md_alloc_aligned(packed->residents, packed->bytes);
+    if (packed->resident == NULL)
+        return md_fail(error, MEDLEY_FAILED,
+                       "the kernels need %.1f GB; set --memory to a smaller budget so that they "
+                       "are computed when they are needed",
+                       wanted / 1e9);
+    for (size_t m = 0; m < packed->residents; m++)
+        packed->values[m] = packed->resident + m * packed->bytes;
+    return MEDLEY_OK;
+}
+
+/* Every kernel once: residents where they stay, the others only to learn what is asked of them. */
+static medley_status build(md_packed *packed, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    size_t most = packed->count / BUILD_REPORTS;
+    most = most > BUILD_KERNELS ? most : BUILD_KERNELS;
+    size_t *kernels = NULL;
+    MEDLEY_TRY(md_new(&kernels, most, sizeof *kernels, error));
+    for (size_t first = 0, count; first < packed->count; first += count) {
+        const bool stays = first < packed->residents;
+        const size_t limit = stays ? packed->residents - first : packed->load_capacity;
+        count = packed->count - first < most ? packed->count - first : most;
+        count = count < limit ? count : limit;
+        for (size_t i = 0; i < count; i++) {
+            kernels[i] = first + i;
+            if (!stays)
+                packed->values[first + i] = packed->loaded + i * packed->bytes;
+        }
+        status = md_packed_load(packed, kernels, count, true, error);
+        for (size_t i = 0; i < count && !stays; i++)
+            packed->values[first + i] = NULL;
+        if (status < 0)
+            goto done;
+        MEDLEY_TRY(md_packed_report(packed, first + count, error));
+    }
+done:
+    free(kernels);
+    return status;
+}
+
+medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepared *prepared,
+                               const md_packed_options *options, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    md_packed *packed = NULL;
+    MEDLEY_TRY(md_new(&packed, 1, sizeof *packed, error));
+    md_blas_single_thread();
+    packed->bank = bank;
+    packed->prepared = *prepared;
+    packed->n = prepared->rows;
+    packed->count = bank->count;
+    packed->threads = options->threads ? options->threads : 1;
+    packed->ridge = options->ridge;
+    packed->observer = options->observer;
+    packed->began = md_clock_seconds();
+    packed->loops = options->wide ? &md_triangle_double : &md_triangle_float;
+    MEDLEY_TRY(md_packed_init(packed, error));
+    MEDLEY_TRY(md_new(&packed->group_start, packed->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY(complete_prepared(packed, error));
+    MEDLEY_TRY(md_tile_scratch_make(&packed->scratch, packed->threads, &packed->prepared, error));
+    MEDLEY_TRY(choose_residents(packed, options->memory, error));
+    MEDLEY_TRY(build(packed, error));
+    *result = packed;
+    return MEDLEY_OK;
+done:
+    md_packed_free(packed);
+    return status;
+}
+
+/* ---- holding ---- */
+
+static void let_go(md_packed *packed, size_t m)
+{
+    free(packed->values[m]);
+    packed->values[m] = NULL;
+    packed->held[m] = false;
+    packed->held_count--;
+}
+
+medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    size_t *fresh = NULL;
+    size_t count = 0;
+    MEDLEY_TRY(md_new(&fresh, chosen.count, sizeof *fresh, error));
+    for (size_t m = 0; m < packed->count; m++)
+        packed->wanted[m] = false;
+    for (size_t i = 0; i < chosen.count; i++)
+        packed->wanted[md_chosen_kernel(chosen, i)] = true;
+    for (size_t m = 0; m < packed->count; m++)
+        if (packed->held[m] && !packed->wanted[m])
+            let_go(packed, m);
+    for (size_t i = 0; i < chosen.count; i++) {
+        const size_t m = md_chosen_kernel(chosen, i);
+        if (packed->values[m] != NULL || packed->held_count >= packed->held_most)
+            continue;
+        MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
+        packed->held[m] = true;
+        packed->held_count++;
+        fresh[count++] = m;
+    }
+    MEDLEY_TRY(md_packed_load(packed, fresh, count, false, error));
+done:
+    for (size_t i = 0; i < count && status < 0; i++)
+        let_go(packed, fresh[i]);
+    free(fresh);
+    return status;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the packed grams. */
+#ifndef MD_PACKED_INTERNAL_H
+#define MD_PACKED_INTERNAL_H
+
+#include "gram/tile.h"
+#include "packed/packed.h"
+#include "packed/triangle_loops.h"
+
+/* One kernel as F'F + E: F[rank][n], and an upper bound of the largest eigenvalue of E. */
+typedef struct md_factor {
+    const float *values; /* NULL: has none */
+    size_t rank;
+    double slack;
+} md_factor;
+
+struct md_packed {
+    md_bank *bank;
+    md_prepared prepared;      /* a shallow copy, but for transposed */
+    md_matrix *transposed;     /* [view_count] those that prepared rows lack */
+    md_matrix *all_transposed; /* [view_count] shallow: those of prepared rows and these */
+    size_t n, count, threads;
+    double ridge;
+    const medley_observer *observer;
+    double began;
+
+    const md_triangle_loops *loops;
+    size_t size;  /* values of a triangle */
+    size_t bytes; /* of a triangle and zeros behind it, whole cache lines */
+
+    size_t length;       /* of vectors for loops over triangles: n and a few more */
+    size_t blocks;       /* into which the rows of a triangle are cut, of about the same size */
+    size_t *block_start; /* [blocks + 1] first row of each */
+    size_t chunks;       /* the same, smaller: a chunk of a sum stays in cache */
+    size_t *chunk_start; /* [chunks + 1] */
+
+    char *resident; /* [residents] triangles of kernels 0, 1, ... */
+    size_t residents;
+    char *loaded; /* [load_capacity] triangles of the kernels of one batch */
+    size_t load_capacity;
+    void **values; /* [count] where each kernel's triangle is, NULL: not in memory */
+    bool *held;    /* [count] values[m] is an array of its own */
+    size_t held_count, held_most;
+
+    double *trace, *spread; /* [count] */
+    double *frobenius2;     /* [count] squared norm of the matrix */
+    md_factor *factors;     /* [count], or NULL */
+    float **factor_arrays;  /* that these lie in */
+    size_t factor_array_count, factor_array_capacity, factor_bytes;
+
+    bool *wanted;             /* [count] scratch: kernels of a load */
+    size_t *group_start;      /* [count + 1] scratch: groups of kernels of a load */
+    md_tile_scratch *scratch; /* [threads] */
+    double *sums;             /* [sums_count] scratch of sums: kept, since fresh pages are slow */
+    size_t sums_count;
+};
+
+/* Threads for a pass over so many values: one if waking the others would take longer. */
+size_t md_packed_threads(const md_packed *packed, size_t values);
+
+/* Sizes, room for what is known of each kernel, and the rows of triangles cut into blocks and
+ * chunks; n, count and packed are known. */
+medley_status md_packed_init(md_packed *packed, medley_error *error);
+
+/* Its values were never rounded to single precision. */
+bool md_packed_is_exact(const md_packed *packed, size_t m);
+
+/* ---- packed_load.c ---- */
+
+/* Computes the triangles of kernels[count] (all different) at packed grams->values[m]. learn: also
+ * means, traces and spreads. */
+medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t count, bool learn,
+                             medley_error *error);
+
+/* From the sums of the rows of the whole matrix, and its norm. */
+void md_packed_learn_spread(md_packed *packed, size_t m, const double *sums);
+
+/* Tells the observer, and fails if it wants to stop. */
+medley_status md_packed_report(const md_packed *packed, size_t done, medley_error *error);
+
+/* ---- packed_walk.c ---- */
+
+/* Some kernels of a call whose triangles are all in memory. */
+typedef struct md_packed_batch {
+    md_packed *packed;
+    size_t count;
+    const size_t *place;       /* [count] in the lists of the call */
+    const void *const *values; /* [count] triangles */
+    medley_error *error;
+} md_packed_batch;
+
+typedef medley_status (*md_packed_visit)(void *context, const md_packed_batch *batch);
+
+/* Calls visit with batches that together make up the chosen kernels, but for those with skip[i]
+ * (NULL: none): first those that are in memory, then the others as they are computed. */
+medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *skip,
+                             md_packed_visit visit, void *context, medley_error *error);
+
+static inline size_t md_chosen_kernel(md_chosen chosen, size_t i)
+{
+    return chosen.kernels ? chosen.kernels[i] : i;
+}
+
+/* ---- packed_product.c ---- */
+
+/* norm2[i] = x'Kx and y[i][n] = Kx, of a batch, for vectors x + i * stride. */
+medley_status md_packed_batch_norms2(const md_packed_batch *batch, const double *x, double *norm2);
+medley_status md_packed_batch_multiply(const md_packed_batch *batch, const double *x, size_t stride,
+                                       double *y);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Weighted sums of triangles. A packed sum looks like a packed triangle, so adding is one flat loop
+ * over several kernels at once. Work is cut into chunks of rows whose sum stays in cache while all
+ * kernels are added to it; if these are few (small triangles, thousands of kernels) the kernels
+ * are divided among parts with sums of their own, which are added in order at the end. The cut
+ * depends on the numbers of rows and kernels only. */
+#include "packed/packed_internal.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_PARTS = 32,
+    PART_KERNELS = 32,     /* a part has at least so many, or its sum costs too much */
+    FUSED_BYTES = 1 << 18, /* a few triangles of this size stay in cache until they are added */
+    FUSED_KERNELS = 4,     /* these few */
+    FUSED_PARTS = 4        /* with fewer kernels than for so many parts it is not worth it */
+};
+
+/* A sum under way. */
+struct summing {
+    md_packed *packed;
+    double *sum; /* [n][n] */
+    size_t parts;
+    double *partial; /* [parts][size], or NULL: straight into sum */
+    double *chunk;   /* [threads][largest chunk] */
+    size_t largest;  /* values of a chunk */
+    bool begun;      /* sum or the partial sums hold what was added before */
+    /* of the present batch: */
+    const md_packed_batch *batch;
+    const double *weight; /* [count of the call] */
+
+    /* with products: */
+    const double *x;
+    md_weigh weigh;
+    void *context;
+    double *y, *norm2, *weights;
+    double *vectors; /* [threads + 1][length]: x, products */
+};
+
+static size_t chunk_place(const md_packed *packed, size_t chunk)
+{
+    return md_triangle_row(packed->n, packed->chunk_start[chunk]);
+}
+
+static void scatter(const md_packed *packed, size_t chunk, const double *values, double *sum)
+{
+    for (size_t i = packed->chunk_start[chunk]; i < packed->chunk_start[chunk + 1]; i++) {
+        memcpy(sum + i * packed->n + i, values, (packed->n - i) * sizeof *sum);
+        values += packed->n - i;
+    }
+}
+
+static void gather(const md_packed *packed, size_t chunk, const double *sum, double *values)
+{
+    for (size_t i = packed->chunk_start[chunk]; i < packed->chunk_start[chunk + 1]; i++) {
+        memcpy(values, sum + i * packed->n + i, (packed->n - i) * sizeof *sum);
+        values += packed->n - i;
+    }
+}
+
+/* ---- beginning and end ---- */
+
+static medley_status begin_sum(struct summing *summing, md_packed *packed, size_t parts,
+                               medley_error *error)
+{
+    summing->packed = packed;
+    summing->parts = parts;
+    for (size_t c = 0; c < packed->chunks; c++) {
+        const size_t values = chunk_place(packed, c + 1) - chunk_place(packed, c);
+        summing->largest = values > summing->largest ? values : summing->largest;
+    }
+    const size_t chunks = packed->threads * summing->largest;
+    const size_t count = chunks + parts * packed->size;
+    if (count > packed->sums_count) {
+        free(packed->sums);
+        packed->sums = md_alloc_aligned(count, sizeof(double));
+        packed->sums_count = packed->sums != NULL ? count : 0;
+    }
+    if (packed->sums == NULL)
+        return md_fail_memory(error, count * sizeof(double));
+    summing->chunk = packed->sums;
+    summing->partial = parts > 0 ? packed->sums + chunks : NULL;
+    if (parts > 0)
+        memset(summing->partial, 0, parts * packed->size * sizeof(double));
+    return MEDLEY_OK;
+}
+
+/* One chunk of the result from the partial sums, of which there may be none. */
+static void collect_chunk(void *context, size_t chunk, size_t worker)
+{
+    const struct summing *summing = context;
+    const md_packed *packed = summing->packed;
+    const size_t first = chunk_place(packed, chunk);
+    const size_t count = chunk_place(packed, chunk + 1) - first;
+    double *total = summing->chunk + worker * summing->largest;
+    memset(total, 0, count * sizeof *total);
+    for (size_t p = 0; p < summing->parts; p++)
+        for (size_t j = 0; j < count; j++)
+            total[j] += summing->partial[p * packed->size + first + j];
+    scatter(packed, chunk, total, summing->sum);
+}
+
+static void collect(struct summing *summing)
+{
+    if (summing->parts == 0 && summing->begun)
+        return; /* it stands there already */
+    const md_packed *packed = summing->packed;
+    md_parallel_for(md_packed_threads(packed, packed->size * (summing->parts + 1)), packed->chunks,
+                    collect_chunk, summing);
+}
+
+/* ---- adding ---- */
+
+/* total[count] += the weighted values [first, first + count) of kernels [i, end) of the batch. */
+static void add_kernels(const struct summing *summing, double *total, size_t i, size_t end,
+                        size_t first, size_t count)
+{
+    const md_packed_batch *batch = summing->batch;
+    while (i < end) {
+        const size_t together = end - i < MD_TRIANGLE_TOGETHER ? end - i : MD_TRIANGLE_TOGETHER;
+        double weight[MD_TRIANGLE_TOGETHER];
+        for (size_t t = 0; t < together; t++)
+            weight[t] = summing->weight[batch->place[i + t]];
+        summing->packed->loops->add(total, batch->values + i, weight, together, first, count);
+        i += together;
+    }
+}
+
+/* Items: chunks, for each part. */
+static void add_chunk(void *context, size_t item, size_t worker)
+{
+    const struct summing *summing = context;
+    const md_packed *packed = summing->packed;
+    const size_t chunk = item % packed->chunks;
+    const size_t part = item / packed->chunks;
+    const size_t first = chunk_place(packed, chunk);
+    const size_t count = chunk_place(packed, chunk + 1) - first;
+    if (summing->parts > 0) {
+        double *total = summing->partial + part * packed->size + first;
+        add_kernels(summing, total, part * summing->batch->count / summing->parts,
+                    (part + 1) * summing->batch->count / summing->parts, first, count);
+        return;
+    }
+    double *total = summing->chunk + worker * summing->largest;
+    if (summing->begun)
+        gather(packed, chunk, summing->sum, total);
+    else
+        memset(total, 0, count * sizeof *total);
+    add_kernels(summing, total, 0, summing->batch->count, first, count);
+    scatter(packed, chunk, total, summing->sum);
+}
+
+static void add_batch(struct summing *summing, const md_packed_batch *batch)
+{
+    const md_packed *packed = summing->packed;
+    const size_t parts = summing->parts > 0 ? summing->parts : 1;
+    summing->batch = batch;
+    md_parallel_for(md_packed_threads(packed, batch->count * packed->size), parts * packed->chunks,
+                    add_chunk, summing);
+    summing->begun = true;
+}
+
+static medley_status visit_sum(void *context, const md_packed_batch *batch)
+{
+    add_batch(context, batch);
+    return MEDLEY_OK;
+}
+
+/* Among how many parts so many kernels are divided; 0: they are not. */
+static size_t choose_parts(size_t chunks, size_t kernels)
+{
+    const size_t most = MOST_PARTS / chunks;
+    const size_t parts = kernels / PART_KERNELS < most ? kernels / PART_KERNELS : most;
+    return parts > 1 ? parts : 0;
+}
+
+medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *weight, double *sum,
+                            medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    struct summing summing = {.sum = sum, .weight = weight};
+    bool *skip = NULL;
+    size_t count = 0;
+    MEDLEY_TRY(md_new(&skip, chosen.count, sizeof *skip, error));
+    for (size_t i = 0; i < chosen.count; i++) {
+        skip[i] = weight[i] == 0;
+        count += !skip[i];
+    }
+    MEDLEY_TRY(begin_sum(&summing, packed, choose_parts(packed->chunks, count), error));
+    MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
+    collect(&summing);
+done:
+    free(skip);
+    return status;
+}
+
+/* ---- products and sums in one pass ---- */
+
+static double dot(const double *x, const double *y, size_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* norm2 and weight of a kernel whose product is y. */
+static double weigh(const struct summing *summing, size_t place, const double *y)
+{
+    const double product = dot(summing->x, y, summing->packed->n);
+    summing->norm2[place] = product > 0 ? product : 0;
+    return summing->weigh(summing->context, place, summing->norm2[place]);
+}
+
+/* Some kernels that stay in cache: their products, then their sum. */
+static void fuse(const struct summing *summing, size_t i, size_t count, double *total, double *y)
+{
+    const md_packed *packed = summing->packed;
+    const md_packed_batch *batch = summing->batch;
+    double weight[FUSED_KERNELS];
+    const void *added[FUSED_KERNELS];
+    size_t together = 0;
+    for (size_t t = 0; t < count; t++) {
+        const size_t place = batch->place[i + t];
+        memset(y, 0, packed->length * sizeof *y);
+        packed->loops->multiply(batch->values[i + t], packed->n, 0, packed->n, summing->vectors, y);
+        weight[together] = weigh(summing, place, y);
+        if (summing->y != NULL)
+            memcpy(summing->y + place * packed->n, y, packed->n * sizeof *y);
+        added[together] = batch->values[i + t];
+        together += weight[together] != 0;
+    }
+    packed->loops->add(total, added, weight, together, 0, packed->size);
+}
+
+static void fuse_part(void *context, size_t part, size_t worker)
+{
+    const struct summing *summing = context;
+    const md_packed *packed = summing->packed;
+    const size_t count = summing->batch->count;
+    const size_t end = (part + 1) * count / summing->parts;
+    for (size_t i = part * count / summing->parts, step; i < end; i += step) {
+        step = end - i < FUSED_KERNELS ? end - i : FUSED_KERNELS;
+        fuse(summing, i, step, summing->partial + part * packed->size,
+             summing->vectors + (worker + 1) * packed->length);
+    }
+}
+
+static medley_status visit_fused(void *context, const md_packed_batch *batch)
+{
+    struct summing *summing = context;
+    const md_packed *packed = summing->packed;
+    summing->batch = batch;
+    md_parallel_for(md_packed_threads(packed, batch->count * packed->size), summing->parts,
+                    fuse_part, summing);
+    return MEDLEY_OK;
+}
+
+/* Large triangles are gone from the cache before they could be added: two passes. */
+static medley_status visit_large(void *context, const md_packed_batch *batch)
+{
+    struct summing *summing = context;
+    const md_packed *packed = summing->packed;
+    medley_status status = summing->y != NULL
+                               ? md_packed_batch_multiply(batch, summing->x, 0, summing->y)
+                               : md_packed_batch_norms2(batch, summing->x, summing->norm2);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < batch->count; i++) {
+        const size_t place = batch->place[i];
+        summing->weights[place] =
+            summing->y != NULL ? weigh(summing, place, summing->y + place * packed->n)
+                               : summing->weigh(summing->context, place, summing->norm2[place]);
+    }
+    add_batch(summing, batch);
+    return MEDLEY_OK;
+}
+
+medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, const double *x,
+                                         md_weigh weigh_kernel, void *context, double *y,
+                                         double *norm2, double *sum, medley_error *error)
+{
+    medley_status status = MEDLEY_OK;
+    const bool fused = packed->bytes <= FUSED_BYTES && chosen.count >= FUSED_PARTS * PART_KERNELS;
+    struct summing summing = {
+        .sum = sum, .x = x, .weigh = weigh_kernel, .context = context, .y = y, .norm2 = norm2};
+    const size_t parts = choose_parts(fused ? 1 : packed->chunks, chosen.count);
+    MEDLEY_TRY(begin_sum(&summing, packed, parts, error));
+    MEDLEY_TRY(md_new(&summing.weights, chosen.count, sizeof(double), error));
+    MEDLEY_TRY(
+        md_new(&summing.vectors, (packed->threads + 1) * packed->length, sizeof(double), error));
+    summing.weight = summing.weights;
+    memcpy(summing.vectors, x, packed->n * sizeof *x);
+    MEDLEY_TRY(
+        md_packed_walk(packed, chosen, NULL, fused ? visit_fused : visit_large, &summing, error));
+    collect(&summing);
+done:
+    free(summing.vectors);
+    free(summing.weights);
+    return status;
+}

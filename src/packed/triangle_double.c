@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packed triangles of double values. */
+#include "packed/triangle_loops.h"
+
+#include "base/vector.h"
+#include <string.h>
+
+#define PACKED_INLINE static inline __attribute__((always_inline))
+#define VALUE         double
+#define PACKED(name)  name##_double
+#include "packed/triangle_bodies.h"
