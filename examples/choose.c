@@ -58,8 +58,8 @@ int main(void)
     path_how.count = 10;
     TRY(medley_trace_path(&path, train, test, chosen, &path_how, NULL, NULL, NULL, &error));
     for (size_t p = 0; p < path->point_count; p += 3)
-        printf("lambda %.5f: %zu kernels, %s %.3f\n", path->prepared[p].lambda,
-               path->prepared[p].active, path->measure, path->prepared[p].score);
+        printf("lambda %.5f: %zu kernels, %s %.3f\n", path->points[p].lambda,
+               path->points[p].active, path->measure, path->points[p].score);
 
     report.title = "Ringnorm, 63 kernels";
     report.data = test;
