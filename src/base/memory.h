@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include <stddef.h>
+#include <stdlib.h>
 
 /* Zeroed memory for count items, or NULL (also when count * size overflows). Never NULL for 0. */
 void *md_calloc(size_t count, size_t size);
@@ -34,6 +35,28 @@ medley_status md_new_text(char **pointer, const char *text, size_t length, medle
 /* md_reserve with a status; array is the address of a pointer of any type. */
 medley_status md_grow(void *array, size_t *capacity, size_t needed, size_t size,
                       medley_error *error);
+
+/* ---- what a function owns ----
+ *
+ *     MD_OWNED(free) float *score = NULL;                    a pointer, released by free(score)
+ *     MD_CLEARED(md_division_clear) md_division parts = {0}; a struct, by md_division_clear(&parts)
+ *
+ * however the function is left, the last one first. To keep one, hand it on and set it to NULL, or
+ * {0}. (An attribute that gcc and clang have.) */
+#define MD_OWNED(function)   __attribute__((cleanup(function##_owned)))
+#define MD_CLEARED(function) __attribute__((cleanup(function)))
+
+/* Makes a function that frees a pointer fit for MD_OWNED; stands beside its declaration. */
+#define MD_OWNER(function, type)                                                                   \
+    static inline void function##_owned(type **owned)                                              \
+    {                                                                                              \
+        function(*owned);                                                                          \
+    }
+
+static inline void free_owned(void *owned) /* the address of a pointer of any type */
+{
+    free(*(void **)owned);
+}
 
 /* Bytes of memory the system could still give out now; 0 where that is not known. */
 size_t md_memory_available(void);

@@ -6,8 +6,15 @@
 #include "medley/error.h"
 #include <stddef.h>
 
-/* The one control-flow macro: on failure leaves for `done` with `status` set. */
+/* The one control-flow macro: on failure leaves the function with the status of the call. What the
+ * function owns by then is released by MD_OWNED and MD_CLEARED (base/memory.h). */
 #define MEDLEY_TRY(call)                                                                           \
+    do {                                                                                           \
+        const medley_status tried_ = (call);                                                       \
+        if (tried_ < 0)                                                                            \
+            return tried_;                                                                         \
+    } while (0)
+#define MEDLEY_TRY_DONE(call)                                                                      \
     do {                                                                                           \
         status = (call);                                                                           \
         if (status < 0)                                                                            \

@@ -168,11 +168,9 @@ medley_status md_strings_put(md_strings *strings, const char *text, size_t lengt
 
 medley_status md_strings_copy(md_strings *target, const md_strings *source, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < source->count; i++)
         MEDLEY_TRY(md_strings_put(target, source->items[i], strlen(source->items[i]), NULL, error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 int md_text_index(const char *text, const char *const *list)

@@ -14,16 +14,12 @@
 static medley_status mean_kernel(md_packed **mean, const md_batch_problem *problem,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t kernels = md_packed_count(problem->packed);
-    double *weight = NULL;
+    MD_OWNED(free) double *weight = NULL;
     MEDLEY_TRY(md_new(&weight, kernels, sizeof *weight, error));
     for (size_t m = 0; m < kernels; m++)
         weight[m] = 1 / (double)kernels;
-    status = md_packed_mix(mean, problem->packed, (md_chosen){.count = kernels}, weight, error);
-done:
-    free(weight);
-    return status;
+    return md_packed_mix(mean, problem->packed, (md_chosen){.count = kernels}, weight, error);
 }
 
 /* One kernel's coefficients become those of all kernels, each with its share. */
@@ -38,11 +34,11 @@ static medley_status share_coefficients(md_batch_solution *solution,
     double *norm = NULL;
     double *coefficient = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_new(&kernel, kernels, sizeof *kernel, error));
-    MEDLEY_TRY(md_new(&norm, kernels, sizeof *norm, error));
-    MEDLEY_TRY(md_new(&coefficient, kernels * n, sizeof *coefficient, error));
-    MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels},
-                                solution->coefficient, norm, error));
+    MEDLEY_TRY_DONE(md_new(&kernel, kernels, sizeof *kernel, error));
+    MEDLEY_TRY_DONE(md_new(&norm, kernels, sizeof *norm, error));
+    MEDLEY_TRY_DONE(md_new(&coefficient, kernels * n, sizeof *coefficient, error));
+    MEDLEY_TRY_DONE(md_packed_norms2(problem->packed, (md_chosen){.count = kernels},
+                                     solution->coefficient, norm, error));
     for (size_t m = 0; m < kernels; m++) {
         kernel[m] = m;
         norm[m] = sqrt(norm[m]) / (double)kernels;
@@ -74,9 +70,9 @@ medley_status md_batch_average(md_batch_solution *solution, const md_batch_probl
     (void)start; /* its dual point belongs to another kernel */
     *solution = (md_batch_solution){0};
     single.packed = NULL;
-    MEDLEY_TRY(mean_kernel(&single.packed, problem, error));
-    MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
-    MEDLEY_TRY(share_coefficients(solution, problem, error));
+    MEDLEY_TRY_DONE(mean_kernel(&single.packed, problem, error));
+    MEDLEY_TRY_DONE(md_batch_solve(solution, &single, NULL, error));
+    MEDLEY_TRY_DONE(share_coefficients(solution, problem, error));
 done:
     md_packed_free(single.packed);
     if (status < 0)
@@ -96,10 +92,10 @@ medley_status md_batch_average_C(const md_batch_problem *problem, double *larges
     double sum = 0;
     double *rho = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
-    MEDLEY_TRY(mean_kernel(&mean, problem, error));
+    MEDLEY_TRY_DONE(md_new(&rho, n, sizeof *rho, error));
+    MEDLEY_TRY_DONE(mean_kernel(&mean, problem, error));
     md_empty_dual(loss, problem->loss_state, problem->y, rho, n);
-    MEDLEY_TRY(md_packed_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
+    MEDLEY_TRY_DONE(md_packed_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
     for (size_t i = 0; i < n; i++)
         sum += fabs(rho[i]);
     const double norm = sqrt(square);
@@ -143,7 +139,6 @@ static void clear_contest(struct contest *c)
 /* Every fifth row of each label, in order of appearance, or of all where they are numbers. */
 static medley_status divide(struct contest *c, const md_batch_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = md_packed_rows(problem->packed);
     size_t seen[2] = {0, 0};
     *c = (struct contest){.problem = problem, .n = n};
@@ -161,8 +156,7 @@ static medley_status divide(struct contest *c, const md_batch_problem *problem, 
         c->y[c->training_count] = problem->y[i];
         c->training[c->training_count++] = i;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static double value_at(const struct contest *c, size_t i, size_t j)
@@ -222,12 +216,12 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
     md_batch_solution solution = {0};
     medley_status status = MEDLEY_OK;
     part.packed = NULL;
-    MEDLEY_TRY(md_packed_sum(c->problem->packed, (md_chosen){.kernels = &m, .count = 1}, &one,
-                             c->matrix, error));
+    MEDLEY_TRY_DONE(md_packed_sum(c->problem->packed, (md_chosen){.kernels = &m, .count = 1}, &one,
+                                  c->matrix, error));
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             c->part[i * n + j] = value_at(c, c->training[i], c->training[j]);
-    MEDLEY_TRY(md_packed_of_matrix(&part.packed, c->part, n, part.threads, error));
+    MEDLEY_TRY_DONE(md_packed_of_matrix(&part.packed, c->part, n, part.threads, error));
     part.y = c->y;
     part.strength *= (double)n / (double)c->n;
     part.gap = fmax(part.gap, enough);
@@ -235,7 +229,7 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
         part.max_iterations = most_iterations;
     part.watch = watch_contest;
     part.context = c;
-    MEDLEY_TRY(solver_of_one(&part)(&solution, &part, NULL, error));
+    MEDLEY_TRY_DONE(solver_of_one(&part)(&solution, &part, NULL, error));
     measure(quality, c, &solution);
     c->newton_steps += solution.newton_steps;
 done:
@@ -282,13 +276,13 @@ medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem 
     (void)start; /* it says nothing of kernels alone */
     *solution = (md_batch_solution){0};
     single.packed = NULL;
-    MEDLEY_TRY(divide(&c, problem, error));
-    MEDLEY_TRY(search(&c, &best, error));
-    MEDLEY_TRY(md_packed_mix(&single.packed, problem->packed,
-                             (md_chosen){.kernels = &best, .count = 1}, &one, error));
+    MEDLEY_TRY_DONE(divide(&c, problem, error));
+    MEDLEY_TRY_DONE(search(&c, &best, error));
+    MEDLEY_TRY_DONE(md_packed_mix(&single.packed, problem->packed,
+                                  (md_chosen){.kernels = &best, .count = 1}, &one, error));
     if (c.stopped)
         single.watch = stop_at_once;
-    MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
+    MEDLEY_TRY_DONE(md_batch_solve(solution, &single, NULL, error));
     if (solution->active > 0)
         solution->kernel[0] = best;
     solution->newton_steps += c.newton_steps;

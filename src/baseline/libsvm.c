@@ -54,8 +54,7 @@ static void fill_tile(const md_libsvm *matrix, const double *kernel, size_t firs
 medley_status md_libsvm_create(md_libsvm **result, const double *kernel, size_t n,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_libsvm *matrix = NULL;
+    MD_OWNED(md_libsvm_free) md_libsvm *matrix = NULL;
     MEDLEY_TRY(md_new(&matrix, 1, sizeof *matrix, error));
     MEDLEY_TRY(md_new_aligned(&matrix->nodes, n * (n + 2), sizeof *matrix->nodes, error));
     matrix->n = n;
@@ -69,9 +68,7 @@ medley_status md_libsvm_create(md_libsvm **result, const double *kernel, size_t 
     svm_set_print_string_function(say_nothing); /* here, before there are threads */
     *result = matrix;
     matrix = NULL;
-done:
-    md_libsvm_free(matrix);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_libsvm_free(md_libsvm *matrix)
@@ -99,9 +96,8 @@ medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *tas
                               double *coefficient, medley_error *error)
 {
     const size_t count = task->count;
-    medley_status status = MEDLEY_OK;
-    struct svm_node **rows = NULL;
-    double *y = NULL;
+    MD_OWNED(free) struct svm_node **rows = NULL;
+    MD_OWNED(free) double *y = NULL;
     MEDLEY_TRY(md_new(&rows, count, sizeof(struct svm_node *), error));
     MEDLEY_TRY(md_new_copy(&y, task->y, count * sizeof *y, error));
     for (size_t i = 0; i < count; i++)
@@ -118,10 +114,7 @@ medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *tas
     struct svm_model *model = svm_train(&problem, &parameter);
     take_coefficients(model, task, coefficient);
     svm_free_and_destroy_model(&model);
-done:
-    free(rows);
-    free(y);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the problem of one kernel ---- */
@@ -140,8 +133,7 @@ static medley_status solve_by_libsvm(const md_one_kernel *one, double *rho, doub
 {
     const md_batch_problem *p = one->problem;
     const bool classifies = p->loss->classifies;
-    medley_status status = MEDLEY_OK;
-    md_libsvm *matrix = NULL;
+    MD_OWNED(md_libsvm_free) md_libsvm *matrix = NULL;
     MEDLEY_TRY(md_libsvm_create(&matrix, one->kernel, one->n, error));
     const md_libsvm_task task = {
         .count = one->n,
@@ -155,9 +147,7 @@ static medley_status solve_by_libsvm(const md_one_kernel *one, double *rho, doub
     for (size_t i = 0; i < one->n; i++)
         rho[i] *= p->strength;
     memcpy(point, rho, one->n * sizeof *rho);
-done:
-    md_libsvm_free(matrix);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* It wants both labels, and numbers rows by int. */

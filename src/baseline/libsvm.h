@@ -4,6 +4,7 @@
 #ifndef MD_LIBSVM_H
 #define MD_LIBSVM_H
 
+#include "base/memory.h"
 #include "base/status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@ typedef struct md_libsvm md_libsvm;
 medley_status md_libsvm_create(md_libsvm **matrix, const double *kernel, size_t n,
                                medley_error *error);
 void md_libsvm_free(md_libsvm *matrix);
+MD_OWNER(md_libsvm_free, md_libsvm)
 
 typedef struct md_libsvm_task {
     const size_t *rows; /* [count] those that are learnt from; NULL: the first count */

@@ -74,15 +74,16 @@ static medley_status init_run(struct run *run, md_problem *problem, medley_error
     run->n = n;
     run->kernels = kernels;
     run->folds = n < FOLDS ? n : FOLDS;
-    MEDLEY_TRY(md_machines_init(&run->machines, problem, "group-lasso", 1 + run->folds, error));
+    MEDLEY_TRY_DONE(
+        md_machines_init(&run->machines, problem, "group-lasso", 1 + run->folds, error));
     run->outputs = run->machines.outputs;
     run->beta = run->machines.norm;
-    MEDLEY_TRY(md_new(&run->fold, n, sizeof *run->fold, error));
-    MEDLEY_TRY(md_new(&run->learnt, n, sizeof *run->learnt, error));
-    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
-    MEDLEY_TRY(md_new(&run->apart, kernels, sizeof *run->apart, error));
-    MEDLEY_TRY(md_new(&run->offset, kernels * run->outputs, sizeof *run->offset, error));
-    MEDLEY_TRY(md_new(&run->sums, kernels, sizeof *run->sums, error));
+    MEDLEY_TRY_DONE(md_new(&run->fold, n, sizeof *run->fold, error));
+    MEDLEY_TRY_DONE(md_new(&run->learnt, n, sizeof *run->learnt, error));
+    MEDLEY_TRY_DONE(md_new(&run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY_DONE(md_new(&run->apart, kernels, sizeof *run->apart, error));
+    MEDLEY_TRY_DONE(md_new(&run->offset, kernels * run->outputs, sizeof *run->offset, error));
+    MEDLEY_TRY_DONE(md_new(&run->sums, kernels, sizeof *run->sums, error));
 done:
     return status;
 }
@@ -93,10 +94,9 @@ done:
  * where the last one has ended. */
 static medley_status deal_folds(struct run *run, size_t *rows_of_label, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_problem *problem = run->machines.problem;
     const int32_t *label = problem->train->label;
-    size_t *order = NULL;
+    MD_OWNED(free) size_t *order = NULL;
     md_random random;
     size_t turn = 0;
     MEDLEY_TRY(md_new(&order, run->n, sizeof *order, error));
@@ -111,9 +111,7 @@ static medley_status deal_folds(struct run *run, size_t *rows_of_label, medley_e
             run->fold[order[i]] = turn++ % run->folds;
         rows_of_label[l] = count;
     }
-done:
-    free(order);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status make_folds(struct run *run, medley_error *error)
@@ -122,12 +120,12 @@ static medley_status make_folds(struct run *run, medley_error *error)
     const medley_dataset *train = run->machines.problem->train;
     const size_t labels = train->label_names.count;
     size_t *rows_of_label = NULL;
-    MEDLEY_TRY(md_new(&rows_of_label, labels, sizeof *rows_of_label, error));
-    MEDLEY_TRY(deal_folds(run, rows_of_label, error));
+    MEDLEY_TRY_DONE(md_new(&rows_of_label, labels, sizeof *rows_of_label, error));
+    MEDLEY_TRY_DONE(deal_folds(run, rows_of_label, error));
     for (size_t f = 0; f < run->folds; f++) {
         size_t seen = 0;
-        MEDLEY_TRY(md_new(&run->seen[f], run->n, sizeof *run->seen[f], error));
-        MEDLEY_TRY(md_new(&run->held[f], run->n, sizeof *run->held[f], error));
+        MEDLEY_TRY_DONE(md_new(&run->seen[f], run->n, sizeof *run->seen[f], error));
+        MEDLEY_TRY_DONE(md_new(&run->held[f], run->n, sizeof *run->held[f], error));
         for (size_t r = 0; r < run->n; r++) {
             if (run->fold[r] == f)
                 run->held[f][run->held_count[f]++] = r;
@@ -170,7 +168,6 @@ static void list_machines(struct run *run)
 
 static medley_status take_machines(struct run *run, size_t m, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_machines *machines = &run->machines;
     const size_t outputs = run->outputs;
     MEDLEY_TRY(md_new(&run->body[m], run->n * outputs, sizeof(double), error));
@@ -185,8 +182,7 @@ static medley_status take_machines(struct run *run, size_t m, medley_error *erro
         run->offset[m * outputs + o] = machines->list[o].bias;
     run->sums[m] = md_machines_sum(machines);
     run->finished++;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* All machines of kernel after kernel, so that each matrix is needed once. */
@@ -198,10 +194,10 @@ static medley_status first_layer(struct run *run, medley_error *error)
         const md_chosen chosen = {.kernels = &m, .count = 1};
         bool stopped;
         list_machines(run);
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_machines_solve(&run->machines, chosen, &one, watch_machines, run, &stopped, error));
         if (!stopped)
-            MEDLEY_TRY(take_machines(run, m, error));
+            MEDLEY_TRY_DONE(take_machines(run, m, error));
     }
 done:
     return status;
@@ -229,13 +225,13 @@ static void try_fold(void *context, size_t f, size_t worker)
     size_t *rows = NULL;
     size_t count = 0;
     (void)worker;
-    MEDLEY_TRY(md_new(&weights.beta, run->kernels, sizeof *weights.beta, error));
-    MEDLEY_TRY(md_new(&rows, run->exported_count, sizeof *rows, error));
+    MEDLEY_TRY_DONE(md_new(&weights.beta, run->kernels, sizeof *weights.beta, error));
+    MEDLEY_TRY_DONE(md_new(&rows, run->exported_count, sizeof *rows, error));
     for (size_t i = 0; i < run->exported_count; i++)
         if (run->fold[run->learnt[i]] != f)
             rows[count++] = run->learnt[i];
     if (count > 0)
-        MEDLEY_TRY(md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu, error));
+        MEDLEY_TRY_DONE(md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu, error));
     trial->right[f] =
         (double)run->held_count[f] *
         md_lp_beta_accuracy(&trial->scores, weights.beta, run->held[f], run->held_count[f]);
@@ -307,8 +303,8 @@ static medley_status second_layer(struct run *run, medley_error *error)
         double accuracy = 0;
         char stage[32];
         snprintf(stage, sizeof stage, "nu %g", nus[k]);
-        MEDLEY_TRY(try_nu(run, nus[k], &accuracy, error));
-        MEDLEY_TRY(weigh(run, nus[k], &weights, error));
+        MEDLEY_TRY_DONE(try_nu(run, nus[k], &accuracy, error));
+        MEDLEY_TRY_DONE(weigh(run, nus[k], &weights, error));
         tell(run, &weights, accuracy);
         if (accuracy >= most) {
             most = accuracy;
@@ -366,11 +362,11 @@ static medley_status fit_lp_beta(medley_model **model, md_problem *problem, medl
                        "--method lp-beta solves a linear program and this build has no library for "
                        "it; install %s and build Medley again, or use --method spicy",
                        md_linear_program_missing());
-    MEDLEY_TRY(init_run(&run, problem, error));
-    MEDLEY_TRY(make_folds(&run, error));
-    MEDLEY_TRY(first_layer(&run, error));
+    MEDLEY_TRY_DONE(init_run(&run, problem, error));
+    MEDLEY_TRY_DONE(make_folds(&run, error));
+    MEDLEY_TRY_DONE(first_layer(&run, error));
     if (run.finished > 0)
-        MEDLEY_TRY(second_layer(&run, error));
+        MEDLEY_TRY_DONE(second_layer(&run, error));
     status = build(model, &run, error);
 done:
     clear_run(&run);

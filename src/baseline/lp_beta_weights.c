@@ -150,8 +150,7 @@ static double scale_of(const struct search *s)
 static medley_status open_program(struct search *s, medley_error *error)
 {
     const size_t kernels = s->scores->kernels;
-    medley_status status = MEDLEY_OK;
-    double *low = NULL;
+    MD_OWNED(free) double *low = NULL;
     MEDLEY_TRY(md_new(&low, 3 * (kernels + 1), sizeof *low, error));
     double *high = low + kernels + 1;
     double *cost = high + kernels + 1;
@@ -163,10 +162,7 @@ static medley_status open_program(struct search *s, medley_error *error)
     low[kernels] = -INFINITY;
     cost[kernels] = -1;
     MEDLEY_TRY(md_linear_program_create(&s->program, cost, low, high, kernels + 1, error));
-    MEDLEY_TRY(md_linear_program_add(s->program, s->cut, 1, 1, error));
-done:
-    free(low);
-    return status;
+    return md_linear_program_add(s->program, s->cut, 1, 1, error);
 }
 
 static medley_status next_point(struct search *s, medley_error *error)
@@ -221,15 +217,12 @@ static medley_status search(struct search *s, md_lp_weights *weights, medley_err
 medley_status md_lp_beta_solve(md_lp_weights *weights, const md_lp_beta *scores, const size_t *rows,
                                size_t count, double nu, medley_error *error)
 {
+    MD_CLEARED(clear_search)
     struct search s = {.scores = scores, .rows = rows, .count = count, .nu = nu};
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&s.beta, scores->kernels + 1, sizeof *s.beta, error));
     MEDLEY_TRY(md_new(&s.cut, scores->kernels + 1, sizeof *s.cut, error));
     MEDLEY_TRY(md_new(&s.sum, scores->outputs, sizeof *s.sum, error));
     MEDLEY_TRY(md_new(&s.margin, count, sizeof *s.margin, error));
     MEDLEY_TRY(open_program(&s, error));
-    status = search(&s, weights, error);
-done:
-    clear_search(&s);
-    return status;
+    return search(&s, weights, error);
 }

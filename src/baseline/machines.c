@@ -29,7 +29,6 @@ static medley_status refuse_others(const md_problem *problem, const char *penalt
 medley_status md_machines_init(md_machines *machines, md_problem *problem, const char *penalty,
                                size_t sets, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = problem->train->rows;
     const size_t labels = problem->space.shape.labels;
     const size_t outputs = labels == 2 ? 1 : labels;
@@ -46,8 +45,7 @@ medley_status md_machines_init(md_machines *machines, md_problem *problem, const
     MEDLEY_TRY(md_new(&machines->bias, outputs, sizeof(double), error));
     for (size_t o = 0; o < outputs; o++)
         md_batch_targets(machines->target + o * n, problem, o, outputs);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_machines_clear(md_machines *machines)
@@ -88,7 +86,7 @@ medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const d
                       .score = machines->score,
                       .watch = watch,
                       .context = context};
-    MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, weight, machines->kernel, error));
+    MEDLEY_TRY_DONE(md_packed_sum(problem->batch->packed, chosen, weight, machines->kernel, error));
     status = md_svm_solve(&set, error);
 done:
     *stopped = set.stopped;

@@ -13,7 +13,8 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
     md_batch_problem problem = *one->problem;
     problem.packed = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_packed_of_matrix(&problem.packed, one->kernel, one->n, problem.threads, error));
+    MEDLEY_TRY_DONE(
+        md_packed_of_matrix(&problem.packed, one->kernel, one->n, problem.threads, error));
     problem.penalty = md_penalty_l2.scalar;
     problem.penalty_state = NULL;
     problem.gap = one->gap;

@@ -31,19 +31,14 @@ static medley_status refuse_others(const md_problem *problem, bool explicit_kern
 
 static medley_status fit_average(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_trained trained = {0};
-    double *weight = NULL;
+    MD_CLEARED(md_trained_clear) md_trained trained = {0};
+    MD_OWNED(free) double *weight = NULL;
     MEDLEY_TRY(refuse_others(problem, false, error));
     MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
     MEDLEY_TRY(md_gram_mix(problem->online->gram, weight, error));
     MEDLEY_TRY(md_trained_make(&trained, problem, 0, error));
     trained.is_mixture = true;
-    status = md_train_and_build(model, problem, &trained, error);
-done:
-    free(weight);
-    md_trained_clear(&trained);
-    return status;
+    return md_train_and_build(model, problem, &trained, error);
 }
 
 /* ---- the best single kernel ---- */
@@ -57,9 +52,7 @@ static medley_status held_out_accuracy(double *accuracy, const md_problem *probl
     const md_space space = problem->space;
     const md_online_problem loop = md_problem_for_loop(problem, trained);
     md_inference inference;
-    const medley_status status = md_inference_init(&inference, space, problem->longest, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_inference_init(&inference, space, problem->longest, error));
     size_t right = 0;
     size_t total = 0;
     for (size_t h = 0; h < division->held_count; h++) {
@@ -85,9 +78,9 @@ static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t
     snprintf(stage, sizeof stage, "kernel %zu of %zu", m + 1, problem->bank.count);
     const md_run_plan plan = {
         .stage = stage, .visit = division->visit, .visit_count = division->visit_count};
-    MEDLEY_TRY(md_trained_make(trained, problem, (long)m, error));
-    MEDLEY_TRY(md_run_online(problem, &plan, trained, error));
-    MEDLEY_TRY(held_out_accuracy(accuracy, problem, trained, division, error));
+    MEDLEY_TRY_DONE(md_trained_make(trained, problem, (long)m, error));
+    MEDLEY_TRY_DONE(md_run_online(problem, &plan, trained, error));
+    MEDLEY_TRY_DONE(held_out_accuracy(accuracy, problem, trained, division, error));
 done:
     return status;
 }
@@ -123,18 +116,18 @@ static medley_status fit_best(medley_model **model, md_problem *problem, medley_
     md_division division = {0};
     const md_division_rule rule = {
         .sequences = problem->task->by_sequence, .by_label = true, .which = 5};
-    MEDLEY_TRY(refuse_others(problem, true, error));
+    MEDLEY_TRY_DONE(refuse_others(problem, true, error));
     if (problem->bank.count > 1) {
-        MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
-        MEDLEY_TRY(search_best(&trained, &best, problem, &division, error));
+        MEDLEY_TRY_DONE(md_division_make(&division, problem->train, &rule, error));
+        MEDLEY_TRY_DONE(search_best(&trained, &best, problem, &division, error));
     }
     if (problem->progress.stopped) {
-        MEDLEY_TRY(md_model_build(model, problem, &trained, error));
+        MEDLEY_TRY_DONE(md_model_build(model, problem, &trained, error));
         status = MEDLEY_STOPPED;
         goto done;
     }
     md_trained_clear(&trained);
-    MEDLEY_TRY(md_trained_make(&trained, problem, (long)best, error));
+    MEDLEY_TRY_DONE(md_trained_make(&trained, problem, (long)best, error));
     status = md_train_and_build(model, problem, &trained, error);
 done:
     md_division_clear(&division);

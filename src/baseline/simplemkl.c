@@ -51,16 +51,13 @@ static void clear_descent(struct descent *s)
 
 static medley_status init_descent(struct descent *s, size_t n, size_t kernels, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&s->slope, kernels, sizeof(double), error));
     MEDLEY_TRY(md_new_aligned(&s->along, n * n, sizeof(double), error));
     MEDLEY_TRY(md_new_aligned(&s->matrix, n * n, sizeof(double), error));
     MEDLEY_TRY(md_new(&s->trial.model.rho, n, sizeof(double), error));
     MEDLEY_TRY(md_new(&s->trial.model.point, n, sizeof(double), error));
     MEDLEY_TRY(md_new(&s->best.model.rho, n, sizeof(double), error));
-    MEDLEY_TRY(md_new(&s->best.model.point, n, sizeof(double), error));
-done:
-    return status;
+    return md_new(&s->best.model.point, n, sizeof(double), error);
 }
 
 /* ---- points ---- */
@@ -182,7 +179,7 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
         if (!(*length > 0))
             break;
         const double before = s->best.total;
-        MEDLEY_TRY(try_step(s, *length, &total, error));
+        MEDLEY_TRY_DONE(try_step(s, *length, &total, error));
         if (!(total < before))
             break;
         take_best(s);
@@ -190,7 +187,7 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
             continue;
         s->w->weight[which] = 0; /* and it stays there */
         s->slope[which] = 0;
-        MEDLEY_TRY(md_wrap_mix(s->w, s->slope, s->along, error));
+        MEDLEY_TRY_DONE(md_wrap_mix(s->w, s->slope, s->along, error));
     }
 done:
     return status;
@@ -244,15 +241,15 @@ static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error
     struct descent *s = method;
     double length;
     s->w = w;
-    MEDLEY_TRY(drop_small_weights(w, error));
-    MEDLEY_TRY(find_direction(s, error));
+    MEDLEY_TRY_DONE(drop_small_weights(w, error));
+    MEDLEY_TRY_DONE(find_direction(s, error));
     const double before = w->here.value + price_of_weights(s, 0);
     copy_fixed(&s->best.model, &w->here, w->n);
     s->best.step = 0;
     s->best.total = before;
-    MEDLEY_TRY(take_stretches(s, &length, error));
+    MEDLEY_TRY_DONE(take_stretches(s, &length, error));
     if (length > 0)
-        MEDLEY_TRY(golden_section(s, length, error));
+        MEDLEY_TRY_DONE(golden_section(s, length, error));
     if (s->best.step > 0)
         take_best(s);
     *moved = s->best.total < before || refine(w);
@@ -264,7 +261,7 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
                               const md_batch_solution *start, md_one_kernel_solver inner,
                               medley_error *error)
 {
-    struct descent s = {0};
+    MD_CLEARED(clear_descent) struct descent s = {0};
     const md_wrap_method method = {
         .move = descend, .state = &s, .inner = inner, .inner_share = 0.01};
     *solution = (md_batch_solution){0};
@@ -273,13 +270,9 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "--method simplemkl learns with the penalty group-lasso only; use that, "
                            "or --method gauss-seidel or spicy");
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(
         init_descent(&s, md_packed_rows(problem->packed), md_packed_count(problem->packed), error));
-    MEDLEY_TRY(md_wrap_run(solution, problem, start, &method, error));
-done:
-    clear_descent(&s);
-    return status;
+    return md_wrap_run(solution, problem, start, &method, error);
 }
 
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,

@@ -38,13 +38,14 @@ static medley_status share_coefficients(struct run *run, medley_error *error)
     const size_t outputs = machines->outputs;
     const size_t kernels = problem->bank.count;
     double *a = NULL;
-    MEDLEY_TRY(md_new(&a, 2 * n, sizeof *a, error));
+    MEDLEY_TRY_DONE(md_new(&a, 2 * n, sizeof *a, error));
     for (size_t i = 0; i < n * outputs; i++)
         machines->coefficient[i] /= (double)kernels;
     for (size_t m = 0; m < kernels; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
         double norm2 = 0;
-        MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, &one, machines->kernel, error));
+        MEDLEY_TRY_DONE(
+            md_packed_sum(problem->batch->packed, chosen, &one, machines->kernel, error));
         for (size_t o = 0; o < outputs; o++) {
             double sum = 0;
             for (size_t r = 0; r < n; r++)
@@ -91,13 +92,13 @@ static medley_status fit_svm(medley_model **model, md_problem *problem, medley_e
     const md_chosen all = {.count = problem->bank.count};
     double *weight = NULL;
     bool stopped;
-    MEDLEY_TRY(md_machines_init(&run.machines, problem, "l2", 1, error));
-    MEDLEY_TRY(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
-    MEDLEY_TRY(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
-    MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
+    MEDLEY_TRY_DONE(md_machines_init(&run.machines, problem, "l2", 1, error));
+    MEDLEY_TRY_DONE(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
+    MEDLEY_TRY_DONE(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
+    MEDLEY_TRY_DONE(md_mean_weights(&weight, problem->bank.count, error));
     md_machines_list(&run.machines, 0, NULL, problem->train->rows);
-    MEDLEY_TRY(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
-    MEDLEY_TRY(share_coefficients(&run, error));
+    MEDLEY_TRY_DONE(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
+    MEDLEY_TRY_DONE(share_coefficients(&run, error));
     status = build(model, &run, error);
 done:
     free(weight);

@@ -77,8 +77,8 @@ static void run_libsvm(void *context, size_t item, size_t worker)
     double *a = NULL;
     double *y = NULL;
     (void)worker;
-    MEDLEY_TRY(md_new(&a, machine->count, sizeof *a, NULL));
-    MEDLEY_TRY(copy_targets(&y, machine, NULL));
+    MEDLEY_TRY_DONE(md_new(&a, machine->count, sizeof *a, NULL));
+    MEDLEY_TRY_DONE(copy_targets(&y, machine, NULL));
     const md_libsvm_task task = {.rows = machine->rows,
                                  .count = machine->count,
                                  .y = y,
@@ -86,7 +86,7 @@ static void run_libsvm(void *context, size_t item, size_t worker)
                                  .C = 1 / w->set->strength,
                                  .eps = w->eps[w->pending[place]],
                                  .cache = CACHE};
-    MEDLEY_TRY(md_libsvm_solve(w->matrix, &task, a, NULL));
+    MEDLEY_TRY_DONE(md_libsvm_solve(w->matrix, &task, a, NULL));
     put_coefficients(w, place, a);
 done:
     if (status < 0)
@@ -105,8 +105,8 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
     medley_status status = MEDLEY_OK;
     double *y = NULL;
     double *part = NULL;
-    MEDLEY_TRY(copy_targets(&y, machine, error));
-    MEDLEY_TRY(md_new_aligned(&part, k * k, sizeof *part, error));
+    MEDLEY_TRY_DONE(copy_targets(&y, machine, error));
+    MEDLEY_TRY_DONE(md_new_aligned(&part, k * k, sizeof *part, error));
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++)
             part[i * k + j] = set->kernel[row_of(machine, i) * set->n + row_of(machine, j)];
@@ -116,7 +116,7 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
                                .kernel = part,
                                .n = k,
                                .gap = machine->rough ? fmax(set->gap, ROUGH_GAP) : set->gap};
-    MEDLEY_TRY(md_one_kernel_solve(&solution, &one, NULL, error));
+    MEDLEY_TRY_DONE(md_one_kernel_solve(&solution, &one, NULL, error));
     if (solution.active > 0)
         put_coefficients(w, place, solution.coefficient);
     w->dual[place] = solution.dual;
@@ -280,11 +280,11 @@ static medley_status run_round(struct work *w, medley_error *error)
     const size_t n = w->set->n;
     medley_status status = MEDLEY_OK;
     double *scratch = NULL;
-    MEDLEY_TRY(md_new(&scratch, 2 * n, sizeof *scratch, error));
-    MEDLEY_TRY(md_new(&w->coefficient, n * w->pending_count, sizeof(double), error));
-    MEDLEY_TRY(md_new_aligned(&w->score, n * w->pending_count, sizeof(double), error));
-    MEDLEY_TRY(md_new(&w->dual, w->pending_count, sizeof *w->dual, error));
-    MEDLEY_TRY(run_pending(w, error));
+    MEDLEY_TRY_DONE(md_new(&scratch, 2 * n, sizeof *scratch, error));
+    MEDLEY_TRY_DONE(md_new(&w->coefficient, n * w->pending_count, sizeof(double), error));
+    MEDLEY_TRY_DONE(md_new_aligned(&w->score, n * w->pending_count, sizeof(double), error));
+    MEDLEY_TRY_DONE(md_new(&w->dual, w->pending_count, sizeof *w->dual, error));
+    MEDLEY_TRY_DONE(run_pending(w, error));
     md_parallel_for(w->set->threads, (n + PANEL - 1) / PANEL, multiply_panel, w);
     for (size_t place = 0; place < w->ran; place++)
         take(w, place, scratch);
@@ -337,16 +337,16 @@ medley_status md_svm_solve(md_svm_set *set, medley_error *error)
 {
     struct work w = {.set = set};
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_new(&w.pending, set->count, sizeof *w.pending, error));
-    MEDLEY_TRY(md_new(&w.eps, 2 * set->count, sizeof *w.eps, error));
+    MEDLEY_TRY_DONE(md_new(&w.pending, set->count, sizeof *w.pending, error));
+    MEDLEY_TRY_DONE(md_new(&w.eps, 2 * set->count, sizeof *w.eps, error));
     w.gap = w.eps + set->count;
     md_blas_single_thread();
     fill_lower_triangle(set->kernel, set->n);
     begin(&w);
     if (set->gap >= LIBSVM_GAP && md_libsvm_takes(set->n) && w.pending_count > 0)
-        MEDLEY_TRY(md_libsvm_create(&w.matrix, set->kernel, set->n, error));
+        MEDLEY_TRY_DONE(md_libsvm_create(&w.matrix, set->kernel, set->n, error));
     while (w.pending_count > 0 && !set->stopped) {
-        MEDLEY_TRY(run_round(&w, error));
+        MEDLEY_TRY_DONE(run_round(&w, error));
         find_unsolved(&w);
     }
 done:

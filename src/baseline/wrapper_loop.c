@@ -33,7 +33,6 @@ static void clear_wrap(md_wrap *w)
 static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
                                const md_wrap_method *method, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = md_packed_rows(problem->packed);
     const size_t kernels = md_packed_count(problem->packed);
     *w = (md_wrap){.problem = problem,
@@ -60,8 +59,7 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
     if (w->inner == NULL)
         w->inner = md_one_kernel_newton;
     md_blas_single_thread();
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- a point ---- */
@@ -94,9 +92,7 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     const md_one_kernel inner = {
         .problem = p, .kernel = matrix, .n = w->n, .gap = w->gap, .level = w->best_primal};
     const md_one_kernel_solver solve = w->gap >= LIBSVM_GAP ? w->inner : md_one_kernel_newton;
-    const medley_status status = solve(&inner, fixed->rho, fixed->point, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(solve(&inner, fixed->rho, fixed->point, error));
     w->solved++;
     md_project_dual(p->loss, p->loss_state, p->y, fixed->point, w->n);
     md_dsymv(w->n, matrix, w->n, fixed->rho, w->f);
@@ -171,9 +167,9 @@ static medley_status look(md_wrap *w, medley_error *error)
 {
     double scale = 1;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(norms_of(w, w->here.rho, w->values, error));
+    MEDLEY_TRY_DONE(norms_of(w, w->here.rho, w->values, error));
     try_model(w, w->values);
-    MEDLEY_TRY(dual_norms(w, w->values, error));
+    MEDLEY_TRY_DONE(dual_norms(w, w->values, error));
     const double dual = md_dual_value(w->problem, w->here.point, w->norm, w->kernels, &scale);
     if (dual > w->best_dual) {
         w->best_dual = dual;
@@ -264,19 +260,19 @@ medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *p
     medley_status status = MEDLEY_OK;
     md_wrap w;
     *solution = (md_batch_solution){0};
-    MEDLEY_TRY(init_wrap(&w, problem, method, error));
-    MEDLEY_TRY(begin(&w, error));
+    MEDLEY_TRY_DONE(init_wrap(&w, problem, method, error));
+    MEDLEY_TRY_DONE(begin(&w, error));
     bool moved = !is_over(&w, solution);
     if (moved) {
         first_weights(&w, start);
-        MEDLEY_TRY(md_wrap_settle(&w, error));
+        MEDLEY_TRY_DONE(md_wrap_settle(&w, error));
     }
     while (moved) {
-        MEDLEY_TRY(look(&w, error));
-        MEDLEY_TRY(record(&w, solution, error));
+        MEDLEY_TRY_DONE(look(&w, error));
+        MEDLEY_TRY_DONE(record(&w, solution, error));
         if (is_over(&w, solution))
             break;
-        MEDLEY_TRY(method->move(&w, method->state, &moved, error));
+        MEDLEY_TRY_DONE(method->move(&w, method->state, &moved, error));
     }
     status = finish(&w, solution, error);
 done:

@@ -66,10 +66,10 @@ medley_status md_batch_certify(md_batch_solution *solution, const md_batch_probl
     double *f = NULL;
     medley_status status = MEDLEY_OK;
     const md_chosen chosen = {.kernels = solution->kernel, .count = solution->active};
-    MEDLEY_TRY(md_new(&Ka, solution->active * n, sizeof *Ka, error));
-    MEDLEY_TRY(md_new(&f, n, sizeof *f, error));
+    MEDLEY_TRY_DONE(md_new(&Ka, solution->active * n, sizeof *Ka, error));
+    MEDLEY_TRY_DONE(md_new(&f, n, sizeof *f, error));
     if (solution->active > 0)
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_packed_multiply_each(problem->packed, chosen, solution->coefficient, Ka, error));
     value_model(solution, problem, Ka, f);
     solution->dual = dual;

@@ -139,11 +139,11 @@ static medley_status prepare(struct run *run, medley_error *error)
     run->outputs = problem->task->one_score || problem->space.shape.labels == 2
                        ? 1
                        : problem->space.shape.labels;
-    MEDLEY_TRY(md_new(&run->y, n, sizeof *run->y, error));
-    MEDLEY_TRY(md_new(&run->zero, n, sizeof *run->zero, error));
-    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
-    MEDLEY_TRY(md_new(&run->norm, kernels, sizeof *run->norm, error));
-    MEDLEY_TRY(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
+    MEDLEY_TRY_DONE(md_new(&run->y, n, sizeof *run->y, error));
+    MEDLEY_TRY_DONE(md_new(&run->zero, n, sizeof *run->zero, error));
+    MEDLEY_TRY_DONE(md_new(&run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY_DONE(md_new(&run->norm, kernels, sizeof *run->norm, error));
+    MEDLEY_TRY_DONE(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
     run->batch = (md_batch_problem){.packed = problem->batch->packed,
                                     .loss = problem->batch->loss,
                                     .loss_state = problem->batch->loss_state,
@@ -161,9 +161,9 @@ static medley_status prepare(struct run *run, medley_error *error)
             "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
             "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
             problem->method->about->name, md_penalty_text(problem->penalty));
-    MEDLEY_TRY(md_batch_check_kernels(problem, NULL, error));
-    MEDLEY_TRY(find_factors(run, error));
-    MEDLEY_TRY(choose_strength(run, error));
+    MEDLEY_TRY_DONE(md_batch_check_kernels(problem, NULL, error));
+    MEDLEY_TRY_DONE(find_factors(run, error));
+    MEDLEY_TRY_DONE(choose_strength(run, error));
     run->batch.strength = problem->lambda * (double)n * run->factor;
 done:
     return status;
@@ -174,7 +174,6 @@ done:
 static medley_status take_coefficients(struct run *run, size_t output,
                                        const md_batch_solution *solution, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = solution->rows;
     for (size_t i = 0; i < solution->active; i++) {
         const size_t m = solution->kernel[i];
@@ -187,8 +186,7 @@ static medley_status take_coefficients(struct run *run, size_t output,
         run->norm[m] = hypot(run->norm[m], solution->norm[i]);
     }
     run->bias[output] = solution->bias;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The outer iterations of a single output; of several, one line for each. */
@@ -313,9 +311,9 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
     double scale = 0;
     medley_status status = MEDLEY_OK;
     bool wanted = true;
-    MEDLEY_TRY(prepare(&run, error));
-    MEDLEY_TRY(largest_C(&run, &largest, &scale, error));
-    MEDLEY_TRY(md_new(&run.previous, run.outputs, sizeof *run.previous, error));
+    MEDLEY_TRY_DONE(prepare(&run, error));
+    MEDLEY_TRY_DONE(largest_C(&run, &largest, &scale, error));
+    MEDLEY_TRY_DONE(md_new(&run.previous, run.outputs, sizeof *run.previous, error));
     for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
         medley_model *model = NULL;
         forget(&run);

@@ -165,9 +165,7 @@ static void multiply_hessian(void *context, const double *x, double *y)
 static medley_status step_by_gradients(md_spicy *s, medley_error *error)
 {
     const size_t n = s->n;
-    const medley_status status = build(s, RIDGE, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(build(s, RIDGE, error));
     double *target = s->scratch;
     double *inverse = s->scratch + n;
     for (size_t i = 0; i < n; i++) {

@@ -134,9 +134,7 @@ static void prepare_line(md_spicy *s)
 static medley_status take_step(md_spicy *s, medley_error *error)
 {
     const size_t n = s->n;
-    const medley_status status = look_ahead(s, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(look_ahead(s, error));
     prepare_line(s);
     const double t = search(s, md_batch_dot(s->gradient, s->direction, n));
     md_batch_add(s->rho, t, s->direction, n);
@@ -206,10 +204,10 @@ medley_status md_spicy_minimise(md_spicy *s, medley_error *error)
         if (is_noise(s) || (step > 0 && is_solved(s, md_spicy_old_decrement(s))))
             return MEDLEY_OK;
         double decrement;
-        MEDLEY_TRY(md_spicy_direction(s, &decrement, error));
+        MEDLEY_TRY_DONE(md_spicy_direction(s, &decrement, error));
         if (!(decrement > 0) || (step > 0 && is_solved(s, decrement)))
             return MEDLEY_OK;
-        MEDLEY_TRY(take_step(s, error));
+        MEDLEY_TRY_DONE(take_step(s, error));
     }
     s->gave_up = s->smooth_penalty;
     md_spicy_evaluate(s);

@@ -19,7 +19,7 @@ static medley_status read_listed(md_spicy *s, size_t count, double limit, medley
     medley_status status = MEDLEY_OK;
     md_chosen listed = {.kernels = s->list, .count = count};
     if (md_packed_factor_bytes(s->packed) > 0) {
-        MEDLEY_TRY(md_packed_bounds2(s->packed, listed, s->candidate, s->values, error));
+        MEDLEY_TRY_DONE(md_packed_bounds2(s->packed, listed, s->candidate, s->values, error));
         listed.count = 0;
         for (size_t i = 0; i < count; i++) {
             s->bound[s->list[i]] = sqrt(s->values[i]);
@@ -27,7 +27,7 @@ static medley_status read_listed(md_spicy *s, size_t count, double limit, medley
                 s->list[listed.count++] = s->list[i];
         }
     }
-    MEDLEY_TRY(md_packed_norms2(s->packed, listed, s->candidate, s->values, error));
+    MEDLEY_TRY_DONE(md_packed_norms2(s->packed, listed, s->candidate, s->values, error));
     for (size_t i = 0; i < listed.count; i++)
         s->bound[s->list[i]] = sqrt(s->values[i]);
 done:
@@ -80,9 +80,7 @@ medley_status md_spicy_check_all(md_spicy *s, medley_error *error)
     size_t count = 0;
     for (size_t i = 0; !s->finite_conjugate && i < s->count; i++) /* only the largest matters */
         limit = s->norm2[i] > limit ? s->norm2[i] : limit;
-    const medley_status status = update_bounds(s, limit, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(update_bounds(s, limit, error));
     for (size_t m = 0; m < s->kernels; m++)
         if (!s->screened[m])
             s->values[count++] = s->bound[m];
@@ -106,10 +104,11 @@ medley_status md_batch_largest_C(const md_batch_problem *problem, double *larges
     double *rho = NULL;
     double *norm2 = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
-    MEDLEY_TRY(md_new(&norm2, kernels, sizeof *norm2, error));
+    MEDLEY_TRY_DONE(md_new(&rho, n, sizeof *rho, error));
+    MEDLEY_TRY_DONE(md_new(&norm2, kernels, sizeof *norm2, error));
     md_empty_dual(problem->loss, problem->loss_state, problem->y, rho, n);
-    MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, rho, norm2, error));
+    MEDLEY_TRY_DONE(
+        md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, rho, norm2, error));
     double most = 0;
     const double size = md_batch_dot(rho, rho, n);
     for (size_t m = 0; m < kernels; m++) /* a constant kernel has a norm of rounding here */

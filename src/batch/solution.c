@@ -24,25 +24,20 @@ void md_batch_solution_clear(md_batch_solution *solution)
 medley_status md_batch_allocate(md_batch_solution *solution, size_t rows, size_t active,
                                 const double *rho, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     clear_model(solution);
     solution->rows = rows;
     solution->active = active;
     MEDLEY_TRY(md_new(&solution->kernel, active, sizeof *solution->kernel, error));
     MEDLEY_TRY(md_new(&solution->norm, active, sizeof *solution->norm, error));
     MEDLEY_TRY(md_new(&solution->coefficient, active * rows, sizeof(double), error));
-    MEDLEY_TRY(md_new_copy(&solution->rho, rho, rows * sizeof *rho, error));
-done:
-    return status;
+    return md_new_copy(&solution->rho, rho, rows * sizeof *rho, error);
 }
 
 medley_status md_batch_record(md_batch_solution *solution, const md_batch_problem *problem,
                               const md_batch_step *step, medley_error *error)
 {
-    const medley_status status = md_grow(&solution->steps, &solution->step_capacity,
-                                         solution->step_count + 1, sizeof *step, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_grow(&solution->steps, &solution->step_capacity, solution->step_count + 1,
+                       sizeof *step, error));
     solution->steps[solution->step_count++] = *step;
     if (problem->watch != NULL && !problem->watch(problem->context, step))
         solution->stopped = true;

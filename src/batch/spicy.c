@@ -98,9 +98,7 @@ static void update_coefficients(md_spicy *s, size_t i)
 /* Line 3; the new gamma is for the next iteration. */
 static medley_status proximal_update(md_spicy *s, double growth, medley_error *error)
 {
-    const medley_status status = md_spicy_keep_best(s, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_spicy_keep_best(s, error));
     for (size_t i = 0; !s->smooth_penalty && i < s->count; i++)
         update_coefficients(s, i);               /* eq. 11, 28, 38 */
     memcpy(s->z, s->new_z, s->n * sizeof *s->z); /* eq. 30, 31, 40 */
@@ -117,16 +115,16 @@ static medley_status solve_set(md_spicy *s, double target, medley_error *error)
     for (s->inner_target = 0.1 * target;; s->inner_target *= 0.1) {
         const size_t before = s->newton_steps;
         double gap;
-        MEDLEY_TRY(md_spicy_minimise(s, error)); /* line 2 */
+        MEDLEY_TRY_DONE(md_spicy_minimise(s, error)); /* line 2 */
         s->iterations++;
-        MEDLEY_TRY(md_spicy_set_gap(s, &gap, error));
-        MEDLEY_TRY(md_spicy_record(s, error));
+        MEDLEY_TRY_DONE(md_spicy_set_gap(s, &gap, error));
+        MEDLEY_TRY_DONE(md_spicy_record(s, error));
         if (gap <= target || is_over(s)) /* line 4 */
             break;
         const double growth = next_growth(s, s->newton_steps - before); /* line 1 */
-        MEDLEY_TRY(proximal_update(s, growth, error));                  /* line 3 */
+        MEDLEY_TRY_DONE(proximal_update(s, growth, error));             /* line 3 */
         if (s->rounds == 0) /* later, kernels that a check brought back would be pruned again */
-            MEDLEY_TRY(md_spicy_prune(s, error));
+            MEDLEY_TRY_DONE(md_spicy_prune(s, error));
     }
 done:
     return status;
@@ -137,15 +135,15 @@ static medley_status solve_rounds(md_spicy *s, double wanted, medley_error *erro
 {
     medley_status status = MEDLEY_OK;
     for (;; s->rounds++) {
-        MEDLEY_TRY(solve_set(s, md_spicy_set_target(s, wanted), error));
-        MEDLEY_TRY(md_spicy_check_all(s, error));
+        MEDLEY_TRY_DONE(solve_set(s, md_spicy_set_target(s, wanted), error));
+        MEDLEY_TRY_DONE(md_spicy_check_all(s, error));
         md_batch_step *step = &s->solution->steps[s->solution->step_count - 1];
         step->dual = s->best_dual;
         step->gap = md_spicy_gap(s);
         if (step->gap <= wanted || is_over(s))
             break;
-        MEDLEY_TRY(proximal_update(s, s->gamma_z > s->first_gamma_z ? 1 / GROWTH : 1, error));
-        MEDLEY_TRY(md_spicy_next_set(s, NULL, error));
+        MEDLEY_TRY_DONE(proximal_update(s, s->gamma_z > s->first_gamma_z ? 1 / GROWTH : 1, error));
+        MEDLEY_TRY_DONE(md_spicy_next_set(s, NULL, error));
     }
 done:
     return status;
@@ -159,8 +157,8 @@ static medley_status solve_certified(md_spicy *s, medley_error *error)
     double wanted = s->problem->gap;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++, wanted /= 4) {
         if (md_spicy_gap(s) > wanted)
-            MEDLEY_TRY(solve_rounds(s, wanted, error));
-        MEDLEY_TRY(md_spicy_finish(s, error));
+            MEDLEY_TRY_DONE(solve_rounds(s, wanted, error));
+        MEDLEY_TRY_DONE(md_spicy_finish(s, error));
         if (s->solution->converged || is_over(s))
             break;
     }
@@ -176,10 +174,10 @@ static medley_status run(md_batch_solution *solution, const md_batch_problem *pr
     md_spicy s;
     medley_status status = MEDLEY_OK;
     *solution = (md_batch_solution){0};
-    MEDLEY_TRY(md_spicy_init(&s, problem, direct, error));
+    MEDLEY_TRY_DONE(md_spicy_init(&s, problem, direct, error));
     s.solution = solution;
-    MEDLEY_TRY(md_spicy_begin(&s, start, error));
-    MEDLEY_TRY(solve_certified(&s, error));
+    MEDLEY_TRY_DONE(md_spicy_begin(&s, start, error));
+    MEDLEY_TRY_DONE(solve_certified(&s, error));
     *again = s.smooth_penalty && s.iterations < problem->max_iterations && !solution->converged &&
              !solution->stopped;
 done:
@@ -194,11 +192,11 @@ medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem
     md_batch_solution second = {0};
     medley_status status = MEDLEY_OK;
     bool again;
-    MEDLEY_TRY(run(solution, problem, start, true, &again, error));
+    MEDLEY_TRY_DONE(run(solution, problem, start, true, &again, error));
     if (again) {
         rest.max_iterations -=
             solution->step_count < rest.max_iterations ? solution->step_count : 0;
-        MEDLEY_TRY(run(&second, &rest, start, false, &again, error));
+        MEDLEY_TRY_DONE(run(&second, &rest, start, false, &again, error));
         md_batch_keep_better(solution, &second);
     }
 done:

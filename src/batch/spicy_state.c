@@ -76,7 +76,6 @@ static void set_gamma(md_spicy *s)
 static medley_status allocate(md_spicy *s, medley_error *error)
 {
     enum { VECTORS = 20 };
-    medley_status status = MEDLEY_OK;
     const size_t n = s->n;
     s->tall_rows = TALL_ROWS;
     MEDLEY_TRY(md_new(&s->rho, VECTORS * n, sizeof *s->rho, error));
@@ -94,8 +93,7 @@ static medley_status allocate(md_spicy *s, medley_error *error)
                           &s->dual_point, &s->last,      &s->scratch};
     for (size_t v = 0; v < sizeof vectors / sizeof vectors[0]; v++, next += n)
         *vectors[v] = next;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_spicy_init(md_spicy *s, const md_batch_problem *problem, bool direct,
@@ -168,15 +166,15 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
 medley_status md_spicy_begin(md_spicy *s, const md_batch_solution *start, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(look_at_empty_model(s, error));
+    MEDLEY_TRY_DONE(look_at_empty_model(s, error));
     if (start != NULL)
-        MEDLEY_TRY(look_at_start(s, start, error));
+        MEDLEY_TRY_DONE(look_at_start(s, start, error));
     if (md_spicy_gap(s) <= s->problem->gap)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_spicy_keep_best(s, error)); /* the empty model, before there are members */
-    MEDLEY_TRY(md_spicy_next_set(s, start, error));
+    MEDLEY_TRY_DONE(md_spicy_keep_best(s, error)); /* the empty model, before there are members */
+    MEDLEY_TRY_DONE(md_spicy_next_set(s, start, error));
     if (start != NULL && !s->smooth_penalty)
-        MEDLEY_TRY(adopt(s, start, error));
+        MEDLEY_TRY_DONE(adopt(s, start, error));
 done:
     return status;
 }

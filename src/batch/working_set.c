@@ -186,9 +186,7 @@ static medley_status choose(md_spicy *s, size_t *chosen, medley_error *error)
 medley_status md_spicy_next_set(md_spicy *s, const md_batch_solution *start, medley_error *error)
 {
     size_t count = 0;
-    const medley_status status = choose(s, &count, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(choose(s, &count, error));
     const size_t chosen = count;
     for (size_t k = 0; start != NULL && k < start->active; k++) {
         bool known = s->screened[start->kernel[k]];

@@ -198,9 +198,7 @@ medley_status md_arc_block_create(md_block **result, const md_arc_explicit *what
                                   medley_error *error)
 {
     arc_block *a;
-    const medley_status status = md_new(&a, 1, sizeof *a, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_new(&a, 1, sizeof *a, error));
     a->what = *what;
     a->x.base = (md_block){.class = &arc_block_class, .name = what->name};
     a->x.what = (md_explicit){.name = what->name,

@@ -159,9 +159,7 @@ medley_status md_explicit_block_create(md_block **result, const md_explicit *wha
                                        medley_error *error)
 {
     explicit_block *x;
-    const medley_status status = md_new(&x, 1, sizeof *x, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_new(&x, 1, sizeof *x, error));
     const size_t labels = what->space.shape.labels;
     x->base = (md_block){.class = &explicit_block_class, .name = what->name, .labels = labels};
     x->what = *what;

@@ -254,13 +254,13 @@ medley_status md_explicit_finish_create(md_block **result, explicit_block *x, me
     x->borrowed = x->weight != NULL;
     if (!x->borrowed) {
         /* rows are looked up at random: large pages spare the processor many look-ups of its own */
-        MEDLEY_TRY(md_new_aligned(&x->weight, floats, sizeof *x->weight, error));
+        MEDLEY_TRY_DONE(md_new_aligned(&x->weight, floats, sizeof *x->weight, error));
         memset(x->weight, 0, floats * sizeof *x->weight);
         x->aside = x->width;
     }
-    MEDLEY_TRY(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
+    MEDLEY_TRY_DONE(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
     if (x->what.thresholds)
-        MEDLEY_TRY(md_new(&x->had, x->features, sizeof *x->had, error));
+        MEDLEY_TRY_DONE(md_new(&x->had, x->features, sizeof *x->had, error));
     *result = &x->base;
 done:
     if (status < 0)

@@ -308,9 +308,8 @@ static medley_status recompute_scores(kernel_block *k, medley_error *error)
         md_deferred_replace(k->deferred, k->m, k->coefficient, (float)k->gain2);
         return MEDLEY_OK;
     }
-    float *by_row = NULL;
-    float *scores = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) float *by_row = NULL;
+    MD_OWNED(free) float *scores = NULL;
     MEDLEY_TRY(md_new(&by_row, k->n * labels, sizeof *by_row, error));
     MEDLEY_TRY(md_new(&scores, k->n * labels, sizeof *scores, error));
     for (size_t l = 0; l < labels; l++)
@@ -320,10 +319,7 @@ static medley_status recompute_scores(kernel_block *k, medley_error *error)
     for (size_t l = 0; l < labels; l++)
         for (size_t i = 0; i < k->n; i++)
             k->score[l * k->n + i] = (float)k->gain2 * scores[i * labels + l];
-done:
-    free(by_row);
-    free(scores);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Labels that were never touched have no coefficients. */
@@ -475,13 +471,13 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     k->m = source->m;
     k->n = md_gram_rows(source->gram);
     k->gain2 = 1;
-    MEDLEY_TRY(md_new(&k->coefficient, k->n * labels, sizeof(float), error));
-    MEDLEY_TRY(md_new(&k->score, k->n * labels, sizeof(float), error));
-    MEDLEY_TRY(md_new(&k->touched, labels, sizeof(bool), error));
+    MEDLEY_TRY_DONE(md_new(&k->coefficient, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY_DONE(md_new(&k->score, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY_DONE(md_new(&k->touched, labels, sizeof(bool), error));
     if (source->averaging)
-        MEDLEY_TRY(md_new(&k->aside, k->n * labels, sizeof *k->aside, error));
+        MEDLEY_TRY_DONE(md_new(&k->aside, k->n * labels, sizeof *k->aside, error));
     if (source->deferred != NULL)
-        MEDLEY_TRY(md_deferred_attach(source->deferred, k->m, k->score, error));
+        MEDLEY_TRY_DONE(md_deferred_attach(source->deferred, k->m, k->score, error));
     k->deferred = source->deferred;
     *result = &k->base;
 done:

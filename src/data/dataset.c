@@ -4,6 +4,7 @@
 #include "data/dataset.h"
 
 #include "base/memory.h"
+#include "base/owners.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,9 +103,8 @@ medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *
                                         size_t columns, const char *const *labels,
                                         medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_dataset *created = NULL;
-    md_label_builder builder = {0};
+    MD_OWNED(medley_dataset_free) medley_dataset *created = NULL;
+    MD_CLEARED(md_labels_clear) md_label_builder builder = {0};
     medley_table table = MEDLEY_TABLE_INIT;
     table.rows = rows;
     table.columns = columns;
@@ -119,10 +119,7 @@ medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *
     }
     *dataset = created;
     created = NULL;
-done:
-    md_labels_clear(&builder);
-    medley_dataset_free(created);
-    return status;
+    return MEDLEY_OK;
 }
 
 size_t medley_dataset_rows(const medley_dataset *dataset)
@@ -222,10 +219,10 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     medley_status status = MEDLEY_OK;
     medley_dataset *copy = NULL;
     size_t *rows;
-    MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
+    MEDLEY_TRY_DONE(md_new(&rows, dataset->rows, sizeof *rows, error));
     for (size_t r = 0; r < dataset->rows; r++)
         rows[r] = r;
-    MEDLEY_TRY(md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error));
+    MEDLEY_TRY_DONE(md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error));
     for (size_t t = 0; t < copy->table_count; t++)
         if (t != index)
             clear_table(&copy->tables[t]);

@@ -38,7 +38,6 @@ const char *md_label_canonical(const char *text, size_t *length, double *number,
 static medley_status find_or_add(int32_t *id, md_label_builder *builder, const char *text,
                                  size_t length, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     *id = md_strings_find(&builder->names, text, length);
     if (*id >= 0)
         return MEDLEY_OK;
@@ -49,14 +48,12 @@ static medley_status find_or_add(int32_t *id, md_label_builder *builder, const c
                        sizeof *builder->number, error));
     MEDLEY_TRY(md_strings_put(&builder->names, text, length, id, error));
     builder->number[*id] = number;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_labels_add(md_label_builder *builder, const char *text, size_t length,
                             medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     int32_t id = -1;
     MEDLEY_TRY(md_grow(&builder->label, &builder->capacity, builder->count + 1,
                        sizeof *builder->label, error));
@@ -66,8 +63,7 @@ medley_status md_labels_add(md_label_builder *builder, const char *text, size_t 
     if (text != NULL)
         MEDLEY_TRY(find_or_add(&id, builder, text, length, error));
     builder->label[builder->count++] = id;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 typedef struct named_label {
@@ -97,13 +93,14 @@ static medley_status sort_names(md_strings *sorted, int32_t *place, const md_lab
     const size_t count = builder->names.count;
     medley_status status = MEDLEY_OK;
     named_label *labels;
-    MEDLEY_TRY(md_new(&labels, count, sizeof *labels, error));
+    MEDLEY_TRY_DONE(md_new(&labels, count, sizeof *labels, error));
     for (size_t i = 0; i < count; i++)
         labels[i] = (named_label){builder->names.items[i], builder->number[i], (int32_t)i};
     qsort(labels, count, sizeof *labels, all_numbers ? compare_numbers : compare_names);
     for (size_t i = 0; i < count; i++) {
         place[labels[i].arrival] = (int32_t)i;
-        MEDLEY_TRY(md_strings_put(sorted, labels[i].name, strlen(labels[i].name), NULL, error));
+        MEDLEY_TRY_DONE(
+            md_strings_put(sorted, labels[i].name, strlen(labels[i].name), NULL, error));
     }
 done:
     free(labels);
@@ -113,10 +110,9 @@ done:
 medley_status md_labels_finish(md_label_builder *builder, medley_dataset *dataset,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_strings sorted = {0};
-    int32_t *place = NULL;
-    double *target = NULL;
+    MD_CLEARED(md_strings_clear) md_strings sorted = {0};
+    MD_OWNED(free) int32_t *place = NULL;
+    MD_OWNED(free) double *target = NULL;
     if (builder->count != dataset->rows)
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                           "%zu labels for %zu rows; every row needs one label", builder->count,
@@ -142,11 +138,7 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
     if (all_numbers)
         target = NULL;
     md_labels_clear(builder);
-done:
-    md_strings_clear(&sorted);
-    free(place);
-    free(target);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_dataset_replace_labels(medley_dataset *dataset, md_strings names, int32_t *label,

@@ -73,17 +73,17 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
     double *number = NULL;
     double *target = NULL;
     int32_t *copy = NULL;
-    MEDLEY_TRY(check_rows(dataset, rows, "labels", error));
+    MEDLEY_TRY_DONE(check_rows(dataset, rows, "labels", error));
     if (name_count == 0 || name_count > INT32_MAX)
         return md_fail(error, MEDLEY_BAD_INPUT, "%zu names of labels were given; 1 to %ld can be",
                        name_count, (long)INT32_MAX);
     if (label == NULL || names == NULL)
         return fail_null(label == NULL ? "labels" : "names of labels", error);
-    MEDLEY_TRY(md_new(&number, name_count, sizeof *number, error));
-    MEDLEY_TRY(md_new(&target, rows, sizeof *target, error));
-    MEDLEY_TRY(md_new_copy(&copy, label, rows * sizeof *copy, error));
-    MEDLEY_TRY(copy_names(&copies, number, names, name_count, error));
-    MEDLEY_TRY(check_labels(copy, rows, name_count, error));
+    MEDLEY_TRY_DONE(md_new(&number, name_count, sizeof *number, error));
+    MEDLEY_TRY_DONE(md_new(&target, rows, sizeof *target, error));
+    MEDLEY_TRY_DONE(md_new_copy(&copy, label, rows * sizeof *copy, error));
+    MEDLEY_TRY_DONE(copy_names(&copies, number, names, name_count, error));
+    MEDLEY_TRY_DONE(check_labels(copy, rows, name_count, error));
     bool all_numbers = true;
     for (size_t i = 0; i < name_count; i++)
         all_numbers = all_numbers && !isnan(number[i]);
@@ -105,7 +105,6 @@ done:
 medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *target, size_t rows,
                                          medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     double *copy = NULL;
     MEDLEY_TRY(check_rows(dataset, rows, "numbers to be predicted", error));
     if (target == NULL)
@@ -119,8 +118,7 @@ medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *
     MEDLEY_TRY(md_new_copy(&copy, target, rows * sizeof *copy, error));
     md_dataset_replace_labels(dataset, (md_strings){0}, NULL, copy);
     dataset->rows = rows;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- sequences ---- */
@@ -167,7 +165,7 @@ static medley_status check_sequences(const medley_dataset *dataset, const size_t
 {
     medley_status status = MEDLEY_OK;
     size_t *sequence_end; /* behind the last row of the sequence that begins there, 0 within one */
-    MEDLEY_TRY(md_new(&sequence_end, dataset->rows, sizeof *sequence_end, error));
+    MEDLEY_TRY_DONE(md_new(&sequence_end, dataset->rows, sizeof *sequence_end, error));
     for (size_t s = 0; s < dataset->sequence_count; s++)
         sequence_end[dataset->sequence_start[s]] = dataset->sequence_start[s + 1];
     for (size_t i = 0; i < count && status == MEDLEY_OK;) {

@@ -246,8 +246,7 @@ static medley_status copy_row(md_matrix *matrix, const medley_table *table, size
 /* What was begun stays in matrix on failure. */
 static medley_status take_sparse(md_matrix *matrix, const medley_table *table, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    entry *entries = NULL;
+    MD_OWNED(free) entry *entries = NULL;
     size_t longest = 0;
     MEDLEY_TRY(check_starts(table, error));
     for (size_t r = 0; r < table->rows; r++) {
@@ -263,9 +262,7 @@ static medley_status take_sparse(md_matrix *matrix, const medley_table *table, m
         MEDLEY_TRY(increasing ? copy_row(matrix, table, r, error)
                               : sort_row(matrix, entries, table, r, error));
     }
-done:
-    free(entries);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- what fits ---- */
@@ -313,8 +310,8 @@ medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_tab
     medley_status status = MEDLEY_OK;
     const medley_table table = complete_table(given);
     md_matrix features = {0};
-    MEDLEY_TRY(check_size(&table, dataset, "view", error));
-    MEDLEY_TRY(check_image(&table, error));
+    MEDLEY_TRY_DONE(check_size(&table, dataset, "view", error));
+    MEDLEY_TRY_DONE(check_image(&table, error));
     for (size_t i = 0; i < dataset->table_count; i++) {
         if (strcmp(dataset->tables[i].name, table.name) == 0) {
             status = md_fail(error, MEDLEY_USAGE, "there are two views called '%.100s'; rename one",
@@ -322,8 +319,8 @@ medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_tab
             goto done;
         }
     }
-    MEDLEY_TRY(table.start != NULL ? take_sparse(&features, &table, error)
-                                   : take_dense(&features, &table, error));
+    MEDLEY_TRY_DONE(table.start != NULL ? take_sparse(&features, &table, error)
+                                        : take_dense(&features, &table, error));
     md_table *place = md_dataset_new_table(dataset, table.name, "");
     if (place == NULL) {
         status = md_fail_memory(error, sizeof *place);
@@ -396,18 +393,18 @@ medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_tabl
     medley_status status = MEDLEY_OK;
     const medley_table table = complete_table(given);
     const size_t before = dataset->gram_count;
-    MEDLEY_TRY(check_size(&table, dataset, "kernel", error));
+    MEDLEY_TRY_DONE(check_size(&table, dataset, "kernel", error));
     if (table.start != NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "the values of kernel '%.100s' are sparse; give them as dense rows",
                        table.name);
-    MEDLEY_TRY(append_gram(dataset, table.name, error));
+    MEDLEY_TRY_DONE(append_gram(dataset, table.name, error));
     md_precomputed *gram = &dataset->grams[before];
-    MEDLEY_TRY(take_dense(&gram->values, &table, error));
+    MEDLEY_TRY_DONE(take_dense(&gram->values, &table, error));
     if (dataset->keeps_wide && table.type == MEDLEY_FLOAT64)
-        MEDLEY_TRY(keep_wide(gram, &table, error));
+        MEDLEY_TRY_DONE(keep_wide(gram, &table, error));
     if (diagonal != NULL)
-        MEDLEY_TRY(keep_diagonal(gram, diagonal, table.rows, error));
+        MEDLEY_TRY_DONE(keep_diagonal(gram, diagonal, table.rows, error));
     dataset->rows = table.rows;
 done:
     if (status < 0 && dataset->gram_count > before)

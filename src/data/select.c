@@ -2,6 +2,7 @@
 /* A new dataset with some rows of another. Everything that belongs to a row or to its sequence goes
  * with it; tables of names (labels, token texts) are kept whole, so that numbers stay valid. */
 #include "base/memory.h"
+#include "base/owners.h"
 #include "data/dataset.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@ typedef struct selection {
 
 static medley_status select_tables(const selection *chosen, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < chosen->source->table_count; i++) {
         const md_table *from = &chosen->source->tables[i];
         md_table *to = md_dataset_new_table(chosen->target, from->name, from->source);
@@ -29,8 +29,7 @@ static medley_status select_tables(const selection *chosen, medley_error *error)
         MEDLEY_TRY(md_matrix_gather(&to->features, &from->features, chosen->rows, chosen->count,
                                     NULL, 0, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* *(T **)gathered gets the items of the chosen rows, `bytes` a row; nothing where items is NULL. */
@@ -67,7 +66,6 @@ static medley_status gather_wide(double **gathered, const selection *chosen,
 
 static medley_status select_grams(const selection *chosen, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < chosen->source->gram_count; i++) {
         const md_precomputed *from = &chosen->source->grams[i];
         md_precomputed *to = md_dataset_new_gram(chosen->target, from->name);
@@ -83,8 +81,7 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
         MEDLEY_TRY(
             gather_items(&to->diagonal, chosen, from->diagonal, sizeof *from->diagonal, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* What belongs to single rows. */
@@ -92,22 +89,18 @@ static medley_status select_rows(const selection *chosen, medley_error *error)
 {
     const medley_dataset *from = chosen->source;
     medley_dataset *to = chosen->target;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_strings_copy(&to->label_names, &from->label_names, error));
     MEDLEY_TRY(gather_items(&to->label, chosen, from->label, sizeof *from->label, error));
     MEDLEY_TRY(gather_items(&to->target, chosen, from->target, sizeof *from->target, error));
     MEDLEY_TRY(gather_items(&to->fold, chosen, from->fold, sizeof *from->fold, error));
     MEDLEY_TRY(gather_items(&to->head, chosen, from->head, sizeof *from->head, error));
-    MEDLEY_TRY(gather_items(&to->line, chosen, from->line, sizeof *from->line, error));
-done:
-    return status;
+    return gather_items(&to->line, chosen, from->line, sizeof *from->line, error);
 }
 
 static medley_status select_tokens(const selection *chosen, medley_error *error)
 {
     const medley_dataset *from = chosen->source;
     medley_dataset *to = chosen->target;
-    medley_status status = MEDLEY_OK;
     const size_t columns = from->token_columns;
     if (columns == 0)
         return MEDLEY_OK;
@@ -116,8 +109,7 @@ static medley_status select_tokens(const selection *chosen, medley_error *error)
     MEDLEY_TRY(gather_items(&to->token, chosen, from->token, columns * sizeof *to->token, error));
     for (size_t i = 0; i < columns; i++)
         MEDLEY_TRY(md_strings_copy(&to->token_values[i], &from->token_values[i], error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* What writing predictions in the format of the input needs. */
@@ -125,14 +117,11 @@ static medley_status select_layout(const selection *chosen, medley_error *error)
 {
     const medley_dataset *from = chosen->source;
     medley_dataset *to = chosen->target;
-    medley_status status = MEDLEY_OK;
     to->format = from->format;
     to->separator = from->separator;
     to->label_column = from->label_column;
     MEDLEY_TRY(gather_items(&to->label_text, chosen, from->label_text, sizeof(int32_t), error));
-    MEDLEY_TRY(md_strings_copy(&to->label_texts, &from->label_texts, error));
-done:
-    return status;
+    return md_strings_copy(&to->label_texts, &from->label_texts, error);
 }
 
 /* ---- sequences and the lines that go with them ---- */
@@ -182,15 +171,13 @@ static size_t first_of_next(const medley_dataset *dataset, size_t first, size_t 
 medley_status md_dataset_add_verbatim(medley_dataset *dataset, size_t row, const char *text,
                                       size_t length, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_grow(&dataset->verbatim, &dataset->verbatim_capacity, dataset->verbatim_count + 1,
                        sizeof *dataset->verbatim, error));
     md_verbatim *added = &dataset->verbatim[dataset->verbatim_count];
     added->row = row;
     MEDLEY_TRY(md_new_text(&added->text, text, length, error));
     dataset->verbatim_count++;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* A blank line among those that begin a sequence would be taken for the end of the one before,
@@ -211,7 +198,6 @@ static medley_status end_previous(medley_dataset *target, const medley_dataset *
 static medley_status copy_verbatim(medley_dataset *target, const medley_dataset *source,
                                    size_t start, size_t end, size_t new_start, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     size_t first = first_verbatim_from(source, start);
     if (start > 0)
         first = first_of_next(source, first, start);
@@ -224,8 +210,7 @@ static medley_status copy_verbatim(medley_dataset *target, const medley_dataset 
         MEDLEY_TRY(md_dataset_add_verbatim(target, new_start + (line->row - start), line->text,
                                            strlen(line->text), error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Rows that stand alone are treated as sequences of one row, which are not recorded. */
@@ -235,7 +220,6 @@ static medley_status select_sequences(const selection *chosen, medley_error *err
     medley_dataset *to = chosen->target;
     if (from->sequence_count == 0 && from->verbatim_count == 0)
         return MEDLEY_OK;
-    medley_status status = MEDLEY_OK;
     if (from->sequence_count > 0)
         MEDLEY_TRY(md_new(&to->sequence_start, chosen->count + 1, sizeof(size_t), error));
     for (size_t i = 0; i < chosen->count;) {
@@ -251,16 +235,14 @@ static medley_status select_sequences(const selection *chosen, medley_error *err
         MEDLEY_TRY(copy_verbatim(to, from, start, end, i, error));
         i += end - start;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
                                 const size_t *rows, size_t count, const md_columns *columns,
                                 medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_dataset *target = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *target = NULL;
     MEDLEY_TRY(medley_dataset_create(&target, error));
     const selection chosen = {dataset, target, rows, count, columns};
     target->rows = count;
@@ -275,7 +257,5 @@ medley_status md_dataset_select(medley_dataset **selected, const medley_dataset 
     MEDLEY_TRY(select_sequences(&chosen, error));
     *selected = target;
     target = NULL;
-done:
-    medley_dataset_free(target);
-    return status;
+    return MEDLEY_OK;
 }

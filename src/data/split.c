@@ -5,6 +5,7 @@
  * Stratified: the units are shuffled, brought stably into the order of their labels, and dealt out
  * in turn, so that the parts differ by at most one in size and in the count of every label. */
 #include "base/memory.h"
+#include "base/owners.h"
 #include "base/random.h"
 #include "data/dataset.h"
 #include <stdlib.h>
@@ -30,18 +31,13 @@ static size_t rows_of(size_t *rows, const medley_dataset *dataset, const bool *t
 static medley_status select_units(medley_dataset **selected, const medley_dataset *dataset,
                                   const bool *taken, bool wanted, bool learnt, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    size_t *rows = NULL;
-    size_t *column_rows = NULL;
+    MD_OWNED(free) size_t *rows = NULL;
+    MD_OWNED(free) size_t *column_rows = NULL;
     MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
     MEDLEY_TRY(md_new(&column_rows, dataset->rows, sizeof *column_rows, error));
     const size_t count = rows_of(rows, dataset, taken, wanted);
     const md_columns columns = {column_rows, rows_of(column_rows, dataset, taken, learnt)};
-    status = md_dataset_select(selected, dataset, rows, count, &columns, error);
-done:
-    free(rows);
-    free(column_rows);
-    return status;
+    return md_dataset_select(selected, dataset, rows, count, &columns, error);
 }
 
 static int compare_targets(const void *left, const void *right)
@@ -65,8 +61,8 @@ static medley_status find_strata(const int32_t **label, int32_t **made, size_t *
         return MEDLEY_OK;
     medley_status status = MEDLEY_OK;
     double *sorted;
-    MEDLEY_TRY(md_new_copy(&sorted, dataset->target, rows * sizeof *sorted, error));
-    MEDLEY_TRY(md_new(made, rows, sizeof **made, error));
+    MEDLEY_TRY_DONE(md_new_copy(&sorted, dataset->target, rows * sizeof *sorted, error));
+    MEDLEY_TRY_DONE(md_new(made, rows, sizeof **made, error));
     qsort(sorted, rows, sizeof *sorted, compare_targets);
     for (size_t r = 0; r < rows; r++)
         if (*count == 0 || sorted[r] != sorted[*count - 1])
@@ -105,11 +101,11 @@ static medley_status stratified_order(size_t **order, const medley_dataset *data
     size_t *shuffled = NULL;
     size_t *sorted = NULL;
     size_t *place = NULL;
-    MEDLEY_TRY(find_strata(&label, &made, &strata, dataset, error));
+    MEDLEY_TRY_DONE(find_strata(&label, &made, &strata, dataset, error));
     strata++; /* unlabelled rows come first */
-    MEDLEY_TRY(md_new(&shuffled, units, sizeof *shuffled, error));
-    MEDLEY_TRY(md_new(&sorted, units, sizeof *sorted, error));
-    MEDLEY_TRY(md_new(&place, strata + 1, sizeof *place, error));
+    MEDLEY_TRY_DONE(md_new(&shuffled, units, sizeof *shuffled, error));
+    MEDLEY_TRY_DONE(md_new(&sorted, units, sizeof *sorted, error));
+    MEDLEY_TRY_DONE(md_new(&place, strata + 1, sizeof *place, error));
     for (size_t i = 0; i < units; i++)
         shuffled[i] = i;
     md_random random;
@@ -157,7 +153,6 @@ static long long read_whole(const char **cursor)
 
 static medley_status parse_folds(fold_list *list, const char *text, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const char *cursor = text;
     bool more = true;
     while (more) {
@@ -186,8 +181,7 @@ static medley_status parse_folds(fold_list *list, const char *text, medley_error
                        "cannot read the folds '%s'; write numbers and ranges such as 0, 1-9 or 0,3 "
                        "and for parts of a random division add how many there are: 0/5, 1-4/5",
                        text);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static bool is_listed(const fold_list *list, long long fold)
@@ -223,7 +217,7 @@ static medley_status check_present(const fold_list *list, const int32_t *part, s
     for (size_t unit = 0; unit < units; unit++)
         largest = part[unit] > largest ? part[unit] : largest;
     bool *present;
-    MEDLEY_TRY(md_new(&present, (size_t)largest + 1, sizeof *present, error));
+    MEDLEY_TRY_DONE(md_new(&present, (size_t)largest + 1, sizeof *present, error));
     for (size_t unit = 0; unit < units; unit++)
         if (part[unit] >= 0)
             present[part[unit]] = true;
@@ -247,11 +241,11 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
     const size_t units = md_dataset_units(dataset);
     int32_t *part = NULL;
     bool *taken = NULL;
-    MEDLEY_TRY(md_new(&part, units, sizeof *part, error));
-    MEDLEY_TRY(md_new(&taken, units, sizeof *taken, error));
-    MEDLEY_TRY(parse_folds(&list, folds, error));
+    MEDLEY_TRY_DONE(md_new(&part, units, sizeof *part, error));
+    MEDLEY_TRY_DONE(md_new(&taken, units, sizeof *taken, error));
+    MEDLEY_TRY_DONE(parse_folds(&list, folds, error));
     if (list.parts > 0) {
-        MEDLEY_TRY(md_dataset_divide(part, dataset, (size_t)list.parts, 0, error));
+        MEDLEY_TRY_DONE(md_dataset_divide(part, dataset, (size_t)list.parts, 0, error));
     } else if (dataset->fold != NULL) {
         for (size_t unit = 0; unit < units; unit++)
             part[unit] = dataset->fold[md_dataset_unit_start(dataset, unit)];
@@ -262,10 +256,10 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
                          folds, folds);
         goto done;
     }
-    MEDLEY_TRY(check_present(&list, part, units, error));
+    MEDLEY_TRY_DONE(check_present(&list, part, units, error));
     for (size_t unit = 0; unit < units; unit++)
         taken[unit] = is_listed(&list, part[unit]);
-    MEDLEY_TRY(select_units(selected, dataset, taken, true, true, error));
+    MEDLEY_TRY_DONE(select_units(selected, dataset, taken, true, true, error));
 done:
     free(list.ranges);
     free(part);
@@ -277,9 +271,8 @@ medley_status medley_dataset_sample(medley_dataset **selected, const medley_data
                                     size_t count, uint64_t seed, medley_error *error)
 {
     const size_t units = md_dataset_units(dataset);
-    medley_status status = MEDLEY_OK;
-    size_t *order = NULL;
-    bool *taken = NULL;
+    MD_OWNED(free) size_t *order = NULL;
+    MD_OWNED(free) bool *taken = NULL;
     if (count == 0)
         return md_fail(error, MEDLEY_USAGE, "a sample of 0 was asked for; ask for at least 1");
     MEDLEY_TRY(md_new(&order, units, sizeof *order, error));
@@ -291,11 +284,7 @@ medley_status medley_dataset_sample(medley_dataset **selected, const medley_data
     md_random_shuffle(&random, order, units);
     for (size_t i = 0; i < units && i < count; i++)
         taken[order[i]] = true;
-    status = select_units(selected, dataset, taken, true, true, error);
-done:
-    free(order);
-    free(taken);
-    return status;
+    return select_units(selected, dataset, taken, true, true, error);
 }
 
 /* How many of the first i units of the stratified order are held out: i * fraction, rounded. */
@@ -309,10 +298,9 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
                                    medley_error *error)
 {
     const size_t units = md_dataset_units(dataset);
-    medley_status status = MEDLEY_OK;
-    medley_dataset *first = NULL;
-    size_t *order = NULL;
-    bool *taken = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *first = NULL;
+    MD_OWNED(free) size_t *order = NULL;
+    MD_OWNED(free) bool *taken = NULL;
     if (!(fraction > 0 && fraction < 1))
         return md_fail(error, MEDLEY_USAGE,
                        "cannot hold out a fraction of %g; it must lie between 0 and 1", fraction);
@@ -330,9 +318,5 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
     MEDLEY_TRY(select_units(held_out, dataset, taken, true, false, error));
     *kept = first;
     first = NULL;
-done:
-    medley_dataset_free(first);
-    free(order);
-    free(taken);
-    return status;
+    return MEDLEY_OK;
 }

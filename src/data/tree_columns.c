@@ -157,7 +157,6 @@ static medley_status allocate(tree *t, medley_error *error)
 {
     const size_t places = t->dataset->rows + 2;
     const size_t tags = t->dataset->token_values[t->tags].count;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&t->set, places, sizeof *t->set, error));
     MEDLEY_TRY(md_new(&t->kind, tags, sizeof *t->kind, error));
     MEDLEY_TRY(md_new(&t->known, (size_t)1 << KNOWN_BITS, sizeof *t->known, error));
@@ -167,8 +166,7 @@ static medley_status allocate(tree *t, medley_error *error)
         MEDLEY_TRY(md_new(&t->to[r], places, sizeof *t->to[r], error));
     for (size_t i = 0; i < tags; i++)
         t->kind[i] = kind_of_tag(t->dataset->token_values[t->tags].items[i]);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status add_text(int32_t *id, md_strings *texts, const char *text, medley_error *error)
@@ -179,14 +177,11 @@ static medley_status add_text(int32_t *id, md_strings *texts, const char *text, 
 static medley_status take_field(tree *t, field f, size_t column, medley_error *error)
 {
     const medley_dataset *dataset = t->dataset;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_strings_copy(&t->texts[f], &dataset->token_values[column], error));
     for (size_t row = 0; row < dataset->rows; row++)
         t->id[f][row] = dataset->token[row * CONLLU_COLUMNS + column];
     MEDLEY_TRY(add_text(&t->id[f][t->root], &t->texts[f], ROOT, error));
-    MEDLEY_TRY(add_text(&t->id[f][t->none], &t->texts[f], NONE, error));
-done:
-    return status;
+    return add_text(&t->id[f][t->none], &t->texts[f], NONE, error);
 }
 
 /* Lemmas, and forms where they are not given. */
@@ -199,14 +194,14 @@ static medley_status take_lemmas(tree *t, medley_error *error)
     if (status < 0 || unknown < 0)
         return status;
     int32_t *lemma_of_form; /* + 1 */
-    MEDLEY_TRY(md_new(&lemma_of_form, forms->count, sizeof *lemma_of_form, error));
+    MEDLEY_TRY_DONE(md_new(&lemma_of_form, forms->count, sizeof *lemma_of_form, error));
     for (size_t row = 0; row < dataset->rows; row++) {
         if (t->id[LEMMA][row] != unknown)
             continue;
         const int32_t form = dataset->token[row * CONLLU_COLUMNS + FORM_COLUMN];
         int32_t id = lemma_of_form[form] - 1;
         if (id < 0)
-            MEDLEY_TRY(add_text(&id, &t->texts[LEMMA], forms->items[form], error));
+            MEDLEY_TRY_DONE(add_text(&id, &t->texts[LEMMA], forms->items[form], error));
         lemma_of_form[form] = id + 1;
         t->id[LEMMA][row] = id;
     }
@@ -267,7 +262,6 @@ static void relate(tree *t, size_t start, size_t end)
 static medley_status relate_all(tree *t, medley_error *error)
 {
     const medley_dataset *dataset = t->dataset;
-    medley_status status = MEDLEY_OK;
     t->to[HEAD][t->root] = t->none;
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         const size_t end = dataset->sequence_start[s + 1];
@@ -275,8 +269,7 @@ static medley_status relate_all(tree *t, medley_error *error)
             MEDLEY_TRY(check_head(t, s, row, error));
         relate(t, dataset->sequence_start[s], end);
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- fields that are made ---- */
@@ -321,7 +314,6 @@ static size_t class_of_place(const tree *t, size_t row)
 
 static medley_status add_places(md_strings *texts, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t class = 0; class < PLACES; class ++) {
         char text[5] = "-";
         size_t length = 0;
@@ -330,13 +322,11 @@ static medley_status add_places(md_strings *texts, medley_error *error)
                 text[length++] = "FLfl"[b];
         MEDLEY_TRY(add_text(NULL, texts, text, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status make_fields(tree *t, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < DISTANCE_COUNT; i++)
         MEDLEY_TRY(add_text(NULL, &t->texts[DISTANCE], DISTANCES[i], error));
     MEDLEY_TRY(add_places(&t->texts[PLACE], error));
@@ -347,8 +337,7 @@ static medley_status make_fields(tree *t, medley_error *error)
         if (t->id[CHILD_TAGS][row] < 0)
             return md_fail_memory(error, sizeof t->set[row]);
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the data set ---- */
@@ -356,7 +345,6 @@ done:
 static medley_status start_dataset(medley_dataset *derived, const medley_dataset *dataset,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t starts = (dataset->sequence_count + 1) * sizeof *derived->sequence_start;
     MEDLEY_TRY(md_new(&derived->token_values, MD_TREE_COLUMNS, sizeof(md_strings), error));
     derived->token_columns = MD_TREE_COLUMNS;
@@ -368,38 +356,31 @@ static medley_status start_dataset(medley_dataset *derived, const medley_dataset
     derived->rows = dataset->rows;
     derived->sequence_count = dataset->sequence_count;
     derived->label_column = MD_TREE_COLUMNS;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status fill_columns(medley_dataset *derived, const tree *t, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t c = 0; c < MD_TREE_COLUMNS; c++)
         MEDLEY_TRY(md_strings_copy(&derived->token_values[c], &t->texts[COLUMNS[c].what], error));
     for (size_t row = 0; row < derived->rows; row++)
         for (size_t c = 0; c < MD_TREE_COLUMNS; c++)
             derived->token[row * MD_TREE_COLUMNS + c] =
                 t->id[COLUMNS[c].what][t->to[COLUMNS[c].whose][row]];
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status take_labels(medley_dataset *derived, const medley_dataset *dataset,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_label_builder builder = {0};
+    MD_CLEARED(md_labels_clear) md_label_builder builder = {0};
     for (size_t row = 0; row < dataset->rows; row++) {
         const int32_t id = dataset->token[row * CONLLU_COLUMNS + DEPREL_COLUMN];
         const char *text = dataset->token_values[DEPREL_COLUMN].items[id];
         MEDLEY_TRY(
             md_labels_add(&builder, strcmp(text, "_") == 0 ? NULL : text, strlen(text), error));
     }
-    MEDLEY_TRY(md_labels_finish(&builder, derived, error));
-done:
-    md_labels_clear(&builder);
-    return status;
+    return md_labels_finish(&builder, derived, error);
 }
 
 static medley_status check_data(const medley_dataset *dataset, const int32_t *head, size_t tags,
@@ -428,19 +409,19 @@ medley_status md_tree_columns(medley_dataset **derived, const medley_dataset *da
               .tags = tags,
               .root = dataset->rows,
               .none = dataset->rows + 1};
-    MEDLEY_TRY(check_data(dataset, head, tags, error));
-    MEDLEY_TRY(allocate(&t, error));
-    MEDLEY_TRY(take_field(&t, FORM, FORM_COLUMN, error));
-    MEDLEY_TRY(take_lemmas(&t, error));
-    MEDLEY_TRY(take_field(&t, TAG, tags, error));
-    MEDLEY_TRY(take_field(&t, XPOS, XPOS_COLUMN, error));
-    MEDLEY_TRY(take_field(&t, FEATS, FEATS_COLUMN, error));
-    MEDLEY_TRY(relate_all(&t, error));
-    MEDLEY_TRY(make_fields(&t, error));
-    MEDLEY_TRY(medley_dataset_create(&made, error));
-    MEDLEY_TRY(start_dataset(made, dataset, error));
-    MEDLEY_TRY(fill_columns(made, &t, error));
-    MEDLEY_TRY(take_labels(made, dataset, error));
+    MEDLEY_TRY_DONE(check_data(dataset, head, tags, error));
+    MEDLEY_TRY_DONE(allocate(&t, error));
+    MEDLEY_TRY_DONE(take_field(&t, FORM, FORM_COLUMN, error));
+    MEDLEY_TRY_DONE(take_lemmas(&t, error));
+    MEDLEY_TRY_DONE(take_field(&t, TAG, tags, error));
+    MEDLEY_TRY_DONE(take_field(&t, XPOS, XPOS_COLUMN, error));
+    MEDLEY_TRY_DONE(take_field(&t, FEATS, FEATS_COLUMN, error));
+    MEDLEY_TRY_DONE(relate_all(&t, error));
+    MEDLEY_TRY_DONE(make_fields(&t, error));
+    MEDLEY_TRY_DONE(medley_dataset_create(&made, error));
+    MEDLEY_TRY_DONE(start_dataset(made, dataset, error));
+    MEDLEY_TRY_DONE(fill_columns(made, &t, error));
+    MEDLEY_TRY_DONE(take_labels(made, dataset, error));
     *derived = made;
     made = NULL;
 done:

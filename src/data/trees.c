@@ -139,12 +139,12 @@ medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_ro
         longest = length > longest ? length : longest;
     }
     size_t *met;
-    MEDLEY_TRY(md_new(&met, longest, sizeof *met, error));
+    MEDLEY_TRY_DONE(md_new(&met, longest, sizeof *met, error));
     for (size_t i = 0; i < count; i++) {
         const sentence s = sentence_at(dataset, i);
-        MEDLEY_TRY(check_given(&s, error));
-        MEDLEY_TRY(check_roots(&s, many_roots, error));
-        MEDLEY_TRY(check_cycles(&s, met, error));
+        MEDLEY_TRY_DONE(check_given(&s, error));
+        MEDLEY_TRY_DONE(check_roots(&s, many_roots, error));
+        MEDLEY_TRY_DONE(check_cycles(&s, met, error));
     }
 done:
     free(met);

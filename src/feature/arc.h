@@ -14,6 +14,7 @@
 #ifndef MD_ARC_H
 #define MD_ARC_H
 
+#include "base/memory.h"
 #include "base/pack.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -34,6 +35,7 @@ medley_status md_arc_templates_read(md_arc_templates **templates, const char *pa
 medley_status md_arc_templates_parse(md_arc_templates **templates, const char *text,
                                      const char *source, medley_error *error);
 void md_arc_templates_free(md_arc_templates *templates);
+MD_OWNER(md_arc_templates_free, md_arc_templates)
 
 size_t md_arc_templates_count(const md_arc_templates *templates);
 /* The template as text, its fields in the order written: "h.form m.upos dist". */

@@ -302,7 +302,6 @@ static medley_status check_source(const md_arc_source *source, medley_error *err
 static medley_status lay_out(md_arcs *arcs, const md_arc_templates *templates,
                              const md_arc_source *source, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     arcs->sentences = source->count;
     arcs->side_count = templates->side_count;
     arcs->pairs = lay_out_pairs(templates);
@@ -324,8 +323,7 @@ static medley_status lay_out(md_arcs *arcs, const md_arc_templates *templates,
     MEDLEY_TRY(md_new_aligned(&arcs->distances, DISTANCES * (2 * arcs->longest + 1),
                               sizeof *arcs->distances, error));
     fill_distances(arcs);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static void note_used(arc_job *job)
@@ -342,17 +340,17 @@ medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
     arc_job job = {.templates = templates, .source = source, .values.dataset = source->dataset};
     medley_status status = MEDLEY_OK;
     threads = threads > 0 ? threads : 1;
-    MEDLEY_TRY(check_source(source, error));
-    MEDLEY_TRY(md_new(&job.arcs, 1, sizeof *job.arcs, error));
-    MEDLEY_TRY(lay_out(job.arcs, templates, source, error));
+    MEDLEY_TRY_DONE(check_source(source, error));
+    MEDLEY_TRY_DONE(md_new(&job.arcs, 1, sizeof *job.arcs, error));
+    MEDLEY_TRY_DONE(lay_out(job.arcs, templates, source, error));
     note_used(&job);
     job.stride = job.arcs->longest + 1 + MD_ARC_OUTSIDE;
-    MEDLEY_TRY(md_new_aligned(&job.scratch, threads * MD_ARC_VALUES * job.stride,
-                              sizeof *job.scratch, error));
+    MEDLEY_TRY_DONE(md_new_aligned(&job.scratch, threads * MD_ARC_VALUES * job.stride,
+                                   sizeof *job.scratch, error));
     size_t words = 0;
     for (size_t s = 0; s < source->count; s++)
         words += words_of(source, s);
-    MEDLEY_TRY(md_arc_values_make(&job.values, source->tags, words, threads, error));
+    MEDLEY_TRY_DONE(md_arc_values_make(&job.values, source->tags, words, threads, error));
     md_parallel_for(threads, (source->count + PIECE - 1) / PIECE, fill_piece, &job);
     *arcs = job.arcs;
     job.arcs = NULL;

@@ -46,7 +46,6 @@ static medley_status add_text(const arc_line *line, const char *text, const char
 {
     md_arc_field fields[MD_ARC_FIELDS_MOST];
     size_t count = 0;
-    medley_status status = MEDLEY_OK;
     const md_arc_place place = {line->templates->source, line->number};
     while (text < end) {
         if (is_blank(*text)) {
@@ -65,10 +64,8 @@ static medley_status add_text(const arc_line *line, const char *text, const char
     if (count == 0)
         return fail_line(line, "nothing is left where every brace gives its empty item; put bias "
                                "into one of those");
-    status = md_arc_templates_add(line->templates, fields, count, line->number,
-                                  line->brace_count == 0, line->error);
-done:
-    return status;
+    return md_arc_templates_add(line->templates, fields, count, line->number,
+                                line->brace_count == 0, line->error);
 }
 
 static medley_status find_braces(arc_line *line)
@@ -134,7 +131,6 @@ medley_status md_arc_templates_add_line(md_arc_templates *templates, const char 
                                         size_t length, size_t line, medley_error *error)
 {
     arc_line made = {.templates = templates, .start = text, .number = line, .error = error};
-    medley_status status = MEDLEY_OK;
     const char *comment = memchr(text, '#', length);
     made.end = comment != NULL ? comment : text + length;
     while (made.start < made.end && is_blank(*made.start))
@@ -151,6 +147,5 @@ medley_status md_arc_templates_add_line(md_arc_templates *templates, const char 
     MEDLEY_TRY(find_braces(&made));
     for (size_t i = 0; i < made.expansions; i++)
         MEDLEY_TRY(add_expansion(&made, i));
-done:
-    return status;
+    return MEDLEY_OK;
 }

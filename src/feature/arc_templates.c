@@ -141,9 +141,7 @@ medley_status md_arc_templates_add(md_arc_templates *templates, const md_arc_fie
     const md_arc_template known = {.line = line, .is_plain = is_plain};
     md_text name = {0};
     const size_t before = templates->count;
-    const medley_status status = copy_fields(templates, fields, &count, &known, copy, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(copy_fields(templates, fields, &count, &known, copy, error));
     md_arc_fields_write(&name, copy, count); /* in the order written */
     qsort(copy, count, sizeof *copy, compare_fields);
     count = drop_idle(copy, count);
@@ -177,12 +175,12 @@ medley_status md_arc_templates_parse(md_arc_templates **templates, const char *t
     static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
     md_arc_templates *made = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(start(&made, source, error));
+    MEDLEY_TRY_DONE(start(&made, source, error));
     if (strncmp(text, mark, sizeof mark - 1) == 0)
         text += sizeof mark - 1;
     for (size_t line = 1; *text != '\0'; line++) {
         const size_t length = strcspn(text, "\n");
-        MEDLEY_TRY(md_arc_templates_add_line(made, text, length, line, error));
+        MEDLEY_TRY_DONE(md_arc_templates_add_line(made, text, length, line, error));
         text += length + (text[length] != '\0');
     }
     if (made->count == 0) {
@@ -234,8 +232,7 @@ bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t)
 medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_templates *templates,
                                       const bool *keep, medley_error *error)
 {
-    md_arc_templates *made = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_arc_templates_free) md_arc_templates *made = NULL;
     MEDLEY_TRY(start(&made, templates->source, error));
     for (size_t t = 0; t < templates->count; t++) {
         const md_arc_template *item = &templates->items[t];
@@ -245,9 +242,7 @@ medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_te
     }
     *subset = made;
     made = NULL;
-done:
-    md_arc_templates_free(made);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_arc_templates_pack(md_text *out, const md_arc_templates *templates)
@@ -285,7 +280,7 @@ medley_status md_arc_templates_unpack(md_arc_templates **templates, md_unpack *i
     char *lines = md_unpack_text(in);
     medley_status status = MEDLEY_OK;
     if (source != NULL && lines != NULL) {
-        MEDLEY_TRY(start(&made, source, error));
+        MEDLEY_TRY_DONE(start(&made, source, error));
         unpack_lines(in, made, lines);
     }
     if (in->bad && in->no_memory)

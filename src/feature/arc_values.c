@@ -102,7 +102,6 @@ medley_status md_arc_values_make(md_arc_values *values, size_t tags, size_t word
         [MD_ARC_WORD_FORM] = FORM,   [MD_ARC_WORD_LOWER] = FORM,  [MD_ARC_WORD_LEMMA] = LEMMA,
         [MD_ARC_WORD_UPOS] = tags,   [MD_ARC_WORD_XPOS] = XPOS,   [MD_ARC_WORD_FEATS] = FEATS,
         [MD_ARC_WORD_PREFIX] = FORM, [MD_ARC_WORD_SUFFIX] = FORM, [MD_ARC_TAG_BIT] = tags};
-    medley_status status = MEDLEY_OK;
     memcpy(values->column, column, sizeof column);
     for (size_t v = 0; v < MD_ARC_VALUES; v++) {
         const size_t texts = values->dataset->token_values[column[v]].count;
@@ -111,8 +110,7 @@ medley_status md_arc_values_make(md_arc_values *values, size_t tags, size_t word
         MEDLEY_TRY(md_new(&values->of_text[v], texts, sizeof *values->of_text[v], error));
     }
     md_parallel_for(threads, MD_ARC_VALUES, make_table, values);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_arc_values_clear(md_arc_values *values)

@@ -10,6 +10,7 @@
 #ifndef MD_FEATURE_H
 #define MD_FEATURE_H
 
+#include "base/memory.h"
 #include "base/pack.h"
 #include "data/dataset.h"
 #include "feature/template_source.h"
@@ -33,6 +34,7 @@ medley_status md_templates_read(md_templates **templates, const char *path_or_na
 medley_status md_templates_parse(md_templates **templates, const char *text, size_t length,
                                  const char *source, medley_error *error);
 void md_templates_free(md_templates *templates);
+MD_OWNER(md_templates_free, md_templates)
 
 /* Blocks: one for each line, two for a line with * (unary first). */
 size_t md_templates_count(const md_templates *templates);
@@ -73,6 +75,7 @@ medley_status md_features_create(md_features **features, md_feature_ids *ids,
                                  const md_templates *templates, const medley_dataset *train,
                                  const md_features_options *options, medley_error *error);
 void md_features_free(md_features *features);
+MD_OWNER(md_features_free, md_features)
 
 /* Features of new data. Texts never seen in training are unknown: a feature that needs one is not
  * there (-1), unless features are hashed. Fails if the data have too few token columns. */

@@ -27,11 +27,12 @@ medley_status md_features_new(md_features **features, md_templates *templates, s
 {
     medley_status status = MEDLEY_OK;
     md_features *made;
-    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
+    MEDLEY_TRY_DONE(md_new(&made, 1, sizeof *made, error));
     *made = (md_features){.templates = templates, .hash_bits = hash_bits};
     if (hash_bits == 0) {
-        MEDLEY_TRY(md_new(&made->vocabulary, templates->function_count, sizeof(md_strings), error));
-        MEDLEY_TRY(md_new(&made->tuples, templates->block_count, sizeof(md_tuples), error));
+        MEDLEY_TRY_DONE(
+            md_new(&made->vocabulary, templates->function_count, sizeof(md_strings), error));
+        MEDLEY_TRY_DONE(md_new(&made->tuples, templates->block_count, sizeof(md_tuples), error));
     }
     *features = made;
 done:
@@ -188,9 +189,9 @@ static medley_status start_ids(md_feature_ids *ids, size_t blocks, size_t rows, 
 {
     medley_status status = MEDLEY_OK;
     *ids = (md_feature_ids){.block_count = blocks, .rows = rows};
-    MEDLEY_TRY(md_new(&ids->ids, blocks, sizeof *ids->ids, error));
+    MEDLEY_TRY_DONE(md_new(&ids->ids, blocks, sizeof *ids->ids, error));
     for (size_t b = 0; b < blocks; b++)
-        MEDLEY_TRY(md_new_aligned(&ids->ids[b], rows, sizeof **ids->ids, error));
+        MEDLEY_TRY_DONE(md_new_aligned(&ids->ids[b], rows, sizeof **ids->ids, error));
 done:
     if (status < 0)
         md_feature_ids_free(ids);
@@ -271,11 +272,10 @@ medley_status md_features_create(md_features **features, md_feature_ids *ids,
                                  const md_templates *templates, const medley_dataset *train,
                                  const md_features_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_templates *copy = NULL;
-    md_features *made = NULL;
-    md_values values = {0};
-    md_feature_ids found = {0};
+    MD_OWNED(md_features_free) md_features *made = NULL;
+    MD_CLEARED(md_values_clear) md_values values = {0};
+    MD_CLEARED(md_feature_ids_free) md_feature_ids found = {0};
     MEDLEY_TRY(check_options(options, error));
     MEDLEY_TRY(check_columns(templates, train, true, error));
     MEDLEY_TRY(md_templates_subset(&copy, templates, NULL, error));
@@ -296,18 +296,13 @@ medley_status md_features_create(md_features **features, md_feature_ids *ids,
     *ids = found;
     made = NULL;
     found = (md_feature_ids){0};
-done:
-    md_values_clear(&values);
-    md_feature_ids_free(&found);
-    md_features_free(made);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_features_apply(const md_features *features, md_feature_ids *ids,
                                 const medley_dataset *dataset, size_t threads, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_values values = {0};
+    MD_CLEARED(md_values_clear) md_values values = {0};
     md_feature_ids found = {0};
     MEDLEY_TRY(check_columns(features->templates, dataset, false, error));
     MEDLEY_TRY(md_values_make(&values, features->templates, dataset,
@@ -316,9 +311,7 @@ medley_status md_features_apply(const md_features *features, md_feature_ids *ids
     feature_job job = {.features = features, .values = &values, .ids = &found};
     find_features(&job, threads);
     *ids = found;
-done:
-    md_values_clear(&values);
-    return status;
+    return MEDLEY_OK;
 }
 
 const md_templates *md_features_templates(const md_features *features)

@@ -115,8 +115,8 @@ medley_status md_features_subset(md_features **subset, const md_features *featur
         return md_fail_memory(error, blocks);
     for (size_t b = 0; b < blocks; b++)
         is_kept[b] = keep[b] != NULL;
-    MEDLEY_TRY(md_templates_subset(&templates, features->templates, is_kept, error));
-    MEDLEY_TRY(md_features_new(&made, templates, features->hash_bits, error));
+    MEDLEY_TRY_DONE(md_templates_subset(&templates, features->templates, is_kept, error));
+    MEDLEY_TRY_DONE(md_features_new(&made, templates, features->hash_bits, error));
     value_cut cut = {.from = features, .to = made, .keep = keep};
     if (features->hash_bits == 0 && !copy_features(&cut)) {
         md_features_free(made);
@@ -241,7 +241,6 @@ medley_status md_features_unpack(md_features **features, md_unpack *in, medley_e
     md_templates *templates = NULL;
     md_features *made = NULL;
     const uint64_t hash_bits = md_unpack_u64(in);
-    medley_status status = MEDLEY_OK;
     if (hash_bits > MD_HASH_BITS_MOST)
         return fail_damaged(in, error);
     MEDLEY_TRY(unpack_templates(&templates, in, error));
@@ -255,6 +254,5 @@ medley_status md_features_unpack(md_features **features, md_unpack *in, medley_e
         return fail_damaged(in, error);
     }
     *features = made;
-done:
-    return status;
+    return MEDLEY_OK;
 }

@@ -95,7 +95,6 @@ static medley_status read_pattern(line_parser *parser, macro_parts *parts, const
 /* From the letter behind % up to the closing bracket. */
 static medley_status read_macro(line_parser *parser, macro_parts *parts)
 {
-    medley_status status = MEDLEY_OK;
     const char *macro = parser->at++;
     const char letter = (char)(parser->at < parser->end ? *parser->at++ : '\0');
     *parts = (macro_parts){.folds_case = letter == 'X' || letter == 'T' || letter == 'M',
@@ -127,8 +126,7 @@ static medley_status read_macro(line_parser *parser, macro_parts *parts)
         return fail_macro(parser, macro, "expected a closing ] here or earlier");
     while (parser->at[-1] != ']') /* blanks behind it belong to the line */
         parser->at--;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status add_function(line_parser *parser, const macro_parts *parts, size_t place,
@@ -181,9 +179,7 @@ static medley_status add_macro(line_parser *parser, const macro_parts *parts, si
 {
     md_templates *templates = parser->templates;
     size_t function = 0;
-    const medley_status status = add_function(parser, parts, place, &function);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(add_function(parser, parts, place, &function));
     md_text key = {0};
     md_text_addf(&key, "%s%ld:%zu", parts->is_absolute ? "@" : "", parts->row, function);
     const size_t known = templates->macro_count;
@@ -206,7 +202,6 @@ static medley_status add_macro(line_parser *parser, const macro_parts *parts, si
 static medley_status add_block(line_parser *parser, char letter)
 {
     md_templates *templates = parser->templates;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_grow(&templates->blocks, &templates->block_capacity, templates->block_count + 1,
                        sizeof *templates->blocks, parser->error));
     const size_t length = (size_t)(parser->end - parser->start);
@@ -233,8 +228,7 @@ static medley_status add_block(line_parser *parser, char letter)
         MEDLEY_TRY(add_macro(parser, &parts, m, &block->macro[m]));
         block->macro_count++;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The end of the line without a comment (# behind a blank, outside quotes) and without blanks. */

@@ -45,13 +45,13 @@ medley_status md_templates_parse(md_templates **templates, const char *text, siz
     md_templates *made = NULL;
     medley_status status = MEDLEY_OK;
     const char *end = text + length;
-    MEDLEY_TRY(md_templates_new(&made, source, error));
+    MEDLEY_TRY_DONE(md_templates_new(&made, source, error));
     if (length >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0)
         text += sizeof mark - 1;
     for (size_t line = 1; text < end; line++) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
         stop = stop != NULL ? stop : end;
-        MEDLEY_TRY(md_templates_add_line(made, text, (size_t)(stop - text), line, error));
+        MEDLEY_TRY_DONE(md_templates_add_line(made, text, (size_t)(stop - text), line, error));
         text = stop < end ? stop + 1 : end;
     }
     if (made->block_count == 0) {
@@ -103,8 +103,7 @@ bool md_templates_is_constant(const md_templates *templates, size_t block)
 medley_status md_templates_subset(md_templates **subset, const md_templates *templates,
                                   const bool *keep, medley_error *error)
 {
-    md_templates *made = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_templates_free) md_templates *made = NULL;
     MEDLEY_TRY(md_templates_new(&made, templates->source, error));
     for (size_t b = 0; b < templates->block_count; b++) {
         const md_template *block = &templates->blocks[b];
@@ -114,7 +113,5 @@ medley_status md_templates_subset(md_templates **subset, const md_templates *tem
     }
     *subset = made;
     made = NULL;
-done:
-    md_templates_free(made);
-    return status;
+    return MEDLEY_OK;
 }

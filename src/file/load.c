@@ -110,9 +110,7 @@ static medley_status read_weights(md_loader *loader)
 {
     md_unpack *in = &loader->sections[MD_SECTION_WEIGHTS];
     const medley_model *model = loader->model;
-    const medley_status status = md_weights_unpack(loader->model, in, loader->error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_weights_unpack(loader->model, in, loader->error));
     if (!md_unpack_done(in) || (model->weights_count > 0 && model->outputs != model->labels.count))
         return md_fail_damaged(loader, "weights");
     return MEDLEY_OK;
@@ -167,9 +165,9 @@ static medley_status read_own(md_loader *loader)
         return MEDLEY_OK;
     if (loader->path == NULL) /* or forged files could nest without end */
         return md_fail_damaged(loader, "a companion with a section of its own");
-    MEDLEY_TRY(model->task->unpack(model, in, loader->error));
+    MEDLEY_TRY_DONE(model->task->unpack(model, in, loader->error));
     if (!in->bad)
-        MEDLEY_TRY(read_companion(loader, in));
+        MEDLEY_TRY_DONE(read_companion(loader, in));
     if (!md_unpack_done(in) || !model->task->companion_fits(model))
         status = md_fail_damaged(loader, model->task->section);
 done:
@@ -183,15 +181,15 @@ static medley_status load_from(medley_model **model, const char *path, const cha
 {
     medley_status status = MEDLEY_OK;
     md_loader loader = {.path = path, .error = error};
-    MEDLEY_TRY(md_new(&loader.model, 1, sizeof *loader.model, error));
-    MEDLEY_TRY(read_container(&loader, data, length));
-    MEDLEY_TRY(md_load_summary(&loader));
-    MEDLEY_TRY(md_load_kernels(&loader));
-    MEDLEY_TRY(md_load_prepared(&loader));
-    MEDLEY_TRY(read_bodies(&loader));
-    MEDLEY_TRY(read_weights(&loader));
-    MEDLEY_TRY(read_calibration(&loader));
-    MEDLEY_TRY(read_own(&loader));
+    MEDLEY_TRY_DONE(md_new(&loader.model, 1, sizeof *loader.model, error));
+    MEDLEY_TRY_DONE(read_container(&loader, data, length));
+    MEDLEY_TRY_DONE(md_load_summary(&loader));
+    MEDLEY_TRY_DONE(md_load_kernels(&loader));
+    MEDLEY_TRY_DONE(md_load_prepared(&loader));
+    MEDLEY_TRY_DONE(read_bodies(&loader));
+    MEDLEY_TRY_DONE(read_weights(&loader));
+    MEDLEY_TRY_DONE(read_calibration(&loader));
+    MEDLEY_TRY_DONE(read_own(&loader));
     md_model_bind_summary(loader.model);
     *model = loader.model;
     loader.model = NULL;

@@ -65,14 +65,14 @@ medley_status md_load_kernels(md_loader *loader)
     md_bank *bank = &loader->model->bank;
     bank->training_rows = md_unpack_u64(in);
     const size_t views = md_unpack_count(in, 64);
-    MEDLEY_TRY(md_new(&bank->views, views, sizeof *bank->views, loader->error));
-    MEDLEY_TRY(md_new(&bank->origin, views, sizeof(float *), loader->error));
+    MEDLEY_TRY_DONE(md_new(&bank->views, views, sizeof *bank->views, loader->error));
+    MEDLEY_TRY_DONE(md_new(&bank->origin, views, sizeof(float *), loader->error));
     for (size_t v = 0; v < views; v++)
-        MEDLEY_TRY(read_view(loader, in, v));
+        MEDLEY_TRY_DONE(read_view(loader, in, v));
     const size_t count = md_unpack_count(in, 56);
-    MEDLEY_TRY(md_new(&bank->kernels, count, sizeof *bank->kernels, loader->error));
+    MEDLEY_TRY_DONE(md_new(&bank->kernels, count, sizeof *bank->kernels, loader->error));
     for (size_t m = 0; m < count; m++)
-        MEDLEY_TRY(read_kernel(loader, in, m));
+        MEDLEY_TRY_DONE(read_kernel(loader, in, m));
     if (!md_unpack_done(in))
         status = md_fail_damaged(loader, "kernels");
 done:
@@ -128,10 +128,8 @@ medley_status md_load_prepared(md_loader *loader)
     for (size_t r = 0; r < model->support_count; r++)
         if (in->bad || model->support_row[r] >= bank->training_rows)
             return md_fail_damaged(loader, "support rows");
-    medley_status status = md_prepared_init(&model->prepared, model->support_count,
-                                            bank->view_count, bank->count, loader->error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_prepared_init(&model->prepared, model->support_count, bank->view_count,
+                                bank->count, loader->error));
     md_prepared *prepared = &model->prepared;
     for (size_t v = 0; v < bank->view_count; v++) {
         prepared->used[v] = md_unpack_u64(in) != 0;

@@ -48,8 +48,8 @@ static medley_status read_blocks(md_loader *loader, md_unpack *in)
     medley_model *model = loader->model;
     const size_t count = md_unpack_count(in, 32);
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_new(&model->names, count, sizeof(char *), loader->error));
-    MEDLEY_TRY(md_new(&model->blocks, count, sizeof *model->blocks, loader->error));
+    MEDLEY_TRY_DONE(md_new(&model->names, count, sizeof(char *), loader->error));
+    MEDLEY_TRY_DONE(md_new(&model->blocks, count, sizeof *model->blocks, loader->error));
     for (size_t m = 0; m < count; m++) {
         model->names[m] = md_unpack_text(in);
         model->summary.block_count = m + 1;
@@ -133,10 +133,10 @@ medley_status md_load_summary(md_loader *loader)
         status = md_fail_damaged(loader, "story");
         goto done;
     }
-    MEDLEY_TRY(read_labels(loader, in));
-    MEDLEY_TRY(find_task(loader, task, structure));
-    MEDLEY_TRY(read_epochs(loader, in));
-    MEDLEY_TRY(read_blocks(loader, in));
+    MEDLEY_TRY_DONE(read_labels(loader, in));
+    MEDLEY_TRY_DONE(find_task(loader, task, structure));
+    MEDLEY_TRY_DONE(read_epochs(loader, in));
+    MEDLEY_TRY_DONE(read_blocks(loader, in));
 done:
     free(structure);
     free(task);

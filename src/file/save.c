@@ -3,6 +3,7 @@
  * same bytes. */
 #include "file/file.h"
 
+#include "base/memory.h"
 #include "base/output.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,7 +208,7 @@ static medley_status pack_model(md_text *out, const medley_model *model, medley_
         pad(out, 0);
         place[i][0] = out->length;
         if (i == MD_SECTION_OWN)
-            MEDLEY_TRY(pack_own(out, model, error));
+            MEDLEY_TRY_DONE(pack_own(out, model, error));
         else
             packers[i](out, model);
         place[i][1] = out->length - place[i][0];
@@ -244,15 +245,10 @@ void medley_bytes_free(void *bytes)
 
 medley_status medley_model_save(const medley_model *model, const char *path, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_output output = {0};
-    md_text out = {0};
+    MD_CLEARED(md_output_abandon) md_output output = {0};
+    MD_CLEARED(md_text_clear) md_text out = {0};
     MEDLEY_TRY(pack_model(&out, model, error));
     MEDLEY_TRY(md_output_open(&output, path, error));
     MEDLEY_TRY(md_output_write(&output, out.data, out.length, error));
-    status = md_output_commit(&output, error);
-done:
-    md_output_abandon(&output);
-    md_text_clear(&out);
-    return status;
+    return md_output_commit(&output, error);
 }

@@ -12,7 +12,6 @@
 static medley_status keep_diagonals(medley_dataset *held, const medley_dataset *train,
                                     const md_division *division, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t g = 0; g < train->gram_count; g++) {
         const md_matrix *values = &train->grams[g].values;
         double **diagonal = &held->grams[g].diagonal;
@@ -23,8 +22,7 @@ static medley_status keep_diagonals(medley_dataset *held, const medley_dataset *
             (*diagonal)[h] =
                 (double)values->dense[division->held[h] * values->columns + division->held[h]];
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* A model of the other rows scores the held-out ones. */
@@ -34,10 +32,10 @@ static medley_status score_by_others(medley_prediction **prediction, const medle
 {
     medley_status status = MEDLEY_OK;
     medley_model *model = NULL;
-    MEDLEY_TRY(medley_fit(&model, others, NULL, options, observer, error));
+    MEDLEY_TRY_DONE(medley_fit(&model, others, NULL, options, observer, error));
     if (status == MEDLEY_STOPPED)
         goto done;
-    MEDLEY_TRY(medley_predict(prediction, model, held, (size_t)options->threads, error));
+    MEDLEY_TRY_DONE(medley_predict(prediction, model, held, (size_t)options->threads, error));
     if (model->link == MD_LINK_LOGISTIC)
         md_log_logistic((*prediction)->score, (*prediction)->rows * (*prediction)->labels);
 done:
@@ -49,12 +47,10 @@ done:
 static medley_status same_options(medley_options **same, const medley_options *options,
                                   double lambda, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_options_copy(same, options, error));
     MEDLEY_TRY(md_options_reset(*same, MD_TAKES_STRENGTH | MD_TAKES_PROBABILITIES, error));
     (*same)->lambda = lambda;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_calibrate_batch(medley_model **model, const medley_dataset *train,
@@ -73,22 +69,22 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
     medley_prediction *prediction = NULL;
     if (!options->calibrate)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_division_make(&division, train, &rule, error));
+    MEDLEY_TRY_DONE(md_division_make(&division, train, &rule, error));
     const md_columns columns = {.rows = division.visit, .count = division.visit_count};
-    MEDLEY_TRY(
+    MEDLEY_TRY_DONE(
         md_dataset_select(&others, train, division.visit, division.visit_count, &columns, error));
-    MEDLEY_TRY(
+    MEDLEY_TRY_DONE(
         md_dataset_select(&held, train, division.held, division.held_count, &columns, error));
-    MEDLEY_TRY(keep_diagonals(held, train, &division, error));
-    MEDLEY_TRY(same_options(&same, options, (*model)->summary.lambda, error));
-    MEDLEY_TRY(score_by_others(&prediction, held, others, same, &renamed, error));
+    MEDLEY_TRY_DONE(keep_diagonals(held, train, &division, error));
+    MEDLEY_TRY_DONE(same_options(&same, options, (*model)->summary.lambda, error));
+    MEDLEY_TRY_DONE(score_by_others(&prediction, held, others, same, &renamed, error));
     if (status == MEDLEY_STOPPED)
         goto done;
     const md_held_rows rows = {.score = prediction->score,
                                .label = held->label,
                                .rows = prediction->rows,
                                .labels = prediction->labels};
-    MEDLEY_TRY(md_calibration_fit(&(*model)->calibration, &rows, error));
+    MEDLEY_TRY_DONE(md_calibration_fit(&(*model)->calibration, &rows, error));
 done:
     md_calibrate_finish(model, start, status);
     medley_prediction_free(prediction);

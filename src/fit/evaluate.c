@@ -40,9 +40,9 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
                                       .uas_no_punct = NAN,
                                       .las_no_punct = NAN,
                                       .chunk_f1 = NAN};
-    MEDLEY_TRY(model->task->check_truth(dataset, error));
-    MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
-    MEDLEY_TRY(model->task->compare(evaluation, &request, prediction, error));
+    MEDLEY_TRY_DONE(model->task->check_truth(dataset, error));
+    MEDLEY_TRY_DONE(medley_predict_with(&prediction, model, dataset, &request.options, error));
+    MEDLEY_TRY_DONE(model->task->compare(evaluation, &request, prediction, error));
     evaluation->seconds_score = prediction->seconds_score;
     evaluation->seconds_decode = prediction->seconds_decode;
     evaluation->seconds_total = md_clock_seconds() - start;

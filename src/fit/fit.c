@@ -32,13 +32,13 @@ medley_status md_fit_companion(medley_model **companion, md_problem *problem, me
     const md_method *method = NULL;
     if (problem->task->derive == NULL)
         return MEDLEY_OK;
-    MEDLEY_TRY(problem->task->derive(&data, &options, problem, error));
+    MEDLEY_TRY_DONE(problem->task->derive(&data, &options, problem, error));
     if (data == NULL)
         goto done;
-    MEDLEY_TRY(md_method_choose(&method, options, data, NULL, error));
-    MEDLEY_TRY(md_problem_init(&second, data, NULL, options, &observer, method, error));
-    MEDLEY_TRY(second.progress.stopped ? build_empty(companion, &second, error)
-                                       : method->fit(companion, &second, error));
+    MEDLEY_TRY_DONE(md_method_choose(&method, options, data, NULL, error));
+    MEDLEY_TRY_DONE(md_problem_init(&second, data, NULL, options, &observer, method, error));
+    MEDLEY_TRY_DONE(second.progress.stopped ? build_empty(companion, &second, error)
+                                            : method->fit(companion, &second, error));
     status = MEDLEY_OK; /* stopped: problem->progress.stopped tells, and the model is valid */
 done:
     md_problem_clear(&second);
@@ -80,13 +80,13 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     medley_options *defaults = NULL;
     md_problem problem = {0};
     if (options == NULL) {
-        MEDLEY_TRY(medley_options_create(&defaults, error));
+        MEDLEY_TRY_DONE(medley_options_create(&defaults, error));
         options = defaults;
     }
     const md_method *method = NULL;
-    MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
-    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, method, error));
-    MEDLEY_TRY(md_calibrate_check(&problem, error));
+    MEDLEY_TRY_DONE(md_method_choose(&method, options, train, dev, error));
+    MEDLEY_TRY_DONE(md_problem_init(&problem, train, dev, options, observer, method, error));
+    MEDLEY_TRY_DONE(md_calibrate_check(&problem, error));
     status = fit_with_companion(model, &problem, error);
     if (status == MEDLEY_OK && method->kind->batch) {
         md_problem_clear(&problem); /* the kernel values make room for others */
@@ -107,12 +107,12 @@ static medley_status write_values(const md_between *between, const size_t *shape
     const size_t n = between->left->rows;
     md_output output = {0};
     float *values = NULL;
-    MEDLEY_TRY(md_new_aligned(&values, n * n, sizeof *values, error));
-    MEDLEY_TRY(md_output_open(&output, path, error));
-    MEDLEY_TRY(md_npy_write_header(&output, shape, dimensions, error));
+    MEDLEY_TRY_DONE(md_new_aligned(&values, n * n, sizeof *values, error));
+    MEDLEY_TRY_DONE(md_output_open(&output, path, error));
+    MEDLEY_TRY_DONE(md_npy_write_header(&output, shape, dimensions, error));
     for (size_t m = 0; m < between->bank->count; m++) {
-        MEDLEY_TRY(md_between_values(between, m, values, error));
-        MEDLEY_TRY(md_output_write(&output, values, n * n * sizeof *values, error));
+        MEDLEY_TRY_DONE(md_between_values(between, m, values, error));
+        MEDLEY_TRY_DONE(md_output_write(&output, values, n * n * sizeof *values, error));
     }
     status = md_output_commit(&output, error);
 done:
@@ -144,7 +144,7 @@ medley_status medley_write_kernels(const medley_dataset *dataset, const medley_o
     md_bank bank = {0};
     md_prepared prepared = {0};
     char **specs = NULL;
-    MEDLEY_TRY(md_options_kernels(&specs, options, error));
+    MEDLEY_TRY_DONE(md_options_kernels(&specs, options, error));
     const md_bank_options bank_options = {
         .kernels = specs,
         .views = strcmp(options->views, "auto") == 0 ? NULL : options->views,
@@ -152,16 +152,17 @@ medley_status medley_write_kernels(const medley_dataset *dataset, const medley_o
         .normalize = (md_norm)options->normalize,
         .seed = (uint64_t)options->seed};
     const size_t threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
-    MEDLEY_TRY(md_bank_make(&bank, dataset, &bank_options, error));
+    MEDLEY_TRY_DONE(md_bank_make(&bank, dataset, &bank_options, error));
     for (size_t m = 0; m < bank.count; m++)
         bank.kernels[m].explicit_weights = false; /* the matrix is the same */
-    MEDLEY_TRY(md_prepared_make(&prepared, &bank, dataset, true, error));
-    MEDLEY_TRY(learn_means(&bank, &prepared, threads, error));
+    MEDLEY_TRY_DONE(md_prepared_make(&prepared, &bank, dataset, true, error));
+    MEDLEY_TRY_DONE(learn_means(&bank, &prepared, threads, error));
     const md_between between = {
         .bank = &bank, .left = &prepared, .right = &prepared, .threads = threads};
     const size_t shape[3] = {bank.count, prepared.rows, prepared.rows};
     const bool single = bank.count == 1;
-    MEDLEY_TRY(write_values(&between, single ? shape + 1 : shape, single ? 2 : 3, path, error));
+    MEDLEY_TRY_DONE(
+        write_values(&between, single ? shape + 1 : shape, single ? 2 : 3, path, error));
     *count = bank.count;
 done:
     md_texts_free(specs);

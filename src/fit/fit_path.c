@@ -98,13 +98,13 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
     medley_model *companion = NULL;
     medley_path_taker take = joining->take;
     void *context = joining->context;
-    MEDLEY_TRY(md_fit_companion(&companion, problem, error));
+    MEDLEY_TRY_DONE(md_fit_companion(&companion, problem, error));
     if (problem->progress.stopped) {
         status = MEDLEY_STOPPED;
         goto done;
     }
     if (companion != NULL) {
-        MEDLEY_TRY(medley_model_write(companion, &joining->bytes, &joining->size, error));
+        MEDLEY_TRY_DONE(medley_model_write(companion, &joining->bytes, &joining->size, error));
         take = join_and_take;
         context = joining;
     }
@@ -128,13 +128,13 @@ medley_status medley_fit_path(const medley_dataset *train, const medley_options 
     if (path == NULL)
         path = &usual;
     if (options == NULL) {
-        MEDLEY_TRY(medley_options_create(&defaults, error));
+        MEDLEY_TRY_DONE(medley_options_create(&defaults, error));
         options = defaults;
     }
     const md_method *method = NULL;
-    MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
-    MEDLEY_TRY(check_path(path, options, method, error));
-    MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, observer, method, error));
+    MEDLEY_TRY_DONE(md_method_choose(&method, options, train, NULL, error));
+    MEDLEY_TRY_DONE(check_path(path, options, method, error));
+    MEDLEY_TRY_DONE(md_problem_init(&problem, train, NULL, options, observer, method, error));
     struct joining joining = {
         .take = take, .context = context, .task = problem.task, .error = error};
     status = walk(&problem, path, &joining, error);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/owners.h"
 #include "base/parallel.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +35,8 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
     const size_t rows = prediction->rows;
     const char **texts = NULL;
     char(*numbers)[NUMBER_BYTES] = NULL;
-    MEDLEY_TRY(md_new(&texts, rows, sizeof *texts, error));
-    MEDLEY_TRY(md_new(&numbers, prediction->value ? rows : 0, sizeof *numbers, error));
+    MEDLEY_TRY_DONE(md_new(&texts, rows, sizeof *texts, error));
+    MEDLEY_TRY_DONE(md_new(&numbers, prediction->value ? rows : 0, sizeof *numbers, error));
     for (size_t r = 0; r < rows; r++)
         texts[r] = prediction->label == NULL && prediction->value == NULL ? NULL
                    : prediction->value != NULL
@@ -65,7 +66,6 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
                                   const medley_dataset *dataset,
                                   const medley_predict_options *given, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
     medley_predict_options *options = &request.options;
     const double start = md_clock_seconds();
@@ -73,7 +73,7 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
         memcpy(options, given,
                given->struct_size < sizeof *options ? given->struct_size : sizeof *options);
     options->threads = options->threads ? options->threads : md_processor_count();
-    medley_prediction *prediction = NULL;
+    MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MEDLEY_TRY(check_request(&request, error));
     MEDLEY_TRY(md_new(&prediction, 1, sizeof *prediction, error));
     prediction->rows = dataset->rows;
@@ -84,9 +84,7 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
     *result = prediction;
     prediction = NULL;
-done:
-    medley_prediction_free(prediction);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status medley_predict(medley_prediction **result, const medley_model *model,

@@ -81,9 +81,9 @@ static medley_status generate_view(medley_dataset *dataset, const medley_generat
     const size_t base = digit_base(options->classes, options->views - 1);
     const bool is_noise = view + 1 == options->views;
     double *centres;
-    MEDLEY_TRY(md_new(&centres, dimension, base * sizeof *centres, error));
+    MEDLEY_TRY_DONE(md_new(&centres, dimension, base * sizeof *centres, error));
     snprintf(name, sizeof name, "view%zu", view + 1);
-    MEDLEY_TRY(md_generate_table(&table, dataset, name, dimension, error));
+    MEDLEY_TRY_DONE(md_generate_table(&table, dataset, name, dimension, error));
     draw_centres(centres, base, dimension, is_noise, random);
     for (size_t row = 0; row < dataset->rows; row++) {
         const size_t digit =
@@ -101,10 +101,9 @@ done:
 static medley_status generate(medley_dataset *dataset, const medley_generate_options *options,
                               md_random *random, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_label_builder labels = {0};
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
     medley_generate_options filled;
-    size_t *class_of_row = NULL;
+    MD_OWNED(free) size_t *class_of_row = NULL;
 
     MEDLEY_TRY(fill_options(&filled, options, error));
     dataset->rows = filled.rows;
@@ -120,10 +119,7 @@ static medley_status generate(medley_dataset *dataset, const medley_generate_opt
     MEDLEY_TRY(md_labels_finish(&labels, dataset, error));
     for (size_t view = 0; view < filled.views; view++)
         MEDLEY_TRY(generate_view(dataset, &filled, view, class_of_row, random, error));
-done:
-    md_labels_clear(&labels);
-    free(class_of_row);
-    return status;
+    return MEDLEY_OK;
 }
 
 extern const md_generator md_generator_blobs;

@@ -158,7 +158,6 @@ static void draw_letter(float *image, char letter, hand_style hand, double noise
 static medley_status choose_words(medley_dataset *dataset, const char **words, size_t count,
                                   md_random *random, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&dataset->sequence_start, count + 1, sizeof(size_t), error));
     dataset->sequence_count = count;
     for (size_t w = 0; w < count; w++) {
@@ -170,17 +169,15 @@ static medley_status choose_words(medley_dataset *dataset, const char **words, s
     for (size_t w = 0; w < count; w++)
         for (size_t r = dataset->sequence_start[w]; r < dataset->sequence_start[w + 1]; r++)
             dataset->fold[r] = (int32_t)(w % FOLDS);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status generate(medley_dataset *dataset, const medley_generate_options *options,
                               md_random *random, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_label_builder labels = {0};
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
     md_table *table;
-    const char **words = NULL;
+    MD_OWNED(free) const char **words = NULL;
     size_t row = 0;
 
     MEDLEY_TRY(md_generate_refuse_views(options, error));
@@ -198,11 +195,7 @@ static medley_status generate(medley_dataset *dataset, const medley_generate_opt
             MEDLEY_TRY(md_labels_add(&labels, letter, 1, error));
         }
     }
-    MEDLEY_TRY(md_labels_finish(&labels, dataset, error));
-done:
-    md_labels_clear(&labels);
-    free(words);
-    return status;
+    return md_labels_finish(&labels, dataset, error);
 }
 
 extern const md_generator md_generator_handwriting;

@@ -8,7 +8,6 @@
 medley_status md_word_rows_add(md_word_rows *rows, const char *const *fields, const char *label,
                                int32_t head, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = rows->dataset;
     const size_t columns = dataset->token_columns;
     const size_t row = dataset->rows;
@@ -23,23 +22,18 @@ medley_status md_word_rows_add(md_word_rows *rows, const char *const *fields, co
         dataset->head[row] = head;
     }
     dataset->rows++;
-    MEDLEY_TRY(md_labels_add(&rows->labels, label, strlen(label), error));
-done:
-    return status;
+    return md_labels_add(&rows->labels, label, strlen(label), error);
 }
 
 /* Room for so many sentences. */
 static medley_status begin(medley_dataset *dataset, size_t columns, size_t sentences,
                            medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     if (sentences == SIZE_MAX) /* one more would be none */
         return md_fail_memory(error, sentences);
     MEDLEY_TRY(md_new(&dataset->token_values, columns, sizeof *dataset->token_values, error));
     dataset->token_columns = columns;
-    MEDLEY_TRY(md_new(&dataset->sequence_start, sentences + 1, sizeof(size_t), error));
-done:
-    return status;
+    return md_new(&dataset->sequence_start, sentences + 1, sizeof(size_t), error);
 }
 
 static medley_status check_options(const medley_generate_options *options, medley_error *error)
@@ -59,15 +53,15 @@ medley_status md_sentences_generate(medley_dataset *dataset, const medley_genera
     medley_status status = MEDLEY_OK;
     md_word_rows rows = {.dataset = dataset};
     md_sentence sentence;
-    MEDLEY_TRY(begin(dataset, columns, options->rows, error));
-    MEDLEY_TRY(check_options(options, error));
+    MEDLEY_TRY_DONE(begin(dataset, columns, options->rows, error));
+    MEDLEY_TRY_DONE(check_options(options, error));
     for (size_t s = 0; s < options->rows; s++) {
-        MEDLEY_TRY(md_sentence_draw(&sentence, options->noise, random, error));
+        MEDLEY_TRY_DONE(md_sentence_draw(&sentence, options->noise, random, error));
         for (size_t w = 0; w < sentence.count; w++)
-            MEDLEY_TRY(add(&rows, &sentence, w, error));
+            MEDLEY_TRY_DONE(add(&rows, &sentence, w, error));
         dataset->sequence_start[++dataset->sequence_count] = dataset->rows;
     }
-    MEDLEY_TRY(md_labels_finish(&rows.labels, dataset, error));
+    MEDLEY_TRY_DONE(md_labels_finish(&rows.labels, dataset, error));
 done:
     md_labels_clear(&rows.labels);
     return status;

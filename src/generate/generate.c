@@ -58,8 +58,7 @@ static medley_status generate_rows(medley_dataset *dataset, const medley_generat
                                    md_random *random, const md_row_source *source,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_label_builder labels = {0};
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
     md_table *table;
     const size_t dimension = options->dimension ? options->dimension : source->dimension;
 
@@ -75,10 +74,7 @@ static medley_status generate_rows(medley_dataset *dataset, const medley_generat
                      options->noise, random);
         MEDLEY_TRY(md_labels_add(&labels, label, strlen(label), error));
     }
-    MEDLEY_TRY(md_labels_finish(&labels, dataset, error));
-done:
-    md_labels_clear(&labels);
-    return status;
+    return md_labels_finish(&labels, dataset, error);
 }
 
 medley_status medley_generate(medley_dataset **dataset, const char *name,
@@ -91,19 +87,19 @@ medley_status medley_generate(medley_dataset **dataset, const char *name,
     md_random random;
 
     if (options != NULL) {
-        MEDLEY_TRY(check(options, error));
+        MEDLEY_TRY_DONE(check(options, error));
         chosen = *options;
     }
-    MEDLEY_TRY(find(&generator, name, error));
+    MEDLEY_TRY_DONE(find(&generator, name, error));
     if (chosen.rows == 0)
         chosen.rows = generator->default_rows;
-    MEDLEY_TRY(medley_dataset_create(&made, error));
-    MEDLEY_TRY(md_new_text(&made->source, generator->name, strlen(generator->name), error));
+    MEDLEY_TRY_DONE(medley_dataset_create(&made, error));
+    MEDLEY_TRY_DONE(md_new_text(&made->source, generator->name, strlen(generator->name), error));
     md_random_seed(&random, chosen.seed);
     if (generator->rows != NULL)
-        MEDLEY_TRY(generate_rows(made, &chosen, &random, generator->rows, error));
+        MEDLEY_TRY_DONE(generate_rows(made, &chosen, &random, generator->rows, error));
     else
-        MEDLEY_TRY(generator->generate(made, &chosen, &random, error));
+        MEDLEY_TRY_DONE(generator->generate(made, &chosen, &random, error));
     *dataset = made;
     made = NULL;
 done:

@@ -92,7 +92,6 @@ static medley_status init_from_spec(md_kernel *kernel, const md_spec *spec, md_n
     const md_kernel_class *class = md_kernel_find(spec->name);
     if (class == NULL)
         return fail_unknown_kernel(spec->name, error);
-    medley_status status = MEDLEY_OK;
     struct common common = {.norm = (int)normalize};
     char what[64];
     snprintf(what, sizeof what, "kernel %s", class->name);
@@ -107,9 +106,7 @@ static medley_status init_from_spec(md_kernel *kernel, const md_spec *spec, md_n
     }
     kernel->norm = (md_norm)common.norm;
     kernel->explicit_weights = common.explicit_weights;
-    MEDLEY_TRY(check_explicit(kernel, error));
-done:
-    return status;
+    return check_explicit(kernel, error);
 }
 
 /* Rewrites the name from the parameters as they stand, so that it reads back the same. */
@@ -153,10 +150,8 @@ struct builder {
 static medley_status new_kernel(md_kernel **kernel, struct builder *builder)
 {
     md_bank *bank = builder->bank;
-    const medley_status status = md_grow(&bank->kernels, &builder->capacity, bank->count + 1,
-                                         sizeof *bank->kernels, builder->error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_grow(&bank->kernels, &builder->capacity, bank->count + 1, sizeof *bank->kernels,
+                       builder->error));
     *kernel = &bank->kernels[bank->count++];
     **kernel = (md_kernel){.factor = 1};
     return MEDLEY_OK;
@@ -177,7 +172,6 @@ static medley_status fail_unknown_view(const md_bank *bank, const char *name, me
 /* Another kernel like prototype, on view v. */
 static medley_status add_copy(struct builder *builder, const md_kernel *prototype, size_t v)
 {
-    medley_status status = MEDLEY_OK;
     md_kernel *kernel;
     void *state;
     MEDLEY_TRY(new_kernel(&kernel, builder));
@@ -185,35 +179,27 @@ static medley_status add_copy(struct builder *builder, const md_kernel *prototyp
     *kernel = *prototype;
     kernel->state = state;
     kernel->view = v;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Adds the kernel that text describes (already expanded) on every view it names. */
 static medley_status add_kernel(struct builder *builder, const char *text)
 {
-    medley_status status = MEDLEY_OK;
-    md_spec spec = {0};
-    md_kernel prototype = {0};
+    MD_CLEARED(md_spec_clear) md_spec spec = {0};
+    MD_CLEARED(md_kernel_clear) md_kernel prototype = {0};
     MEDLEY_TRY(md_spec_parse(&spec, text, builder->error));
     const md_view_list chosen = md_view_index_find(&builder->index, spec.view);
-    if (chosen.count == 0) {
-        status = fail_unknown_view(builder->bank, spec.view ? spec.view : "all", builder->error);
-        goto done;
-    }
+    if (chosen.count == 0)
+        return fail_unknown_view(builder->bank, spec.view ? spec.view : "all", builder->error);
     MEDLEY_TRY(init_from_spec(&prototype, &spec, builder->options->normalize, builder->error));
     const size_t count = prototype.class->constant ? 1 : chosen.count;
     for (size_t i = 0; i < count; i++)
         MEDLEY_TRY(add_copy(builder, &prototype, chosen.views[i]));
-done:
-    md_kernel_clear(&prototype);
-    md_spec_clear(&spec);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status add_precomputed(struct builder *builder, const medley_dataset *dataset)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t g = 0; g < dataset->gram_count; g++) {
         md_kernel *kernel;
         const char *name = dataset->grams[g].name;
@@ -224,8 +210,7 @@ static medley_status add_precomputed(struct builder *builder, const medley_datas
                                                   : builder->options->normalize;
         kernel->sound = dataset->grams[g].sound;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* One "KIND" or "VIEW=KIND" of --scale. */
@@ -248,18 +233,15 @@ static medley_status set_scale(const struct builder *builder, md_scale *scales, 
 
 static medley_status scale_views(const struct builder *builder, const medley_dataset *dataset)
 {
-    medley_status status = MEDLEY_OK;
     md_bank *bank = builder->bank;
     char *const *texts = builder->options->scale;
-    md_scale *scales = NULL;
+    MD_OWNED(free) md_scale *scales = NULL;
     MEDLEY_TRY(md_new(&scales, bank->view_count, sizeof *scales, builder->error));
     for (size_t i = 0; texts != NULL && texts[i] != NULL; i++)
         MEDLEY_TRY(set_scale(builder, scales, texts[i]));
     for (size_t v = 0; v < bank->view_count; v++)
         MEDLEY_TRY(md_view_fit_scale(&bank->views[v], scales[v], dataset, builder->error));
-done:
-    free(scales);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Kernels of one view stand together, and among them those that share pair sums, so that a tile
@@ -293,9 +275,8 @@ static medley_status order_kernels(md_bank *bank, medley_error *error)
 {
     if (bank->count == 0)
         return MEDLEY_OK; /* precomputed kernels only */
-    medley_status status = MEDLEY_OK;
-    struct order_key *keys = NULL;
-    md_kernel *sorted = NULL;
+    MD_OWNED(free) struct order_key *keys = NULL;
+    MD_OWNED(free) md_kernel *sorted = NULL;
     MEDLEY_TRY(md_new(&keys, bank->count, sizeof *keys, error));
     MEDLEY_TRY(md_new(&sorted, bank->count, sizeof *sorted, error));
     for (size_t m = 0; m < bank->count; m++)
@@ -305,10 +286,7 @@ static medley_status order_kernels(md_bank *bank, medley_error *error)
     for (size_t m = 0; m < bank->count; m++)
         sorted[m] = bank->kernels[keys[m].place];
     memcpy(bank->kernels, sorted, bank->count * sizeof *sorted);
-done:
-    free(keys);
-    free(sorted);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status add_all_kernels(struct builder *builder, const medley_dataset *dataset)
@@ -319,14 +297,14 @@ static medley_status add_all_kernels(struct builder *builder, const medley_datas
         specs = default_kernels;
     char **texts = NULL;
     for (size_t i = 0; specs != NULL && specs[i] != NULL; i++) {
-        MEDLEY_TRY(md_spec_expand(&texts, specs[i], builder->error));
+        MEDLEY_TRY_DONE(md_spec_expand(&texts, specs[i], builder->error));
         for (size_t j = 0; texts[j] != NULL; j++)
-            MEDLEY_TRY(add_kernel(builder, texts[j]));
+            MEDLEY_TRY_DONE(add_kernel(builder, texts[j]));
         md_texts_free(texts);
         texts = NULL;
     }
-    MEDLEY_TRY(order_kernels(builder->bank, builder->error));
-    MEDLEY_TRY(add_precomputed(builder, dataset));
+    MEDLEY_TRY_DONE(order_kernels(builder->bank, builder->error));
+    MEDLEY_TRY_DONE(add_precomputed(builder, dataset));
     if (builder->bank->count == 0)
         status = md_fail(builder->error, MEDLEY_USAGE,
                          "there are no kernels: the data have no numeric columns and no --gram "
@@ -359,16 +337,17 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
     *bank = (md_bank){.training_rows = dataset->rows};
     struct builder builder = {.bank = bank, .options = options, .error = error};
     if (dataset->table_count > 0)
-        MEDLEY_TRY(md_views_make(&bank->views, &bank->view_count, dataset, options->views, error));
-    MEDLEY_TRY(md_view_index_make(&builder.index, bank->views, bank->view_count, error));
-    MEDLEY_TRY(scale_views(&builder, dataset));
-    MEDLEY_TRY(add_all_kernels(&builder, dataset));
-    MEDLEY_TRY(md_bank_choose(bank, dataset, options->seed, error));
+        MEDLEY_TRY_DONE(
+            md_views_make(&bank->views, &bank->view_count, dataset, options->views, error));
+    MEDLEY_TRY_DONE(md_view_index_make(&builder.index, bank->views, bank->view_count, error));
+    MEDLEY_TRY_DONE(scale_views(&builder, dataset));
+    MEDLEY_TRY_DONE(add_all_kernels(&builder, dataset));
+    MEDLEY_TRY_DONE(md_bank_choose(bank, dataset, options->seed, error));
     if (options->primal)
         choose_primal(bank);
     for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].class != NULL)
-            MEDLEY_TRY(
+            MEDLEY_TRY_DONE(
                 name_kernel(&bank->kernels[m], bank->views[bank->kernels[m].view].name, error));
 done:
     md_view_index_clear(&builder.index);
@@ -383,10 +362,10 @@ medley_status md_kernel_from_name(md_kernel *kernel, const char *name, medley_er
     md_spec spec = {0};
     bool needs_data = false;
     *kernel = (md_kernel){0};
-    MEDLEY_TRY(md_spec_parse(&spec, name, error));
-    MEDLEY_TRY(init_from_spec(kernel, &spec, MD_NORM_NONE, error));
+    MEDLEY_TRY_DONE(md_spec_parse(&spec, name, error));
+    MEDLEY_TRY_DONE(init_from_spec(kernel, &spec, MD_NORM_NONE, error));
     if (kernel->class->prepare != NULL)
-        MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data, error));
+        MEDLEY_TRY_DONE(kernel->class->prepare(kernel->state, &needs_data, error));
     if (needs_data)
         status = md_fail(error, MEDLEY_BAD_INPUT, "kernel '%s' leaves a parameter open", name);
     else
@@ -403,7 +382,6 @@ done:
 static medley_status copy_kernel(md_kernel *copy, const md_kernel *kernel, size_t training_rows,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     *copy = *kernel;
     copy->state = NULL;
     copy->name = NULL;
@@ -414,15 +392,13 @@ static medley_status copy_kernel(md_kernel *copy, const md_kernel *kernel, size_
     if (kernel->column_mean != NULL)
         MEDLEY_TRY(md_new_copy(&copy->column_mean, kernel->column_mean,
                                training_rows * sizeof(float), error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The place of view v in the subset, adding it if it is not there yet. */
 static medley_status take_view(md_bank *subset, const md_bank *bank, size_t v, size_t *place,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     if (place[v] != 0)
         return MEDLEY_OK;
     const size_t next = subset->view_count++;
@@ -431,8 +407,7 @@ static medley_status take_view(md_bank *subset, const md_bank *bank, size_t v, s
         MEDLEY_TRY(md_new_copy(&subset->origin[next], bank->origin[v],
                                bank->views[v].column_count * sizeof(float), error));
     place[v] = next + 1;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t *keep, size_t count,
@@ -441,17 +416,17 @@ medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t 
     medley_status status = MEDLEY_OK;
     *subset = (md_bank){.training_rows = bank->training_rows};
     size_t *place = NULL; /* index + 1, 0: not taken */
-    MEDLEY_TRY(md_new(&place, bank->view_count, sizeof *place, error));
-    MEDLEY_TRY(md_new(&subset->views, bank->view_count, sizeof *subset->views, error));
-    MEDLEY_TRY(md_new(&subset->origin, bank->view_count, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&subset->kernels, count, sizeof *subset->kernels, error));
+    MEDLEY_TRY_DONE(md_new(&place, bank->view_count, sizeof *place, error));
+    MEDLEY_TRY_DONE(md_new(&subset->views, bank->view_count, sizeof *subset->views, error));
+    MEDLEY_TRY_DONE(md_new(&subset->origin, bank->view_count, sizeof(float *), error));
+    MEDLEY_TRY_DONE(md_new(&subset->kernels, count, sizeof *subset->kernels, error));
     for (size_t k = 0; k < count; k++) {
         md_kernel *copy = &subset->kernels[subset->count++];
         const md_kernel *kernel = &bank->kernels[keep[k]];
-        MEDLEY_TRY(copy_kernel(copy, kernel, bank->training_rows, error));
+        MEDLEY_TRY_DONE(copy_kernel(copy, kernel, bank->training_rows, error));
         if (kernel->class == NULL)
             continue;
-        MEDLEY_TRY(take_view(subset, bank, kernel->view, place, error));
+        MEDLEY_TRY_DONE(take_view(subset, bank, kernel->view, place, error));
         copy->view = place[kernel->view] - 1;
     }
 done:

@@ -115,9 +115,8 @@ static size_t sample_pairs(float *sample, const md_kernel_class *class, const md
 static medley_status choose_by_pairs(md_kernel *kernel, const md_matrix *matrix, double exact_mean,
                                      uint64_t seed, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    float *sample = NULL;
-    float *scratch = NULL;
+    MD_OWNED(free) float *sample = NULL;
+    MD_OWNED(free) float *scratch = NULL;
     const size_t length = md_matrix_is_sparse(matrix) ? 4 * matrix->columns : 1;
     MEDLEY_TRY(md_new(&sample, MAX_PAIRS, sizeof *sample, error));
     MEDLEY_TRY(md_new(&scratch, length, sizeof *scratch, error));
@@ -133,11 +132,7 @@ static medley_status choose_by_pairs(md_kernel *kernel, const md_matrix *matrix,
         statistics.count = 1; /* a single row: the one sample value is 0 */
     if (kernel->class->needs_quantiles)
         qsort(sample, statistics.count, sizeof *sample, compare_floats);
-    status = kernel->class->choose(kernel->state, &statistics, error);
-done:
-    free(sample);
-    free(scratch);
-    return status;
+    return kernel->class->choose(kernel->state, &statistics, error);
 }
 
 static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix, const double *means,
@@ -198,20 +193,15 @@ static medley_status choose_origin(md_bank *bank, struct view_kernels of, const 
 static medley_status choose_view(md_bank *bank, struct view_kernels of, const bool *needs_data,
                                  const medley_dataset *dataset, uint64_t seed, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_matrix matrix = {0};
-    double *means = NULL;
+    MD_CLEARED(md_matrix_clear) md_matrix matrix = {0};
+    MD_OWNED(free) double *means = NULL;
     MEDLEY_TRY(md_view_extract(&matrix, &bank->views[of.view], dataset, error));
     MEDLEY_TRY(md_new(&means, matrix.columns, sizeof *means, error));
     column_means(&matrix, means);
     for (size_t m = of.first; m < of.end; m++)
         if (needs_data[m])
             MEDLEY_TRY(choose_kernel(&bank->kernels[m], &matrix, means, seed, error));
-    MEDLEY_TRY(choose_origin(bank, of, &matrix, means, error));
-done:
-    free(means);
-    md_matrix_clear(&matrix);
-    return status;
+    return choose_origin(bank, of, &matrix, means, error);
 }
 
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
@@ -219,12 +209,12 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
 {
     medley_status status = MEDLEY_OK;
     bool *needs_data = NULL;
-    MEDLEY_TRY(md_new(&needs_data, bank->count, sizeof *needs_data, error));
-    MEDLEY_TRY(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
+    MEDLEY_TRY_DONE(md_new(&needs_data, bank->count, sizeof *needs_data, error));
+    MEDLEY_TRY_DONE(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
         if (kernel->class != NULL && kernel->class->prepare != NULL)
-            MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data[m], error));
+            MEDLEY_TRY_DONE(kernel->class->prepare(kernel->state, &needs_data[m], error));
     }
     struct view_kernels of = {0};
     for (; of.first < bank->count && bank->kernels[of.first].class != NULL; of.first = of.end) {
@@ -236,7 +226,7 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
             looks = looks || needs_data[of.end] ||
                     bank->kernels[of.end].class->quantity == MD_DISTANCE2;
         if (looks)
-            MEDLEY_TRY(choose_view(bank, of, needs_data, dataset, seed, error));
+            MEDLEY_TRY_DONE(choose_view(bank, of, needs_data, dataset, seed, error));
     }
 done:
     free(needs_data);

@@ -113,7 +113,7 @@ medley_status md_deferred_create(md_deferred **result, md_gram *gram,
         }
     }
     find_ranges(deferred);
-    MEDLEY_TRY(md_kept_rows_init(&deferred->kept, deferred, error));
+    MEDLEY_TRY_DONE(md_kept_rows_init(&deferred->kept, deferred, error));
     *result = deferred;
     deferred = NULL;
 done:
@@ -202,9 +202,7 @@ static medley_status leave_window(md_deferred *deferred, medley_error *error)
 medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t count,
                                medley_error *error)
 {
-    const medley_status status = leave_window(deferred, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(leave_window(deferred, error));
     deferred->window_count = count;
     for (size_t s = 0; s < count; s++) {
         deferred->window_row[s] = rows[s];

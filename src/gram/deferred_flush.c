@@ -307,10 +307,9 @@ static void copy_scores(md_deferred *deferred)
 
 medley_status md_deferred_fill_window(md_deferred *deferred, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_gram *gram = deferred->gram;
-    md_prepared right = {0};
-    md_prepared left = {0};
+    MD_CLEARED(md_prepared_clear) md_prepared right = {0};
+    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     copy_scores(deferred);
     if (deferred->window_count == 0 || !want(deferred, false))
         return MEDLEY_OK;
@@ -330,7 +329,7 @@ medley_status md_deferred_fill_window(md_deferred *deferred, medley_error *error
                         .columns = deferred->window_count};
     run_pass(&pass, gram->threads);
     if (deferred->due_count == 0 || !want(deferred, true))
-        goto done;
+        return MEDLEY_OK;
     MEDLEY_TRY(
         md_prepared_gather(&left, gram->prepared, deferred->due_row, deferred->due_count, error));
     pass.purpose = TO_ENTER;
@@ -338,8 +337,5 @@ medley_status md_deferred_fill_window(md_deferred *deferred, medley_error *error
     pass.left_row = deferred->due_row;
     pass.rows = deferred->due_count;
     run_pass(&pass, gram->threads);
-done:
-    md_prepared_clear(&left);
-    md_prepared_clear(&right);
-    return status;
+    return MEDLEY_OK;
 }

@@ -33,7 +33,7 @@ medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error
                                     .right = gram->prepared,
                                     .wanted = wanted,
                                     .sink = &sink}};
-    MEDLEY_TRY(md_new(&triangle.group_start, gram->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY_DONE(md_new(&triangle.group_start, gram->count + 1, sizeof(size_t), error));
     md_triangle_group(&triangle, NULL);
     const size_t batch = md_triangle_items(&triangle) / REPORTS;
     if (!md_triangle_compute(&triangle, gram->threads,
@@ -121,13 +121,13 @@ medley_status md_gram_center_full(md_gram *gram, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     struct center center = {.gram = gram};
-    MEDLEY_TRY(md_new(&center.sums, gram->n, sizeof(double), error));
+    MEDLEY_TRY_DONE(md_new(&center.sums, gram->n, sizeof(double), error));
     for (size_t m = 0; m < gram->count; m++) {
         if (gram->bank->kernels[m].norm != MD_NORM_CENTER || gram->stored[m].full == NULL)
             continue;
         center.m = m;
         md_parallel_for(gram->threads, gram->n, sum_row, &center);
-        MEDLEY_TRY(md_gram_learn_means(&gram->bank->kernels[m], center.sums, gram->n, error));
+        MEDLEY_TRY_DONE(md_gram_learn_means(&gram->bank->kernels[m], center.sums, gram->n, error));
         md_parallel_for(gram->threads, gram->n, center_row, &center);
     }
 done:

@@ -66,7 +66,6 @@ static bool needs_values(const md_kernel *kernel)
 /* K_m(i,i) of every row after normalisation (centred kernels: once their means are known). */
 static medley_status learn_diagonals(md_gram *gram, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t m = 0; m < gram->count; m++) {
         const md_kernel *kernel = &gram->bank->kernels[m];
         if (!needs_values(kernel))
@@ -88,8 +87,7 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
                 self[i] *= kernel->factor;
         }
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The means of a constant kernel are the constant. */
@@ -157,11 +155,11 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
     const double each = (double)gram->n * (double)gram->n * sizeof(float);
     medley_status status = MEDLEY_OK;
     double wanted = 0;
-    MEDLEY_TRY(md_gram_build_sparse(gram, memory, error));
+    MEDLEY_TRY_DONE(md_gram_build_sparse(gram, memory, error));
     for (size_t m = 0; m < gram->count; m++) {
         const md_kernel *kernel = &gram->bank->kernels[m];
         if (is_constant(kernel))
-            MEDLEY_TRY(build_constant(gram, m, error));
+            MEDLEY_TRY_DONE(build_constant(gram, m, error));
         full[m] =
             needs_values(kernel) && !is_constant(kernel) && gram->stored[m].sparse.start == NULL;
         wanted += full[m] ? each : 0;
@@ -185,8 +183,8 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     medley_status status = MEDLEY_OK;
     bool *full = NULL;
     md_gram *gram = NULL;
-    MEDLEY_TRY(md_new(&full, bank->count, sizeof *full, error));
-    MEDLEY_TRY(md_new(&gram, 1, sizeof *gram, error));
+    MEDLEY_TRY_DONE(md_new(&full, bank->count, sizeof *full, error));
+    MEDLEY_TRY_DONE(md_new(&gram, 1, sizeof *gram, error));
     md_blas_single_thread();
     gram->bank = bank;
     gram->prepared = prepared;
@@ -195,14 +193,14 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     gram->threads = options->threads ? options->threads : 1;
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
-    MEDLEY_TRY(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
-    MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
-    MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
+    MEDLEY_TRY_DONE(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
+    MEDLEY_TRY_DONE(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
+    MEDLEY_TRY_DONE(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
-        MEDLEY_TRY(md_gram_build_full(gram, full, error));
-        MEDLEY_TRY(md_gram_center_full(gram, error));
+        MEDLEY_TRY_DONE(md_gram_build_full(gram, full, error));
+        MEDLEY_TRY_DONE(md_gram_center_full(gram, error));
     }
-    MEDLEY_TRY(learn_diagonals(gram, error));
+    MEDLEY_TRY_DONE(learn_diagonals(gram, error));
     *result = gram;
     gram = NULL;
 done:

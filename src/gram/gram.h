@@ -6,6 +6,7 @@
 #ifndef MD_GRAM_H
 #define MD_GRAM_H
 
+#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
@@ -22,6 +23,7 @@ typedef struct md_gram_options {
 medley_status md_gram_create(md_gram **gram, md_bank *bank, const md_prepared *prepared,
                              const md_gram_options *options, medley_error *error);
 void md_gram_free(md_gram *gram);
+MD_OWNER(md_gram_free, md_gram)
 
 size_t md_gram_count(const md_gram *gram); /* kernels */
 size_t md_gram_rows(const md_gram *gram);

@@ -160,7 +160,7 @@ static medley_status score_all(struct scoring scoring, const md_between *between
         goto done;
     }
     for (size_t t = 0; t < threads; t++)
-        MEDLEY_TRY(md_tile_scratch_init(&scoring.scratch[t], between->right, error));
+        MEDLEY_TRY_DONE(md_tile_scratch_init(&scoring.scratch[t], between->right, error));
     for (size_t t = 0; t < term_count; t++) {
         scoring.term_of[terms[t].kernel] = t + 1;
         scoring.wanted[terms[t].kernel] = true;
@@ -279,7 +279,7 @@ medley_status md_between_values(const md_between *between, size_t kernel, float 
         goto done;
     }
     for (size_t t = 0; t < threads; t++)
-        MEDLEY_TRY(md_tile_scratch_init(&job.scratch[t], between->right, error));
+        MEDLEY_TRY_DONE(md_tile_scratch_init(&job.scratch[t], between->right, error));
     wanted[kernel] = true;
     compute_values(&job, wanted, threads);
 done:

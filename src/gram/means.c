@@ -42,10 +42,9 @@ static void free_sums(struct sums *sums)
 
 medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     bool any = false;
-    bool *wanted = NULL;
-    struct sums sums = {.gram = gram};
+    MD_OWNED(free) bool *wanted = NULL;
+    MD_CLEARED(free_sums) struct sums sums = {.gram = gram};
     const md_tile_sink sink = {.context = &sums, .take = add_sums};
     MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
     MEDLEY_TRY(md_new(&sums.of_row, gram->count, sizeof(double *), error));
@@ -56,7 +55,7 @@ medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medl
             MEDLEY_TRY(md_new(&sums.of_row[m], gram->n, sizeof(double), error));
     }
     if (!any)
-        goto done;
+        return MEDLEY_OK;
     sums.job = (md_tile_job){.bank = gram->bank,
                              .left = gram->prepared,
                              .right = gram->prepared,
@@ -67,8 +66,5 @@ medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medl
         if (wanted[m])
             MEDLEY_TRY(
                 md_gram_learn_means(&gram->bank->kernels[m], sums.of_row[m], gram->n, error));
-done:
-    free_sums(&sums);
-    free(wanted);
-    return status;
+    return MEDLEY_OK;
 }

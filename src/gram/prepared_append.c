@@ -117,7 +117,7 @@ medley_status md_prepared_append(md_prepared *prepared, const md_prepared *other
     }
     for (size_t m = 0; m < prepared->kernel_count; m++)
         fill_floats(prepared->inverse_root[m], rows, other->inverse_root[m], other->rows);
-    MEDLEY_TRY(transpose_views(transposed, prepared, other, error));
+    MEDLEY_TRY_DONE(transpose_views(transposed, prepared, other, error));
     for (size_t v = 0; v < prepared->view_count; v++) {
         const md_matrix before = prepared->transposed[v];
         prepared->views[v] = whole(prepared, other, v);

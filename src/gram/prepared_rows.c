@@ -38,14 +38,14 @@ medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_c
 {
     medley_status status = MEDLEY_OK;
     *prepared = (md_prepared){.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
-    MEDLEY_TRY(md_new(&prepared->views, view_count, sizeof *prepared->views, error));
-    MEDLEY_TRY(md_new(&prepared->transposed, view_count, sizeof *prepared->transposed, error));
-    MEDLEY_TRY(md_new(&prepared->norm2, view_count, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&prepared->lift, view_count, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&prepared->inverse_root, kernel_count, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&prepared->precomputed, kernel_count, sizeof(md_matrix *), error));
-    MEDLEY_TRY(md_new(&prepared->precomputed_wide, kernel_count, sizeof(double *), error));
-    MEDLEY_TRY(md_new(&prepared->used, view_count, sizeof *prepared->used, error));
+    MEDLEY_TRY_DONE(md_new(&prepared->views, view_count, sizeof *prepared->views, error));
+    MEDLEY_TRY_DONE(md_new(&prepared->transposed, view_count, sizeof *prepared->transposed, error));
+    MEDLEY_TRY_DONE(md_new(&prepared->norm2, view_count, sizeof(float *), error));
+    MEDLEY_TRY_DONE(md_new(&prepared->lift, view_count, sizeof(float *), error));
+    MEDLEY_TRY_DONE(md_new(&prepared->inverse_root, kernel_count, sizeof(float *), error));
+    MEDLEY_TRY_DONE(md_new(&prepared->precomputed, kernel_count, sizeof(md_matrix *), error));
+    MEDLEY_TRY_DONE(md_new(&prepared->precomputed_wide, kernel_count, sizeof(double *), error));
+    MEDLEY_TRY_DONE(md_new(&prepared->used, view_count, sizeof *prepared->used, error));
 done:
     if (status < 0)
         md_prepared_clear(prepared);
@@ -103,8 +103,7 @@ static medley_status check_size(const md_bank *bank, size_t v, const double *nor
 static medley_status measure_view(md_prepared *prepared, const md_bank *bank, size_t v,
                                   medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    double *norms = NULL;
+    MD_OWNED(free) double *norms = NULL;
     if (bank->origin != NULL && bank->origin[v] != NULL)
         MEDLEY_TRY(shift_view(prepared, v, bank->origin[v], error));
     MEDLEY_TRY(md_new(&norms, prepared->rows, sizeof *norms, error));
@@ -114,9 +113,7 @@ static medley_status measure_view(md_prepared *prepared, const md_bank *bank, si
         MEDLEY_TRY(check_size(bank, v, norms, prepared->rows, error));
     for (size_t r = 0; r < prepared->rows; r++)
         prepared->norm2[v][r] = (float)norms[r];
-done:
-    free(norms);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ||x||^2 of a row that was shifted by the origin. From norm2 and lift it would be a difference of
@@ -233,8 +230,7 @@ static medley_status learn_norm(md_prepared *prepared, md_kernel *kernel, size_t
 static medley_status normalise(md_prepared *prepared, md_bank *bank, const medley_dataset *dataset,
                                bool training, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    double *self = NULL;
+    MD_OWNED(free) double *self = NULL;
     MEDLEY_TRY(md_new(&self, prepared->rows, sizeof *self, error));
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
@@ -248,9 +244,7 @@ static medley_status normalise(md_prepared *prepared, md_bank *bank, const medle
         MEDLEY_TRY(check_self(kernel, self, prepared->rows, error));
         MEDLEY_TRY(learn_norm(prepared, kernel, m, self, training, error));
     }
-done:
-    free(self);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- checks ---- */
@@ -314,17 +308,17 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
         if (bank->kernels[m].class != NULL && !md_kernel_has_weights(&bank->kernels[m]))
             prepared->used[bank->kernels[m].view] = true;
     for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(md_view_extract(&prepared->views[v], &bank->views[v], dataset, error));
+        MEDLEY_TRY_DONE(md_view_extract(&prepared->views[v], &bank->views[v], dataset, error));
     for (size_t m = 0; m < bank->count; m++) {
         if (bank->kernels[m].class == NULL)
-            MEDLEY_TRY(attach_precomputed(prepared, bank, m, dataset, training, error));
+            MEDLEY_TRY_DONE(attach_precomputed(prepared, bank, m, dataset, training, error));
         else if (bank->kernels[m].class->nonnegative_data)
-            MEDLEY_TRY(check_nonnegative(prepared, bank, m, dataset, training, error));
+            MEDLEY_TRY_DONE(check_nonnegative(prepared, bank, m, dataset, training, error));
     }
     for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(measure_view(prepared, bank, v, error));
-    MEDLEY_TRY(normalise(prepared, bank, dataset, training, error));
-    MEDLEY_TRY(md_prepared_index(prepared, error));
+        MEDLEY_TRY_DONE(measure_view(prepared, bank, v, error));
+    MEDLEY_TRY_DONE(normalise(prepared, bank, dataset, training, error));
+    MEDLEY_TRY_DONE(md_prepared_index(prepared, error));
 done:
     if (status < 0)
         md_prepared_clear(prepared);
@@ -347,15 +341,12 @@ static medley_status gather_floats(float **target, const float *source, const si
 static medley_status gather_view(md_prepared *subset, size_t to, const md_prepared *prepared,
                                  size_t from, const size_t *rows, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t count = subset->rows;
     MEDLEY_TRY(
         md_matrix_gather(&subset->views[to], &prepared->views[from], rows, count, NULL, 0, error));
     subset->used[to] = prepared->used[from];
     MEDLEY_TRY(gather_floats(&subset->norm2[to], prepared->norm2[from], rows, count, error));
-    MEDLEY_TRY(gather_floats(&subset->lift[to], prepared->lift[from], rows, count, error));
-done:
-    return status;
+    return gather_floats(&subset->lift[to], prepared->lift[from], rows, count, error);
 }
 
 static medley_status gather_kernel(md_prepared *subset, size_t to, const md_prepared *prepared,
@@ -373,9 +364,9 @@ medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepare
     if (status < 0)
         return status;
     for (size_t v = 0; v < prepared->view_count; v++)
-        MEDLEY_TRY(gather_view(subset, v, prepared, v, rows, error));
+        MEDLEY_TRY_DONE(gather_view(subset, v, prepared, v, rows, error));
     for (size_t m = 0; m < prepared->kernel_count; m++) {
-        MEDLEY_TRY(gather_kernel(subset, m, prepared, m, rows, error));
+        MEDLEY_TRY_DONE(gather_kernel(subset, m, prepared, m, rows, error));
         subset->precomputed[m] = prepared->precomputed[m];
         subset->precomputed_wide[m] = prepared->precomputed_wide[m];
     }
@@ -400,11 +391,12 @@ medley_status md_prepared_subset(md_prepared *support, const md_prepared *prepar
             continue;
         const size_t from = choice->bank->kernels[choice->keep[k]].view;
         if (support->norm2[kernel->view] == NULL)
-            MEDLEY_TRY(gather_view(support, kernel->view, prepared, from, choice->rows, error));
+            MEDLEY_TRY_DONE(
+                gather_view(support, kernel->view, prepared, from, choice->rows, error));
     }
     for (size_t k = 0; k < subset->count; k++)
-        MEDLEY_TRY(gather_kernel(support, k, prepared, choice->keep[k], choice->rows, error));
-    MEDLEY_TRY(md_prepared_index(support, error));
+        MEDLEY_TRY_DONE(gather_kernel(support, k, prepared, choice->keep[k], choice->rows, error));
+    MEDLEY_TRY_DONE(md_prepared_index(support, error));
 done:
     if (status < 0)
         md_prepared_clear(support);

@@ -136,8 +136,8 @@ medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *e
     bool *wanted = NULL;
     struct strip strip = {.gram = gram};
     const md_tile_sink sink = {.context = &strip, .place = place_in_strip};
-    MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
-    MEDLEY_TRY(md_new_aligned(&strip.values, gram->n * MD_TILE, sizeof(float), error));
+    MEDLEY_TRY_DONE(md_new(&wanted, gram->count, sizeof *wanted, error));
+    MEDLEY_TRY_DONE(md_new_aligned(&strip.values, gram->n * MD_TILE, sizeof(float), error));
     strip.job = (md_tile_job){.bank = gram->bank,
                               .left = gram->prepared,
                               .right = gram->prepared,
@@ -148,7 +148,7 @@ medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *e
             continue;
         wanted[m] = true;
         if (share_of_zeros(&strip) >= WORTH_IT)
-            MEDLEY_TRY(build(gram, m, &strip, memory, error));
+            MEDLEY_TRY_DONE(build(gram, m, &strip, memory, error));
         wanted[m] = false;
     }
 done:

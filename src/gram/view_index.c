@@ -56,13 +56,13 @@ medley_status md_view_index_make(md_view_index *index, const md_view *views, siz
     medley_status status = MEDLEY_OK;
     int32_t *keys = NULL;
     *index = (md_view_index){.count = count};
-    MEDLEY_TRY(md_new(&keys, 2 * count, sizeof *keys, error));
-    MEDLEY_TRY(md_new(&index->views, 2 * count, sizeof *index->views, error));
-    MEDLEY_TRY(md_new(&index->all, count, sizeof *index->all, error));
+    MEDLEY_TRY_DONE(md_new(&keys, 2 * count, sizeof *keys, error));
+    MEDLEY_TRY_DONE(md_new(&index->views, 2 * count, sizeof *index->views, error));
+    MEDLEY_TRY_DONE(md_new(&index->all, count, sizeof *index->all, error));
     for (size_t v = 0; v < count; v++)
         index->all[v] = v;
-    MEDLEY_TRY(number_names(index, keys, views, error));
-    MEDLEY_TRY(md_new(&index->start, index->names.count + 1, sizeof *index->start, error));
+    MEDLEY_TRY_DONE(number_names(index, keys, views, error));
+    MEDLEY_TRY_DONE(md_new(&index->start, index->names.count + 1, sizeof *index->start, error));
     place_views(index, keys);
 done:
     free(keys);

@@ -5,22 +5,20 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/owners.h"
 #include <math.h>
 #include <stdlib.h>
 
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_learner *learner = NULL;
+    MD_OWNED(medley_learner_free) medley_learner *learner = NULL;
     MEDLEY_TRY(md_new(&learner, 1, sizeof *learner, error));
     MEDLEY_TRY(md_partial_options(&learner->options, options, error));
     learner->memory = learner->options->memory;
     *result = learner;
     learner = NULL;
-done:
-    medley_learner_free(learner);
-    return status;
+    return MEDLEY_OK;
 }
 
 void medley_learner_free(medley_learner *learner)
@@ -129,10 +127,10 @@ static medley_status take_kernels(md_problem *problem, medley_error *error)
     md_bank *bank = &problem->bank;
     const md_gram_options options = {.threads = problem->threads,
                                      .memory = problem->options->memory};
-    MEDLEY_TRY(md_prepared_make(&problem->prepared, bank, problem->train, false, error));
-    MEDLEY_TRY(md_problem_find_primal(problem, error));
+    MEDLEY_TRY_DONE(md_prepared_make(&problem->prepared, bank, problem->train, false, error));
+    MEDLEY_TRY_DONE(md_problem_find_primal(problem, error));
     if (md_problem_has_values(problem))
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_gram_create(&problem->online->gram, bank, &problem->prepared, &options, error));
 done:
     return status;
@@ -146,16 +144,17 @@ static medley_status take_rows(medley_learner *learner, const medley_dataset *pi
     if (!learner->begun) {
         const md_method *method = NULL;
         set_memory(learner, FIRST_VALUES);
-        MEDLEY_TRY(md_method_choose(&method, learner->options, piece, NULL, error));
-        MEDLEY_TRY(md_problem_init(problem, piece, NULL, learner->options, NULL, method, error));
+        MEDLEY_TRY_DONE(md_method_choose(&method, learner->options, piece, NULL, error));
+        MEDLEY_TRY_DONE(
+            md_problem_init(problem, piece, NULL, learner->options, NULL, method, error));
         status = check_bank(&problem->bank, error);
         goto done;
     }
     const double start = md_clock_seconds();
     set_memory(learner, problem->bank.count * VALUES_OF_A_KERNEL);
     problem->train = piece;
-    MEDLEY_TRY(md_problem_make_examples(problem, error));
-    MEDLEY_TRY(take_kernels(problem, error));
+    MEDLEY_TRY_DONE(md_problem_make_examples(problem, error));
+    MEDLEY_TRY_DONE(take_kernels(problem, error));
     problem->progress.seconds_kernels = md_clock_seconds() - start;
 done:
     return status;
@@ -168,13 +167,13 @@ medley_status medley_learner_partial_fit(medley_learner *learner, const medley_d
     const double start = md_clock_seconds();
     md_problem *problem = &learner->problem;
     md_label_union both = {0};
-    MEDLEY_TRY(check_labels(piece, !learner->begun, error));
-    MEDLEY_TRY(check_kind(learner, piece, error));
-    MEDLEY_TRY(md_label_union_make(&both, &learner->known.labels, &piece->label_names, error));
-    MEDLEY_TRY(take_rows(learner, piece, error));
-    MEDLEY_TRY(check_size(problem, &both, error));
+    MEDLEY_TRY_DONE(check_labels(piece, !learner->begun, error));
+    MEDLEY_TRY_DONE(check_kind(learner, piece, error));
+    MEDLEY_TRY_DONE(md_label_union_make(&both, &learner->known.labels, &piece->label_names, error));
+    MEDLEY_TRY_DONE(take_rows(learner, piece, error));
+    MEDLEY_TRY_DONE(check_size(problem, &both, error));
     problem->space.shape.labels = both.all->label_names.count;
-    MEDLEY_TRY(md_piece_learn(learner, &both, error));
+    MEDLEY_TRY_DONE(md_piece_learn(learner, &both, error));
     learner->seconds_kernels += problem->progress.seconds_kernels;
     learner->seconds += md_clock_seconds() - start;
 done:

@@ -31,11 +31,11 @@ medley_status md_label_union_make(md_label_union *both, const md_strings *known,
     medley_status status = MEDLEY_OK;
     md_label_builder builder = {0};
     *both = (md_label_union){.known = known->count};
-    MEDLEY_TRY(medley_dataset_create(&both->all, error));
+    MEDLEY_TRY_DONE(medley_dataset_create(&both->all, error));
     both->all->rows = known->count + more->count;
-    MEDLEY_TRY(add_names(&builder, known, error));
-    MEDLEY_TRY(add_names(&builder, more, error));
-    MEDLEY_TRY(md_labels_finish(&builder, both->all, error));
+    MEDLEY_TRY_DONE(add_names(&builder, known, error));
+    MEDLEY_TRY_DONE(add_names(&builder, more, error));
+    MEDLEY_TRY_DONE(md_labels_finish(&builder, both->all, error));
 done:
     md_labels_clear(&builder);
     if (status < 0)
@@ -72,7 +72,6 @@ static size_t moved(md_part_kind kind, size_t part, const int32_t *place, size_t
 static medley_status relabel_theta(md_theta *next, const md_theta *theta, md_part_kind kind,
                                    const md_label_union *both, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t labels = both->all->label_names.count;
     next->capacity = theta->rows * next->width;
     MEDLEY_TRY(md_new(&next->body, next->capacity, sizeof *next->body, error));
@@ -81,8 +80,7 @@ static medley_status relabel_theta(md_theta *next, const md_theta *theta, md_par
         for (size_t r = 0; r < theta->rows; r++)
             next->body[r * next->width + target] = theta->body[r * theta->width + p];
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known,
@@ -93,8 +91,8 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
     const md_strings *labels = &both->all->label_names;
     const md_space *space = &problem->space;
     *next = (md_knowledge){.count = problem->candidate_count};
-    MEDLEY_TRY(md_new(&next->theta, next->count, sizeof *next->theta, error));
-    MEDLEY_TRY(md_strings_append(&next->labels, labels, error));
+    MEDLEY_TRY_DONE(md_new(&next->theta, next->count, sizeof *next->theta, error));
+    MEDLEY_TRY_DONE(md_strings_append(&next->labels, labels, error));
     for (size_t c = 0; c < next->count; c++) {
         const md_part_kind kind = problem->candidates[c].kind;
         const md_theta nothing = {0};
@@ -102,7 +100,7 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
         next->theta[c] = *theta;
         next->theta[c].body = NULL;
         next->theta[c].width = space->structure->groups(space->shape, 3, kind).width;
-        MEDLEY_TRY(relabel_theta(&next->theta[c], theta, kind, both, error));
+        MEDLEY_TRY_DONE(relabel_theta(&next->theta[c], theta, kind, both, error));
     }
 done:
     if (status < 0)

@@ -22,14 +22,13 @@ medley_status md_support_scores_make(md_support_scores *support, medley_learner 
                                      const md_knowledge *known, const md_prepared *rows,
                                      medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_problem *problem = &learner->problem;
     const size_t size = rows->rows * known->labels.count;
     const md_between between = {.bank = &problem->bank,
                                 .left = rows,
                                 .right = &learner->support,
                                 .threads = problem->threads};
-    md_expansion *terms = NULL;
+    MD_OWNED(free) md_expansion *terms = NULL;
     MEDLEY_TRY(md_new(&terms, known->count, sizeof *terms, error));
     MEDLEY_TRY(md_new(&support->which, known->count, sizeof *support->which, error));
     MEDLEY_TRY(md_new(&support->scores, known->count, sizeof *support->scores, error));
@@ -46,9 +45,7 @@ medley_status md_support_scores_make(md_support_scores *support, medley_learner 
     if (support->count > 0)
         MEDLEY_TRY(md_between_scores_apart(&between, terms, support->count, known->labels.count,
                                            support->scores, error));
-done:
-    free(terms);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ||theta||^2 = sum of body * scores / gain2 */
@@ -63,17 +60,14 @@ static double norm_by_scores(const md_theta *theta, const float *scores)
 /* Of kernels, the support against itself; weights have had theirs computed. */
 static medley_status find_norms(double *norm, medley_learner *learner, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_knowledge *known = &learner->known;
-    md_support_scores support = {0};
+    MD_CLEARED(md_support_scores_clear) md_support_scores support = {0};
     MEDLEY_TRY(md_support_scores_make(&support, learner, known, &learner->support, error));
     for (size_t c = 0; c < known->count; c++)
         norm[c] = known->theta[c].norm;
     for (size_t t = 0; t < support.count; t++)
         norm[support.which[t]] = norm_by_scores(&known->theta[support.which[t]], support.scores[t]);
-done:
-    md_support_scores_clear(&support);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the model ---- */
@@ -82,7 +76,6 @@ done:
 static medley_status scale_theta(md_draft *draft, const medley_learner *learner, const double *norm,
                                  const double *scale, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t c = 0; c < learner->known.count; c++) {
         const md_theta *theta = &learner->known.theta[c];
         md_exported *learnt = &draft->exported[c];
@@ -96,8 +89,7 @@ static medley_status scale_theta(md_draft *draft, const medley_learner *learner,
         for (size_t i = 0; i < learnt->size; i++)
             learnt->values[i] = (float)scale[c] * theta->body[i];
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Mean loss of the examples, each when it was met, and the penalty as it is now. */
@@ -168,11 +160,11 @@ medley_status medley_learner_model(medley_model **model, medley_learner *learner
                        "this learner has seen no examples, so there is no model yet; call "
                        "medley_learner_partial_fit first");
     draft.task = task_of(learner);
-    MEDLEY_TRY(md_new(&norm, 2 * count, sizeof *norm, error));
-    MEDLEY_TRY(md_new(&draft.exported, count, sizeof *draft.exported, error));
-    MEDLEY_TRY(find_norms(norm, learner, error));
+    MEDLEY_TRY_DONE(md_new(&norm, 2 * count, sizeof *norm, error));
+    MEDLEY_TRY_DONE(md_new(&draft.exported, count, sizeof *draft.exported, error));
+    MEDLEY_TRY_DONE(find_norms(norm, learner, error));
     md_dual_scales(norm + count, norm, count, learner->options->p);
-    MEDLEY_TRY(scale_theta(&draft, learner, norm, norm + count, error));
+    MEDLEY_TRY_DONE(scale_theta(&draft, learner, norm, norm + count, error));
     status = build(model, learner, &draft, norm, error);
 done:
     for (size_t c = 0; draft.exported != NULL && c < count; c++)

@@ -2,6 +2,9 @@
 /* The options of a learner that is fed piece by piece: a copy, and which of them have no place. */
 #include "incremental/incremental.h"
 
+#include "base/memory.h"
+#include "base/owners.h"
+
 /* It is the first stage of method obscure: every example is learnt from once, when it comes. */
 static const md_held held[] = {
     {"method", "obscure"}, {"epochs1", "1"}, {"epochs2", "0"}, {"batch", "1"}, {0}};
@@ -29,8 +32,7 @@ static medley_status check_values(const medley_options *options, medley_error *e
 medley_status md_partial_options(medley_options **result, const medley_options *options,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_options *copy = NULL;
+    MD_OWNED(medley_options_free) medley_options *copy = NULL;
     MEDLEY_TRY(md_options_copy(&copy, options, error));
     MEDLEY_TRY(md_check_options(copy, NULL, NULL, &piece_by_piece, error));
     MEDLEY_TRY(check_values(copy, error));
@@ -38,7 +40,5 @@ medley_status md_partial_options(medley_options **result, const medley_options *
         MEDLEY_TRY(medley_options_set(copy, h->option, h->value, error));
     *result = copy;
     copy = NULL;
-done:
-    medley_options_free(copy);
-    return status;
+    return MEDLEY_OK;
 }

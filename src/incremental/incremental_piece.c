@@ -43,7 +43,6 @@ static void clear_piece(struct piece *piece)
 static medley_status know_labels(struct piece *piece, const md_label_union *both,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_problem *problem = piece->problem;
     const medley_dataset *data = problem->train;
     const medley_learner *learner = piece->learner;
@@ -52,26 +51,22 @@ static medley_status know_labels(struct piece *piece, const md_label_union *both
         piece->gold[r] = both->all->label[both->known + (size_t)data->label[r]];
     piece->known = learner->known;
     if (learner->begun && both->all->label_names.count == both->known)
-        goto done;
+        return MEDLEY_OK;
     MEDLEY_TRY(md_knowledge_relabel(&piece->known, &learner->known, both, problem, error));
     piece->grown = true;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* What the earlier support scores the rows of the piece. */
 static medley_status recall_kernels(struct piece *piece, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_support_scores support = {0};
+    MD_CLEARED(md_support_scores_clear) md_support_scores support = {0};
     MEDLEY_TRY(md_support_scores_make(&support, piece->learner, &piece->known,
                                       &piece->problem->prepared, error));
     for (size_t t = 0; t < support.count; t++)
         md_kernel_block_continue(piece->trained.blocks[support.which[t]], support.scores[t],
                                  piece->known.theta[support.which[t]].norm);
-done:
-    md_support_scores_clear(&support);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* There may be more features by now, about which nothing is known. */
@@ -83,9 +78,9 @@ static medley_status recall_weights(struct piece *piece, size_t c, medley_error 
     float *body = NULL;
     if (!(theta->norm > 0))
         return MEDLEY_OK;
-    MEDLEY_TRY(md_new(&body, block->class->body_size(block), sizeof *body, error));
+    MEDLEY_TRY_DONE(md_new(&body, block->class->body_size(block), sizeof *body, error));
     memcpy(body, theta->body, theta->rows * theta->width * sizeof *body);
-    MEDLEY_TRY(block->class->import_body(block, body, error));
+    MEDLEY_TRY_DONE(block->class->import_body(block, body, error));
     md_block_refresh_norm(block);
 done:
     free(body);
@@ -132,9 +127,9 @@ static medley_status pass(struct piece *piece, medley_error *error)
                                          .skip_threshold = MD_SKIP_THRESHOLD,
                                          .in_order = true,
                                          .threads = problem->threads};
-    MEDLEY_TRY(md_online_init(&online, &online_problem, &settings, error));
+    MEDLEY_TRY_DONE(md_online_init(&online, &online_problem, &settings, error));
     md_online_continue(&online, false);
-    MEDLEY_TRY(md_online_epoch(&online, 0, error));
+    MEDLEY_TRY_DONE(md_online_epoch(&online, 0, error));
     if (online.diverged) {
         status = md_fail_at(error, MEDLEY_FAILED, problem->train->source, 0,
                             "learning diverged in this piece (a norm or a loss is not a number); "
@@ -173,23 +168,19 @@ static bool has_coefficients(const struct piece *piece, size_t row)
 
 static medley_status find_joining(struct piece *piece, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = piece->problem->train->rows;
     MEDLEY_TRY(md_new(&piece->rows, n, sizeof *piece->rows, error));
     for (size_t r = 0; r < n; r++)
         if (has_coefficients(piece, r))
             piece->rows[piece->row_count++] = r;
-    status = md_prepared_gather(&piece->joining, &piece->problem->prepared, piece->rows,
-                                piece->row_count, error);
-done:
-    return status;
+    return md_prepared_gather(&piece->joining, &piece->problem->prepared, piece->rows,
+                              piece->row_count, error);
 }
 
 /* Sparse views without names may have come to more columns, which are not scaled. */
 static medley_status make_room_for_columns(md_bank *bank, const md_prepared *prepared,
                                            medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t v = 0; v < bank->view_count; v++) {
         md_view *view = &bank->views[v];
         const size_t columns = prepared->views[v].columns;
@@ -204,13 +195,11 @@ static medley_status make_room_for_columns(md_bank *bank, const md_prepared *pre
             view->factor[c] = 1;
         }
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status make_room(struct piece *piece, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_learner *learner = piece->learner;
     const size_t rows = learner->support.rows + piece->row_count;
     for (size_t c = 0; c < piece->trained.block_count; c++) {
@@ -221,9 +210,7 @@ static medley_status make_room(struct piece *piece, medley_error *error)
     }
     MEDLEY_TRY(md_grow(&learner->support_row, &learner->support_capacity, rows,
                        sizeof *learner->support_row, error));
-    status = make_room_for_columns(&piece->problem->bank, &piece->problem->prepared, error);
-done:
-    return status;
+    return make_room_for_columns(&piece->problem->bank, &piece->problem->prepared, error);
 }
 
 /* The last thing that can fail. */
@@ -233,9 +220,7 @@ static medley_status extend_support(struct piece *piece, medley_error *error)
     if (learner->begun)
         return piece->row_count > 0 ? md_prepared_append(&learner->support, &piece->joining, error)
                                     : MEDLEY_OK;
-    const medley_status status = md_prepared_index(&piece->joining, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_prepared_index(&piece->joining, error));
     learner->support = piece->joining;
     learner->support.precomputed_row = NULL; /* borrowed, and of no use */
     piece->joining = (md_prepared){0};
@@ -315,15 +300,15 @@ medley_status md_piece_learn(medley_learner *learner, const md_label_union *both
 {
     medley_status status = MEDLEY_OK;
     struct piece piece = {.learner = learner, .problem = &learner->problem};
-    MEDLEY_TRY(know_labels(&piece, both, error));
-    MEDLEY_TRY(md_trained_make(&piece.trained, piece.problem, MD_ALL_KERNELS, error));
-    MEDLEY_TRY(recall(&piece, error));
-    MEDLEY_TRY(choose_eta(&piece, error));
-    MEDLEY_TRY(pass(&piece, error));
-    MEDLEY_TRY(export_bodies(&piece, error));
-    MEDLEY_TRY(find_joining(&piece, error));
-    MEDLEY_TRY(make_room(&piece, error));
-    MEDLEY_TRY(extend_support(&piece, error));
+    MEDLEY_TRY_DONE(know_labels(&piece, both, error));
+    MEDLEY_TRY_DONE(md_trained_make(&piece.trained, piece.problem, MD_ALL_KERNELS, error));
+    MEDLEY_TRY_DONE(recall(&piece, error));
+    MEDLEY_TRY_DONE(choose_eta(&piece, error));
+    MEDLEY_TRY_DONE(pass(&piece, error));
+    MEDLEY_TRY_DONE(export_bodies(&piece, error));
+    MEDLEY_TRY_DONE(find_joining(&piece, error));
+    MEDLEY_TRY_DONE(make_room(&piece, error));
+    MEDLEY_TRY_DONE(extend_support(&piece, error));
     keep(&piece);
 done:
     clear_piece(&piece);

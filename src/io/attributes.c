@@ -2,6 +2,8 @@
 /* The format of CRFsuite: how it is recognised and written. Reading is in attributes_read.c. */
 #include "io/attributes.h"
 
+#include "base/memory.h"
+
 #include "io/tokens.h"
 
 enum { SNIFFED_LINES = 50 };
@@ -158,8 +160,7 @@ static void add_item(md_text *text, const md_table *table, size_t row, const cha
 static medley_status write_items(md_output *output, const medley_dataset *dataset,
                                  const char *const *labels, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     size_t sequence = 0;
     const md_table *table = &dataset->tables[0];
     MEDLEY_TRY(check_names(table, error));
@@ -178,9 +179,7 @@ static medley_status write_items(md_output *output, const medley_dataset *datase
         }
         MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }
-done:
-    md_text_clear(&text);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status write_attributes(md_output *output, const medley_dataset *dataset,

@@ -125,7 +125,6 @@ static medley_status read_attribute(attributes_reader *reader, const char **curs
             p++;
         }
     }
-    medley_status status = MEDLEY_OK;
     *cursor = p;
     const md_field field = {start, (size_t)(p - start)};
     const md_field name = {start, (size_t)((colon != NULL ? colon : p) - start)};
@@ -140,8 +139,7 @@ static medley_status read_attribute(attributes_reader *reader, const char **curs
                        sizeof *reader->attributes, reader->error));
     reader->attributes[reader->item_count++] =
         (attribute){.name = name, .is_escaped = escaped, .value = value};
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Looking up a name waits for memory three times: slot, item, text. Asking for those of the whole
@@ -169,7 +167,6 @@ static void fetch_names(attributes_reader *reader)
 /* Gives the attributes of the item their columns. */
 static medley_status number_attributes(attributes_reader *reader)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_grow(&reader->item, &reader->item_capacity, reader->item_count + 1,
                        sizeof *reader->item, reader->error));
     fetch_names(reader);
@@ -184,8 +181,7 @@ static medley_status number_attributes(attributes_reader *reader)
         memcpy(&bits, &read->value, sizeof bits);
         reader->item[i] = (uint64_t)column << 32 | bits;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static int compare_attributes(const void *left, const void *right)
@@ -213,7 +209,6 @@ static void sort_item(uint64_t *item, size_t count)
 /* Appends the collected attributes as a row of the table. */
 static medley_status add_row(attributes_reader *reader)
 {
-    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     md_matrix *matrix = &reader->matrix;
     size_t entries = dataset->rows > 0 ? matrix->start[dataset->rows] : 0;
@@ -245,13 +240,11 @@ static medley_status add_row(attributes_reader *reader)
     }
     matrix->start[0] = 0;
     matrix->start[++dataset->rows] = entries;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status begin_sequence(attributes_reader *reader)
 {
-    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     if (reader->is_in_sequence)
         return MEDLEY_OK;
@@ -259,13 +252,11 @@ static medley_status begin_sequence(attributes_reader *reader)
                        dataset->sequence_count + 2, sizeof(size_t), reader->error));
     dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
     reader->is_in_sequence = true;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status read_item(attributes_reader *reader)
 {
-    medley_status status = MEDLEY_OK;
     const char *p = reader->lines.start;
     const char *end = reader->lines.end;
     reader->item_count = 0;
@@ -284,9 +275,7 @@ static medley_status read_item(attributes_reader *reader)
     }
     MEDLEY_TRY(number_attributes(reader));
     MEDLEY_TRY(begin_sequence(reader));
-    MEDLEY_TRY(add_row(reader));
-done:
-    return status;
+    return add_row(reader);
 }
 
 static medley_status read_lines(attributes_reader *reader)
@@ -341,13 +330,13 @@ medley_status md_attributes_read(medley_dataset *dataset, const md_input *input,
                           "label column '%s': in this format the label is always the first field; "
                           "leave it out, or say none if every field is an attribute",
                           label);
-    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY(read_lines(&reader));
+    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY_DONE(read_lines(&reader));
     if (dataset->rows == 0)
         goto done; /* the caller says so */
-    MEDLEY_TRY(make_table(&reader));
+    MEDLEY_TRY_DONE(make_table(&reader));
     if (reader.has_label_field)
-        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
 done:
     md_labels_clear(&reader.labels);
     md_strings_clear(&reader.names);

@@ -30,9 +30,7 @@ typedef struct columns_reader {
 static medley_status examine(columns_reader *reader, medley_error *error)
 {
     md_lines *lines = &reader->lines;
-    const medley_status status = md_lines_begin(lines, reader->input, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_lines_begin(lines, reader->input, error));
     bool is_in_sequence = false;
     while (md_lines_next(lines)) {
         const size_t count = md_split_blanks(lines->start, lines->end, NULL, 0);
@@ -152,7 +150,6 @@ static medley_status find_numbers(columns_reader *reader, bool *has_numbers, med
 static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
                                 medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_field label = {0};
     bool ended;
     md_table *table = md_dataset_new_table(dataset, "", reader->input->path);
@@ -175,8 +172,7 @@ static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
         if (reader->keeps_labels)
             MEDLEY_TRY(md_labels_add(&reader->labels, label.text, label.length, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* What the file looks like: the first row shows what stands between its fields. */
@@ -184,9 +180,7 @@ static medley_status keep_layout(const columns_reader *reader, medley_dataset *d
                                  medley_error *error)
 {
     md_lines lines;
-    const medley_status status = md_lines_begin(&lines, reader->input, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_lines_begin(&lines, reader->input, error));
     while (md_lines_next(&lines) && lines.number < reader->first_line)
         continue;
     md_field first = {0};
@@ -202,7 +196,6 @@ static medley_status keep_layout(const columns_reader *reader, medley_dataset *d
 static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_token_builder tokens;
     md_field label = {0};
     bool ended;
@@ -218,9 +211,7 @@ static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset
             MEDLEY_TRY(md_strings_put(&dataset->label_texts, label.text, label.length,
                                       &dataset->label_text[dataset->rows - 1], error));
     }
-    MEDLEY_TRY(md_tokens_finish(&tokens, error));
-done:
-    return status;
+    return md_tokens_finish(&tokens, error);
 }
 
 static medley_status read_columns(medley_dataset *dataset, const md_input *input,
@@ -228,22 +219,22 @@ static medley_status read_columns(medley_dataset *dataset, const md_input *input
 {
     medley_status status = MEDLEY_OK;
     columns_reader reader = {.input = input};
-    MEDLEY_TRY(examine(&reader, error));
+    MEDLEY_TRY_DONE(examine(&reader, error));
     if (reader.rows == 0)
         goto done;
-    MEDLEY_TRY(choose_label(&reader, options, error));
-    MEDLEY_TRY(md_new(&reader.field, reader.fields, sizeof *reader.field, error));
-    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY_DONE(choose_label(&reader, options, error));
+    MEDLEY_TRY_DONE(md_new(&reader.field, reader.fields, sizeof *reader.field, error));
+    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
     bool has_numbers = false;
     if (reader.sequences == 1 && !options->text_columns)
-        MEDLEY_TRY(find_numbers(&reader, &has_numbers, error));
+        MEDLEY_TRY_DONE(find_numbers(&reader, &has_numbers, error));
     reader.keeps_labels = reader.label < reader.fields && !(has_numbers && options->ignore_labels);
-    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY(has_numbers ? read_table(&reader, dataset, error)
-                           : read_tokens(&reader, dataset, error));
-    MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
+    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY_DONE(has_numbers ? read_table(&reader, dataset, error)
+                                : read_tokens(&reader, dataset, error));
+    MEDLEY_TRY_DONE(md_tokens_refuse_choice(dataset, options, error));
     if (reader.keeps_labels)
-        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
 done:
     md_labels_clear(&reader.labels);
     free(reader.field);
@@ -306,10 +297,9 @@ static void add_row(md_text *text, const medley_dataset *dataset, size_t row, fl
 static medley_status write_columns(md_output *output, const medley_dataset *dataset,
                                    medley_error *error)
 {
-    md_text text = {0};
-    float *values = NULL;
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    MD_OWNED(free) float *values = NULL;
     size_t sequence = 1;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(check_writable(dataset, error));
     if (dataset->token_columns == 0)
         MEDLEY_TRY(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
@@ -321,10 +311,7 @@ static medley_status write_columns(md_output *output, const medley_dataset *data
         add_row(&text, dataset, row, values);
         MEDLEY_TRY(md_output_text(output, &text, true, error));
     }
-done:
-    free(values);
-    md_text_clear(&text);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* A row of tokens as it stood in the file, and its prediction behind it. */
@@ -348,8 +335,7 @@ static void add_labelled_row(md_text *text, const medley_dataset *dataset, size_
 static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
                                     const md_predicted *predicted, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     const char *const *labels = predicted->labels;
     if (dataset->token_columns == 0) /* a table of numbers */
         return md_write_plain_labels(output, dataset->rows, labels, error);
@@ -361,9 +347,7 @@ static medley_status write_labelled(md_output *output, const medley_dataset *dat
         md_text_add(&text, "\n", 1);
         MEDLEY_TRY(md_output_text(output, &text, true, error));
     }
-done:
-    md_text_clear(&text);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The same number of fields, at least two, on the first lines. A line cut off by the end of the

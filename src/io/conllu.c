@@ -142,7 +142,6 @@ static medley_status read_no_word(conllu_reader *reader, medley_error *error)
 /* governor -1: not given. The row is the next one. */
 static medley_status add_head(conllu_reader *reader, int32_t governor, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     const size_t row = dataset->rows;
     const size_t line = reader->lines.number;
@@ -150,15 +149,13 @@ static medley_status add_head(conllu_reader *reader, int32_t governor, medley_er
     MEDLEY_TRY(md_grow(&dataset->line, &reader->line_capacity, row + 1, sizeof(uint32_t), error));
     dataset->head[row] = governor;
     dataset->line[row] = line <= UINT32_MAX ? (uint32_t)line : 0;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status read_word(conllu_reader *reader, medley_error *error)
 {
     const md_field head = reader->field[HEAD];
     const md_field label = reader->field[reader->label < COLUMNS ? reader->label : ID];
-    medley_status status = MEDLEY_OK;
     size_t id = 0;
     size_t governor = 0;
     if (!md_field_number(reader->field[ID], &id))
@@ -183,8 +180,7 @@ static medley_status read_word(conllu_reader *reader, medley_error *error)
         MEDLEY_TRY(
             md_labels_add(&reader->labels, is_unknown ? NULL : label.text, label.length, error));
     reader->boundary = reader->dataset->verbatim_count;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status read_fields(conllu_reader *reader, medley_error *error)
@@ -233,18 +229,18 @@ static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
 {
     medley_status status = MEDLEY_OK;
     conllu_reader reader = {.input = input, .dataset = dataset};
-    MEDLEY_TRY(choose_label(&reader, options, error));
-    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
+    MEDLEY_TRY_DONE(choose_label(&reader, options, error));
+    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY_DONE(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
     while (md_lines_next(&reader.lines))
-        MEDLEY_TRY(read_line(&reader, error));
-    MEDLEY_TRY(add_missing_blank_line(&reader, error));
-    MEDLEY_TRY(end_sentence(&reader, error));
+        MEDLEY_TRY_DONE(read_line(&reader, error));
+    MEDLEY_TRY_DONE(add_missing_blank_line(&reader, error));
+    MEDLEY_TRY_DONE(end_sentence(&reader, error));
     drop_usual_blank_line(&reader);
-    MEDLEY_TRY(md_tokens_finish(&reader.tokens, error));
-    MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
+    MEDLEY_TRY_DONE(md_tokens_finish(&reader.tokens, error));
+    MEDLEY_TRY_DONE(md_tokens_refuse_choice(dataset, options, error));
     if (reader.label < COLUMNS)
-        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
     dataset->label_column = reader.label < COLUMNS ? reader.label : UPOS;
 done:
     md_labels_clear(&reader.labels);

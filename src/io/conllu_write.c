@@ -4,6 +4,8 @@
  * newlines, and a missing blank line behind the last sentence. */
 #include "io/conllu.h"
 
+#include "base/memory.h"
+
 #include "io/tokens.h"
 #include <inttypes.h>
 
@@ -47,9 +49,7 @@ static medley_status add_word(md_text *text, const medley_dataset *dataset, size
                               const md_predicted *predicted, medley_error *error)
 {
     const char *label = predicted->labels != NULL ? predicted->labels[row] : NULL;
-    const medley_status status = check_label(label, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(check_label(label, error));
     char head[HEAD_BYTES] = "_";
     if (predicted->head != NULL && predicted->head[row] >= 0)
         snprintf(head, sizeof head, "%" PRId32, predicted->head[row]);
@@ -94,8 +94,7 @@ static medley_status check_writable(const medley_dataset *dataset, const md_pred
 medley_status md_conllu_write_labelled(md_output *output, const medley_dataset *dataset,
                                        const md_predicted *predicted, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     size_t verbatim = 0;
     size_t sequence = 0;
     MEDLEY_TRY(check_writable(dataset, predicted, error));
@@ -108,9 +107,7 @@ medley_status md_conllu_write_labelled(md_output *output, const medley_dataset *
             MEDLEY_TRY(add_word(&text, dataset, row, predicted, error));
         MEDLEY_TRY(md_output_text(output, &text, row == dataset->rows, error));
     }
-done:
-    md_text_clear(&text);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_conllu_write(md_output *output, const medley_dataset *dataset, medley_error *error)

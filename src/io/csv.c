@@ -116,18 +116,18 @@ static medley_status write_csv(md_output *output, const medley_dataset *dataset,
     medley_status status = MEDLEY_OK;
     md_text text = {0};
     float *values = NULL;
-    MEDLEY_TRY(md_format_needs_one_table("csv", dataset, error));
+    MEDLEY_TRY_DONE(md_format_needs_one_table("csv", dataset, error));
     if (dataset->sequence_count > 0) {
         status = md_fail(error, MEDLEY_USAGE,
                          "a csv file does not keep the sequences these data have; use svmlight");
         goto done;
     }
-    MEDLEY_TRY(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
+    MEDLEY_TRY_DONE(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
     add_header(&text, dataset);
     for (size_t row = 0; row < dataset->rows; row++) {
         medley_dataset_row(dataset, row, values);
         add_row(&text, dataset, values, row);
-        MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
+        MEDLEY_TRY_DONE(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }
 done:
     md_text_clear(&text);

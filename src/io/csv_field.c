@@ -113,9 +113,9 @@ medley_status md_csv_read_texts(char ***texts, size_t *count, const char **p, ch
     const char *next = *p;
     md_csv_field field;
     do {
-        MEDLEY_TRY(md_csv_read_field(&field, next, delimiter, input, &unquoted, error));
-        MEDLEY_TRY(md_grow(&read, &capacity, used + 1, sizeof *read, error));
-        MEDLEY_TRY(md_new_text(&read[used], field.text, field.length, error));
+        MEDLEY_TRY_DONE(md_csv_read_field(&field, next, delimiter, input, &unquoted, error));
+        MEDLEY_TRY_DONE(md_grow(&read, &capacity, used + 1, sizeof *read, error));
+        MEDLEY_TRY_DONE(md_new_text(&read[used], field.text, field.length, error));
         used++;
         next = field.behind + 1;
     } while (*field.behind == delimiter);

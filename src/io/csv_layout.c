@@ -61,11 +61,13 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
     char **texts = NULL;
     char **second = NULL;
     size_t second_count = 0;
-    MEDLEY_TRY(md_csv_read_texts(&texts, &layout->columns, &p, layout->delimiter, input, error));
+    MEDLEY_TRY_DONE(
+        md_csv_read_texts(&texts, &layout->columns, &p, layout->delimiter, input, error));
     p = md_csv_skip_empty(p, end);
     layout->body = p;
     if (p < end)
-        MEDLEY_TRY(md_csv_read_texts(&second, &second_count, &p, layout->delimiter, input, error));
+        MEDLEY_TRY_DONE(
+            md_csv_read_texts(&second, &second_count, &p, layout->delimiter, input, error));
     const bool header = options->header >= 0
                             ? options->header != 0
                             : looks_like_header(texts, layout->columns, second, second_count);
@@ -159,19 +161,20 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
     medley_status status = MEDLEY_OK;
     const char *end = input->data + input->length;
     const char *first;
-    MEDLEY_TRY(md_input_text(&first, input, error));
+    MEDLEY_TRY_DONE(md_input_text(&first, input, error));
     first = md_csv_skip_empty(first, end);
     layout->delimiter = md_csv_delimiter(first, end);
     layout->body = end;
     if (first == end)
         goto done; /* the caller says that there are no rows */
-    MEDLEY_TRY(read_header(layout, first, input, options, error));
-    MEDLEY_TRY(md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
+    MEDLEY_TRY_DONE(read_header(layout, first, input, options, error));
+    MEDLEY_TRY_DONE(
+        md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
     memset(layout->is_feature, true, layout->columns);
     if (options->columns != NULL)
-        MEDLEY_TRY(md_columns_choose(layout->is_feature, layout->columns, layout->names,
-                                     options->columns, error));
-    MEDLEY_TRY(choose_label(layout, layout->is_feature, input, options, error));
+        MEDLEY_TRY_DONE(md_columns_choose(layout->is_feature, layout->columns, layout->names,
+                                          options->columns, error));
+    MEDLEY_TRY_DONE(choose_label(layout, layout->is_feature, input, options, error));
     if (layout->label < layout->columns)
         layout->is_feature[layout->label] = false;
     for (size_t c = 0; c < layout->columns; c++)

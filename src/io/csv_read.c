@@ -97,7 +97,6 @@ static medley_status take_field(csv_reader *reader, const md_csv_field *field, c
 /* Reads the record at *p, which moves behind it. This is the hot loop. */
 static medley_status read_record(csv_reader *reader, const char **p)
 {
-    medley_status status = MEDLEY_OK;
     const md_csv_layout *layout = &reader->layout;
     const char *record = *p;
     const char *next = record;
@@ -123,8 +122,7 @@ static medley_status read_record(csv_reader *reader, const char **p)
     }
     reader->rows++;
     *p = next;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* No more rows than line ends, nor than the bytes that their fields and delimiters take. */
@@ -189,17 +187,17 @@ medley_status md_csv_read(medley_dataset *dataset, const md_input *input,
 {
     medley_status status = MEDLEY_OK;
     csv_reader reader = {.input = input, .error = error, .end = input->data + input->length};
-    MEDLEY_TRY(md_csv_read_layout(&reader.layout, input, options, error));
+    MEDLEY_TRY_DONE(md_csv_read_layout(&reader.layout, input, options, error));
     const char *p = reader.layout.body;
     if (p == reader.end)
         goto done; /* the caller says that there are no rows */
     reader.wants_labels = !options->ignore_labels && reader.layout.label < reader.layout.columns;
-    MEDLEY_TRY(reserve_values(&reader));
+    MEDLEY_TRY_DONE(reserve_values(&reader));
     while (p < reader.end) {
-        MEDLEY_TRY(read_record(&reader, &p));
+        MEDLEY_TRY_DONE(read_record(&reader, &p));
         p = md_csv_skip_empty(p, reader.end);
     }
-    MEDLEY_TRY(make_table(dataset, &reader));
+    MEDLEY_TRY_DONE(make_table(dataset, &reader));
 done:
     md_csv_clear_layout(&reader.layout);
     md_labels_clear(&reader.labels);

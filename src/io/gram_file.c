@@ -36,11 +36,11 @@ static medley_status copy_kernel(md_precomputed *gram, bool keeps_wide, const md
     const size_t rows = stack->shape[stack->dimensions - 2];
     const size_t columns = stack->shape[stack->dimensions - 1];
     double *row;
-    MEDLEY_TRY(md_new(&row, columns, sizeof *row, error));
-    MEDLEY_TRY(md_matrix_init_dense(&gram->values, rows, columns, error));
+    MEDLEY_TRY_DONE(md_new(&row, columns, sizeof *row, error));
+    MEDLEY_TRY_DONE(md_matrix_init_dense(&gram->values, rows, columns, error));
     if (keeps_wide)
-        MEDLEY_TRY(md_new_aligned(&gram->wide, rows * columns, sizeof *gram->wide, error));
-    MEDLEY_TRY(copy_rows(gram, row, stack, kernel, path, error));
+        MEDLEY_TRY_DONE(md_new_aligned(&gram->wide, rows * columns, sizeof *gram->wide, error));
+    MEDLEY_TRY_DONE(copy_rows(gram, row, stack, kernel, path, error));
 done:
     free(row);
     return status;
@@ -112,17 +112,17 @@ medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name,
     const size_t before = dataset->gram_count;
     md_input input = {0};
     md_npy_file stack;
-    MEDLEY_TRY(md_input_read(&input, path, error));
-    MEDLEY_TRY(md_npy_open(&stack, &input, error));
-    MEDLEY_TRY(check_shape(dataset, &stack, input.path, error));
+    MEDLEY_TRY_DONE(md_input_read(&input, path, error));
+    MEDLEY_TRY_DONE(md_npy_open(&stack, &input, error));
+    MEDLEY_TRY_DONE(check_shape(dataset, &stack, input.path, error));
     const size_t kernels = stack.dimensions == 3 ? stack.shape[0] : 1;
     const size_t rows = stack.shape[stack.dimensions - 2];
     for (size_t kernel = 0; kernel < kernels; kernel++) {
-        MEDLEY_TRY(append_kernel(dataset, name, &stack, kernel, input.path, error));
+        MEDLEY_TRY_DONE(append_kernel(dataset, name, &stack, kernel, input.path, error));
         md_npy_release(&stack, (kernel + 1) * rows);
     }
     if (dataset->source == NULL)
-        MEDLEY_TRY(md_new_text(&dataset->source, input.path, strlen(input.path), error));
+        MEDLEY_TRY_DONE(md_new_text(&dataset->source, input.path, strlen(input.path), error));
     dataset->rows = rows;
 done:
     while (status < 0 && dataset->gram_count > before)
@@ -140,8 +140,8 @@ medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const ch
     if (dataset->gram_count == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "a diagonal was given but no precomputed kernel; give the kernel first");
-    MEDLEY_TRY(md_input_read(&input, path, error));
-    MEDLEY_TRY(md_npy_read(&array, &input, error));
+    MEDLEY_TRY_DONE(md_input_read(&input, path, error));
+    MEDLEY_TRY_DONE(md_npy_read(&array, &input, error));
     const size_t kernels = array.dimensions == 2 ? array.shape[0] : 1;
     const size_t rows = array.shape[array.dimensions - 1];
     if (array.dimensions > 2 || kernels != dataset->gram_count || rows != dataset->rows) {
@@ -161,7 +161,7 @@ medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const ch
     }
     for (size_t kernel = 0; kernel < kernels; kernel++) {
         double *diagonal;
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_new_copy(&diagonal, array.values + kernel * rows, rows * sizeof *diagonal, error));
         free(dataset->grams[kernel].diagonal);
         dataset->grams[kernel].diagonal = diagonal;

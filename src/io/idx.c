@@ -161,10 +161,10 @@ static medley_status read_sibling_labels(medley_dataset *dataset, const char *pa
         return MEDLEY_OK;
     medley_status status = MEDLEY_OK;
     char *sibling;
-    MEDLEY_TRY(md_new_text(&sibling, path, strlen(path), error));
+    MEDLEY_TRY_DONE(md_new_text(&sibling, path, strlen(path), error));
     memcpy(sibling + (found - path), labels, strlen(labels));
     if (access(sibling, F_OK) == 0)
-        MEDLEY_TRY(medley_dataset_read_labels(dataset, sibling, error));
+        MEDLEY_TRY_DONE(medley_dataset_read_labels(dataset, sibling, error));
 done:
     free(sibling);
     return status;
@@ -181,20 +181,20 @@ static medley_status read_idx(medley_dataset *dataset, const md_input *input,
                           "label column '%s': idx files have no label column; their labels come "
                           "from a file of their own",
                           options->label);
-    MEDLEY_TRY(read_header(&array, input, error));
+    MEDLEY_TRY_DONE(read_header(&array, input, error));
     md_table *table = md_dataset_new_table(dataset, "", input->path);
     if (table == NULL) {
         status = md_fail_memory(error, sizeof *table);
         goto done;
     }
-    MEDLEY_TRY(fill_table(table, &array, input, error));
+    MEDLEY_TRY_DONE(fill_table(table, &array, input, error));
     if (array.dimensions == 3) {
         table->height = array.shape[1];
         table->width = array.shape[2];
     }
     dataset->rows = array.shape[0];
     if (!wants_none && !options->ignore_labels)
-        MEDLEY_TRY(read_sibling_labels(dataset, input->path, error));
+        MEDLEY_TRY_DONE(read_sibling_labels(dataset, input->path, error));
 done:
     return status;
 }

@@ -156,7 +156,7 @@ static medley_status finish(md_input *input, buffer bytes, const char *shown, me
     if (is_gzip(bytes.data, bytes.length)) {
         packed = bytes;
         bytes = (buffer){0};
-        MEDLEY_TRY(place_error(decompress(&bytes, &packed, error), shown, error));
+        MEDLEY_TRY_DONE(place_error(decompress(&bytes, &packed, error), shown, error));
     }
     if (bytes.length == 0) {
         status = md_fail_at(error, MEDLEY_BAD_INPUT, shown, 0, "the file is empty");
@@ -189,9 +189,7 @@ medley_status md_input_copy(md_input *input, const char *bytes, size_t length, c
                             medley_error *error)
 {
     buffer copy = {0};
-    const medley_status status = reserve(&copy, length, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(reserve(&copy, length, error));
     if (length > 0)
         memcpy(copy.data, bytes, length);
     copy.length = length;

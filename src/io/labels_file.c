@@ -98,13 +98,13 @@ medley_status medley_dataset_read_labels(medley_dataset *dataset, const char *pa
     medley_status status = MEDLEY_OK;
     md_label_builder builder = {0};
     md_input input = {0};
-    MEDLEY_TRY(md_input_read(&input, path, error));
+    MEDLEY_TRY_DONE(md_input_read(&input, path, error));
     if (input.length >= 6 && memcmp(input.data, npy_magic, 6) == 0)
-        MEDLEY_TRY(read_npy_labels(&builder, &input, error));
+        MEDLEY_TRY_DONE(read_npy_labels(&builder, &input, error));
     else if (input.length >= 4 && memcmp(input.data, idx_magic, 4) == 0)
-        MEDLEY_TRY(read_idx_labels(&builder, &input, error));
+        MEDLEY_TRY_DONE(read_idx_labels(&builder, &input, error));
     else
-        MEDLEY_TRY(read_text_labels(&builder, &input, error));
+        MEDLEY_TRY_DONE(read_text_labels(&builder, &input, error));
     if (builder.count == 0 || (dataset->rows > 0 && builder.count != dataset->rows)) {
         status = md_fail_at(error, MEDLEY_BAD_INPUT, input.path, 0,
                             "%zu labels were found, expected %zu: one for each row%s%s",

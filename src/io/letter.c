@@ -118,7 +118,6 @@ static medley_status check_succession(const letter_reader *reader, const charact
 
 static medley_status read_line(letter_reader *reader, float *pixels, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     const md_lines *lines = &reader->lines;
     md_field field[LEADING] = {{0}};
@@ -147,8 +146,7 @@ static medley_status read_line(letter_reader *reader, float *pixels, medley_erro
     dataset->fold[dataset->rows++] = (int32_t)read.fold;
     dataset->sequence_start[dataset->sequence_count] = dataset->rows;
     reader->last = read;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Lines with something on them. */
@@ -169,12 +167,13 @@ static medley_status read_lines(letter_reader *reader, medley_error *error)
     dataset->fold = md_calloc(rows, sizeof *dataset->fold);
     if (table == NULL || dataset->fold == NULL)
         return md_fail_memory(error, rows * sizeof *dataset->fold);
-    MEDLEY_TRY(md_matrix_init_dense(&table->features, rows, PIXELS, error));
+    MEDLEY_TRY_DONE(md_matrix_init_dense(&table->features, rows, PIXELS, error));
     table->height = HEIGHT;
     table->width = WIDTH;
     while (md_lines_next(&reader->lines))
         if (reader->lines.start < reader->lines.end)
-            MEDLEY_TRY(read_line(reader, table->features.dense + dataset->rows * PIXELS, error));
+            MEDLEY_TRY_DONE(
+                read_line(reader, table->features.dense + dataset->rows * PIXELS, error));
     if (!reader->last.is_last)
         status = md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
                             "the file ends inside a word: letter %zu should follow",
@@ -195,10 +194,10 @@ static medley_status read_letter(medley_dataset *dataset, const md_input *input,
                           "leave it out or say none",
                           options->label);
     reader.keeps_labels = !wants_none && !options->ignore_labels;
-    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY(read_lines(&reader, error));
+    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY_DONE(read_lines(&reader, error));
     if (reader.keeps_labels)
-        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
 done:
     md_labels_clear(&reader.labels);
     return status;
@@ -208,9 +207,7 @@ done:
 
 static medley_status check_writable(const medley_dataset *dataset, medley_error *error)
 {
-    const medley_status status = md_format_needs_one_table("letter", dataset, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_format_needs_one_table("letter", dataset, error));
     if (medley_dataset_columns(dataset) != PIXELS)
         return md_fail(error, MEDLEY_USAGE,
                        "the data have %zu columns and letter files have the %d pixels of %d x %d "
@@ -250,9 +247,8 @@ static medley_status add_pixels(md_text *text, const medley_dataset *dataset, si
 static medley_status write_letter(md_output *output, const medley_dataset *dataset,
                                   medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     const size_t words = md_dataset_units(dataset);
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(check_writable(dataset, error));
     for (size_t word = 0; word < words; word++) {
         const size_t first = md_dataset_unit_start(dataset, word);
@@ -271,9 +267,7 @@ static medley_status write_letter(md_output *output, const medley_dataset *datas
         }
         MEDLEY_TRY(md_output_text(output, &text, true, error));
     }
-done:
-    md_text_clear(&text);
-    return status;
+    return MEDLEY_OK;
 }
 
 static bool sniff(const char *head, size_t length)

@@ -238,9 +238,7 @@ medley_status md_npy_open(md_npy_file *file, const md_input *input, medley_error
 {
     npy_header header = {0};
     const char *data = NULL;
-    const medley_status status = read_header(&header, &data, input, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(read_header(&header, &data, input, error));
     const size_t available = (size_t)(input->data + input->length - data);
     const size_t size = header.type->size;
     size_t needed;
@@ -308,7 +306,6 @@ void md_npy_release(md_npy_file *file, size_t run)
 medley_status md_npy_read(md_npy *array, const md_input *input, medley_error *error)
 {
     md_npy_file file;
-    medley_status status = MEDLEY_OK;
     double *values;
     MEDLEY_TRY(md_npy_open(&file, input, error));
     const size_t length = file.shape[file.dimensions - 1];
@@ -317,8 +314,7 @@ medley_status md_npy_read(md_npy *array, const md_input *input, medley_error *er
     for (size_t run = 0; run < runs; run++)
         md_npy_get_run(&file, run, values + run * length);
     *array = (md_npy){file.dimensions, {file.shape[0], file.shape[1], file.shape[2]}, values};
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_npy_clear(md_npy *array)
@@ -330,7 +326,7 @@ void md_npy_clear(md_npy *array)
 medley_status md_npy_write_header(md_output *output, const size_t *shape, size_t dimensions,
                                   medley_error *error)
 {
-    md_text header = {0};
+    MD_CLEARED(md_text_clear) md_text header = {0};
     md_text_addf(&header, "{'descr': '%cf4', 'fortran_order': False, 'shape': (",
                  __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? '>' : '<');
     for (size_t i = 0; i < dimensions; i++)
@@ -339,19 +335,13 @@ medley_status md_npy_write_header(md_output *output, const size_t *shape, size_t
     while (!header.failed && (10 + header.length + 1) % HEADER_ALIGNMENT != 0)
         md_text_add(&header, " ", 1);
     md_text_add(&header, "\n", 1);
-    medley_status status = MEDLEY_OK;
-    if (header.failed) {
-        status = md_fail_memory(error, HEADER_ALIGNMENT);
-        goto done;
-    }
+    if (header.failed)
+        return md_fail_memory(error, HEADER_ALIGNMENT);
     const unsigned char version_and_length[] = {1, 0, (unsigned char)(header.length & 0xff),
                                                 (unsigned char)(header.length >> 8)};
     MEDLEY_TRY(md_output_write(output, MAGIC, MAGIC_LENGTH, error));
     MEDLEY_TRY(md_output_write(output, version_and_length, sizeof version_and_length, error));
-    MEDLEY_TRY(md_output_write(output, header.data, header.length, error));
-done:
-    md_text_clear(&header);
-    return status;
+    return md_output_write(output, header.data, header.length, error);
 }
 
 medley_status md_npy_write(md_output *output, const float *values, const size_t *shape,

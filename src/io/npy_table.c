@@ -17,8 +17,8 @@ static medley_status fill_table(md_matrix *features, const md_npy_file *array,
     medley_status status = MEDLEY_OK;
     const size_t columns = array->shape[1];
     double *from;
-    MEDLEY_TRY(md_new(&from, columns, sizeof *from, error));
-    MEDLEY_TRY(md_matrix_init_dense(features, array->shape[0], columns, error));
+    MEDLEY_TRY_DONE(md_new(&from, columns, sizeof *from, error));
+    MEDLEY_TRY_DONE(md_matrix_init_dense(features, array->shape[0], columns, error));
     for (size_t i = 0; i < features->rows; i++) {
         float *row = features->dense + i * columns;
         md_npy_get_run(array, i, from);
@@ -44,9 +44,7 @@ static medley_status read_table(medley_dataset *dataset, const md_input *input,
 {
     (void)options;
     md_npy_file array;
-    medley_status status = md_npy_open(&array, input, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_npy_open(&array, input, error));
     if (array.dimensions != 2)
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                           "the array has %zu dimensions, expected 2: (rows, columns)%s",
@@ -64,15 +62,15 @@ static medley_status write_table(md_output *output, const medley_dataset *datase
 {
     medley_status status = MEDLEY_OK;
     md_matrix dense = {0};
-    MEDLEY_TRY(md_format_needs_one_table("npy", dataset, error));
+    MEDLEY_TRY_DONE(md_format_needs_one_table("npy", dataset, error));
     const md_matrix *features = &dataset->tables[0].features;
     const size_t shape[] = {features->rows, features->columns};
     if (!md_matrix_is_sparse(features))
         return md_npy_write(output, features->dense, shape, 2, error);
-    MEDLEY_TRY(md_matrix_init_dense(&dense, features->rows, features->columns, error));
+    MEDLEY_TRY_DONE(md_matrix_init_dense(&dense, features->rows, features->columns, error));
     for (size_t row = 0; row < features->rows; row++)
         medley_dataset_row(dataset, row, dense.dense + row * features->columns);
-    MEDLEY_TRY(md_npy_write(output, dense.dense, shape, 2, error));
+    MEDLEY_TRY_DONE(md_npy_write(output, dense.dense, shape, 2, error));
 done:
     md_matrix_clear(&dense);
     return status;

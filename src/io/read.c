@@ -21,12 +21,11 @@ static medley_read_options complete_options(const medley_read_options *options)
 static medley_status keep_columns(md_table *table, size_t rows, const char *text,
                                   medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t columns = table->features.columns;
     md_matrix chosen = {0};
-    md_strings names = {0};
-    bool *keep = NULL;
-    size_t *column = NULL;
+    MD_CLEARED(md_strings_clear) md_strings names = {0};
+    MD_OWNED(free) bool *keep = NULL;
+    MD_OWNED(free) size_t *column = NULL;
     MEDLEY_TRY(md_new(&keep, columns, sizeof *keep, error));
     MEDLEY_TRY(md_new(&column, columns, sizeof *column, error));
     char *const *known = table->column_names.count > 0 ? table->column_names.items : NULL;
@@ -46,17 +45,12 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
     table->column_names = names;
     names = (md_strings){0};
     table->height = table->width = 0; /* some pixels are no image */
-done:
-    md_strings_clear(&names);
-    free(keep);
-    free(column);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status read_input(medley_dataset *dataset, const md_input *input,
                                 const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_format *format = NULL;
     MEDLEY_TRY(md_new_text(&dataset->source, input->path, strlen(input->path), error));
     medley_error unknown = {0};
@@ -72,8 +66,7 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
                           "there are no rows of data in this file (read as %s)", format->name);
     if (options->columns != NULL && !format->chooses_columns && dataset->table_count > 0)
         MEDLEY_TRY(keep_columns(&dataset->tables[0], dataset->rows, options->columns, error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Releases the input as well. */
@@ -83,8 +76,8 @@ static medley_status make_dataset(medley_dataset **dataset, md_input *input,
     const medley_read_options complete = complete_options(options);
     medley_status status = MEDLEY_OK;
     medley_dataset *created = NULL;
-    MEDLEY_TRY(medley_dataset_create(&created, error));
-    MEDLEY_TRY(read_input(created, input, &complete, error));
+    MEDLEY_TRY_DONE(medley_dataset_create(&created, error));
+    MEDLEY_TRY_DONE(read_input(created, input, &complete, error));
     *dataset = created;
     created = NULL;
 done:
@@ -185,14 +178,14 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
         if (strcmp(dataset->tables[i].name, name) == 0)
             return md_fail(error, MEDLEY_USAGE, "there are two views called '%s'; rename one",
                            name);
-    MEDLEY_TRY(medley_dataset_read(&added, path, options, error));
+    MEDLEY_TRY_DONE(medley_dataset_read(&added, path, options, error));
     if (added->table_count == 0) {
         status = md_fail_at(error, MEDLEY_BAD_INPUT, added->source, 0,
                             "view '%s' has no numeric columns; give a file of numbers", name);
         goto done;
     }
     if (dataset->rows > 0)
-        MEDLEY_TRY(check_aligned(dataset, added, name, error));
+        MEDLEY_TRY_DONE(check_aligned(dataset, added, name, error));
     md_table *from = &added->tables[0];
     md_table *place = md_dataset_new_table(dataset, name, added->source);
     if (place == NULL) {

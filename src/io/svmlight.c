@@ -3,6 +3,8 @@
  * svmlight_read.c. */
 #include "io/svmlight.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 
 /* ---- recognising ---- */
@@ -107,8 +109,7 @@ static void add_features(md_text *text, const md_matrix *features, size_t row)
 static medley_status write_svmlight(md_output *output, const medley_dataset *dataset,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     size_t sequence = 0;
     MEDLEY_TRY(md_format_needs_one_table("svmlight", dataset, error));
     MEDLEY_TRY(check_labels(dataset, error));
@@ -124,9 +125,7 @@ static medley_status write_svmlight(md_output *output, const medley_dataset *dat
         md_text_add(&text, "\n", 1);
         MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }
-done:
-    md_text_clear(&text);
-    return status;
+    return MEDLEY_OK;
 }
 
 static const char *const extensions[] = {".svm", ".svmlight", ".libsvm", NULL};

@@ -162,7 +162,6 @@ static medley_status read_label(svmlight_reader *reader)
 
 static medley_status read_query(svmlight_reader *reader)
 {
-    medley_status status = MEDLEY_OK;
     const char *item = reader->p;
     int32_t id;
     if (strncmp(item, "qid:", 4) != 0) {
@@ -191,13 +190,11 @@ static medley_status read_query(svmlight_reader *reader)
         return fail_item(reader, item,
                          "the rows of a qid to stand together, and this one was used before; sort "
                          "the rows by qid");
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status read_lines(svmlight_reader *reader)
 {
-    medley_status status = MEDLEY_OK;
     while (reader->p < reader->end) {
         while (is_space(*reader->p))
             reader->p++;
@@ -213,8 +210,7 @@ static medley_status read_lines(svmlight_reader *reader)
             reader->p = memchr(reader->p, '\n', (size_t)(reader->end - reader->p) + 1);
         reader->p++;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Counts two characters in pieces whose counts fit a byte, which compilers turn into vector code.
@@ -262,7 +258,6 @@ static void trim(void **array, size_t bytes)
 
 static medley_status make_dense(md_matrix *matrix, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_matrix dense;
     MEDLEY_TRY(md_matrix_init_dense(&dense, matrix->rows, matrix->columns, error));
     for (size_t row = 0; row < matrix->rows; row++)
@@ -270,8 +265,7 @@ static medley_status make_dense(md_matrix *matrix, medley_error *error)
             dense.dense[row * dense.columns + (size_t)matrix->index[e]] = matrix->value[e];
     md_matrix_clear(matrix);
     *matrix = dense;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status finish_matrix(svmlight_reader *reader)
@@ -303,12 +297,12 @@ medley_status md_svmlight_read(medley_dataset *dataset, const md_input *input,
     medley_status status = MEDLEY_OK;
     svmlight_reader reader = {
         .input = input, .options = options, .error = error, .end = input->data + input->length};
-    MEDLEY_TRY(md_input_text(&reader.p, input, error));
-    MEDLEY_TRY(reserve_matrix(&reader));
-    MEDLEY_TRY(read_lines(&reader));
+    MEDLEY_TRY_DONE(md_input_text(&reader.p, input, error));
+    MEDLEY_TRY_DONE(reserve_matrix(&reader));
+    MEDLEY_TRY_DONE(read_lines(&reader));
     if (reader.rows == 0)
         goto done; /* the caller says so */
-    MEDLEY_TRY(finish_matrix(&reader));
+    MEDLEY_TRY_DONE(finish_matrix(&reader));
     md_table *table = md_dataset_new_table(dataset, "", input->path);
     if (table == NULL) {
         status = md_fail_memory(error, sizeof *table);
@@ -318,7 +312,7 @@ medley_status md_svmlight_read(medley_dataset *dataset, const md_input *input,
     reader.matrix = (md_matrix){0};
     dataset->rows = reader.rows;
     if (!options->ignore_labels)
-        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
+        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
     if (reader.queries.count > 0) {
         dataset->sequence_count = reader.queries.count;
         dataset->sequence_start = reader.sequence_start;

@@ -84,7 +84,6 @@ static medley_status reserve_start(md_token_builder *builder, medley_error *erro
 medley_status md_tokens_add_row(md_token_builder *builder, const md_field *fields,
                                 medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = builder->dataset;
     const size_t used = dataset->rows * dataset->token_columns;
     MEDLEY_TRY(md_grow(&dataset->token, &builder->token_capacity, used + dataset->token_columns,
@@ -97,8 +96,7 @@ medley_status md_tokens_add_row(md_token_builder *builder, const md_field *field
         dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
     builder->is_in_sequence = true;
     dataset->rows++;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_tokens_end_sequence(md_token_builder *builder)

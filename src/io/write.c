@@ -77,7 +77,7 @@ medley_status medley_dataset_write(const medley_dataset *dataset, const char *pa
     md_output output = {0};
     const md_format *chosen = format == NULL ? md_format_of_path(path) : NULL;
     if (format != NULL)
-        MEDLEY_TRY(md_format_named(&chosen, format, error));
+        MEDLEY_TRY_DONE(md_format_named(&chosen, format, error));
     else if (chosen == NULL && dataset->format != NULL)
         chosen = md_format_find(dataset->format);
     if (chosen == NULL) {
@@ -92,9 +92,9 @@ medley_status medley_dataset_write(const medley_dataset *dataset, const char *pa
                             chosen->name);
         goto done;
     }
-    MEDLEY_TRY(md_output_open(&output, path, error));
-    MEDLEY_TRY(chosen->write(&output, dataset, error));
-    MEDLEY_TRY(md_output_commit(&output, error));
+    MEDLEY_TRY_DONE(md_output_open(&output, path, error));
+    MEDLEY_TRY_DONE(chosen->write(&output, dataset, error));
+    MEDLEY_TRY_DONE(md_output_commit(&output, error));
 done:
     md_output_abandon(&output);
     return status;

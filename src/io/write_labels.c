@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Predictions in the format of the data they belong to. */
 #include "io/io.h"
+
+#include "base/memory.h"
 #include <string.h>
 
 medley_status md_write_plain_labels(md_output *output, size_t rows, const char *const *labels,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     for (size_t row = 0; row < rows; row++) {
         md_text_add(&text, labels[row], strlen(labels[row]));
         md_text_add(&text, "\n", 1);
         MEDLEY_TRY(md_output_text(output, &text, row + 1 == rows, error));
     }
-done:
-    md_text_clear(&text);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status write_predicted(const medley_dataset *dataset, const md_format *format,
                                      const md_predicted *predicted, const char *path,
                                      medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_output output = {0};
+    MD_CLEARED(md_output_abandon) md_output output = {0};
     MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
     if (format != NULL && format->write_labelled != NULL)
         MEDLEY_TRY(format->write_labelled(&output, dataset, predicted, error));
     else
         MEDLEY_TRY(md_write_plain_labels(&output, dataset->rows, predicted->labels, error));
-    MEDLEY_TRY(md_output_commit(&output, error));
-done:
-    md_output_abandon(&output);
-    return status;
+    return md_output_commit(&output, error);
 }
 
 static const md_format *format_of(const medley_dataset *dataset)

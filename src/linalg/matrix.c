@@ -36,9 +36,9 @@ medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t colum
 {
     medley_status status = MEDLEY_OK;
     *matrix = (md_matrix){.rows = rows, .columns = columns};
-    MEDLEY_TRY(md_new(&matrix->start, rows + 1, sizeof *matrix->start, error));
-    MEDLEY_TRY(md_new(&matrix->index, entries, sizeof *matrix->index, error));
-    MEDLEY_TRY(md_new(&matrix->value, entries, sizeof *matrix->value, error));
+    MEDLEY_TRY_DONE(md_new(&matrix->start, rows + 1, sizeof *matrix->start, error));
+    MEDLEY_TRY_DONE(md_new(&matrix->index, entries, sizeof *matrix->index, error));
+    MEDLEY_TRY_DONE(md_new(&matrix->value, entries, sizeof *matrix->value, error));
 done:
     if (status < 0)
         md_matrix_clear(matrix);
@@ -82,13 +82,12 @@ medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const
                                size_t count, const size_t *columns, size_t column_count,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t width = columns ? column_count : source->columns;
-    int32_t *new_column = NULL;
+    MD_OWNED(free) int32_t *new_column = NULL;
     if (!md_matrix_is_sparse(source)) {
         MEDLEY_TRY(md_matrix_init_dense(target, count, width, error));
         gather_dense(target, source, keep, columns);
-        goto done;
+        return MEDLEY_OK;
     }
     if (columns != NULL) {
         MEDLEY_TRY(md_new(&new_column, source->columns, sizeof *new_column, error));
@@ -104,9 +103,7 @@ medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const
     }
     MEDLEY_TRY(md_matrix_init_sparse(target, count, width, entries, error));
     gather_sparse(target, source, keep, new_column);
-done:
-    free(new_column);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,

@@ -38,7 +38,7 @@ medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *na
 {
     medley_status status = MEDLEY_OK;
     *scheme = (md_chunk_scheme){.label_count = names->count};
-    MEDLEY_TRY(md_new(&scheme->labels, names->count, sizeof *scheme->labels, error));
+    MEDLEY_TRY_DONE(md_new(&scheme->labels, names->count, sizeof *scheme->labels, error));
     for (size_t i = 0; i < names->count; i++) {
         const char prefix = prefix_of(names->items[i]);
         scheme->labels[i] = OUTSIDE;
@@ -46,7 +46,7 @@ medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *na
             continue;
         const char *type = names->items[i] + 2;
         scheme->labels[i].prefix = prefix;
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_strings_put(&scheme->types, type, strlen(type), &scheme->labels[i].type, error));
     }
 done:

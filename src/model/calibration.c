@@ -246,10 +246,10 @@ medley_status md_calibration_fit(md_calibration *calibration, const md_held_rows
                           .smoothing = 1 / (1 + (double)held->rows)};
     double *offset = NULL;
     double *x = NULL; /* x, 9 n of room, probabilities of a row */
-    MEDLEY_TRY(md_new(&offset, held->labels, sizeof *offset, error));
-    MEDLEY_TRY(md_new(&x, 11 * n, sizeof *x, error));
-    MEDLEY_TRY(md_new(&fit.score, held->rows * held->labels, sizeof *fit.score, error));
-    MEDLEY_TRY(md_new(&fit.share, held->rows * held->labels, sizeof *fit.share, error));
+    MEDLEY_TRY_DONE(md_new(&offset, held->labels, sizeof *offset, error));
+    MEDLEY_TRY_DONE(md_new(&x, 11 * n, sizeof *x, error));
+    MEDLEY_TRY_DONE(md_new(&fit.score, held->rows * held->labels, sizeof *fit.score, error));
+    MEDLEY_TRY_DONE(md_new(&fit.share, held->rows * held->labels, sizeof *fit.share, error));
     fit.scratch = x + 10 * n;
     const double size = take_scores(&fit, held);
     if (!isfinite(size)) {

@@ -106,11 +106,10 @@ static medley_status make_expansions(const medley_model *model, md_expansion **e
 static medley_status add_kernels(const medley_model *model, const medley_dataset *dataset,
                                  size_t threads, float *scores, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t outputs = model->outputs;
-    md_prepared left = {0};
-    md_expansion *expansions = NULL;
-    float *scaled = NULL;
+    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
+    MD_OWNED(free) md_expansion *expansions = NULL;
+    MD_OWNED(free) float *scaled = NULL;
     size_t count = 0;
     md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
     MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
@@ -131,11 +130,7 @@ static medley_status add_kernels(const medley_model *model, const medley_dataset
         else if (kernel->explicit_weights)
             add_explicit(&left.views[kernel->view], body, term->factor, outputs, scores);
     }
-done:
-    md_prepared_clear(&left);
-    free(expansions);
-    free(scaled);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- weights of templates and label context ---- */

@@ -165,7 +165,6 @@ static medley_status make_lookers(struct search *search, medley_error *error)
     const size_t chosen = space->structure->parts_per_output(space->shape, held->longest);
     const size_t floats = space->structure->workspace_size(space->shape, held->longest);
     const size_t chunks = count_chunks(held);
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&search->lookers, held->threads, sizeof *search->lookers, error));
     MEDLEY_TRY(md_new(&search->sum, 5 * chunks, sizeof *search->sum, error));
     for (size_t t = 0; t < held->threads; t++) {
@@ -181,8 +180,7 @@ static medley_status make_lookers(struct search *search, medley_error *error)
     search->chance = search->sum + 2 * chunks;
     search->distance = search->sum + 3 * chunks;
     search->rows = search->sum + 4 * chunks;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static void free_lookers(struct search *search)
@@ -204,7 +202,7 @@ medley_status md_temperature_fit(md_calibration *calibration, const md_held_sequ
     medley_status status = MEDLEY_OK;
     struct search search = {.held = held, .first = true};
     const size_t chunks = count_chunks(held);
-    MEDLEY_TRY(make_lookers(&search, error));
+    MEDLEY_TRY_DONE(make_lookers(&search, error));
     md_parallel_for(held->threads, chunks, look_at_chunk, &search);
     const double smoothing = 1 / (1 + (double)held->count);
     const double size = add_up(search.distance, chunks) / add_up(search.rows, chunks);

@@ -26,9 +26,7 @@ static medley_status check_labels(const medley_dataset *train, medley_error *err
 {
     md_division division = {0};
     const md_division_rule rule = md_calibrate_rule(false);
-    const medley_status status = md_division_make(&division, train, &rule, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_division_make(&division, train, &rule, error));
     bool several = false;
     for (size_t h = 1; h < division.held_count; h++)
         several = several || train->label[division.held[h]] != train->label[division.held[0]];
@@ -94,9 +92,8 @@ static medley_status fit_rows(md_calibration *calibration, const struct held_out
 {
     const md_division *division = held->division;
     const size_t labels = held->problem->space.shape.labels;
-    medley_status status = MEDLEY_OK;
-    float *score = NULL;
-    int32_t *label = NULL;
+    MD_OWNED(free) float *score = NULL;
+    MD_OWNED(free) int32_t *label = NULL;
     MEDLEY_TRY(md_new(&score, division->held_count * labels, sizeof *score, error));
     MEDLEY_TRY(md_new(&label, division->held_count, sizeof *label, error));
     for (size_t h = 0; h < division->held_count; h++) {
@@ -106,11 +103,7 @@ static medley_status fit_rows(md_calibration *calibration, const struct held_out
     }
     const md_held_rows rows = {
         .score = score, .label = label, .rows = division->held_count, .labels = labels};
-    MEDLEY_TRY(md_calibration_fit(calibration, &rows, error));
-done:
-    free(score);
-    free(label);
-    return status;
+    return md_calibration_fit(calibration, &rows, error);
 }
 
 void md_calibrate_finish(medley_model **model, double start, medley_status status)
@@ -136,8 +129,8 @@ static medley_status train_again(md_problem *problem, md_trained *again, double 
     const md_run_plan plan = {
         .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_options_copy(&others, options, error));
-    MEDLEY_TRY(md_options_reset(others, MD_TAKES_CHECKPOINTS, error));
+    MEDLEY_TRY_DONE(md_options_copy(&others, options, error));
+    MEDLEY_TRY_DONE(md_options_reset(others, MD_TAKES_CHECKPOINTS, error));
     problem->options = others;
     if (isnan(given) && (problem->method->about->takes & MD_TAKES_RATES))
         problem->online->eta0 = eta0;
@@ -163,14 +156,14 @@ medley_status md_calibrate(medley_model **model, md_problem *problem, const md_t
                         .is_mixture = trained->is_mixture};
     if (!problem->options->calibrate)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
-    MEDLEY_TRY(train_again(problem, &again, trained->eta0, &division, error));
+    MEDLEY_TRY_DONE(md_division_make(&division, problem->train, &rule, error));
+    MEDLEY_TRY_DONE(train_again(problem, &again, trained->eta0, &division, error));
     if (status == MEDLEY_STOPPED)
         goto done;
     struct held_out held = {
         .problem = problem, .loop = md_problem_for_loop(problem, &again), .division = &division};
-    MEDLEY_TRY(problem->task->by_sequence ? fit_sequences(&(*model)->calibration, &held, error)
-                                          : fit_rows(&(*model)->calibration, &held, error));
+    MEDLEY_TRY_DONE(problem->task->by_sequence ? fit_sequences(&(*model)->calibration, &held, error)
+                                               : fit_rows(&(*model)->calibration, &held, error));
 done:
     md_calibrate_finish(model, start, status);
     free(again.epochs);

@@ -3,6 +3,8 @@
 #include "online/calibrate.h"
 #include "online/run.h"
 
+#include "base/memory.h"
+
 medley_status md_train_and_build(medley_model **model, md_problem *problem, md_trained *trained,
                                  medley_error *error)
 {
@@ -16,11 +18,7 @@ medley_status md_train_and_build(medley_model **model, md_problem *problem, md_t
 
 medley_status md_fit_online(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_trained trained = {0};
+    MD_CLEARED(md_trained_clear) md_trained trained = {0};
     MEDLEY_TRY(md_trained_make(&trained, problem, MD_ALL_KERNELS, error));
-    status = md_train_and_build(model, problem, &trained, error);
-done:
-    md_trained_clear(&trained);
-    return status;
+    return md_train_and_build(model, problem, &trained, error);
 }

@@ -60,18 +60,18 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
     const md_window *window = online->problem.window;
     const size_t chunks = (count + CHUNK - 1) / CHUNK;
     struct measure measure = {.online = online};
-    MEDLEY_TRY(md_new(&measure.inference, threads, sizeof *measure.inference, error));
-    MEDLEY_TRY(md_new(&measure.sum, chunks, sizeof *measure.sum, error));
+    MEDLEY_TRY_DONE(md_new(&measure.inference, threads, sizeof *measure.inference, error));
+    MEDLEY_TRY_DONE(md_new(&measure.sum, chunks, sizeof *measure.sum, error));
     for (size_t t = 0; t < threads; t++)
-        MEDLEY_TRY(md_inference_init(&measure.inference[t], online->problem.space, online->longest,
-                                     error));
+        MEDLEY_TRY_DONE(md_inference_init(&measure.inference[t], online->problem.space,
+                                          online->longest, error));
     double sum = 0;
     for (size_t done = 0; done < count; done += measure.count) {
         measure.which = which + done;
         measure.count = count - done;
         if (window != NULL)
-            MEDLEY_TRY(window->open(window->context, measure.which, count - done, CHUNK,
-                                    &measure.count, error));
+            MEDLEY_TRY_DONE(window->open(window->context, measure.which, count - done, CHUNK,
+                                         &measure.count, error));
         const size_t opened = (measure.count + CHUNK - 1) / CHUNK;
         md_parallel_for(threads, opened, measure_chunk, &measure);
         for (size_t c = 0; c < opened; c++)

@@ -95,14 +95,14 @@ static medley_status learn_with_care(struct walk *walk, double *before, medley_e
     medley_status stopped = MEDLEY_OK;
     md_trained *trained = &walk->trained;
     float **start = NULL;
-    MEDLEY_TRY(md_theta_copy(&start, trained, error));
-    MEDLEY_TRY(measure(before, walk, error));
+    MEDLEY_TRY_DONE(md_theta_copy(&start, trained, error));
+    MEDLEY_TRY_DONE(measure(before, walk, error));
     for (;;) {
-        MEDLEY_TRY(stopped = learn(walk, error));
+        MEDLEY_TRY_DONE(stopped = learn(walk, error));
         if (stopped != MEDLEY_OK || trained->objective <= *before || walk->plan.faster <= 1)
             break;
         walk->plan.faster = fmax(1, walk->plan.faster / SLOWER);
-        MEDLEY_TRY(md_theta_restore(trained, start, walk->problem->online->deferred, error));
+        MEDLEY_TRY_DONE(md_theta_restore(trained, start, walk->problem->online->deferred, error));
     }
     status = stopped;
 done:
@@ -210,10 +210,10 @@ static medley_status one_model(medley_model **model, struct walk *walk, medley_e
         trained->objective = walk->start.objective;
         trained->converged = true;
     } else {
-        MEDLEY_TRY(stopped = learn_next(walk, error));
-        MEDLEY_TRY(drop_idle(walk, error));
+        MEDLEY_TRY_DONE(stopped = learn_next(walk, error));
+        MEDLEY_TRY_DONE(drop_idle(walk, error));
     }
-    MEDLEY_TRY(md_model_build(model, walk->problem, trained, error));
+    MEDLEY_TRY_DONE(md_model_build(model, walk->problem, trained, error));
     status = stopped;
 done:
     return status;
@@ -228,8 +228,8 @@ medley_status md_fit_online_path(md_problem *problem, const medley_path_options 
                         .first_epochs = problem->online->first_epochs,
                         .given_rate = !isnan(problem->online->eta0),
                         .searched = NAN};
-    MEDLEY_TRY(md_trained_make(&walk.trained, problem, MD_ALL_KERNELS, error));
-    MEDLEY_TRY(md_path_find_start(&walk.start, problem, &walk.trained, error));
+    MEDLEY_TRY_DONE(md_trained_make(&walk.trained, problem, MD_ALL_KERNELS, error));
+    MEDLEY_TRY_DONE(md_path_find_start(&walk.start, problem, &walk.trained, error));
     walk.plan = (md_run_plan){.stage = walk.stage, .cools = true};
     walk.faster = md_problem_is_explicit(problem) ? FASTER_EXPLICIT : FASTER;
     walk.plan.faster = walk.given_rate ? 1 : walk.faster;

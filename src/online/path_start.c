@@ -47,7 +47,7 @@ static medley_status find_gradient(md_problem *problem, md_trained *trained, dou
     settings.average = false;
     settings.skip_threshold = 0;
     settings.least_part = 0;
-    MEDLEY_TRY(md_online_init(&online, &loop, &settings, error));
+    MEDLEY_TRY_DONE(md_online_init(&online, &loop, &settings, error));
     md_online_restart(&online, 1 / (double)problem->example_count);
     for (size_t m = 0; m < trained->block_count; m++)
         trained->blocks[m]->dual_scale = 0;
@@ -138,7 +138,6 @@ static double strong_lambda(const struct gradient *gradient, double loss)
 
 static medley_status init_gradient(struct gradient *gradient, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_trained *trained = gradient->trained;
     const size_t count = trained->penalised;
     size_t largest = 0;
@@ -155,8 +154,7 @@ static medley_status init_gradient(struct gradient *gradient, medley_error *erro
         gradient->norm[m] = trained->blocks[m]->norm;
         gradient->most = fmax(gradient->most, gradient->norm[m]);
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_path_find_start(md_path_start *start, md_problem *problem, md_trained *trained,
@@ -164,8 +162,8 @@ medley_status md_path_find_start(md_path_start *start, md_problem *problem, md_t
 {
     medley_status status = MEDLEY_OK;
     struct gradient gradient = {.trained = trained, .penalty = problem->penalty};
-    MEDLEY_TRY(find_gradient(problem, trained, &start->objective, error));
-    MEDLEY_TRY(init_gradient(&gradient, error));
+    MEDLEY_TRY_DONE(find_gradient(problem, trained, &start->objective, error));
+    MEDLEY_TRY_DONE(init_gradient(&gradient, error));
     const double least = gradient.most > 0 ? least_lambda(&gradient) : 1;
     start->is_zero = isfinite(least) && trained->penalised == trained->block_count;
     start->lambda = isfinite(least) ? least : strong_lambda(&gradient, start->objective);

@@ -69,11 +69,11 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
     snprintf(stage, sizeof stage, "trying eta0 %.3g", rate);
     md_online_restart(search->online, rate);
     for (size_t e = 0; e < search->epochs; e++)
-        MEDLEY_TRY(md_online_epoch(search->online, e, error));
-    MEDLEY_TRY(md_online_objective(search->online, &value, &loss, error));
+        MEDLEY_TRY_DONE(md_online_epoch(search->online, e, error));
+    MEDLEY_TRY_DONE(md_online_objective(search->online, &value, &loss, error));
     if (search->other_count > 0) {
-        MEDLEY_TRY(md_online_mean_loss(search->online, search->others, search->other_count,
-                                       &other_loss, error));
+        MEDLEY_TRY_DONE(md_online_mean_loss(search->online, search->others, search->other_count,
+                                            &other_loss, error));
         value += CAUTION * (other_loss - loss);
     }
     search->tried++;
@@ -151,7 +151,7 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     md_online online = {0};
     md_online_problem part = *whole;
     size_t *visit = NULL;
-    MEDLEY_TRY(md_new(&visit, whole->example_count, sizeof *visit, error));
+    MEDLEY_TRY_DONE(md_new(&visit, whole->example_count, sizeof *visit, error));
     part.visit_count = whole->visit ? whole->visit_count : whole->example_count;
     for (size_t i = 0; i < part.visit_count; i++)
         visit[i] = whole->visit ? whole->visit[i] : i;
@@ -170,7 +170,7 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
     const size_t trial = md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
-    MEDLEY_TRY(md_online_init(&online, &part, &part_settings, error));
+    MEDLEY_TRY_DONE(md_online_init(&online, &part, &part_settings, error));
     struct rate_search search = {.problem = problem,
                                  .online = &online,
                                  .epochs = problem->online->epochs < trial ? problem->online->epochs

@@ -54,18 +54,18 @@ static medley_status measure_dev(struct run *run, size_t e)
     double *scale = NULL;
     double *accuracy = &run->trained->epochs[e].dev_accuracy;
     if (average) {
-        MEDLEY_TRY(md_new(&scale, run->trained->block_count, sizeof *scale, run->error));
-        MEDLEY_TRY(copy_theta(&current, run->trained, scale, run->error));
-        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+        MEDLEY_TRY_DONE(md_new(&scale, run->trained->block_count, sizeof *scale, run->error));
+        MEDLEY_TRY_DONE(copy_theta(&current, run->trained, scale, run->error));
+        MEDLEY_TRY_DONE(md_online_take_average(&run->online, run->error));
     }
-    MEDLEY_TRY(md_problem_dev_accuracy(accuracy, run->problem, run->trained, run->error));
+    MEDLEY_TRY_DONE(md_problem_dev_accuracy(accuracy, run->problem, run->trained, run->error));
     if (*accuracy > run->best_accuracy) {
         run->best_accuracy = *accuracy;
         run->best_epoch = e;
-        MEDLEY_TRY(md_theta_copy(&run->best, run->trained, run->error));
+        MEDLEY_TRY_DONE(md_theta_copy(&run->best, run->trained, run->error));
     }
     if (average) {
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_theta_restore(run->trained, current, run->problem->online->deferred, run->error));
         for (size_t m = 0; m < run->trained->block_count; m++)
             run->trained->blocks[m]->dual_scale = scale[m];
@@ -83,7 +83,7 @@ static medley_status one_epoch(struct run *run, size_t e)
     *epoch = (medley_epoch){.dev_accuracy = NAN};
     run->trained->epoch_count = e + 1;
     const size_t updates = run->online.updates;
-    MEDLEY_TRY(md_online_epoch(&run->online, e, run->error));
+    MEDLEY_TRY_DONE(md_online_epoch(&run->online, e, run->error));
     epoch->updates = run->online.updates - updates;
     epoch->objective = md_online_progress(&run->online, &epoch->loss);
     if (!isfinite(epoch->objective))
@@ -92,7 +92,7 @@ static medley_status one_epoch(struct run *run, size_t e)
                        "smaller --%s, --normalize diag or --scale standard",
                        e + 1, run->online.settings.rule->smaller[run->online.stage]);
     if (run->problem->dev != NULL)
-        MEDLEY_TRY(measure_dev(run, e));
+        MEDLEY_TRY_DONE(measure_dev(run, e));
     epoch->seconds = md_clock_seconds() - run->start;
 done:
     return status;
@@ -299,17 +299,17 @@ static medley_status finish(struct run *run)
         run->trained->bound = bound.distance;
     }
     if (run->best != NULL) {
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_theta_restore(run->trained, run->best, run->problem->online->deferred, run->error));
     } else if (run->online.settings.average && run->online.round > 0) {
-        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+        MEDLEY_TRY_DONE(md_online_take_average(&run->online, run->error));
     } else if (!streamed && !has_large_tables(run->problem)) {
-        MEDLEY_TRY(md_theta_copy(&last, run->trained, run->error));
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(md_theta_copy(&last, run->trained, run->error));
+        MEDLEY_TRY_DONE(
             md_theta_restore(run->trained, last, run->problem->online->deferred, run->error));
     }
     md_online_take_weights(&run->online);
-    MEDLEY_TRY(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
+    MEDLEY_TRY_DONE(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
 done:
     md_theta_free(last, run->trained->block_count);
     return status;
@@ -369,11 +369,12 @@ static medley_status try_rates(struct run *run)
     md_trained *trained = run->trained;
     float **theta = NULL;
     if (keep)
-        MEDLEY_TRY(md_theta_copy(&theta, trained, run->error));
-    MEDLEY_TRY(stopped = md_choose_rate(run->problem, &run->online.problem, &run->online.settings,
-                                        &trained->eta0, run->error));
+        MEDLEY_TRY_DONE(md_theta_copy(&theta, trained, run->error));
+    MEDLEY_TRY_DONE(stopped = md_choose_rate(run->problem, &run->online.problem,
+                                             &run->online.settings, &trained->eta0, run->error));
     if (keep)
-        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
+        MEDLEY_TRY_DONE(
+            md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
     status = stopped;
 done:
     md_theta_free(theta, trained->block_count);
@@ -400,11 +401,12 @@ static medley_status set_out(struct run *run)
     md_online *online = &run->online;
     float **theta = NULL;
     if (plan->continues && online->settings.average) /* iterates before this run do not count */
-        MEDLEY_TRY(md_theta_copy(&theta, trained, run->error));
+        MEDLEY_TRY_DONE(md_theta_copy(&theta, trained, run->error));
     if (!plan->continues || online->settings.average)
         md_online_restart(online, trained->eta0);
     if (theta != NULL)
-        MEDLEY_TRY(md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
+        MEDLEY_TRY_DONE(
+            md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
     if (plan->continues) {
         online->rate = plan->faster * trained->eta0;
         online->round = online->skipped = plan->rounds;
@@ -439,23 +441,24 @@ medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_tra
     online_problem.visit = plan->visit;
     online_problem.visit_count = plan->visit_count;
     const md_online_settings settings = md_problem_settings(problem);
-    MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
+    MEDLEY_TRY_DONE(md_online_init(&run.online, &online_problem, &settings, error));
     trained->eta0 = run.online.rate;
     trained->radius = trained->bound = NAN;
-    MEDLEY_TRY(md_new(&trained->epochs, problem->online->epochs, sizeof *trained->epochs, error));
+    MEDLEY_TRY_DONE(
+        md_new(&trained->epochs, problem->online->epochs, sizeof *trained->epochs, error));
     medley_status stopped = MEDLEY_OK;
     bool resumed;
-    MEDLEY_TRY(resume(&run, &resumed));
+    MEDLEY_TRY_DONE(resume(&run, &resumed));
     if (!resumed) /* stopped there: what the last trial has learnt is returned */
-        MEDLEY_TRY(stopped = find_rate(&run));
+        MEDLEY_TRY_DONE(stopped = find_rate(&run));
     if (stopped == MEDLEY_OK) {
         if (!resumed)
-            MEDLEY_TRY(set_out(&run));
-        MEDLEY_TRY(stopped = run_epochs(&run));
+            MEDLEY_TRY_DONE(set_out(&run));
+        MEDLEY_TRY_DONE(stopped = run_epochs(&run));
     }
     trained->iterations = run.online.round - run.online.skipped;
     trained->updates = run.online.updates;
-    MEDLEY_TRY(finish(&run));
+    MEDLEY_TRY_DONE(finish(&run));
     status = stopped;
 done:
     md_theta_free(run.best, trained->block_count);

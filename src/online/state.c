@@ -12,7 +12,6 @@ static const double COLDEST = 0.02; /* of a rate */
 
 static medley_status init_batch(md_online *online, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t batch = online->settings.batch;
     MEDLEY_TRY(md_new(&online->inference, batch, sizeof *online->inference, error));
     MEDLEY_TRY(md_new(&online->gradients, batch, sizeof *online->gradients, error));
@@ -20,8 +19,7 @@ static medley_status init_batch(md_online *online, medley_error *error)
     for (size_t b = 0; b < batch; b++)
         MEDLEY_TRY(md_inference_init(&online->inference[b], online->problem.space, online->longest,
                                      error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_online_init(md_online *online, const md_online_problem *problem,
@@ -37,12 +35,13 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
     const size_t rows = problem->deferred ? md_deferred_window(problem->deferred) : 0;
-    MEDLEY_TRY(md_new(&online->order, visited, sizeof *online->order, error));
-    MEDLEY_TRY(md_new(&online->rows, rows, sizeof *online->rows, error));
-    MEDLEY_TRY(md_new(&online->stepped, problem->example_count, sizeof *online->stepped, error));
-    MEDLEY_TRY(md_new(&online->norm, 5 * m, sizeof *online->norm, error));
-    MEDLEY_TRY(md_new(&online->state, 1, settings->rule->state_size, error));
-    MEDLEY_TRY(init_batch(online, error));
+    MEDLEY_TRY_DONE(md_new(&online->order, visited, sizeof *online->order, error));
+    MEDLEY_TRY_DONE(md_new(&online->rows, rows, sizeof *online->rows, error));
+    MEDLEY_TRY_DONE(
+        md_new(&online->stepped, problem->example_count, sizeof *online->stepped, error));
+    MEDLEY_TRY_DONE(md_new(&online->norm, 5 * m, sizeof *online->norm, error));
+    MEDLEY_TRY_DONE(md_new(&online->state, 1, settings->rule->state_size, error));
+    MEDLEY_TRY_DONE(init_batch(online, error));
     online->shrunk = online->norm + m;
     online->scratch = online->norm + 2 * m;
     md_online_fill_order(online);

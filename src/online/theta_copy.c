@@ -14,7 +14,6 @@ void md_theta_free(float **copy, size_t block_count)
 /* Fills *copy, which may hold an older theta. */
 medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     if (*copy == NULL)
         MEDLEY_TRY(md_new(copy, trained->block_count, sizeof **copy, error));
     for (size_t m = 0; m < trained->block_count; m++) {
@@ -24,8 +23,7 @@ medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_err
             MEDLEY_TRY(md_new(body, block->class->body_size(block), sizeof **body, error));
         block->class->export_body(block, *body);
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The scores of the blocks are computed afresh; what was exported is what scores. */
@@ -39,13 +37,13 @@ medley_status md_theta_restore(md_trained *trained, float **copy, md_deferred *d
         for (size_t i = 0; !nonzero && i < block->class->body_size(block); i++)
             nonzero = copy[m][i] != 0;
         if (nonzero)
-            MEDLEY_TRY(block->class->import_body(block, copy[m], error));
+            MEDLEY_TRY_DONE(block->class->import_body(block, copy[m], error));
         else
             block->class->clear(block);
         block->dual_scale = 1;
     }
     if (deferred != NULL)
-        MEDLEY_TRY(md_deferred_close(deferred, error));
+        MEDLEY_TRY_DONE(md_deferred_close(deferred, error));
     for (size_t m = 0; m < trained->block_count; m++)
         md_block_refresh_norm(trained->blocks[m]);
 done:

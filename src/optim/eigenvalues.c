@@ -161,7 +161,6 @@ static bool find_ends(struct lanczos *l, double *least, double *most)
 static medley_status start(struct lanczos *l, medley_error *error)
 {
     const size_t n = l->n;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&l->diagonal, 4 * n, sizeof *l->diagonal, error));
     MEDLEY_TRY(md_grow(&l->basis, &l->capacity, 16, n * sizeof *l->basis, error));
     l->side = l->diagonal + n;
@@ -174,8 +173,7 @@ static medley_status start(struct lanczos *l, medley_error *error)
     const double length = norm(l->basis, n);
     for (size_t i = 0; i < n; i++)
         l->basis[i] /= length;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Divides the upper triangle by the power of two that brings its largest element to about 1, so
@@ -213,10 +211,10 @@ medley_status md_extreme_eigenvalues(double *a, size_t n, double *least, double 
         return md_fail(error, MEDLEY_BAD_INPUT, "the matrix has values that are not finite");
     double low = 0;
     double high = 0;
-    MEDLEY_TRY(start(&l, error));
+    MEDLEY_TRY_DONE(start(&l, error));
     size_t look = 4; /* at the ends, after more and more steps: looking costs as well */
     for (bool finished = scale == 0; !finished;) {
-        MEDLEY_TRY(extend(&l, error));
+        MEDLEY_TRY_DONE(extend(&l, error));
         if (l.k < look && !is_complete(&l))
             continue;
         look = l.k + l.k / 8 + 1;

@@ -36,13 +36,13 @@ medley_status md_linear_program_create(md_linear_program **result, const double 
 {
     medley_status status = MEDLEY_OK;
     md_linear_program *program;
-    MEDLEY_TRY(md_new(&program, 1, sizeof *program, error));
-    MEDLEY_TRY(md_new(&program->index, columns, sizeof *program->index, error));
-    MEDLEY_TRY(md_new(&program->element, columns, sizeof *program->element, error));
+    MEDLEY_TRY_DONE(md_new(&program, 1, sizeof *program, error));
+    MEDLEY_TRY_DONE(md_new(&program->index, columns, sizeof *program->index, error));
+    MEDLEY_TRY_DONE(md_new(&program->element, columns, sizeof *program->element, error));
     program->columns = columns;
     program->model = Clp_newModel();
     if (program->model == NULL)
-        MEDLEY_TRY(md_fail_memory(error, columns * sizeof *program->element));
+        MEDLEY_TRY_DONE(md_fail_memory(error, columns * sizeof *program->element));
     Clp_setLogLevel(program->model, 0);
     Clp_resize(program->model, 0, (int)columns);
     for (size_t c = 0; c < columns; c++) {

@@ -99,9 +99,7 @@ static medley_status cut_rows(const md_packed *packed, size_t values, size_t **s
     *pieces = (packed->size + values - 1) / values;
     *pieces = *pieces < packed->n ? *pieces : packed->n;
     *pieces = *pieces > 0 ? *pieces : 1;
-    const medley_status status = md_new(start, *pieces + 1, sizeof **start, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_new(start, *pieces + 1, sizeof **start, error));
     size_t row = 0;
     for (size_t p = 0; p < *pieces; p++) {
         while (md_triangle_row(packed->n, row) < p * (packed->size / *pieces))
@@ -114,7 +112,6 @@ static medley_status cut_rows(const md_packed *packed, size_t values, size_t **s
 
 medley_status md_packed_init(md_packed *packed, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     packed->size = md_triangle_size(packed->n);
     packed->length = packed->n + MD_TRIANGLE_LANES;
     const size_t values =
@@ -127,15 +124,12 @@ medley_status md_packed_init(md_packed *packed, medley_error *error)
     MEDLEY_TRY(md_new(&packed->frobenius2, packed->count, sizeof *packed->frobenius2, error));
     MEDLEY_TRY(md_new(&packed->wanted, packed->count, sizeof *packed->wanted, error));
     MEDLEY_TRY(cut_rows(packed, BLOCK_VALUES, &packed->block_start, &packed->blocks, error));
-    MEDLEY_TRY(cut_rows(packed, CHUNK_VALUES, &packed->chunk_start, &packed->chunks, error));
-done:
-    return status;
+    return cut_rows(packed, CHUNK_VALUES, &packed->chunk_start, &packed->chunks, error);
 }
 
 /* Kernels that are weights elsewhere are matrices here: their sparse views need transposes. */
 static medley_status complete_prepared(md_packed *packed, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_prepared *prepared = &packed->prepared;
     const size_t views = prepared->view_count;
     MEDLEY_TRY(md_new(&packed->transposed, views, sizeof *packed->transposed, error));
@@ -153,8 +147,7 @@ static medley_status complete_prepared(md_packed *packed, medley_error *error)
         packed->all_transposed[v] = packed->transposed[v];
     }
     prepared->transposed = packed->all_transposed;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* First come, first kept; where not all find room, part of the budget is for those that are
@@ -192,7 +185,7 @@ static medley_status build(md_packed *packed, medley_error *error)
     size_t most = packed->count / BUILD_REPORTS;
     most = most > BUILD_KERNELS ? most : BUILD_KERNELS;
     size_t *kernels = NULL;
-    MEDLEY_TRY(md_new(&kernels, most, sizeof *kernels, error));
+    MEDLEY_TRY_DONE(md_new(&kernels, most, sizeof *kernels, error));
     for (size_t first = 0, count; first < packed->count; first += count) {
         const bool stays = first < packed->residents;
         const size_t limit = stays ? packed->residents - first : packed->load_capacity;
@@ -208,7 +201,7 @@ static medley_status build(md_packed *packed, medley_error *error)
             packed->values[first + i] = NULL;
         if (status < 0)
             goto done;
-        MEDLEY_TRY(md_packed_report(packed, first + count, error));
+        MEDLEY_TRY_DONE(md_packed_report(packed, first + count, error));
     }
 done:
     free(kernels);
@@ -220,7 +213,7 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
 {
     medley_status status = MEDLEY_OK;
     md_packed *packed = NULL;
-    MEDLEY_TRY(md_new(&packed, 1, sizeof *packed, error));
+    MEDLEY_TRY_DONE(md_new(&packed, 1, sizeof *packed, error));
     md_blas_single_thread();
     packed->bank = bank;
     packed->prepared = *prepared;
@@ -231,12 +224,13 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     packed->observer = options->observer;
     packed->began = md_clock_seconds();
     packed->loops = options->wide ? &md_triangle_double : &md_triangle_float;
-    MEDLEY_TRY(md_packed_init(packed, error));
-    MEDLEY_TRY(md_new(&packed->group_start, packed->count + 1, sizeof(size_t), error));
-    MEDLEY_TRY(complete_prepared(packed, error));
-    MEDLEY_TRY(md_tile_scratch_make(&packed->scratch, packed->threads, &packed->prepared, error));
-    MEDLEY_TRY(choose_residents(packed, options->memory, error));
-    MEDLEY_TRY(build(packed, error));
+    MEDLEY_TRY_DONE(md_packed_init(packed, error));
+    MEDLEY_TRY_DONE(md_new(&packed->group_start, packed->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY_DONE(complete_prepared(packed, error));
+    MEDLEY_TRY_DONE(
+        md_tile_scratch_make(&packed->scratch, packed->threads, &packed->prepared, error));
+    MEDLEY_TRY_DONE(choose_residents(packed, options->memory, error));
+    MEDLEY_TRY_DONE(build(packed, error));
     *result = packed;
     return MEDLEY_OK;
 done:
@@ -259,7 +253,7 @@ medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *
     medley_status status = MEDLEY_OK;
     size_t *fresh = NULL;
     size_t count = 0;
-    MEDLEY_TRY(md_new(&fresh, chosen.count, sizeof *fresh, error));
+    MEDLEY_TRY_DONE(md_new(&fresh, chosen.count, sizeof *fresh, error));
     for (size_t m = 0; m < packed->count; m++)
         packed->wanted[m] = false;
     for (size_t i = 0; i < chosen.count; i++)
@@ -271,12 +265,12 @@ medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *
         const size_t m = md_chosen_kernel(chosen, i);
         if (packed->values[m] != NULL || packed->held_count >= packed->held_most)
             continue;
-        MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
+        MEDLEY_TRY_DONE(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
         packed->held[m] = true;
         packed->held_count++;
         fresh[count++] = m;
     }
-    MEDLEY_TRY(md_packed_load(packed, fresh, count, false, error));
+    MEDLEY_TRY_DONE(md_packed_load(packed, fresh, count, false, error));
 done:
     for (size_t i = 0; i < count && status < 0; i++)
         let_go(packed, fresh[i]);

@@ -13,6 +13,7 @@
 #ifndef MD_PACKED_H
 #define MD_PACKED_H
 
+#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
@@ -38,6 +39,7 @@ typedef struct md_packed_options {
 medley_status md_packed_create(md_packed **packed, md_bank *bank, const md_prepared *prepared,
                                const md_packed_options *options, medley_error *error);
 void md_packed_free(md_packed *packed);
+MD_OWNER(md_packed_free, md_packed)
 
 size_t md_packed_count(const md_packed *packed);
 size_t md_packed_rows(const md_packed *packed);

@@ -101,19 +101,19 @@ medley_status md_packed_find_defect(md_packed *packed, md_packed_defect *defect,
     const size_t values = matrices * packed->n * packed->n;
     bool *skip = NULL;
     struct inspection inspection = {0};
-    MEDLEY_TRY(md_new(&skip, packed->count, sizeof *skip, error));
-    MEDLEY_TRY(md_new_aligned(&inspection.matrix, values, sizeof(double), error));
-    MEDLEY_TRY(md_new(&inspection.suspect, packed->count, sizeof(bool), error));
+    MEDLEY_TRY_DONE(md_new(&skip, packed->count, sizeof *skip, error));
+    MEDLEY_TRY_DONE(md_new_aligned(&inspection.matrix, values, sizeof(double), error));
+    MEDLEY_TRY_DONE(md_new(&inspection.suspect, packed->count, sizeof(bool), error));
     struct eigenvalues found = {.matrix = inspection.matrix};
     *defect = (md_packed_defect){.kernel = packed->count};
     for (size_t m = 0; m < packed->count; m++)
         skip[m] = !may_fail(packed, m);
-    MEDLEY_TRY(md_packed_walk(packed, all, skip, visit_inspect, &inspection, error));
+    MEDLEY_TRY_DONE(md_packed_walk(packed, all, skip, visit_inspect, &inspection, error));
     for (size_t m = 0; m < packed->count; m++) {
         if (!inspection.suspect[m])
             continue;
         const md_chosen one = {.kernels = &m, .count = 1};
-        MEDLEY_TRY(md_packed_walk(packed, one, NULL, visit_eigenvalues, &found, error));
+        MEDLEY_TRY_DONE(md_packed_walk(packed, one, NULL, visit_eigenvalues, &found, error));
         if (found.least >= -rounding_of(packed, m) * found.most)
             continue;
         *defect = (md_packed_defect){.kernel = m, .least = found.least, .most = found.most};

@@ -186,7 +186,6 @@ static void factor_kernel(void *context, size_t item, size_t worker)
 /* Moves the factors of a slice into one array. */
 static medley_status keep_slice(struct factoring *factoring, size_t count, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_packed *packed = factoring->batch->packed;
     size_t total = 0;
     for (size_t s = 0; s < count; s++) {
@@ -211,8 +210,7 @@ static medley_status keep_slice(struct factoring *factoring, size_t count, medle
         factor->values = array;
         array += (factor->rank * packed->n + ALIGN - 1) / ALIGN * ALIGN;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status visit_factor(void *context, const md_packed_batch *batch)
@@ -253,15 +251,15 @@ medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_
                                   .most_rank = most_rank < n ? most_rank : n};
     forget_factors(packed);
     if (packed->factors == NULL)
-        MEDLEY_TRY(md_new(&packed->factors, packed->count, sizeof *packed->factors, error));
+        MEDLEY_TRY_DONE(md_new(&packed->factors, packed->count, sizeof *packed->factors, error));
     const size_t columns = packed->threads * factoring.most_rank * n;
     const size_t scratch = packed->threads * (packed->length + factoring.most_rank + 1);
-    MEDLEY_TRY(md_new_aligned(&factoring.columns, columns, sizeof(double), error));
-    MEDLEY_TRY(md_new(&factoring.scratch, scratch, sizeof(double), error));
-    MEDLEY_TRY(md_new(&factoring.values, SLICE_KERNELS, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
+    MEDLEY_TRY_DONE(md_new_aligned(&factoring.columns, columns, sizeof(double), error));
+    MEDLEY_TRY_DONE(md_new(&factoring.scratch, scratch, sizeof(double), error));
+    MEDLEY_TRY_DONE(md_new(&factoring.values, SLICE_KERNELS, sizeof(float *), error));
+    MEDLEY_TRY_DONE(md_new(&factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
     const md_chosen all = {.count = packed->count};
-    MEDLEY_TRY(md_packed_walk(packed, all, NULL, visit_factor, &factoring, error));
+    MEDLEY_TRY_DONE(md_packed_walk(packed, all, NULL, visit_factor, &factoring, error));
 done:
     free(factoring.columns);
     free(factoring.scratch);
@@ -327,9 +325,8 @@ static medley_status visit_exactly(void *context, const md_packed_batch *batch)
 medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const double *x,
                                 double *bound2, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     struct bounds bounds = {.packed = packed, .chosen = chosen, .x = x, .bound2 = bound2};
-    bool *skip = NULL;
+    MD_OWNED(free) bool *skip = NULL;
     size_t values = 0;
     MEDLEY_TRY(md_new(&skip, chosen.count, sizeof *skip, error));
     for (size_t i = 0; i < chosen.count; i++) {
@@ -342,8 +339,5 @@ medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const doubl
     bounds.each = ITEM_VALUES * chosen.count / (values + 1) + 1;
     md_parallel_for(md_packed_threads(packed, values),
                     (chosen.count + bounds.each - 1) / bounds.each, bound_kernels, &bounds);
-    status = md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error);
-done:
-    free(skip);
-    return status;
+    return md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error);
 }

@@ -193,10 +193,11 @@ static medley_status finish_kernels(md_packed *packed, const size_t *kernels, si
         return MEDLEY_OK;
     struct finish finish = {.packed = packed, .kernels = kernels, .learn = learn};
     const size_t means = learn && centred ? count * packed->n : 1;
-    MEDLEY_TRY(md_new(&finish.sums, 2 * packed->length * packed->threads, sizeof(double), error));
-    MEDLEY_TRY(md_new(&finish.means, means, sizeof(double), error));
+    MEDLEY_TRY_DONE(
+        md_new(&finish.sums, 2 * packed->length * packed->threads, sizeof(double), error));
+    MEDLEY_TRY_DONE(md_new(&finish.means, means, sizeof(double), error));
     md_parallel_for(md_packed_threads(packed, count * packed->size), count, finish_kernel, &finish);
-    MEDLEY_TRY(learn_means(&finish, count, error));
+    MEDLEY_TRY_DONE(learn_means(&finish, count, error));
 done:
     free(finish.sums);
     free(finish.means);

@@ -10,7 +10,6 @@
 
 static medley_status init_single(md_packed *packed, size_t n, size_t threads, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     *packed = (md_packed){.n = n,
                           .count = 1,
                           .residents = 1,
@@ -19,8 +18,7 @@ static medley_status init_single(md_packed *packed, size_t n, size_t threads, me
     MEDLEY_TRY(md_packed_init(packed, error));
     MEDLEY_TRY(md_new_aligned(&packed->resident, 1, packed->bytes, error));
     packed->values[0] = packed->resident;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* sums: [n] zeroed; comes back as the sums of the rows of the whole matrix. */
@@ -49,9 +47,8 @@ static void take_matrix(md_packed *packed, const double *matrix, double *sums)
 medley_status md_packed_of_matrix(md_packed **result, const double *matrix, size_t n,
                                   size_t threads, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_packed *packed = NULL;
-    double *sums = NULL;
+    MD_OWNED(md_packed_free) md_packed *packed = NULL;
+    MD_OWNED(free) double *sums = NULL;
     MEDLEY_TRY(md_new(&packed, 1, sizeof *packed, error));
     MEDLEY_TRY(md_new(&sums, n, sizeof *sums, error));
     md_blas_single_thread();
@@ -60,10 +57,7 @@ medley_status md_packed_of_matrix(md_packed **result, const double *matrix, size
     md_packed_learn_spread(packed, 0, sums);
     *result = packed;
     packed = NULL;
-done:
-    free(sums);
-    md_packed_free(packed);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_packed_mix(md_packed **mixed, md_packed *packed, md_chosen chosen,
@@ -72,9 +66,9 @@ medley_status md_packed_mix(md_packed **mixed, md_packed *packed, md_chosen chos
     medley_status status = MEDLEY_OK;
     const size_t n = packed->n;
     double *sum = NULL;
-    MEDLEY_TRY(md_new_aligned(&sum, n * n, sizeof *sum, error));
-    MEDLEY_TRY(md_packed_sum(packed, chosen, weight, sum, error));
-    MEDLEY_TRY(md_packed_of_matrix(mixed, sum, n, packed->threads, error));
+    MEDLEY_TRY_DONE(md_new_aligned(&sum, n * n, sizeof *sum, error));
+    MEDLEY_TRY_DONE(md_packed_sum(packed, chosen, weight, sum, error));
+    MEDLEY_TRY_DONE(md_packed_of_matrix(mixed, sum, n, packed->threads, error));
 done:
     free(sum);
     return status;

@@ -123,7 +123,7 @@ static medley_status run_product(struct product *product)
     const md_packed_batch *batch = product->batch;
     const md_packed *packed = batch->packed;
     const size_t length = packed->threads * 2 * packed->length;
-    MEDLEY_TRY(md_new_aligned(&product->vectors, length, sizeof(double), batch->error));
+    MEDLEY_TRY_DONE(md_new_aligned(&product->vectors, length, sizeof(double), batch->error));
     if (packed->blocks > 1) {
         status = run_blocks(product);
     } else {

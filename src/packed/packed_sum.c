@@ -184,13 +184,13 @@ medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *w
     struct summing summing = {.sum = sum, .weight = weight};
     bool *skip = NULL;
     size_t count = 0;
-    MEDLEY_TRY(md_new(&skip, chosen.count, sizeof *skip, error));
+    MEDLEY_TRY_DONE(md_new(&skip, chosen.count, sizeof *skip, error));
     for (size_t i = 0; i < chosen.count; i++) {
         skip[i] = weight[i] == 0;
         count += !skip[i];
     }
-    MEDLEY_TRY(begin_sum(&summing, packed, choose_parts(packed->chunks, count), error));
-    MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
+    MEDLEY_TRY_DONE(begin_sum(&summing, packed, choose_parts(packed->chunks, count), error));
+    MEDLEY_TRY_DONE(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
     collect(&summing);
 done:
     free(skip);
@@ -265,11 +265,8 @@ static medley_status visit_large(void *context, const md_packed_batch *batch)
 {
     struct summing *summing = context;
     const md_packed *packed = summing->packed;
-    medley_status status = summing->y != NULL
-                               ? md_packed_batch_multiply(batch, summing->x, 0, summing->y)
-                               : md_packed_batch_norms2(batch, summing->x, summing->norm2);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(summing->y != NULL ? md_packed_batch_multiply(batch, summing->x, 0, summing->y)
+                                  : md_packed_batch_norms2(batch, summing->x, summing->norm2));
     for (size_t i = 0; i < batch->count; i++) {
         const size_t place = batch->place[i];
         summing->weights[place] =
@@ -289,13 +286,13 @@ medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, co
     struct summing summing = {
         .sum = sum, .x = x, .weigh = weigh_kernel, .context = context, .y = y, .norm2 = norm2};
     const size_t parts = choose_parts(fused ? 1 : packed->chunks, chosen.count);
-    MEDLEY_TRY(begin_sum(&summing, packed, parts, error));
-    MEDLEY_TRY(md_new(&summing.weights, chosen.count, sizeof(double), error));
-    MEDLEY_TRY(
+    MEDLEY_TRY_DONE(begin_sum(&summing, packed, parts, error));
+    MEDLEY_TRY_DONE(md_new(&summing.weights, chosen.count, sizeof(double), error));
+    MEDLEY_TRY_DONE(
         md_new(&summing.vectors, (packed->threads + 1) * packed->length, sizeof(double), error));
     summing.weight = summing.weights;
     memcpy(summing.vectors, x, packed->n * sizeof *x);
-    MEDLEY_TRY(
+    MEDLEY_TRY_DONE(
         md_packed_walk(packed, chosen, NULL, fused ? visit_fused : visit_large, &summing, error));
     collect(&summing);
 done:

@@ -80,12 +80,12 @@ medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *sk
                         .visit = call,
                         .context = context,
                         .error = error};
-    MEDLEY_TRY(md_new(&walk.place, chosen.count, sizeof *walk.place, error));
-    MEDLEY_TRY(md_new(&walk.values, chosen.count, sizeof(void *), error));
-    MEDLEY_TRY(md_new(&walk.fresh, packed->load_capacity, sizeof *walk.fresh, error));
-    MEDLEY_TRY(visit_present(&walk));
+    MEDLEY_TRY_DONE(md_new(&walk.place, chosen.count, sizeof *walk.place, error));
+    MEDLEY_TRY_DONE(md_new(&walk.values, chosen.count, sizeof(void *), error));
+    MEDLEY_TRY_DONE(md_new(&walk.fresh, packed->load_capacity, sizeof *walk.fresh, error));
+    MEDLEY_TRY_DONE(visit_present(&walk));
     for (size_t next = 0; packed->residents < packed->count && next < chosen.count;)
-        MEDLEY_TRY(visit_absent(&walk, &next));
+        MEDLEY_TRY_DONE(visit_absent(&walk, &next));
 done:
     free(walk.place);
     free(walk.values);

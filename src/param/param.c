@@ -232,7 +232,6 @@ medley_status md_params_defaults(const md_param *table, void *state, medley_erro
         [MD_DOUBLE] = sizeof(double), [MD_INT] = sizeof(long long), [MD_SIZE] = sizeof(size_t),
         [MD_FLAG] = sizeof(bool),     [MD_CHOICE] = sizeof(int),    [MD_STRING] = sizeof(char *),
         [MD_LIST] = sizeof(char **)};
-    medley_status status = MEDLEY_OK;
     for (const md_param *p = table; p->name != NULL; p++) {
         memset(slot(p, state), 0, sizes[p->type]);
         if (p->type == MD_DOUBLE)
@@ -241,8 +240,7 @@ medley_status md_params_defaults(const md_param *table, void *state, medley_erro
     for (const md_param *p = table; p->name != NULL; p++)
         if (p->fallback[0] != '\0')
             MEDLEY_TRY(md_params_set(table, state, "default", p->name, p->fallback, error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_params_clear(const md_param *table, void *state)

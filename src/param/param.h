@@ -6,6 +6,7 @@
 #ifndef MD_PARAM_H
 #define MD_PARAM_H
 
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/text.h"
 #include <stdbool.h>
@@ -93,6 +94,7 @@ medley_status md_params_set_spec(const md_param *table, void *state, const char 
  * caller frees with md_texts_free. */
 medley_status md_spec_expand(char ***texts, const char *text, medley_error *error);
 void md_texts_free(char **texts);
+MD_OWNER(md_texts_free, char *)
 size_t md_texts_count(char *const *texts);
 
 /* Appends a copy of text to a NULL-terminated list that may start as NULL. */

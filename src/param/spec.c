@@ -162,7 +162,7 @@ medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error
             status = md_fail(error, MEDLEY_USAGE, "'%s': the '(' is never closed", text);
             goto done;
         }
-        MEDLEY_TRY(add_pairs(spec, skip_space(p + 1), close, text, error));
+        MEDLEY_TRY_DONE(add_pairs(spec, skip_space(p + 1), close, text, error));
         p = skip_space(close + 1);
     }
     if (*p == '@') {

@@ -63,15 +63,10 @@ static medley_status set_options(struct term *term, const md_spec *spec, medley_
 {
     static const md_param no_params[] = {{0}};
     const md_param *params = term->class->params ? term->class->params : no_params;
-    medley_status status = MEDLEY_OK;
-    md_text what = {0};
+    MD_CLEARED(md_text_clear) md_text what = {0};
     md_text_addf(&what, "penalty %s", spec->name);
     MEDLEY_TRY(md_params_defaults(params, term->state, error));
-    MEDLEY_TRY(
-        md_params_set_spec(params, term->state, what.data ? what.data : spec->name, spec, error));
-done:
-    md_text_clear(&what);
-    return status;
+    return md_params_set_spec(params, term->state, what.data ? what.data : spec->name, spec, error);
 }
 
 static const char *skip_space(const char *p)
@@ -106,21 +101,21 @@ static medley_status add_term(md_penalty *penalty, const char *text, medley_erro
     medley_status status = MEDLEY_OK;
     struct term term = {0};
     md_spec spec = {0};
-    MEDLEY_TRY(read_factor(&term.factor, &text, error));
-    MEDLEY_TRY(md_spec_parse(&spec, text, error));
+    MEDLEY_TRY_DONE(read_factor(&term.factor, &text, error));
+    MEDLEY_TRY_DONE(md_spec_parse(&spec, text, error));
     term.class = md_penalty_find(spec.name);
     if (term.class == NULL) {
         status = fail_unknown(spec.name, error);
         goto done;
     }
     if (spec.view != NULL)
-        MEDLEY_TRY(md_fail(error, MEDLEY_USAGE,
-                           "'%s': a penalty is put on all blocks; leave out '@%s'", text,
-                           spec.view));
-    MEDLEY_TRY(md_new(&term.state, 1, term.class->state_size, error));
-    MEDLEY_TRY(md_grow(&penalty->terms, &penalty->capacity, penalty->count + 1,
-                       sizeof *penalty->terms, error));
-    MEDLEY_TRY(set_options(&term, &spec, error));
+        MEDLEY_TRY_DONE(md_fail(error, MEDLEY_USAGE,
+                                "'%s': a penalty is put on all blocks; leave out '@%s'", text,
+                                spec.view));
+    MEDLEY_TRY_DONE(md_new(&term.state, 1, term.class->state_size, error));
+    MEDLEY_TRY_DONE(md_grow(&penalty->terms, &penalty->capacity, penalty->count + 1,
+                            sizeof *penalty->terms, error));
+    MEDLEY_TRY_DONE(set_options(&term, &spec, error));
     penalty->terms[penalty->count++] = term;
     term.state = NULL;
 done:
@@ -184,15 +179,15 @@ medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_e
 {
     medley_status status = MEDLEY_OK;
     md_penalty *made;
-    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
+    MEDLEY_TRY_DONE(md_new(&made, 1, sizeof *made, error));
     made->least_weight = 1;
-    MEDLEY_TRY(read_terms(made, text, error));
+    MEDLEY_TRY_DONE(read_terms(made, text, error));
     for (size_t i = 0; i < made->count; i++) {
         md_text_add(&made->text, "+", i > 0);
         print_term(&made->terms[i], &made->text);
     }
     if (made->text.failed)
-        MEDLEY_TRY(md_fail_memory(error, strlen(text)));
+        MEDLEY_TRY_DONE(md_fail_memory(error, strlen(text)));
     *penalty = made;
     made = NULL;
 done:

@@ -117,9 +117,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     const size_t step = (e->labels + MAP_CELLS - 1) / MAP_CELLS;
     const size_t side = (e->labels + step - 1) / step;
     size_t *cells;
-    const medley_status status = md_new(&cells, side * side, sizeof *cells, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_new(&cells, side * side, sizeof *cells, error));
     for (size_t l = 0; l < e->labels; l++)
         for (size_t k = 0; k < e->labels; k++)
             cells[l / step * side + k / step] += e->confusion[l * e->labels + k];
@@ -174,9 +172,7 @@ static medley_status write_unknown(md_report *report, medley_error *error)
     if (report->evaluation.unknown_labels == 0 || report->gold == NULL || names == 0)
         return MEDLEY_OK;
     size_t *count;
-    const medley_status status = md_new(&count, names, sizeof *count, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_new(&count, names, sizeof *count, error));
     size_t rows = 0;
     size_t listed = 0;
     for (size_t r = 0; r < medley_dataset_rows(data); r++)

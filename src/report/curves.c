@@ -42,7 +42,6 @@ static bool any_finite(const double *values, size_t count)
 static medley_status collect(struct story *story, const medley_summary *s, medley_error *error)
 {
     const size_t n = s->epoch_count;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&story->memory, 6 * n, sizeof *story->memory, error));
     double **const columns[] = {&story->x,   &story->objective, &story->dual,
                                 &story->gap, &story->accuracy,  &story->active};
@@ -59,8 +58,7 @@ static medley_status collect(struct story *story, const medley_summary *s, medle
         story->accuracy[i] = e->dev_accuracy;
         story->active[i] = e->active > 0 ? (double)e->active : NAN;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* A first objective far above the others would flatten all that follows. */
@@ -213,9 +211,7 @@ static void tell_differences(md_report *report, const struct story *story)
 static medley_status write_section(md_report *report, medley_error *error)
 {
     struct story story = {0};
-    const medley_status status = collect(&story, report->summary, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(collect(&story, report->summary, error));
     draw_all(&report->html, &story);
     tell_differences(report, &story);
     write_table(&report->html, &story);

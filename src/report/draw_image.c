@@ -118,9 +118,7 @@ static void write_answer(md_report *report, size_t row)
 medley_status md_draw_picture(md_report *report, size_t row, medley_error *error)
 {
     md_html *html = &report->html;
-    const medley_status status = draw_row(report, row, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(draw_row(report, row, error));
     md_html_open_class(html, "p", "answer");
     write_answer(report, row);
     const double sure = md_report_confidence(report, row);

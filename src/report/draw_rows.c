@@ -164,9 +164,7 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
                                  NULL};
     md_html *html = &report->html;
     double *moments;
-    const medley_status status = column_moments(report->options.data, &moments, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(column_moments(report->options.data, &moments, error));
     md_frame_open(html, "Examples");
     md_table_open(html, NULL, heads);
     for (size_t i = 0; i < count; i++)

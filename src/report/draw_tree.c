@@ -300,8 +300,8 @@ medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_e
     if (tree.count == 0)
         return MEDLEY_OK;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_new(&tree.x, tree.count, sizeof *tree.x, error));
-    MEDLEY_TRY(md_new(&tree.gold, 2 * tree.count, sizeof *tree.gold, error));
+    MEDLEY_TRY_DONE(md_new(&tree.x, tree.count, sizeof *tree.x, error));
+    MEDLEY_TRY_DONE(md_new(&tree.gold, 2 * tree.count, sizeof *tree.gold, error));
     tree.said = tree.gold + tree.count;
     collect(&tree);
     draw(&tree);

@@ -96,7 +96,7 @@ static medley_status choose(const md_report *report, bool by_row, size_t **chose
     size_t wrong = 0;
     *chosen = NULL;
     *count = 0;
-    MEDLEY_TRY(md_new(&values, all, sizeof *values, error));
+    MEDLEY_TRY_DONE(md_new(&values, all, sizeof *values, error));
     for (size_t u = 0; u < all; u++) {
         size_t first = u;
         size_t end = u + 1;
@@ -105,8 +105,8 @@ static medley_status choose(const md_report *report, bool by_row, size_t **chose
         values[u] = interest(report, first, end);
         wrong += isnan(values[u]) ? 0 : 1;
     }
-    MEDLEY_TRY(md_rank(&order, all, value_of, values, error));
-    MEDLEY_TRY(md_new(chosen, most, sizeof **chosen, error));
+    MEDLEY_TRY_DONE(md_rank(&order, all, value_of, values, error));
+    MEDLEY_TRY_DONE(md_new(chosen, most, sizeof **chosen, error));
     /* a quarter is for right ones, if there are so many */
     const size_t right = all - wrong < most / 4 ? all - wrong : most / 4;
     for (; *count < wrong && *count < most - right; ++*count)

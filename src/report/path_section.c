@@ -42,7 +42,6 @@ static medley_status collect(struct walk *walk, medley_error *error)
     const medley_path *path = walk->path;
     const size_t n = path->point_count;
     const bool small_is_good = path->measure != NULL && !path->higher_is_better;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&walk->memory, 4 * n, sizeof *walk->memory, error));
     walk->lambda = walk->memory;
     walk->active = walk->memory + n;
@@ -64,8 +63,7 @@ static medley_status collect(struct walk *walk, medley_error *error)
         walk->ever += largest_weight(path, m) > 0;
     walk->drawn = walk->ever < COLOURED ? walk->ever : COLOURED;
     walk->faint = walk->ever - walk->drawn < FAINT ? walk->ever - walk->drawn : FAINT;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static const double *line_of(const struct walk *walk, size_t block)
@@ -333,7 +331,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     medley_status status = MEDLEY_OK;
     md_html *html = &report->html;
     struct walk walk = {.path = report->options.path};
-    MEDLEY_TRY(collect(&walk, error));
+    MEDLEY_TRY_DONE(collect(&walk, error));
     tell(html, &walk);
     draw_weights(html, &walk);
     md_html_open_class(html, "div", "pair");

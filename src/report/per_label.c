@@ -48,7 +48,6 @@ static void count_labels(struct table *table, const md_report *report)
 
 static medley_status count_all(struct table *table, const md_report *report, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const bool chunks = report->evaluation.has_chunks;
     table->names = &report->model->labels;
     if (chunks) {
@@ -65,8 +64,7 @@ static medley_status count_all(struct table *table, const md_report *report, med
         md_chunk_count(&table->scheme, report->gold + first, report->prediction->label + first,
                        end - first, table->counts);
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* For rising F1; labels that neither occur nor were predicted have nothing to tell and come last.
@@ -160,9 +158,8 @@ static md_axis common_axis(const struct table *table)
 
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_html *html = &report->html;
-    struct table table = {0};
+    MD_CLEARED(clear) struct table table = {0};
     MEDLEY_TRY(count_all(&table, report, error));
     MEDLEY_TRY(md_rank(&table.order, table.names->count, hardness, table.counts, error));
     const size_t count = table.names->count < MOST_ROWS ? table.names->count : MOST_ROWS;
@@ -186,9 +183,7 @@ static medley_status write_section(md_report *report, medley_error *error)
             md_html_textf(html, "… and %s more", md_figure_count(table.names->count - count).text);
         md_details_close(html);
     }
-done:
-    clear(&table);
-    return status;
+    return MEDLEY_OK;
 }
 
 extern const md_section md_section_labels;

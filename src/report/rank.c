@@ -22,8 +22,7 @@ static int compare(const void *a, const void *b)
 medley_status md_rank(size_t **order, size_t count, md_rank_value value, const void *context,
                       medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct ranked *ranked = NULL;
+    MD_OWNED(free) struct ranked *ranked = NULL;
     *order = NULL;
     MEDLEY_TRY(md_new(&ranked, count, sizeof *ranked, error));
     MEDLEY_TRY(md_new(order, count, sizeof **order, error));
@@ -34,7 +33,5 @@ medley_status md_rank(size_t **order, size_t count, md_rank_value value, const v
     qsort(ranked, count, sizeof *ranked, compare);
     for (size_t i = 0; i < count; i++)
         (*order)[i] = ranked[i].index;
-done:
-    free(ranked);
-    return status;
+    return MEDLEY_OK;
 }

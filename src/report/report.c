@@ -2,6 +2,7 @@
 /* medley_report_write: everything is put together in memory and then written at once. */
 #include "report/report.h"
 
+#include "base/memory.h"
 #include "base/output.h"
 #include <locale.h>
 #include <stdlib.h>
@@ -131,20 +132,14 @@ static medley_status save(const char *path, const md_text *text, medley_error *e
 
 static medley_status compose(md_report *report, const char *path, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text title = {0};
+    MD_CLEARED(md_text_clear) md_text title = {0};
     MEDLEY_TRY(md_report_measure(report, error));
     md_report_title(report, &title);
-    if (title.failed || title.data == NULL) {
-        status = md_fail_memory(error, title.capacity);
-        goto done;
-    }
+    if (title.failed || title.data == NULL)
+        return md_fail_memory(error, title.capacity);
     write_head(report, title.data);
     MEDLEY_TRY(write_body(report, title.data, error));
-    MEDLEY_TRY(save(path, &report->html.text, error));
-done:
-    md_text_clear(&title);
-    return status;
+    return save(path, &report->html.text, error);
 }
 
 medley_status medley_report_write(const char *path, const medley_model *model,

@@ -70,9 +70,7 @@ static medley_status write_worst(md_report *report, medley_error *error)
     md_html *html = &report->html;
     const medley_prediction *p = report->prediction;
     size_t *order;
-    const medley_status status = md_rank(&order, p->rows, off_by, report, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_rank(&order, p->rows, off_by, report, error));
     md_details_open(html, "The rows that are farthest off, numbered among those looked at");
     md_table_open(html, "numbers", heads);
     for (size_t i = 0; i < p->rows && i < report->options.examples; i++) {

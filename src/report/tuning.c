@@ -274,10 +274,9 @@ static double merit(const void *context, size_t trial)
 
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_html *html = &report->html;
     const medley_tuning *tuning = report->options.tuning;
-    size_t *order = NULL;
+    MD_OWNED(free) size_t *order = NULL;
     MEDLEY_TRY(md_rank(&order, tuning->trial_count, merit, tuning, error));
     if (tuning->best < tuning->trial_count)
         tell(html, tuning);
@@ -286,9 +285,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (tuning->option_count == 2)
         write_map(html, tuning);
     write_trials(html, tuning, order);
-done:
-    free(order);
-    return status;
+    return MEDLEY_OK;
 }
 
 extern const md_section md_section_tuning;

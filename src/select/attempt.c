@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/owners.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -68,10 +69,9 @@ static medley_status adapt(medley_options **options, const struct work *work, si
 
 static medley_status walk_path(struct work *work, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_options *options = NULL;
+    MD_OWNED(medley_options_free) medley_options *options = NULL;
     medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
-    double *lambda = NULL;
+    MD_OWNED(free) double *lambda = NULL;
     MEDLEY_TRY(md_new(&lambda, work->count, sizeof *lambda, error));
     for (size_t i = 0; i < work->count; i++) /* batch methods: every row is an example */
         MEDLEY_TRY(md_options_lambda(&lambda[i], work->tuner->attempts[work->trials[i]].options, 1,
@@ -80,11 +80,7 @@ static medley_status walk_path(struct work *work, medley_error *error)
     path.count = work->count;
     path.lambda = lambda;
     work->began = md_clock_seconds();
-    status = medley_fit_path(work->train, options, &path, take, work, &work->tuner->watch, error);
-done:
-    medley_options_free(options);
-    free(lambda);
-    return status;
+    return medley_fit_path(work->train, options, &path, take, work, &work->tuner->watch, error);
 }
 
 static medley_status fit_next(struct work *work, medley_error *error)

@@ -181,9 +181,7 @@ medley_status md_choice_values(char ***values, const medley_choice *choice, medl
 medley_status medley_choice_count(size_t *count, const medley_choice *choice, medley_error *error)
 {
     char **values = NULL;
-    const medley_status status = md_choice_values(&values, choice, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_choice_values(&values, choice, error));
     *count = md_texts_count(values);
     md_texts_free(values);
     return MEDLEY_OK;

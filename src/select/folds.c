@@ -3,16 +3,16 @@
 #include "select/share.h"
 
 #include "base/memory.h"
+#include "base/owners.h"
 #include <stdlib.h>
 
 /* Seed 1, the default, gives the parts of "LIST/K", so that a fold can be looked at by hand. */
 medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_t folds,
                             uint64_t seed, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t sequences = dataset->sequence_count;
-    int32_t *units = NULL;
-    int32_t *rows = NULL;
+    MD_OWNED(free) int32_t *units = NULL;
+    MD_OWNED(free) int32_t *rows = NULL;
     if (folds < 2)
         return md_fail(error, MEDLEY_USAGE,
                        "cross-validation in %zu folds cannot be: give at least 2", folds);
@@ -26,19 +26,15 @@ medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_
         rows[r] = units[r];
     *part = rows;
     rows = NULL;
-done:
-    free(units);
-    free(rows);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_fold_cut(medley_dataset **train, medley_dataset **held,
                           const medley_dataset *dataset, const int32_t *part, int32_t fold,
                           medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_dataset *learnt = NULL;
-    size_t *rows = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *learnt = NULL;
+    MD_OWNED(free) size_t *rows = NULL;
     MEDLEY_TRY(md_new(&rows, 2 * dataset->rows, sizeof *rows, error));
     size_t *others = rows + dataset->rows;
     size_t count = 0;
@@ -53,8 +49,5 @@ medley_status md_fold_cut(medley_dataset **train, medley_dataset **held,
     MEDLEY_TRY(md_dataset_select(held, dataset, others, other_count, &columns, error));
     *train = learnt;
     learnt = NULL;
-done:
-    medley_dataset_free(learnt);
-    free(rows);
-    return status;
+    return MEDLEY_OK;
 }

@@ -23,9 +23,7 @@ void md_grid_clear(md_grid *grid)
 static medley_status add_option(md_grid *grid, const medley_choice *choice, medley_error *error)
 {
     const size_t o = grid->option_count;
-    const medley_status status = md_choice_values(&grid->values[o], choice, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_choice_values(&grid->values[o], choice, error));
     const md_param *param = md_params_find(md_option_table, choice->option);
     grid->option_count++;
     grid->options[o] = param->name;
@@ -48,11 +46,11 @@ medley_status md_grid_make(md_grid *grid, const medley_choice *choices, size_t c
 {
     medley_status status = MEDLEY_OK;
     *grid = (md_grid){.trial_count = 1};
-    MEDLEY_TRY(md_new(&grid->options, count, sizeof(char *), error));
-    MEDLEY_TRY(md_new(&grid->values, count, sizeof(char **), error));
-    MEDLEY_TRY(md_new(&grid->sizes, count, sizeof *grid->sizes, error));
+    MEDLEY_TRY_DONE(md_new(&grid->options, count, sizeof(char *), error));
+    MEDLEY_TRY_DONE(md_new(&grid->values, count, sizeof(char **), error));
+    MEDLEY_TRY_DONE(md_new(&grid->sizes, count, sizeof *grid->sizes, error));
     for (size_t c = 0; c < count; c++)
-        MEDLEY_TRY(add_option(grid, &choices[c], error));
+        MEDLEY_TRY_DONE(add_option(grid, &choices[c], error));
 done:
     if (status < 0)
         md_grid_clear(grid);

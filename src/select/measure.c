@@ -94,9 +94,7 @@ medley_status md_measure_model(double *value, const md_measure *measure, const m
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = threads;
     options.probabilities = measure->probabilities;
-    const medley_status status = medley_evaluate_with(&evaluation, model, held, &options, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(medley_evaluate_with(&evaluation, model, held, &options, error));
     memcpy(value, (const char *)&evaluation + measure->place, sizeof *value);
     medley_evaluation_clear(&evaluation);
     if (isnan(*value))

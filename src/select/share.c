@@ -58,13 +58,11 @@ static medley_status keep_diagonal(md_share *share, size_t g, int normalize, med
 
 static medley_status make_room(md_share *share, size_t grams, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&share->grams, grams, sizeof *share->grams, error));
     MEDLEY_TRY(md_new(&share->diagonals, grams, sizeof(double *), error));
     share->data.grams = share->grams;
     share->data.gram_count = 0;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The kernels that came ready made, and nothing else: the folds make their own. */
@@ -84,7 +82,6 @@ static medley_status share_given(md_share *share, const medley_dataset *dataset,
  * then those that came ready made. */
 static medley_status list_kernels(md_share *share, md_kernel_set *set, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_bank *bank = &set->bank;
     bool weights = false;
     MEDLEY_TRY(make_room(share, bank->count, error));
@@ -108,19 +105,17 @@ static medley_status list_kernels(md_share *share, md_kernel_set *set, medley_er
         share->data.tables = NULL;
         share->data.table_count = 0;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status compute_values(md_share *share, md_kernel_set *set,
                                     const md_share_limits *limits, double began,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_bank *bank = &set->bank;
     const size_t rows = set->data->rows;
     size_t g = 0;
-    float **full = NULL;
+    MD_OWNED(free) float **full = NULL;
     MEDLEY_TRY(md_new(&full, bank->count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         if (!has_values(&bank->kernels[m]))
@@ -129,10 +124,7 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
         full[m] = share->grams[g++].values.dense;
     }
     MEDLEY_TRY(md_prepared_make(&set->prepared, bank, set->data, true, error));
-    MEDLEY_TRY(md_share_values(set, full, limits, began, error));
-done:
-    free(full);
-    return status;
+    return md_share_values(set, full, limits, began, error);
 }
 
 /* ---- how much ---- */
@@ -202,17 +194,17 @@ static medley_status share_kernels(md_share *share, md_kernel_set *set,
     for (size_t m = 0; m < set->bank.count; m++)
         values += has_values(&set->bank.kernels[m]);
     if (values > 0) {
-        MEDLEY_TRY(list_kernels(share, set, error));
-        MEDLEY_TRY(md_share_check(&same, share, set, error));
+        MEDLEY_TRY_DONE(list_kernels(share, set, error));
+        MEDLEY_TRY_DONE(md_share_check(&same, share, set, error));
         count_fold(share, &set->bank, limits);
     }
     if (same && fits(share, limits)) {
-        MEDLEY_TRY(compute_values(share, set, limits, began, error));
+        MEDLEY_TRY_DONE(compute_values(share, set, limits, began, error));
     } else {
         const bool alone = share->alone;
         md_share_clear(share);
         *share = (md_share){.data = *set->data, .alone = alone, .too_large = same};
-        MEDLEY_TRY(share_given(share, set->data, set->options, error));
+        MEDLEY_TRY_DONE(share_given(share, set->data, set->options, error));
         count_fold(share, &set->bank, limits);
     }
     count_workers(share, limits);

@@ -12,7 +12,6 @@
 medley_status md_share_adapt(const md_share *share, medley_options *options,
                              const md_method *method, size_t threads, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     options->threads = (long long)threads;
     if (options->memory > 0 && share->budget > 0) /* defaults mean more than a number */
         options->memory = share->budget;
@@ -20,11 +19,9 @@ medley_status md_share_adapt(const md_share *share, medley_options *options,
     if (strcmp(options->method, "auto") == 0) /* a fold has fewer rows, and may suit another */
         MEDLEY_TRY(medley_options_set(options, "method", method->about->name, error));
     if (!share->replaces)
-        goto done;
-    if (share->weights == NULL) {
-        status = md_options_reset(options, MD_TAKES_KERNELS, error);
-        goto done;
-    }
+        return MEDLEY_OK;
+    if (share->weights == NULL)
+        return md_options_reset(options, MD_TAKES_KERNELS, error);
     md_texts_free(options->kernels);
     md_texts_free(options->kernel_files);
     options->kernels = NULL;
@@ -32,17 +29,17 @@ medley_status md_share_adapt(const md_share *share, medley_options *options,
     options->normalize = MD_NORM_NONE; /* each kernel says its own */
     for (size_t k = 0; share->weights[k] != NULL; k++)
         MEDLEY_TRY(md_texts_add(&options->kernels, share->weights[k], error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_share_make_bank(md_kernel_set *set, medley_error *error)
 {
     md_selection selection = {0};
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_make_bank(&set->bank, set->data, set->options, set->task, set->method, error));
-    MEDLEY_TRY(md_selection_make(&selection, set->options, error));
-    MEDLEY_TRY(md_selection_of_bank(&selection, &set->bank, error));
+    MEDLEY_TRY_DONE(
+        md_make_bank(&set->bank, set->data, set->options, set->task, set->method, error));
+    MEDLEY_TRY_DONE(md_selection_make(&selection, set->options, error));
+    MEDLEY_TRY_DONE(md_selection_of_bank(&selection, &set->bank, error));
 done:
     md_selection_clear(&selection);
     return status;
@@ -63,9 +60,7 @@ static int compare_names(const void *a, const void *b)
 
 static medley_status sort_names(const char ***names, const md_bank *bank, medley_error *error)
 {
-    const medley_status status = md_new(names, bank->count, sizeof(char *), error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_new(names, bank->count, sizeof(char *), error));
     for (size_t m = 0; m < bank->count; m++)
         (*names)[m] = bank->kernels[m].name;
     qsort(*names, bank->count, sizeof(char *), compare_names);
@@ -75,18 +70,14 @@ static medley_status sort_names(const char ***names, const md_bank *bank, medley
 static medley_status compare_banks(bool *same, const md_bank *a, const md_bank *b,
                                    medley_error *error)
 {
-    const char **left = NULL;
-    const char **right = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) const char **left = NULL;
+    MD_OWNED(free) const char **right = NULL;
     MEDLEY_TRY(sort_names(&left, a, error));
     MEDLEY_TRY(sort_names(&right, b, error));
     *same = a->count == b->count;
     for (size_t m = 0; *same && m < a->count; m++)
         *same = strcmp(left[m], right[m]) == 0;
-done:
-    free(left);
-    free(right);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* With share->weights as they are. Specs that cannot be read back are no failure. */
@@ -99,9 +90,9 @@ static medley_status check_weights(bool *same, const md_share *share, const md_k
     medley_error unread = {0};
     md_kernel_set fold = {.data = &share->data, .method = set->method, .task = set->task};
     *same = false;
-    MEDLEY_TRY(md_options_with(&adapted, set->options, NULL, NULL, 0, error));
-    MEDLEY_TRY(md_share_adapt(share, adapted, set->method, 1, error));
-    MEDLEY_TRY(md_method_choose(&chosen, adapted, &share->data, NULL, error));
+    MEDLEY_TRY_DONE(md_options_with(&adapted, set->options, NULL, NULL, 0, error));
+    MEDLEY_TRY_DONE(md_share_adapt(share, adapted, set->method, 1, error));
+    MEDLEY_TRY_DONE(md_method_choose(&chosen, adapted, &share->data, NULL, error));
     fold.options = adapted;
     if (chosen == set->method && md_share_make_bank(&fold, &unread) == MEDLEY_OK)
         status = compare_banks(same, &fold.bank, &set->bank, error);
@@ -115,26 +106,21 @@ done:
 static medley_status list_weights(md_share *share, const md_bank *bank, bool of_all_views,
                                   medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_strings specs = {0};
+    MD_CLEARED(md_strings_clear) md_strings specs = {0};
     for (size_t m = 0; m < bank->count; m++) {
         const md_kernel *kernel = &bank->kernels[m];
         if (!md_kernel_has_weights(kernel))
             continue;
         const size_t tail = 1 + strlen(bank->views[kernel->view].name); /* "@view" */
         const size_t length = strlen(kernel->name) - (of_all_views ? tail : 0);
-        if (md_strings_add(&specs, kernel->name, length) < 0) {
-            status = md_fail_memory(error, length);
-            goto done;
-        }
+        if (md_strings_add(&specs, kernel->name, length) < 0)
+            return md_fail_memory(error, length);
     }
     md_texts_free(share->weights);
     share->weights = NULL;
     for (size_t i = 0; i < specs.count; i++)
         MEDLEY_TRY(md_texts_add(&share->weights, specs.items[i], error));
-done:
-    md_strings_clear(&specs);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *set,

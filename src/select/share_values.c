@@ -37,9 +37,10 @@ medley_status md_share_values(const md_kernel_set *set, float **full, const md_s
     const md_tile_sink sink = {.context = &values, .place = place_value, .take = mirror_value};
     md_triangle triangle = {
         .job = {.bank = bank, .left = &set->prepared, .right = &set->prepared, .sink = &sink}};
-    MEDLEY_TRY(md_new(&wanted, bank->count, sizeof *wanted, error));
-    MEDLEY_TRY(md_new(&triangle.group_start, bank->count + 1, sizeof(size_t), error));
-    MEDLEY_TRY(md_tile_scratch_make(&triangle.scratch, limits->threads, &set->prepared, error));
+    MEDLEY_TRY_DONE(md_new(&wanted, bank->count, sizeof *wanted, error));
+    MEDLEY_TRY_DONE(md_new(&triangle.group_start, bank->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY_DONE(
+        md_tile_scratch_make(&triangle.scratch, limits->threads, &set->prepared, error));
     for (size_t m = 0; m < bank->count; m++) {
         wanted[m] = full[m] != NULL;
         if (m == 0 || bank->kernels[m].view != bank->kernels[m - 1].view)

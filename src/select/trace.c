@@ -47,7 +47,6 @@ static medley_status describe(struct trace *trace, const medley_summary *summary
 {
     const char *const texts[] = {summary->task, summary->method, summary->loss, summary->penalty};
     const size_t blocks = summary->block_count;
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         free(trace->names[i]);
         MEDLEY_TRY(md_new_text(&trace->names[i], texts[i], strlen(texts[i]), trace->error));
@@ -63,8 +62,7 @@ static medley_status describe(struct trace *trace, const medley_summary *summary
         const char *name = summary->blocks[m].name;
         MEDLEY_TRY(md_new_text(&trace->blocks[m], name, strlen(name), trace->error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status add_point(struct trace *trace, const medley_model *model)
@@ -75,10 +73,10 @@ static medley_status add_point(struct trace *trace, const medley_model *model)
     medley_status status = MEDLEY_OK;
     double *weights = NULL;
     if (at == 0)
-        MEDLEY_TRY(describe(trace, summary));
-    MEDLEY_TRY(
+        MEDLEY_TRY_DONE(describe(trace, summary));
+    MEDLEY_TRY_DONE(
         md_grow(&trace->points, &trace->capacity, at + 1, sizeof *trace->points, trace->error));
-    MEDLEY_TRY(md_new(&weights, 2 * blocks, sizeof *weights, trace->error));
+    MEDLEY_TRY_DONE(md_new(&weights, 2 * blocks, sizeof *weights, trace->error));
     for (size_t m = 0; m < blocks; m++) {
         weights[m] = summary->blocks[m].weight;
         weights[blocks + m] = summary->blocks[m].norm;
@@ -116,13 +114,11 @@ static bool note(void *context, medley_model *model)
 /* Until there is a model the texts are empty. */
 static medley_status init_trace(struct trace *trace, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < sizeof trace->names / sizeof *trace->names; i++)
         MEDLEY_TRY(md_new_text(&trace->names[i], "", 0, error));
     trace->path.task = trace->path.method = trace->path.loss = trace->path.penalty =
         trace->names[0];
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
@@ -134,9 +130,9 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
     medley_options *defaults = NULL;
     struct trace *trace = NULL;
     *path = NULL;
-    MEDLEY_TRY(md_new(&trace, 1, sizeof *trace, error));
+    MEDLEY_TRY_DONE(md_new(&trace, 1, sizeof *trace, error));
     if (options == NULL) {
-        MEDLEY_TRY(medley_options_create(&defaults, error));
+        MEDLEY_TRY_DONE(medley_options_create(&defaults, error));
         options = defaults;
     }
     trace->take = take;
@@ -145,14 +141,14 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
     trace->threads = (size_t)options->threads;
     trace->error = error;
     trace->began = md_clock_seconds();
-    MEDLEY_TRY(init_trace(trace, error));
+    MEDLEY_TRY_DONE(init_trace(trace, error));
     if (held_out != NULL) {
-        MEDLEY_TRY(md_measure_find(&trace->measure, NULL, train, options, error));
+        MEDLEY_TRY_DONE(md_measure_find(&trace->measure, NULL, train, options, error));
         trace->path.measure = trace->measure->name;
         trace->path.higher_is_better = trace->measure->higher_is_better;
     }
     *path = &trace->path; /* for take to look at */
-    MEDLEY_TRY(medley_fit_path(train, options, how, note, trace, observer, error));
+    MEDLEY_TRY_DONE(medley_fit_path(train, options, how, note, trace, observer, error));
     if (trace->status < 0)
         status = trace->status;
 done:

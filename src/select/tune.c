@@ -62,7 +62,6 @@ static medley_status prepare(md_tuner *tuner, const struct owner *owner,
                              const medley_options *options, const medley_tune_options *how,
                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t trials = owner->grid.trial_count;
     MEDLEY_TRY(md_new(&tuner->attempts, trials, sizeof *tuner->attempts, error));
     MEDLEY_TRY(md_new(&tuner->cells, trials * tuner->folds, sizeof *tuner->cells, error));
@@ -72,14 +71,12 @@ static medley_status prepare(md_tuner *tuner, const struct owner *owner,
                                tuner->attempts[0].options, error));
     tuner->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
     tuner->memory = options->memory > 0 ? options->memory : md_memory_available() / 2;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status make_owner(struct owner *owner, const medley_choice *choices, size_t count,
                                 size_t folds, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_grid_make(&owner->grid, choices, count, error));
     const size_t trials = owner->grid.trial_count;
     const size_t options = owner->grid.option_count;
@@ -99,8 +96,7 @@ static medley_status make_owner(struct owner *owner, const medley_choice *choice
                                     .trials = owner->trials,
                                     .trial_count = trials,
                                     .fold_count = folds};
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the result ---- */
@@ -207,19 +203,19 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
         return md_fail(error, MEDLEY_USAGE, "%zu choices were given, but the pointer is NULL",
                        count);
     struct owner *owner = NULL;
-    MEDLEY_TRY(md_new(&owner, 1, sizeof *owner, error));
+    MEDLEY_TRY_DONE(md_new(&owner, 1, sizeof *owner, error));
     if (given != NULL)
         memcpy(&how, given, given->struct_size < sizeof how ? given->struct_size : sizeof how);
-    MEDLEY_TRY(md_options_with(&plain, options, NULL, NULL, 0, error));
-    MEDLEY_TRY(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
+    MEDLEY_TRY_DONE(md_options_with(&plain, options, NULL, NULL, 0, error));
+    MEDLEY_TRY_DONE(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
     if (count == 0) {
-        MEDLEY_TRY(md_choice_of_strength(&strength, text, dataset, plain, observer, error));
+        MEDLEY_TRY_DONE(md_choice_of_strength(&strength, text, dataset, plain, observer, error));
         if (status == MEDLEY_STOPPED)
             goto done;
         choices = &strength;
         count = 1;
     }
-    MEDLEY_TRY(make_owner(owner, choices, count, how.folds, error));
+    MEDLEY_TRY_DONE(make_owner(owner, choices, count, how.folds, error));
     status = tune(owner, dataset, part, plain, &how, observer, error);
     if (status == MEDLEY_OK) {
         *tuning = &owner->tuning;

@@ -70,7 +70,6 @@ static medley_status make_runs(md_group *group, size_t first, medley_error *erro
 {
     md_tuner *tuner = group->tuner;
     const size_t count = tuner->grid->trial_count;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&group->trials, count, sizeof *group->trials, error));
     MEDLEY_TRY(md_new(&group->run_start, count + 1, sizeof *group->run_start, error));
     for (size_t t = first; t < count; t++) {
@@ -98,8 +97,7 @@ static medley_status make_runs(md_group *group, size_t first, medley_error *erro
         }
     }
     group->run_start[group->run_count] = group->trial_count;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Kernels that cannot be made cannot be made in a fold either. */

@@ -4,6 +4,7 @@
 #include "settings/options.h"
 
 #include "base/memory.h"
+#include "base/owners.h"
 #include "gram/bank.h"
 #include "settings/about.h"
 #include <math.h>
@@ -30,15 +31,12 @@ const md_param md_option_table[] = {
 
 medley_status medley_options_create(medley_options **result, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_options *options = NULL;
+    MD_OWNED(medley_options_free) medley_options *options = NULL;
     MEDLEY_TRY(md_new(&options, 1, sizeof *options, error));
     MEDLEY_TRY(md_params_defaults(md_option_table, options, error));
     *result = options;
     options = NULL;
-done:
-    medley_options_free(options);
-    return status;
+    return MEDLEY_OK;
 }
 
 void medley_options_free(medley_options *options)

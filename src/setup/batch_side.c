@@ -11,7 +11,7 @@ static medley_status begin(md_problem *problem, const char *text, medley_error *
 {
     medley_status status = MEDLEY_OK;
     md_spec spec = {0};
-    MEDLEY_TRY(md_spec_parse(&spec, text, error));
+    MEDLEY_TRY_DONE(md_spec_parse(&spec, text, error));
     const md_margin_loss *loss = md_margin_loss_find(spec.name);
     if (loss == NULL && md_loss_find(spec.name) == NULL) {
         status = md_fail_unlisted("loss", "losses", spec.name, error);
@@ -25,13 +25,14 @@ static medley_status begin(md_problem *problem, const char *text, medley_error *
                          numbers ? "squared or epsilon" : "hinge or logistic");
         goto done;
     }
-    MEDLEY_TRY(md_new(&problem->batch, 1, sizeof *problem->batch, error));
-    MEDLEY_TRY(md_new(&problem->batch->loss_state, 1, loss->state_size + 1, error));
+    MEDLEY_TRY_DONE(md_new(&problem->batch, 1, sizeof *problem->batch, error));
+    MEDLEY_TRY_DONE(md_new(&problem->batch->loss_state, 1, loss->state_size + 1, error));
     char what[64];
     snprintf(what, sizeof what, "loss %s", loss->name);
     if (loss->params != NULL)
-        MEDLEY_TRY(md_params_defaults(loss->params, problem->batch->loss_state, error));
-    MEDLEY_TRY(md_params_set_spec(loss->params, problem->batch->loss_state, what, &spec, error));
+        MEDLEY_TRY_DONE(md_params_defaults(loss->params, problem->batch->loss_state, error));
+    MEDLEY_TRY_DONE(
+        md_params_set_spec(loss->params, problem->batch->loss_state, what, &spec, error));
     problem->batch->loss = loss;
     problem->loss = text;
 done:

@@ -34,7 +34,6 @@ static bool has_kernels(const md_builder *b, size_t i)
 
 static medley_status find_active(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
     const bool mixture = b->trained->is_mixture;
     const size_t most = b->problem->bank.count;
     MEDLEY_TRY(md_new(&b->kernels, most, sizeof *b->kernels, b->error));
@@ -47,8 +46,7 @@ static medley_status find_active(md_builder *b)
             b->kernels[b->active_count++] = mixture ? m : candidate_of(b, i)->index;
         }
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static bool is_explicit(const md_builder *b, size_t active)
@@ -60,10 +58,9 @@ static bool is_explicit(const md_builder *b, size_t active)
  * active, since its mean is over all. */
 static medley_status find_support(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     const size_t n = b->draft->rows;
-    bool *used = NULL;
+    MD_OWNED(free) bool *used = NULL;
     MEDLEY_TRY(md_new(&used, n, sizeof *used, b->error));
     MEDLEY_TRY(md_new(&model->support_row, n, sizeof *model->support_row, b->error));
     for (size_t a = 0; a < b->active_count; a++) {
@@ -78,9 +75,7 @@ static medley_status find_support(md_builder *b)
     for (size_t r = 0; r < n; r++)
         if (used[r])
             model->support_row[model->support_count++] = r;
-done:
-    free(used);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Rows of support only, or (rows NULL) the weights as they are. */
@@ -107,7 +102,6 @@ static medley_status copy_body(md_body *body, const md_exported *learnt, const s
 /* One body for each thing learnt, one term for each active kernel. */
 static medley_status copy_bodies(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     MEDLEY_TRY(md_new(&model->bodies, b->active_count, sizeof *model->bodies, b->error));
     MEDLEY_TRY(md_new(&model->terms, b->active_count, sizeof *model->terms, b->error));
@@ -127,8 +121,7 @@ static medley_status copy_bodies(md_builder *b)
                       .body = model->body_count - 1,
                       .factor = b->trained->is_mixture ? 1 / (double)b->problem->bank.count : 1};
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The support rows as prepared rows of the active kernels only: unit-diagonal factors are per
@@ -195,12 +188,11 @@ static void find_norms(md_builder *b, double *norm)
 /* What has a term of its own is told of, but has no share in the weights. */
 static medley_status describe_blocks(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     const md_problem *problem = b->problem;
     const size_t count = problem->candidate_count;
     size_t penalised = 0;
-    double *norm = NULL;
+    MD_OWNED(free) double *norm = NULL;
     for (size_t c = 0; c < count; c++)
         penalised += !problem->candidates[c].own_term;
     MEDLEY_TRY(md_new(&norm, 2 * count, sizeof *norm, b->error));
@@ -215,9 +207,7 @@ static medley_status describe_blocks(md_builder *b)
         model->summary.active_blocks += norm[c] > 0;
         MEDLEY_TRY(copy_text(&model->names[c], problem->candidates[c].name, b->error));
     }
-done:
-    free(norm);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* What scores mean: bias, link, and what the task adds. */
@@ -229,7 +219,7 @@ static medley_status describe_outputs(md_builder *b)
     const md_task *task = b->draft->task;
     model->outputs = b->outputs;
     if (plain != NULL && plain->bias != NULL)
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_new_copy(&model->bias, plain->bias, plain->outputs * sizeof *model->bias, b->error));
     model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
     if (task->build != NULL)
@@ -241,7 +231,6 @@ done:
 /* Methods with blocks say nothing of duals. */
 static medley_status copy_epochs(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
     const size_t count = b->trained->epoch_count;
     MEDLEY_TRY(md_new_copy(&b->model->epochs, b->trained->epochs, count * sizeof *b->model->epochs,
                            b->error));
@@ -250,13 +239,11 @@ static medley_status copy_epochs(md_builder *b)
         b->model->epochs[e].gap = NAN;
     }
     b->model->summary.epoch_count = count;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status fill_summary(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
     const md_problem *problem = b->problem;
     const md_trained *trained = b->trained;
@@ -290,8 +277,7 @@ static medley_status fill_summary(md_builder *b)
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;
     summary->converged = trained->converged;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_draft_build(medley_model **result, const md_draft *draft,
@@ -304,15 +290,15 @@ medley_status md_draft_build(medley_model **result, const md_draft *draft,
                     .trained = trained,
                     .outputs = trained->plain ? trained->plain->outputs : labels,
                     .error = error};
-    MEDLEY_TRY(md_new(&b.model, 1, sizeof *b.model, error));
-    MEDLEY_TRY(find_active(&b));
-    MEDLEY_TRY(find_support(&b));
-    MEDLEY_TRY(copy_bodies(&b));
-    MEDLEY_TRY(copy_prepared(&b));
-    MEDLEY_TRY(describe_blocks(&b));
-    MEDLEY_TRY(describe_outputs(&b));
-    MEDLEY_TRY(copy_epochs(&b));
-    MEDLEY_TRY(fill_summary(&b));
+    MEDLEY_TRY_DONE(md_new(&b.model, 1, sizeof *b.model, error));
+    MEDLEY_TRY_DONE(find_active(&b));
+    MEDLEY_TRY_DONE(find_support(&b));
+    MEDLEY_TRY_DONE(copy_bodies(&b));
+    MEDLEY_TRY_DONE(copy_prepared(&b));
+    MEDLEY_TRY_DONE(describe_blocks(&b));
+    MEDLEY_TRY_DONE(describe_outputs(&b));
+    MEDLEY_TRY_DONE(copy_epochs(&b));
+    MEDLEY_TRY_DONE(fill_summary(&b));
     md_model_bind_summary(b.model);
     *result = b.model;
     b.model = NULL;
@@ -327,7 +313,6 @@ done:
 
 static medley_status export_blocks(md_draft *draft, const md_trained *trained, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t i = 0; i < trained->block_count; i++) {
         md_block *block = trained->blocks[i];
         md_exported *learnt = &draft->exported[i];
@@ -340,8 +325,7 @@ static medley_status export_blocks(md_draft *draft, const md_trained *trained, m
         MEDLEY_TRY(md_new(&learnt->values, learnt->size, sizeof *learnt->values, error));
         block->class->export_body(block, learnt->values);
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status borrow_coefficients(md_draft *draft, const md_coefficients *plain,
@@ -382,9 +366,9 @@ medley_status md_model_build(medley_model **model, md_problem *problem, const md
                       .seconds_kernels = problem->progress.seconds_kernels,
                       .exported_count =
                           trained->plain ? problem->bank.count : trained->block_count};
-    MEDLEY_TRY(md_new(&draft.exported, draft.exported_count, sizeof *draft.exported, error));
-    MEDLEY_TRY(trained->plain ? borrow_coefficients(&draft, trained->plain, error)
-                              : export_blocks(&draft, trained, error));
+    MEDLEY_TRY_DONE(md_new(&draft.exported, draft.exported_count, sizeof *draft.exported, error));
+    MEDLEY_TRY_DONE(trained->plain ? borrow_coefficients(&draft, trained->plain, error)
+                                   : export_blocks(&draft, trained, error));
     status = md_draft_build(model, &draft, trained, error);
 done:
     for (size_t i = 0; draft.exported != NULL && i < draft.exported_count; i++)
@@ -402,8 +386,8 @@ medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
     medley_model *model = NULL;
     medley_prediction *prediction = NULL;
     size_t right = 0;
-    MEDLEY_TRY(md_model_build(&model, problem, trained, error));
-    MEDLEY_TRY(medley_predict(&prediction, model, problem->dev, problem->threads, error));
+    MEDLEY_TRY_DONE(md_model_build(&model, problem, trained, error));
+    MEDLEY_TRY_DONE(medley_predict(&prediction, model, problem->dev, problem->threads, error));
     const int32_t *predicted = problem->task->outputs(prediction);
     for (size_t r = 0; r < problem->dev->rows; r++)
         right += problem->dev_gold[r] == predicted[r];

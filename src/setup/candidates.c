@@ -62,7 +62,6 @@ static void find_shape(md_problem *problem)
 /* Candidates with a term of their own move behind the others; both keep their order. */
 static medley_status put_own_terms_last(md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t count = problem->candidate_count;
     md_candidate *sorted;
     MEDLEY_TRY(md_new(&sorted, count, sizeof *sorted, error));
@@ -73,8 +72,7 @@ static medley_status put_own_terms_last(md_problem *problem, medley_error *error
                 sorted[used++] = problem->candidates[c];
     free(problem->candidates);
     problem->candidates = sorted;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status check_context(const md_problem *problem, medley_error *error)
@@ -123,7 +121,6 @@ static void add_templates(md_problem *problem, bool own_term, bool *has_pairs)
 
 medley_status md_problem_list_candidates(md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const medley_options *options = problem->options;
     const size_t most = problem->bank.count + md_source_count(problem->source) + CONTEXTS;
     MEDLEY_TRY(check_context(problem, error));
@@ -143,7 +140,5 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
                        "there is nothing to learn with: the templates speak of pairs of labels "
                        "only, and these are left out; use --task chain without --bigram none");
     find_shape(problem);
-    status = put_own_terms_last(problem, error);
-done:
-    return status;
+    return put_own_terms_last(problem, error);
 }

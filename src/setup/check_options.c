@@ -66,9 +66,7 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
 {
     const medley_options *options = problem->options;
     const md_method *method = problem->method;
-    const medley_status status = md_check_options(options, problem->task, method, NULL, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_check_options(options, problem->task, method, NULL, error));
     if (problem->dev != NULL && (method->about->takes & MD_TAKES_ROUNDS) == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "--dev is about online learning and has no place in --method %s; leave it "

@@ -20,9 +20,9 @@ medley_status md_division_make(md_division *division, const medley_dataset *trai
     const size_t count = rule->sequences ? train->sequence_count : train->rows;
     size_t *seen = NULL;
     *division = (md_division){0};
-    MEDLEY_TRY(md_new(&seen, train->label_names.count + 1, sizeof *seen, error));
-    MEDLEY_TRY(md_new(&division->visit, count, sizeof *division->visit, error));
-    MEDLEY_TRY(md_new(&division->held, count, sizeof *division->held, error));
+    MEDLEY_TRY_DONE(md_new(&seen, train->label_names.count + 1, sizeof *seen, error));
+    MEDLEY_TRY_DONE(md_new(&division->visit, count, sizeof *division->visit, error));
+    MEDLEY_TRY_DONE(md_new(&division->held, count, sizeof *division->held, error));
     for (size_t e = 0; e < count; e++) {
         const size_t row = rule->sequences ? train->sequence_start[e] : e;
         const size_t label = rule->by_label ? (size_t)train->label[row] : 0;

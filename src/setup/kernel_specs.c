@@ -2,6 +2,8 @@
 /* The kernels of a run as texts: those given one by one, and those of files with one a line. */
 #include "setup/setup.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +27,8 @@ static medley_status check_spec(const char *text, medley_error *error)
     medley_status status = MEDLEY_OK;
     char **expanded = NULL;
     md_spec spec = {0};
-    MEDLEY_TRY(md_spec_expand(&expanded, text, error));
-    MEDLEY_TRY(md_spec_parse(&spec, expanded[0], error));
+    MEDLEY_TRY_DONE(md_spec_expand(&expanded, text, error));
+    MEDLEY_TRY_DONE(md_spec_parse(&spec, expanded[0], error));
     if (md_kernel_find(spec.name) == NULL)
         status = md_fail_unlisted("kernel", "kernels", spec.name, error);
 done:
@@ -73,15 +75,12 @@ static medley_status read_spec_file(char ***specs, const char *path, medley_erro
 
 medley_status md_options_kernels(char ***specs, const medley_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    char **list = NULL;
+    MD_OWNED(md_texts_free) char **list = NULL;
     for (size_t i = 0; options->kernels != NULL && options->kernels[i] != NULL; i++)
         MEDLEY_TRY(md_texts_add(&list, options->kernels[i], error));
     for (size_t i = 0; options->kernel_files != NULL && options->kernel_files[i] != NULL; i++)
         MEDLEY_TRY(read_spec_file(&list, options->kernel_files[i], error));
     *specs = list;
     list = NULL;
-done:
-    md_texts_free(list);
-    return status;
+    return MEDLEY_OK;
 }

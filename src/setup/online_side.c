@@ -13,7 +13,6 @@ enum { MOST_VALUES = 1000000000 };                  /* bytes */
 
 static medley_status begin(md_problem *problem, const char *loss, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const medley_options *options = problem->options;
     MEDLEY_TRY(md_new(&problem->online, 1, sizeof *problem->online, error));
     md_online_side *side = problem->online;
@@ -26,9 +25,7 @@ static medley_status begin(md_problem *problem, const char *loss, medley_error *
     problem->loss = side->loss->name;
     MEDLEY_TRY(md_options_number(&side->eta0, "eta0", options->eta0, false, error));
     MEDLEY_TRY(md_options_number(&side->radius, "radius", options->radius, true, error));
-    MEDLEY_TRY(md_options_number(&side->eta, "eta", options->eta, false, error));
-done:
-    return status;
+    return md_options_number(&side->eta, "eta", options->eta, false, error);
 }
 
 bool md_problem_is_explicit(const md_problem *problem)
@@ -151,7 +148,6 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
                                   medley_error *error)
 {
     const md_kernel *kernel = &problem->bank.kernels[candidate->index];
-    medley_status status = MEDLEY_OK;
     if (!md_kernel_has_weights(kernel)) {
         md_kernel_source source = {.gram = problem->online->gram,
                                    .m = candidate->index,
@@ -162,15 +158,13 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
             MEDLEY_TRY(find_deferred(&source.deferred, problem, error));
         MEDLEY_TRY(md_kernel_block_create(block, &source, error));
         md_kernel_block_set_gain(*block, what->gain);
-        goto done;
+        return MEDLEY_OK;
     }
     const md_matrix *columns = kernel->primal ? &problem->primal[candidate->index]
                                               : &problem->prepared.views[kernel->view];
     what->features = (md_row_features){.matrix = columns, .count = columns->columns};
     what->gain *= sqrt(kernel->factor);
-    status = md_explicit_block_create(block, what, error);
-done:
-    return status;
+    return md_explicit_block_create(block, what, error);
 }
 
 medley_status md_problem_block(md_block **block, md_problem *problem, size_t index,

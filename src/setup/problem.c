@@ -76,7 +76,6 @@ bool md_problem_report(md_problem *problem, const char *stage, size_t done, size
 
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const medley_dataset *train = problem->train;
     const bool sequences = problem->task->by_sequence;
     problem->example_count = sequences ? train->sequence_count : train->rows;
@@ -89,8 +88,7 @@ medley_status md_problem_make_examples(md_problem *problem, medley_error *error)
         problem->examples[e] = (md_example){.row = first, .length = length};
         problem->longest = length > problem->longest ? length : problem->longest;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Columns that are names, not places: every name, or what stands before its '=', is a feature. */
@@ -111,11 +109,10 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
     const bool attributes = has_attributes(data);
     const bool words_only = data->table_count == 0 && data->gram_count == 0;
     const char *views = options->views;
-    char **specs = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_texts_free) char **specs = NULL;
     MEDLEY_TRY(md_options_kernels(&specs, options, error));
     if (specs == NULL && template_path(options, task) != NULL && words_only)
-        goto done;
+        return MEDLEY_OK;
     if (data->token_columns > 0 && words_only)
         MEDLEY_TRY(md_fail_at(error, MEDLEY_USAGE, data->source, 0,
                               "tagged words need feature templates to learn from: give --template "
@@ -130,20 +127,17 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
                                           .normalize = (md_norm)options->normalize,
                                           .seed = (uint64_t)options->seed,
                                           .primal = !method->needs_kernels};
-    status = md_bank_make(bank, data, &bank_options, error);
-done:
-    md_texts_free(specs);
-    return status;
+    return md_bank_make(bank, data, &bank_options, error);
 }
 
 static medley_status select_blocks(md_problem *problem, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_selection selection = {0};
-    MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
-    MEDLEY_TRY(md_selection_check(&selection, problem, error));
-    MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
-    MEDLEY_TRY(md_selection_of_templates(&selection, problem->source, error));
+    MEDLEY_TRY_DONE(md_selection_make(&selection, problem->options, error));
+    MEDLEY_TRY_DONE(md_selection_check(&selection, problem, error));
+    MEDLEY_TRY_DONE(md_selection_of_bank(&selection, &problem->bank, error));
+    MEDLEY_TRY_DONE(md_selection_of_templates(&selection, problem->source, error));
     if (problem->bank.count == 0 && md_source_count(problem->source) == 0)
         status = md_fail(error, MEDLEY_USAGE,
                          "none of the blocks that were asked for is among those of this run; "
@@ -168,15 +162,13 @@ static medley_status check_blocks(const md_problem *problem, medley_error *error
 
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_bank *bank = &problem->bank;
     MEDLEY_TRY(md_new(&problem->primal, bank->count, sizeof *problem->primal, error));
     for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].primal)
             MEDLEY_TRY(
                 md_prepared_features(&problem->primal[m], &problem->prepared, bank, m, error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 size_t md_problem_memory(const md_problem *problem)
@@ -199,11 +191,11 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     const double start = md_clock_seconds();
     medley_error inner = {0};
     if (problem->source != NULL)
-        MEDLEY_TRY(problem->source->class->find_features(problem->source, error));
+        MEDLEY_TRY_DONE(problem->source->class->find_features(problem->source, error));
     if (problem->bank.count > 0)
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_prepared_make(&problem->prepared, &problem->bank, problem->train, true, error));
-    MEDLEY_TRY(md_problem_find_primal(problem, error));
+    MEDLEY_TRY_DONE(md_problem_find_primal(problem, error));
     if (md_problem_has_values(problem))
         status = problem->method->kind->find_values(problem, &inner);
     if (problem->progress.stopped)
@@ -264,14 +256,11 @@ static medley_status check_method(const md_problem *problem, medley_error *error
 static medley_status find_task(md_problem *problem, medley_error *error)
 {
     const md_task *task = problem->task;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(task->check(problem, error));
     MEDLEY_TRY(check_method(problem, error));
     problem->space.structure = task->structure;
     task->describe(problem);
-    status = md_problem_make_examples(problem, error);
-done:
-    return status;
+    return md_problem_make_examples(problem, error);
 }
 
 static medley_status find_templates(md_problem *problem, medley_error *error)
@@ -298,24 +287,24 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                                          .watch = {.context = problem, .progress = forward},
                                          .began = md_clock_seconds()}};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
-    MEDLEY_TRY(md_problem_check_options(problem, error));
-    MEDLEY_TRY(find_task(problem, error));
-    MEDLEY_TRY(method->kind->begin(problem, find_loss(problem), error));
-    MEDLEY_TRY(find_penalty(problem, error));
-    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
-                                 problem->example_count, error));
-    MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
-    MEDLEY_TRY(find_templates(problem, error));
-    MEDLEY_TRY(select_blocks(problem, error));
-    MEDLEY_TRY(md_problem_list_candidates(problem, error));
-    MEDLEY_TRY(md_problem_check_scales(problem, error));
-    MEDLEY_TRY(method->kind->know_blocks(problem, error));
-    MEDLEY_TRY(check_blocks(problem, error));
+    MEDLEY_TRY_DONE(md_problem_check_options(problem, error));
+    MEDLEY_TRY_DONE(find_task(problem, error));
+    MEDLEY_TRY_DONE(method->kind->begin(problem, find_loss(problem), error));
+    MEDLEY_TRY_DONE(find_penalty(problem, error));
+    MEDLEY_TRY_DONE(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
+                                      problem->example_count, error));
+    MEDLEY_TRY_DONE(md_make_bank(&problem->bank, train, options, task, method, error));
+    MEDLEY_TRY_DONE(find_templates(problem, error));
+    MEDLEY_TRY_DONE(select_blocks(problem, error));
+    MEDLEY_TRY_DONE(md_problem_list_candidates(problem, error));
+    MEDLEY_TRY_DONE(md_problem_check_scales(problem, error));
+    MEDLEY_TRY_DONE(method->kind->know_blocks(problem, error));
+    MEDLEY_TRY_DONE(check_blocks(problem, error));
     if (task->check_size != NULL)
-        MEDLEY_TRY(task->check_size(problem, error));
+        MEDLEY_TRY_DONE(task->check_size(problem, error));
     if (dev != NULL)
-        MEDLEY_TRY(task->prepare_dev(problem, error));
-    MEDLEY_TRY(compute_kernels(problem, error));
+        MEDLEY_TRY_DONE(task->prepare_dev(problem, error));
+    MEDLEY_TRY_DONE(compute_kernels(problem, error));
 done:
     if (status < 0)
         md_problem_clear(problem);

@@ -59,9 +59,8 @@ static int by_weight(const void *a, const void *b)
 static medley_status add_best(md_selection *selection, const medley_model *model, size_t keep,
                               medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const medley_summary *summary = &model->summary;
-    const medley_block_info **sorted = NULL;
+    MD_OWNED(free) const medley_block_info **sorted = NULL;
     size_t taken = 0;
     MEDLEY_TRY(md_new(&sorted, summary->block_count, sizeof(medley_block_info *), error));
     for (size_t m = 0; m < summary->block_count; m++)
@@ -76,9 +75,7 @@ static medley_status add_best(md_selection *selection, const medley_model *model
             MEDLEY_TRY(add_name(selection, block->name, strlen(block->name), error));
         taken += counts;
     }
-done:
-    free(sorted);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_selection_make(md_selection *selection, const medley_options *options,
@@ -92,10 +89,10 @@ medley_status md_selection_make(md_selection *selection, const medley_options *o
         return md_fail(error, MEDLEY_USAGE,
                        "give --keep or --blocks: both say which blocks are used");
     if (options->blocks != NULL)
-        MEDLEY_TRY(add_list(selection, options->blocks, error));
+        MEDLEY_TRY_DONE(add_list(selection, options->blocks, error));
     if (options->from != NULL) {
-        MEDLEY_TRY(medley_model_load(&model, options->from, error));
-        MEDLEY_TRY(add_best(selection, model, (size_t)options->keep, error));
+        MEDLEY_TRY_DONE(medley_model_load(&model, options->from, error));
+        MEDLEY_TRY_DONE(add_best(selection, model, (size_t)options->keep, error));
     }
 done:
     medley_model_free(model);
@@ -147,9 +144,8 @@ medley_status md_selection_check(const md_selection *selection, const md_problem
 medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_bank subset = {0};
-    size_t *kept = NULL;
+    MD_OWNED(free) size_t *kept = NULL;
     size_t count = 0;
     if (selection->all || bank->count == 0)
         return MEDLEY_OK;
@@ -160,24 +156,18 @@ medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
     MEDLEY_TRY(md_bank_subset(&subset, bank, kept, count, error));
     md_bank_clear(bank);
     *bank = subset;
-done:
-    free(kept);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_selection_of_templates(const md_selection *selection, md_source *source,
                                         medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t count = md_source_count(source);
-    bool *keep = NULL;
+    MD_OWNED(free) bool *keep = NULL;
     if (selection->all || count == 0)
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&keep, count, sizeof *keep, error));
     for (size_t t = 0; t < count; t++)
         keep[t] = md_selection_has(selection, source->class->name(source, t), true);
-    status = source->class->keep(source, keep, error);
-done:
-    free(keep);
-    return status;
+    return source->class->keep(source, keep, error);
 }

@@ -18,7 +18,6 @@ void md_trained_clear(md_trained *trained)
 medley_status md_trained_make(md_trained *trained, md_problem *problem, long kernel,
                               medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t most = problem->candidate_count;
     *trained = (md_trained){0};
     MEDLEY_TRY(md_new(&trained->blocks, most, sizeof(md_block *), error));
@@ -32,6 +31,5 @@ medley_status md_trained_make(md_trained *trained, md_problem *problem, long ker
         trained->candidate[trained->block_count++] = c;
         trained->penalised += !candidate->own_term;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }

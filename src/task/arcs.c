@@ -45,7 +45,7 @@ static medley_status create(md_source **source, const char *path, const md_probl
     medley_status status = MEDLEY_OK;
     const medley_options *options = problem->options;
     arc_source *arcs = NULL;
-    MEDLEY_TRY(md_new(&arcs, 1, sizeof *arcs, error));
+    MEDLEY_TRY_DONE(md_new(&arcs, 1, sizeof *arcs, error));
     *arcs = (arc_source){
         .base.class = &md_arc_sources,
         .problem = problem,
@@ -53,8 +53,8 @@ static medley_status create(md_source **source, const char *path, const md_probl
         .tags = MD_ARC_UPOS,
     };
     if (options->tags != NULL)
-        MEDLEY_TRY(md_arc_column(&arcs->tags, options->tags, error));
-    MEDLEY_TRY(md_arc_templates_read(&arcs->templates, path, error));
+        MEDLEY_TRY_DONE(md_arc_column(&arcs->tags, options->tags, error));
+    MEDLEY_TRY_DONE(md_arc_templates_read(&arcs->templates, path, error));
     *source = &arcs->base;
     arcs = NULL;
 done:
@@ -84,9 +84,7 @@ static medley_status keep_some(md_source *source, const bool *keep, medley_error
 {
     arc_source *arcs = (arc_source *)source;
     md_arc_templates *subset = NULL;
-    const medley_status status = md_arc_templates_subset(&subset, arcs->templates, keep, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_arc_templates_subset(&subset, arcs->templates, keep, error));
     md_arc_templates_free(arcs->templates);
     arcs->templates = subset;
     return MEDLEY_OK;
@@ -214,17 +212,13 @@ const md_source_class md_arc_sources = {
 static medley_status copy_templates(md_parser *parser, const arc_source *arcs,
                                     const md_draft *draft, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    bool *keep = NULL;
+    MD_OWNED(free) bool *keep = NULL;
     MEDLEY_TRY(md_new(&keep, md_arc_templates_count(arcs->templates), sizeof *keep, error));
     for (size_t i = 0; i < draft->exported_count; i++)
         if (md_exported_is_active(&draft->exported[i]))
             keep[draft->problem->candidates[draft->exported[i].candidate].index] = true;
     MEDLEY_TRY(md_arc_templates_subset(&parser->templates, arcs->templates, keep, error));
-    status = md_parser_allocate(parser, error);
-done:
-    free(keep);
-    return status;
+    return md_parser_allocate(parser, error);
 }
 
 /* Weights so small that all of an arc's together change its score by about this, if their signs are
@@ -248,7 +242,6 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
     const md_problem *problem = draft->problem;
     const md_exported *learnt = draft->exported;
     const arc_source *arcs = arcs_of(problem->source);
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_parser_create(model, error));
     md_parser *parser = model->own;
     parser->tags = arcs->tags;
@@ -266,6 +259,5 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
             to[k] = fabsf(learnt[i].values[k]) < least ? 0 : md_half_of_float(learnt[i].values[k]);
         to += learnt[i].size;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }

@@ -44,17 +44,16 @@ static medley_status count_chunks(medley_evaluation *evaluation, const medley_mo
                                   const medley_dataset *dataset, const int32_t *predicted,
                                   medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_strings names = {0};
-    md_chunk_scheme scheme = {0};
-    md_chunk_counts *counts = NULL;
-    int32_t *of_data = NULL;
-    int32_t *given = NULL;
+    MD_CLEARED(md_strings_clear) md_strings names = {0};
+    MD_CLEARED(md_chunk_scheme_clear) md_chunk_scheme scheme = {0};
+    MD_OWNED(free) md_chunk_counts *counts = NULL;
+    MD_OWNED(free) int32_t *of_data = NULL;
+    MD_OWNED(free) int32_t *given = NULL;
     MEDLEY_TRY(md_new(&of_data, dataset->label_names.count, sizeof *of_data, error));
     MEDLEY_TRY(md_new(&given, dataset->rows, sizeof *given, error));
     MEDLEY_TRY(join_labels(&names, of_data, model, dataset, error));
     if (!md_chunk_labels(&names))
-        goto done;
+        return MEDLEY_OK;
     MEDLEY_TRY(md_chunk_scheme_init(&scheme, &names, error));
     MEDLEY_TRY(md_new(&counts, scheme.types.count, sizeof *counts, error));
     for (size_t r = 0; r < dataset->rows; r++)
@@ -69,13 +68,7 @@ static medley_status count_chunks(medley_evaluation *evaluation, const medley_mo
     evaluation->chunk_precision = md_chunk_precision(total);
     evaluation->chunk_recall = md_chunk_recall(total);
     evaluation->chunk_f1 = md_chunk_f1(total);
-done:
-    md_strings_clear(&names);
-    md_chunk_scheme_clear(&scheme);
-    free(counts);
-    free(of_data);
-    free(given);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- probabilities ---- */

@@ -137,7 +137,6 @@ static void decode_chunk(void *context, size_t chunk, size_t worker)
 static medley_status make_decoders(struct decoding *d, size_t threads, medley_error *error)
 {
     const md_space *space = &d->model->space;
-    medley_status status = MEDLEY_OK;
     const size_t parts = space->structure->part_count(space->shape, d->longest);
     const size_t wanted = d->prediction->best;
     size_t floats = space->structure->workspace_size(space->shape, d->longest);
@@ -155,8 +154,7 @@ static medley_status make_decoders(struct decoding *d, size_t threads, medley_er
         if (md_workspace_reserve(&decoder->workspace, floats) != 0)
             MEDLEY_TRY(md_fail_memory(error, floats * sizeof(float)));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static void free_decoders(struct decoding *d, size_t threads)
@@ -186,7 +184,7 @@ static medley_status decode_all(struct decoding *d, medley_error *error)
             return md_fail_memory(error, d->dataset->rows * sizeof *given);
         d->given = given;
     }
-    MEDLEY_TRY(make_decoders(d, threads, error));
+    MEDLEY_TRY_DONE(make_decoders(d, threads, error));
     md_parallel_for(threads, (d->prediction->sequences + CHUNK_SEQUENCES - 1) / CHUNK_SEQUENCES,
                     decode_chunk, d);
 done:
@@ -199,13 +197,10 @@ done:
 
 static medley_status make_room(medley_prediction *p, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&p->label, p->rows, sizeof *p->label, error));
     MEDLEY_TRY(md_new(&p->score, p->rows * p->labels, sizeof *p->score, error));
     MEDLEY_TRY(md_new(&p->best_label, p->best * p->rows, sizeof *p->best_label, error));
-    MEDLEY_TRY(md_new(&p->best_score, p->best * p->sequences, sizeof *p->best_score, error));
-done:
-    return status;
+    return md_new(&p->best_score, p->best * p->sequences, sizeof *p->best_score, error);
 }
 
 /* The outputs and their bias are scores of all labels, or one for the second of two labels. */
@@ -239,13 +234,13 @@ medley_status md_labels_predict(medley_prediction *prediction, const md_request 
     const medley_predict_options *options = &request->options;
     struct decoding decoding = {
         .model = model, .dataset = dataset, .options = options, .prediction = prediction};
-    MEDLEY_TRY(make_room(prediction, error));
+    MEDLEY_TRY_DONE(make_room(prediction, error));
     if (model->features != NULL)
-        MEDLEY_TRY(
+        MEDLEY_TRY_DONE(
             md_features_apply(model->features, &decoding.ids, dataset, options->threads, error));
-    MEDLEY_TRY(score_rows(&decoding, error));
+    MEDLEY_TRY_DONE(score_rows(&decoding, error));
     prediction->seconds_score = md_clock_seconds() - start;
-    MEDLEY_TRY(decode_all(&decoding, error));
+    MEDLEY_TRY_DONE(decode_all(&decoding, error));
 done:
     md_feature_ids_free(&decoding.ids);
     return status;

@@ -12,9 +12,7 @@
 medley_status md_regression_check_request(const medley_predict_options *options,
                                           medley_error *error)
 {
-    const medley_status status = md_refuse_tags(options, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_refuse_tags(options, error));
     if (options->probabilities)
         return md_fail(error, MEDLEY_USAGE,
                        "the model is a regression: it predicts numbers, which have no "
@@ -33,8 +31,7 @@ medley_status md_regression_predict(medley_prediction *prediction, const md_requ
     const medley_model *model = request->model;
     const md_feature_ids none = {0};
     const size_t rows = prediction->rows;
-    float *outputs = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) float *outputs = NULL;
     MEDLEY_TRY(md_new(&outputs, rows, sizeof *outputs, error));
     MEDLEY_TRY(md_new(&prediction->value, rows, sizeof *prediction->value, error));
     MEDLEY_TRY(
@@ -42,9 +39,7 @@ medley_status md_regression_predict(medley_prediction *prediction, const md_requ
     for (size_t r = 0; r < rows; r++)
         prediction->value[r] = (double)outputs[r] + (model->bias ? model->bias[0] : 0);
     prediction->seconds_score = md_clock_seconds() - start;
-done:
-    free(outputs);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- comparison ---- */

@@ -62,22 +62,17 @@ medley_status md_relations_derive(medley_dataset **data, medley_options **option
 {
     const medley_dataset *train = problem->train;
     bool any = false;
-    medley_status status = MEDLEY_OK;
     if (!problem->options->unlabelled)
         MEDLEY_TRY(check_relations(train, &any, error));
     if (!any)
-        goto done;
+        return MEDLEY_OK;
     MEDLEY_TRY(make_options(options, problem, error));
-    status = md_tree_columns(data, train, train->head, md_arcs_tags(problem->source), error);
-done:
-    return status;
+    return md_tree_columns(data, train, train->head, md_arcs_tags(problem->source), error);
 }
 
 medley_status md_relations_join(medley_model *model, medley_model *relations, medley_error *error)
 {
-    const medley_status status = md_strings_append(&model->labels, &relations->labels, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_strings_append(&model->labels, &relations->labels, error));
     model->space.shape.labels = relations->labels.count;
     model->companion = relations;
     return MEDLEY_OK;

@@ -15,14 +15,12 @@ medley_status md_parser_create(medley_model *model, medley_error *error)
 
 medley_status md_parser_allocate(md_parser *parser, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t count = md_arc_templates_count(parser->templates);
     const size_t weights = count << parser->bits;
     MEDLEY_TRY(md_new_aligned(&parser->weights, weights, sizeof *parser->weights, error));
     MEDLEY_TRY(md_new(&parser->info, count, sizeof *parser->info, error));
     memset(parser->weights, 0, weights * sizeof *parser->weights);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_parser_free(void *own)
@@ -98,7 +96,7 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
 {
     medley_status status = MEDLEY_OK;
     medley_error inner = {0}; /* the caller tells of damage, and where */
-    MEDLEY_TRY(md_parser_create(model, error));
+    MEDLEY_TRY_DONE(md_parser_create(model, error));
     md_parser *parser = model->own;
     parser->tags = md_unpack_u64(in);
     parser->bits = md_unpack_u64(in);
@@ -115,7 +113,7 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
         in->bad = true;
         return MEDLEY_OK;
     }
-    MEDLEY_TRY(md_parser_allocate(parser, error));
+    MEDLEY_TRY_DONE(md_parser_allocate(parser, error));
     for (size_t t = 0; t < count && !in->bad; t++) {
         parser->info[t] = md_unpack_u64(in);
         in->bad = in->bad || parser->info[t] >= model->summary.block_count;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/owners.h"
 #include "base/parallel.h"
 #include "block/arc_weights.h"
 #include "data/tree_columns.h"
@@ -103,7 +104,7 @@ static medley_status parse_sentences(const struct parsing *parsing, const struct
         status = md_fail_memory(error, parts * sizeof *score);
         goto done;
     }
-    MEDLEY_TRY(md_arcs_create(&arcs, parser->templates, &source, 1, error));
+    MEDLEY_TRY_DONE(md_arcs_create(&arcs, parser->templates, &source, 1, error));
     score_arcs(score, parser, arcs, chunk->count);
     const float *of_sentence = score;
     for (size_t s = chunk->first; s < chunk->first + chunk->count; s++) {
@@ -158,17 +159,13 @@ static medley_status check_lengths(const medley_dataset *dataset, medley_error *
 static medley_status label_arcs(medley_prediction *prediction, const struct parsing *parsing,
                                 size_t threads, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_dataset *derived = NULL;
-    medley_prediction *labels = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *derived = NULL;
+    MD_OWNED(medley_prediction_free) medley_prediction *labels = NULL;
     const medley_dataset *dataset = parsing->dataset;
     MEDLEY_TRY(md_tree_columns(&derived, dataset, prediction->head, parsing->tags, error));
     MEDLEY_TRY(medley_predict(&labels, parsing->model->companion, derived, threads, error));
     memcpy(prediction->label, labels->label, dataset->rows * sizeof *prediction->label);
-done:
-    medley_prediction_free(labels);
-    medley_dataset_free(derived);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_tree_check_request(const medley_predict_options *options, medley_error *error)
@@ -194,7 +191,6 @@ static medley_status make_room(medley_prediction *prediction, medley_error *erro
 medley_status md_tree_predict(medley_prediction *prediction, const md_request *request,
                               medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
     const medley_dataset *dataset = request->dataset;
     const size_t threads = request->options.threads;
@@ -217,6 +213,5 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
     prediction->seconds_score = md_clock_seconds() - start;
     if (prediction->label != NULL)
         MEDLEY_TRY(label_arcs(prediction, &parsing, threads, error));
-done:
-    return status;
+    return MEDLEY_OK;
 }

@@ -35,9 +35,9 @@ static medley_status create(md_source **source, const char *path, const md_probl
 {
     medley_status status = MEDLEY_OK;
     word_source *words = NULL;
-    MEDLEY_TRY(md_new(&words, 1, sizeof *words, error));
+    MEDLEY_TRY_DONE(md_new(&words, 1, sizeof *words, error));
     *words = (word_source){.base.class = &md_word_templates, .problem = problem};
-    MEDLEY_TRY(md_templates_read(&words->templates, path, error));
+    MEDLEY_TRY_DONE(md_templates_read(&words->templates, path, error));
     *source = &words->base;
     words = NULL;
 done:
@@ -67,9 +67,7 @@ static medley_status keep_some(md_source *source, const bool *keep, medley_error
 {
     word_source *words = (word_source *)source;
     md_templates *subset = NULL;
-    const medley_status status = md_templates_subset(&subset, words->templates, keep, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_templates_subset(&subset, words->templates, keep, error));
     md_templates_free(words->templates);
     words->templates = subset;
     return MEDLEY_OK;
@@ -100,18 +98,14 @@ static medley_status find_features(md_source *source, medley_error *error)
     const md_features_options options = {.min_count = (size_t)problem->options->min_count,
                                          .hash_bits = (size_t)problem->options->hash_bits,
                                          .threads = problem->threads};
-    md_feature_ids ids = {0};
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(md_feature_ids_free) md_feature_ids ids = {0};
     MEDLEY_TRY(md_features_create(&words->features, &ids, words->templates, problem->train,
                                   &options, error));
     MEDLEY_TRY(md_new(&words->ids, ids.rows * ids.block_count, sizeof *words->ids, error));
     for (size_t r = 0; r < ids.rows; r++)
         for (size_t b = 0; b < ids.block_count; b++)
             words->ids[r * ids.block_count + b] = ids.ids[b][r];
-    status = check_features(words, error);
-done:
-    md_feature_ids_free(&ids);
-    return status;
+    return check_features(words, error);
 }
 
 static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,
@@ -218,15 +212,15 @@ medley_status md_words_build(medley_model *model, const md_draft *draft, medley_
         .model = model, .problem = problem, .words = words_of(problem->source), .error = error};
     const size_t templates = md_source_count(problem->source);
     bool templated = false;
-    MEDLEY_TRY(md_new(&b.kept, templates, sizeof *b.kept, error));
-    MEDLEY_TRY(md_new(&model->weights, count, sizeof *model->weights, error));
+    MEDLEY_TRY_DONE(md_new(&b.kept, templates, sizeof *b.kept, error));
+    MEDLEY_TRY_DONE(md_new(&model->weights, count, sizeof *model->weights, error));
     for (size_t i = 0; i < count; i++) {
         const md_exported *learnt = &draft->exported[i];
         const md_origin origin = problem->candidates[learnt->candidate].origin;
         if (!md_exported_is_active(learnt) || origin == MD_FROM_KERNEL)
             continue;
         templated = templated || origin == MD_FROM_TEMPLATE;
-        MEDLEY_TRY(copy_weights(&b, learnt, &model->weights[model->weights_count++]));
+        MEDLEY_TRY_DONE(copy_weights(&b, learnt, &model->weights[model->weights_count++]));
     }
     if (b.words != NULL) {
         model->token_columns = problem->train->token_columns;

@@ -2,6 +2,8 @@
 /* Steps of a transformed view: how they are written, their table, running them, and windows. */
 #include "view/transform.h"
 
+#include "base/memory.h"
+
 #include "param/param.h"
 #include <ctype.h>
 #include <string.h>
@@ -151,7 +153,6 @@ static medley_status parse_step(md_step *step, md_row_shape *shape, const char *
 medley_status md_steps_parse(md_steps *steps, const char *text, md_row_shape *shape,
                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     steps->count = 0;
     for (const char *p = text; p != NULL;) {
         const char *slash = strchr(p, '/');
@@ -163,8 +164,7 @@ medley_status md_steps_parse(md_steps *steps, const char *text, md_row_shape *sh
         steps->count++;
         p = slash ? slash + 1 : NULL;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- running steps ---- */
@@ -183,9 +183,8 @@ size_t md_steps_bytes(const md_steps *steps, size_t rows)
 medley_status md_steps_apply(md_matrix *output, const md_steps *steps, const md_matrix *input,
                              const medley_dataset *dataset, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_matrix current = {0};
-    md_matrix next = {0};
+    MD_CLEARED(md_matrix_clear) md_matrix current = {0};
+    MD_CLEARED(md_matrix_clear) md_matrix next = {0};
     for (size_t s = 0; s < steps->count; s++) {
         const md_step *step = &steps->step[s];
         MEDLEY_TRY(md_matrix_init_dense(&next, input->rows, step->columns, error));
@@ -196,8 +195,5 @@ medley_status md_steps_apply(md_matrix *output, const md_steps *steps, const md_
     }
     *output = current;
     current = (md_matrix){0};
-done:
-    md_matrix_clear(&current);
-    md_matrix_clear(&next);
-    return status;
+    return MEDLEY_OK;
 }

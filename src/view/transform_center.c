@@ -36,9 +36,7 @@ static const md_param options[] = {
 static medley_status parse_center(md_step *step, md_row_shape *shape, const md_step_text *text,
                                   medley_error *error)
 {
-    const medley_status status = md_step_find_options(step, shape, text, options, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_step_find_options(step, shape, text, options, error));
     shape->height += 2 * (size_t)step->pad;
     shape->width += 2 * (size_t)step->pad;
     shape->columns = shape->height * shape->width;
@@ -133,8 +131,8 @@ static medley_status apply_center(md_matrix *output, const md_step *step, const 
     struct room room = {.margin = pad + step->width / 2 + 3};
     room.margin += (size_t)(most_slope * ((double)pad + (double)step->height / 2));
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(md_new(&room.line, step->width + 2 * room.margin, sizeof *room.line, error));
-    MEDLEY_TRY(md_new(&room.zeros, step->width, sizeof *room.zeros, error));
+    MEDLEY_TRY_DONE(md_new(&room.line, step->width + 2 * room.margin, sizeof *room.line, error));
+    MEDLEY_TRY_DONE(md_new(&room.zeros, step->width, sizeof *room.zeros, error));
     for (size_t r = 0; r < input->rows; r++) {
         const float *image = input->dense + r * input->columns;
         resample(output->dense + r * output->columns, &room, step, image, find_place(image, step));

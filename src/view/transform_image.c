@@ -117,9 +117,7 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
 static medley_status parse_blur(md_step *step, md_row_shape *shape, const md_step_text *text,
                                 medley_error *error)
 {
-    const medley_status status = find_image(step, shape, text, 1, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(find_image(step, shape, text, 1, error));
     const size_t side = step->height > step->width ? step->height : step->width;
     if (!md_parse_double(text->arguments[text->count - 1], &step->sigma) ||
         !(step->sigma > 0 && step->sigma <= (double)side))
@@ -144,7 +142,6 @@ struct blur {
 medley_status md_gaussian_weights(float **weights, size_t *reach, double sigma, size_t side,
                                   medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t full = sigma > 0 ? (size_t)fmax(1, ceil(3 * sigma)) : 0;
     double total = 1;
     for (size_t k = 1; k <= full; k++)
@@ -156,8 +153,7 @@ medley_status md_gaussian_weights(float **weights, size_t *reach, double sigma, 
         const double weight = exp(-0.5 * ((double)k / sigma) * ((double)k / sigma)) / total;
         (*weights)[*reach + k] = (*weights)[*reach - k] = (float)weight;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* output[i] = sum over k of weights[k] * input[i + k * stride]. Rows are not told apart: one long
@@ -197,14 +193,15 @@ static medley_status apply_blur(md_matrix *output, const md_step *step, const md
     (void)dataset;
     medley_status status = MEDLEY_OK;
     struct blur blur = {.height = step->height, .width = step->width};
-    MEDLEY_TRY(md_gaussian_weights(&blur.down, &blur.reach_down, step->sigma, blur.height, error));
-    MEDLEY_TRY(
+    MEDLEY_TRY_DONE(
+        md_gaussian_weights(&blur.down, &blur.reach_down, step->sigma, blur.height, error));
+    MEDLEY_TRY_DONE(
         md_gaussian_weights(&blur.across, &blur.reach_across, step->sigma, blur.width, error));
     blur.wide = blur.width + 2 * blur.reach_across;
     const size_t tall = blur.height + 2 * blur.reach_down;
-    MEDLEY_TRY(md_new(&blur.tall, tall * blur.width, sizeof(float), error));
-    MEDLEY_TRY(md_new(&blur.middle, blur.height * blur.wide, sizeof(float), error));
-    MEDLEY_TRY(md_new(&blur.flat, blur.height * blur.wide, sizeof(float), error));
+    MEDLEY_TRY_DONE(md_new(&blur.tall, tall * blur.width, sizeof(float), error));
+    MEDLEY_TRY_DONE(md_new(&blur.middle, blur.height * blur.wide, sizeof(float), error));
+    MEDLEY_TRY_DONE(md_new(&blur.flat, blur.height * blur.wide, sizeof(float), error));
     for (size_t r = 0; r < input->rows; r++)
         blur_image(output->dense + r * output->columns, &blur, input->dense + r * input->columns);
 done:

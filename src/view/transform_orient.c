@@ -58,9 +58,7 @@ static size_t kept(size_t side, size_t stride)
 static medley_status parse_orient(md_step *step, md_row_shape *shape, const md_step_text *text,
                                   medley_error *error)
 {
-    const medley_status status = md_step_find_options(step, shape, text, options, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_step_find_options(step, shape, text, options, error));
     const size_t stride = (size_t)step->stride;
     if (stride > step->height || stride > step->width)
         return md_fail(error, MEDLEY_USAGE,
@@ -244,7 +242,6 @@ static void orient_batch(md_matrix *output, const struct batch *batch, const md_
 
 static medley_status make_batch(struct batch *batch, const md_step *step, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t pixels = step->height * step->width;
     const size_t stride = (size_t)step->stride;
     const size_t size = LANES * sizeof(float);
@@ -259,9 +256,7 @@ static medley_status make_batch(struct batch *batch, const md_step *step, medley
     MEDLEY_TRY(md_new(&batch->angle, pixels, size, error));
     MEDLEY_TRY(md_new(&batch->map, pixels, size, error));
     MEDLEY_TRY(md_new(&batch->line, step->width + 2 * batch->reach_across, size, error));
-    MEDLEY_TRY(md_new(&batch->result, batch->columns, size, error));
-done:
-    return status;
+    return md_new(&batch->result, batch->columns, size, error);
 }
 
 static void clear_batch(struct batch *batch)

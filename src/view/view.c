@@ -127,9 +127,8 @@ static void set_column_scale(md_view *view, size_t c, md_scale scale,
 medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_dataset *dataset,
                                 medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_matrix matrix = {0};
-    struct column_range *ranges = NULL;
+    MD_CLEARED(md_matrix_clear) md_matrix matrix = {0};
+    MD_OWNED(free) struct column_range *ranges = NULL;
     if (scale == MD_SCALE_NONE)
         return MEDLEY_OK;
     MEDLEY_TRY(md_view_extract(&matrix, view, dataset, error));
@@ -139,10 +138,7 @@ medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_data
     measure_columns(ranges, &matrix);
     for (size_t c = 0; c < view->column_count; c++)
         set_column_scale(view, c, scale, &ranges[c], matrix.rows);
-done:
-    md_matrix_clear(&matrix);
-    free(ranges);
-    return status;
+    return MEDLEY_OK;
 }
 
 static void apply_scale(md_matrix *matrix, const md_view *view)
@@ -254,14 +250,12 @@ static medley_status gather_numbered(md_matrix *matrix, const md_view *view, con
 static medley_status gather_columns(md_matrix *matrix, const md_view *view, const md_table *table,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(view->names.count > 0 ? md_view_gather_named(matrix, view, table, error)
                                      : gather_numbered(matrix, view, table, error));
     MEDLEY_TRY(convert_storage(matrix, view, error));
     if (view->sparse && matrix->columns < view->column_count)
         matrix->columns = view->column_count;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- transforms ---- */
@@ -300,10 +294,9 @@ static medley_status extract_transformed(md_matrix *matrix, const md_view *view,
                                          const md_table *table, const medley_dataset *dataset,
                                          medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     size_t columns;
     md_steps steps;
-    md_matrix taken = {0};
+    MD_CLEARED(md_matrix_clear) md_matrix taken = {0};
     const md_matrix *input = &table->features;
     MEDLEY_TRY(md_view_parse_steps(&steps, &columns, view, error));
     MEDLEY_TRY(md_view_check_size(view, &steps, table, error));
@@ -311,10 +304,7 @@ static medley_status extract_transformed(md_matrix *matrix, const md_view *view,
         MEDLEY_TRY(gather_columns(&taken, view, table, error));
         input = &taken;
     }
-    status = md_steps_apply(matrix, &steps, input, dataset, error);
-done:
-    md_matrix_clear(&taken);
-    return status;
+    return md_steps_apply(matrix, &steps, input, dataset, error);
 }
 
 medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medley_dataset *dataset,

@@ -134,7 +134,6 @@ static medley_status find_prefixes(struct prefixes *prefixes, const md_table *ta
                                    medley_error *error)
 {
     const size_t columns = table->features.columns;
-    medley_status status = MEDLEY_OK;
     MEDLEY_TRY(md_new(&prefixes->of_column, columns, sizeof *prefixes->of_column, error));
     MEDLEY_TRY(md_new(&prefixes->count, columns, sizeof *prefixes->count, error));
     for (size_t c = 0; c < columns; c++) {
@@ -147,8 +146,7 @@ static medley_status find_prefixes(struct prefixes *prefixes, const md_table *ta
         MEDLEY_TRY(md_strings_put(&prefixes->names, name, length, &prefixes->of_column[c], error));
         prefixes->count[prefixes->of_column[c]]++;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status make_prefix_views(md_view_maker *maker, const md_table *table,
@@ -206,7 +204,6 @@ static char *group_of(const md_steps *steps)
 
 static medley_status make_transformed(md_view_maker *maker, const md_table *table, const char *spec)
 {
-    medley_status status = MEDLEY_OK;
     const size_t columns = table->features.columns;
     const bool sparse = md_matrix_is_sparse(&table->features);
     md_row_shape shape = {.columns = columns,
@@ -214,17 +211,15 @@ static medley_status make_transformed(md_view_maker *maker, const md_table *tabl
                           .width = table->width,
                           .may_grow = sparse && !md_view_wants_names(table)};
     md_steps steps;
-    char *group = NULL;
-    md_text name = {0};
+    MD_OWNED(free) char *group = NULL;
+    MD_CLEARED(md_text_clear) md_text name = {0};
     MEDLEY_TRY(md_steps_parse(&steps, spec, &shape, maker->error));
     group = group_of(&steps);
     md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "", spec);
     md_view *view =
         group == NULL || name.failed ? NULL : md_view_new(maker, table, group, name.data);
-    if (view == NULL || (view->steps = md_copy_text(spec, strlen(spec))) == NULL) {
-        status = md_fail_memory(maker->error, sizeof *view);
-        goto done;
-    }
+    if (view == NULL || (view->steps = md_copy_text(spec, strlen(spec))) == NULL)
+        return md_fail_memory(maker->error, sizeof *view);
     view->table_columns =
         steps.step[0].input_columns; /* the image's, if a sparse file ends early */
     view->column_count = shape.columns;
@@ -233,11 +228,7 @@ static medley_status make_transformed(md_view_maker *maker, const md_table *tabl
         view->width = table->width;
     }
     view->sparse = false;
-    status = md_view_check_size(view, &steps, table, maker->error);
-done:
-    free(group);
-    md_text_clear(&name);
-    return status;
+    return md_view_check_size(view, &steps, table, maker->error);
 }
 
 /* ---- specs ---- */

@@ -14,13 +14,11 @@ bool md_view_wants_names(const md_table *table)
 
 medley_status md_view_keep_names(md_view *view, const md_table *table, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t c = 0; c < md_view_input_columns(view); c++) {
         const char *name = table->column_names.items[view->columns ? view->columns[c] : c];
         MEDLEY_TRY(md_strings_put(&view->names, name, strlen(name), NULL, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* new_column[c]: where the table's column c goes, or -1. Returns whether the order stays. */
@@ -88,10 +86,9 @@ static medley_status sort_columns(md_matrix *matrix, medley_error *error)
 medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const md_table *table,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_matrix *features = &table->features;
-    md_matrix converted = {0};
-    int32_t *new_column = NULL;
+    MD_CLEARED(md_matrix_clear) md_matrix converted = {0};
+    MD_OWNED(free) int32_t *new_column = NULL;
     if (table->column_names.count != features->columns)
         return md_fail_at(
             error, MEDLEY_BAD_INPUT, table->source, 0,
@@ -107,8 +104,5 @@ medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const
     MEDLEY_TRY(take_columns(matrix, features, view->names.count, new_column, error));
     if (!in_order)
         MEDLEY_TRY(sort_columns(matrix, error));
-done:
-    md_matrix_clear(&converted);
-    free(new_column);
-    return status;
+    return MEDLEY_OK;
 }

@@ -98,21 +98,21 @@ medley_status md_view_make_random(md_view_maker *maker, const md_table *table, c
     md_random random;
     bool *in = NULL;
     medley_status status = MEDLEY_OK;
-    MEDLEY_TRY(parse_random(spec, &count, &seed, maker->error));
+    MEDLEY_TRY_DONE(parse_random(spec, &count, &seed, maker->error));
     if (are_there(maker, table))
         return md_fail(maker->error, MEDLEY_USAGE,
                        "views '%s': random views can be asked for once; give the number of all",
                        spec);
     if (columns == 0)
         return md_fail(maker->error, MEDLEY_USAGE, "views '%s': the data have no columns", spec);
-    MEDLEY_TRY(check_memory(count, columns, maker->error));
-    MEDLEY_TRY(md_new(&in, columns, sizeof *in, maker->error));
+    MEDLEY_TRY_DONE(check_memory(count, columns, maker->error));
+    MEDLEY_TRY_DONE(md_new(&in, columns, sizeof *in, maker->error));
     md_random_seed(&random, seed);
     for (size_t number = 1; number <= count; number++) {
         size_t kept = 0;
         while (kept == 0)
             kept = toss_coins(in, columns, &random);
-        MEDLEY_TRY(add_view(maker, table, number, in, kept));
+        MEDLEY_TRY_DONE(add_view(maker, table, number, in, kept));
     }
 done:
     free(in);

@@ -30,11 +30,11 @@ static medley_status put_tables(medley_dataset *dataset, medley_error *error)
     table.rows = ROWS;
     table.columns = COLUMNS;
     table.values = dense;
-    MEDLEY_TRY(medley_dataset_put_table(dataset, &table, error));
+    MEDLEY_TRY_DONE(medley_dataset_put_table(dataset, &table, error));
     table.name = "sparse";
     table.start = start;
     table.index = index;
-    MEDLEY_TRY(medley_dataset_put_table(dataset, &table, error));
+    MEDLEY_TRY_DONE(medley_dataset_put_table(dataset, &table, error));
     table = (medley_table)MEDLEY_TABLE_INIT;
     table.rows = table.columns = ROWS;
     table.values = square;
@@ -55,15 +55,15 @@ static medley_status make_data(medley_dataset **made, medley_error *error)
     medley_status status = MEDLEY_OK;
     medley_dataset *dataset = NULL;
     medley_dataset *part = NULL;
-    MEDLEY_TRY(medley_dataset_create(&dataset, error));
-    MEDLEY_TRY(put_tables(dataset, error));
-    MEDLEY_TRY(medley_dataset_put_targets(dataset, target, ROWS, error));
-    MEDLEY_TRY(medley_dataset_folds(&part, dataset, "0/2", error));
+    MEDLEY_TRY_DONE(medley_dataset_create(&dataset, error));
+    MEDLEY_TRY_DONE(put_tables(dataset, error));
+    MEDLEY_TRY_DONE(medley_dataset_put_targets(dataset, target, ROWS, error));
+    MEDLEY_TRY_DONE(medley_dataset_folds(&part, dataset, "0/2", error));
     medley_dataset_free(part);
     part = NULL;
-    MEDLEY_TRY(medley_dataset_put_labels(dataset, label, ROWS, names, 2, error));
-    MEDLEY_TRY(medley_dataset_put_sequences(dataset, length, 2, error));
-    MEDLEY_TRY(medley_dataset_rows_of(&part, dataset, chosen, ROWS, error));
+    MEDLEY_TRY_DONE(medley_dataset_put_labels(dataset, label, ROWS, names, 2, error));
+    MEDLEY_TRY_DONE(medley_dataset_put_sequences(dataset, length, 2, error));
+    MEDLEY_TRY_DONE(medley_dataset_rows_of(&part, dataset, chosen, ROWS, error));
     *made = part;
     part = NULL;
 done:
