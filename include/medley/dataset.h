@@ -117,6 +117,12 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_table(medley_dataset 
                                                                  const medley_table *table,
                                                                  medley_error *error);
 
+/* Whole numbers beside every row that only a structure looks at, such as where a candidate segment
+ * begins and ends: info[rows][width], copied. They stay with their rows in selections. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_info(medley_dataset *dataset,
+                                                                const int32_t *info, size_t rows,
+                                                                size_t width, medley_error *error);
+
 /* Adds kernel values [rows][training rows], given as a dense table. diagonal: K(x,x) of each row,
  * needed at prediction time by unit-diagonal kernels only, else NULL. */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_gram(medley_dataset *dataset,

@@ -12,5 +12,6 @@
 #include "medley/options.h"
 #include "medley/report.h"
 #include "medley/select.h"
+#include "medley/structure.h"
 
 #endif

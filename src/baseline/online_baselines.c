@@ -58,7 +58,8 @@ static medley_status held_out_accuracy(double *accuracy, const md_problem *probl
     for (size_t h = 0; h < division->held_count; h++) {
         const md_example example = problem->examples[division->held[h]];
         md_online_score(&loop, example, inference.score);
-        space.structure->decode(space.shape, example.length, inference.score, NULL,
+        inference.space.shape.row = example.row;
+        space.structure->decode(inference.space.shape, example.length, inference.score, NULL,
                                 inference.output, &inference.workspace);
         for (size_t i = 0; i < example.length; i++)
             right += inference.output[i] == problem->gold[example.row + i];

@@ -62,6 +62,7 @@ void medley_dataset_free(medley_dataset *dataset)
     free(dataset->fold);
     free(dataset->sequence_start);
     free(dataset->head);
+    free(dataset->info);
     free(dataset->line);
     free(dataset->token_values);
     free(dataset->token);

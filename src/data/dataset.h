@@ -52,8 +52,10 @@ struct medley_dataset {
 
     size_t sequence_count;  /* 0: every row stands alone */
     size_t *sequence_start; /* [sequence_count + 1] rows of sequence s: start[s] .. start[s+1]-1 */
-    int32_t *head;  /* [rows] head of each word within its sentence, 0 root, -1 not given; NULL: no
-                       such column */
+    int32_t *head; /* [rows] head of each word within its sentence, 0 root, -1 not given; NULL: no
+                      such column */
+    int32_t *info; /* [rows][info_width] what only a structure of the caller looks at, or NULL */
+    size_t info_width;
     uint32_t *line; /* [rows] line of the file, for messages; NULL: not known */
 
     size_t token_columns;     /* text columns of tagged words, label column excluded */

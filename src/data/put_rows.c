@@ -158,6 +158,24 @@ medley_status medley_dataset_put_sequences(medley_dataset *dataset, const size_t
     return MEDLEY_OK;
 }
 
+medley_status medley_dataset_put_info(medley_dataset *dataset, const int32_t *info, size_t rows,
+                                      size_t width, medley_error *error)
+{
+    int32_t *copy = NULL;
+    if (info == NULL || width == 0)
+        return fail_null("numbers beside the rows", error);
+    if (dataset->rows > 0 && rows != dataset->rows)
+        return md_fail(error, MEDLEY_BAD_INPUT, "there are %zu rows, and numbers beside %zu",
+                       dataset->rows, rows);
+    MEDLEY_TRY(md_new(&copy, rows * width, sizeof *copy, error));
+    memcpy(copy, info, rows * width * sizeof *copy);
+    free(dataset->info);
+    dataset->info = copy;
+    dataset->info_width = width;
+    dataset->rows = rows;
+    return MEDLEY_OK;
+}
+
 /* ---- rows by number ---- */
 
 static medley_status check_sequences(const medley_dataset *dataset, const size_t *rows,

@@ -94,6 +94,9 @@ static medley_status select_rows(const selection *chosen, medley_error *error)
     MEDLEY_TRY(gather_items(&to->target, chosen, from->target, sizeof *from->target, error));
     MEDLEY_TRY(gather_items(&to->fold, chosen, from->fold, sizeof *from->fold, error));
     MEDLEY_TRY(gather_items(&to->head, chosen, from->head, sizeof *from->head, error));
+    to->info_width = from->info_width;
+    MEDLEY_TRY(
+        gather_items(&to->info, chosen, from->info, from->info_width * sizeof *from->info, error));
     return gather_items(&to->line, chosen, from->line, sizeof *from->line, error);
 }
 

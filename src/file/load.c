@@ -139,7 +139,8 @@ static medley_status read_calibration(md_loader *loader)
 
 /* path NULL: not a file of its own. */
 static medley_status load_from(medley_model **model, const char *path, const char *data,
-                               size_t length, medley_error *error);
+                               size_t length, const medley_structure *structure,
+                               medley_error *error);
 
 static medley_status read_companion(md_loader *loader, md_unpack *in)
 {
@@ -148,7 +149,7 @@ static medley_status read_companion(md_loader *loader, md_unpack *in)
         return MEDLEY_OK;
     medley_error inner = {0}; /* damage is told of the whole file */
     const medley_status status =
-        load_from(&loader->model->companion, NULL, in->data + in->position, length, &inner);
+        load_from(&loader->model->companion, NULL, in->data + in->position, length, NULL, &inner);
     if (status == MEDLEY_FAILED) /* for lack of memory */
         return md_fail(loader->error, status, "%s", inner.message);
     in->position += length;
@@ -177,10 +178,11 @@ done:
 /* ---- the file ---- */
 
 static medley_status load_from(medley_model **model, const char *path, const char *data,
-                               size_t length, medley_error *error)
+                               size_t length, const medley_structure *structure,
+                               medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    md_loader loader = {.path = path, .error = error};
+    md_loader loader = {.path = path, .structure = structure, .error = error};
     MEDLEY_TRY_DONE(md_new(&loader.model, 1, sizeof *loader.model, error));
     MEDLEY_TRY_DONE(read_container(&loader, data, length));
     MEDLEY_TRY_DONE(md_load_summary(&loader));
@@ -198,13 +200,26 @@ done:
     return status;
 }
 
+medley_status medley_model_read_with(medley_model **model, const void *bytes, size_t size,
+                                     const char *name, const medley_structure *structure,
+                                     medley_error *error)
+{
+    return load_from(model, name != NULL ? name : "bytes", bytes, size, structure, error);
+}
+
 medley_status medley_model_read(medley_model **model, const void *bytes, size_t size,
                                 const char *name, medley_error *error)
 {
-    return load_from(model, name != NULL ? name : "bytes", bytes, size, error);
+    return medley_model_read_with(model, bytes, size, name, NULL, error);
 }
 
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
+{
+    return medley_model_load_with(model, path, NULL, error);
+}
+
+medley_status medley_model_load_with(medley_model **model, const char *path,
+                                     const medley_structure *structure, medley_error *error)
 {
     struct stat info;
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -224,7 +239,7 @@ medley_status medley_model_load(medley_model **model, const char *path, medley_e
     if (data == MAP_FAILED)
         return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s",
                           strerror(errno));
-    const medley_status status = load_from(model, path, data, length, error);
+    const medley_status status = load_from(model, path, data, length, structure, error);
     munmap(data, length);
     return status;
 }

@@ -4,10 +4,12 @@
 #define MD_LOAD_H
 
 #include "file/file.h"
+#include "medley/structure.h"
 
 typedef struct md_loader {
     medley_model *model;
-    const char *path; /* NULL: within another model's file */
+    const char *path;                  /* NULL: within another model's file */
+    const medley_structure *structure; /* that the program has brought, or NULL */
     uint64_t version;
     md_unpack sections[MD_SECTIONS_KNOWN]; /* no data: not there */
     const char *own;                       /* the name of the task's section; NULL: not there */

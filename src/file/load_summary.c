@@ -84,6 +84,8 @@ static medley_status find_task(md_loader *loader, const char *name, const char *
     model->summary.task = task->about.name;
     model->space.structure = md_structure_find(structure);
     model->space.shape.labels = labels;
+    if (task->bind != NULL)
+        return task->bind(model, structure, loader->structure, loader->error);
     if (model->space.structure == task->structure)
         return MEDLEY_OK;
     if (model->space.structure != NULL)

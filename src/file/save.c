@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "medley/structure.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,9 @@ static void pack_summary(md_text *out, const medley_model *model)
 {
     const medley_summary *s = &model->summary;
     const md_shape *shape = &model->space.shape;
-    md_pack_text(out, model->space.structure ? model->space.structure->name : "");
+    md_pack_text(out, shape->custom            ? shape->custom->name
+                      : model->space.structure ? model->space.structure->name
+                                               : "");
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);
@@ -152,7 +155,7 @@ static void (*const packers[MD_SECTION_OWN])(md_text *out, const medley_model *m
 static bool has_section(const medley_model *model, size_t i)
 {
     return i < MD_SECTION_COUNT || (i == MD_SECTION_PROBA && model->calibration.factor > 0) ||
-           (i == MD_SECTION_OWN && model->own != NULL);
+           (i == MD_SECTION_OWN && model->task->section != NULL);
 }
 
 /* Zeros up to a multiple of MD_SECTION_ALIGN, of at least so many bytes. */
@@ -177,7 +180,7 @@ static void pack_header(md_text *header, const md_text *out, const medley_model 
                         size_t (*place)[2])
 {
     md_text_add(header, MD_FILE_MAGIC, 8);
-    md_pack_u64(header, model->own != NULL ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
+    md_pack_u64(header, model->task->section != NULL ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
     md_pack_u64(header, out->length);
     md_pack_u64(header, count_sections(model));
     for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {

@@ -39,14 +39,16 @@ static double evaluate(md_inference *inference, size_t length, const int32_t *go
     if (!wants_gradient || loss == 0)
         return loss;
     uint32_t *others = inference->parts + count;
-    structure->parts_of(shape, length, inference->output, others);
-    for (size_t i = 0; i < count; i++) {
+    const size_t other_count = structure->parts_of(shape, length, inference->output, others);
+    for (size_t i = 0; i < count; i++)
         delta->dense[inference->parts[i]] -= 1;
+    for (size_t i = 0; i < other_count; i++)
         delta->dense[others[i]] += 1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        collect(delta, inference->parts[i]);
-        collect(delta, others[i]);
+    for (size_t i = 0; i < count || i < other_count; i++) { /* rows side by side */
+        if (i < count)
+            collect(delta, inference->parts[i]);
+        if (i < other_count)
+            collect(delta, others[i]);
     }
     for (size_t i = 0; i < delta->count; i++)
         delta->dense[delta->part[i]] = delta->coefficient[i];
@@ -63,6 +65,7 @@ const md_loss md_loss_hinge = {
     .name = "hinge",
     .summary = "structured hinge: support vector machine",
     .formula = "max_y' [f(y') + cost(y',y)] - f(y)",
+    .adds_costs = true,
     .has_margin = true,
     .evaluate = evaluate,
     .at_zero = at_zero,

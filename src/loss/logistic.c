@@ -48,6 +48,7 @@ const md_loss md_loss_logistic = {
     .name = "logistic",
     .summary = "structured log loss: logistic regression, conditional random field",
     .formula = "log sum_y' exp f(y') - f(y)",
+    .by_marginals = true,
     .evaluate = md_log_loss,
     .at_zero = at_zero,
 };

@@ -63,6 +63,20 @@ void md_inference_clear(md_inference *inference)
     *inference = (md_inference){0};
 }
 
+void md_loss_look_ahead(const md_loss *loss, md_inference *inference, const size_t *length,
+                        const int32_t *const *gold, size_t count)
+{
+    md_ahead ahead[MD_AHEAD];
+    for (size_t i = 0; i < count; i++)
+        ahead[i] = (md_ahead){.shape = inference[i].space.shape,
+                              .length = length[i],
+                              .score = inference[i].score,
+                              .gold = loss->adds_costs ? gold[i] : NULL,
+                              .workspace = &inference[i].workspace};
+    if (count > 0)
+        inference->space.structure->look_ahead(ahead, count, loss->by_marginals);
+}
+
 double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,
                         const int32_t *gold)
 {

@@ -24,7 +24,9 @@ void md_inference_clear(md_inference *inference);
 
 typedef struct md_loss {
     const char *name, *summary, *formula;
-    bool has_margin; /* an example that is right by a margin has no gradient: few rows change */
+    bool by_marginals; /* asks for those, not for an output */
+    bool adds_costs;   /* to the scores that it asks with */
+    bool has_margin;   /* an example that is right by a margin has no gradient: few rows change */
 
     /* Loss of the scores inference->score, which it may change. wants_gradient: fills part,
      * coefficient, count and dense of inference->delta, otherwise leaves them empty. */
@@ -37,6 +39,12 @@ typedef struct md_loss {
 
 extern const md_loss *const md_losses[]; /* NULL-terminated */
 const md_loss *md_loss_find(const char *name);
+
+/* Scores of `count` examples, at most MD_AHEAD, stand in inference[i].score and are evaluated next,
+ * each with the structure's shape in inference[i]: it may look at all of them at once. */
+enum { MD_AHEAD = 64 };
+void md_loss_look_ahead(const md_loss *loss, md_inference *inference, const size_t *length,
+                        const int32_t *const *gold, size_t count);
 
 /* The log loss of inference->score, for losses that are made of it. */
 double md_log_loss(md_inference *inference, size_t length, const int32_t *gold,

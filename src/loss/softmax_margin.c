@@ -24,6 +24,8 @@ const md_loss md_loss_softmax_margin = {
     .name = "softmax-margin",
     .summary = "log loss with costs: conditional random field with a margin",
     .formula = "log sum_y' exp [f(y') + cost(y',y)] - f(y)",
+    .by_marginals = true,
+    .adds_costs = true,
     .evaluate = evaluate,
     .at_zero = at_zero,
 };

@@ -51,7 +51,9 @@ static void add_labels(const medley_model *model, md_part_kind kind, size_t part
 {
     const size_t labels = model->labels.count;
     char *const *names = model->labels.items;
-    if (kind == MD_END_PARTS)
+    if (kind == MD_PAIR_PARTS && model->space.shape.custom != NULL)
+        md_text_addf(text, "part %zu", part);
+    else if (kind == MD_END_PARTS)
         md_text_addf(text, part < labels ? "first %s" : "last %s", names[part % labels]);
     else if (kind == MD_TRIPLE_PARTS)
         md_text_addf(text, "%s %s %s", names[part / labels / labels], names[part / labels % labels],

@@ -12,7 +12,8 @@ enum { CHUNK = 256 }; /* examples per piece of the objective's sum */
 
 struct measure {
     md_online *online;
-    md_inference *inference; /* [threads] */
+    md_inference *inference; /* [threads][ahead] */
+    size_t ahead;            /* examples that are scored before the first one is looked at */
     const size_t *which;     /* [count] examples */
     size_t count;
     double *sum; /* [chunks], added up in order: the same for any number of threads */
@@ -22,14 +23,25 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
 {
     struct measure *measure = context;
     const md_online_problem *p = &measure->online->problem;
-    md_inference *inference = &measure->inference[worker];
+    md_inference *inference = &measure->inference[worker * measure->ahead];
     const size_t first = chunk * CHUNK;
     const size_t last = first + CHUNK < measure->count ? first + CHUNK : measure->count;
     double sum = 0;
-    for (size_t i = first; i < last; i++) {
-        const md_example example = p->examples[measure->which[i]];
-        md_online_score(p, example, inference->score);
-        sum += p->loss->evaluate(inference, example.length, p->gold + example.row, false);
+    for (size_t i = first; i < last; i += measure->ahead) {
+        size_t length[MD_AHEAD];
+        const int32_t *gold[MD_AHEAD];
+        size_t count = 0;
+        for (; count < measure->ahead && i + count < last; count++) {
+            const md_example example = p->examples[measure->which[i + count]];
+            inference[count].space.shape.row = example.row;
+            length[count] = example.length;
+            gold[count] = p->gold + example.row;
+            md_online_score(p, example, inference[count].score);
+        }
+        if (measure->ahead > 1)
+            md_loss_look_ahead(p->loss, inference, length, gold, count);
+        for (size_t j = 0; j < count; j++)
+            sum += p->loss->evaluate(&inference[j], length[j], gold[j], false);
     }
     measure->sum[chunk] = sum;
 }
@@ -56,13 +68,15 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
                                   double *mean_loss, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
-    const size_t threads = online->settings.threads;
+    const bool looks_ahead = md_looks_ahead(online->problem.space); /* from one thread at a time */
+    const size_t threads = looks_ahead ? 1 : online->settings.threads;
     const md_window *window = online->problem.window;
     const size_t chunks = (count + CHUNK - 1) / CHUNK;
-    struct measure measure = {.online = online};
-    MEDLEY_TRY_DONE(md_new(&measure.inference, threads, sizeof *measure.inference, error));
+    struct measure measure = {.online = online, .ahead = looks_ahead ? MD_AHEAD : 1};
+    const size_t inferences = threads * measure.ahead;
+    MEDLEY_TRY_DONE(md_new(&measure.inference, inferences, sizeof *measure.inference, error));
     MEDLEY_TRY_DONE(md_new(&measure.sum, chunks, sizeof *measure.sum, error));
-    for (size_t t = 0; t < threads; t++)
+    for (size_t t = 0; t < inferences; t++)
         MEDLEY_TRY_DONE(md_inference_init(&measure.inference[t], online->problem.space,
                                           online->longest, error));
     double sum = 0;
@@ -77,9 +91,13 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
         for (size_t c = 0; c < opened; c++)
             sum += measure.sum[c];
     }
+    for (size_t t = 0; t < inferences; t++)
+        if (measure.inference[t].workspace.failure != NULL)
+            MEDLEY_TRY_DONE(md_fail_structure(online->problem.space,
+                                              measure.inference[t].workspace.failure, error));
     *mean_loss = online->diverged ? INFINITY : sum / (double)count;
 done:
-    for (size_t t = 0; measure.inference != NULL && t < threads; t++)
+    for (size_t t = 0; measure.inference != NULL && t < inferences; t++)
         md_inference_clear(&measure.inference[t]);
     free(measure.inference);
     free(measure.sum);

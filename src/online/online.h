@@ -72,19 +72,20 @@ typedef struct md_online_problem {
 typedef struct md_online {
     md_online_settings settings;
     md_online_problem problem;
-    void *state;        /* of the rule: [rule->state_size] */
-    double rate;        /* the first one; rules without one do not look at it */
-    size_t round;       /* examples seen */
-    size_t skipped;     /* of them, those that a run which continues only counts as seen */
-    size_t updates;     /* examples that led to a step */
-    size_t renewed;     /* updates when score caches were last computed anew */
-    size_t stage;       /* 0, then 1 */
-    size_t stage_began; /* in this epoch */
-    bool counting;      /* iterates of this epoch count for the average */
-    bool diverged;      /* a norm is not finite: theta is worthless and rounds are no longer run */
-    size_t *order;      /* [visit_count] visiting order of the epoch */
-    size_t *rows;       /* of announced examples */
-    bool *stepped;      /* [example_count] needed a step when it was last visited */
+    void *state;         /* of the rule: [rule->state_size] */
+    double rate;         /* the first one; rules without one do not look at it */
+    size_t round;        /* examples seen */
+    size_t skipped;      /* of them, those that a run which continues only counts as seen */
+    size_t updates;      /* examples that led to a step */
+    size_t renewed;      /* updates when score caches were last computed anew */
+    size_t stage;        /* 0, then 1 */
+    size_t stage_began;  /* in this epoch */
+    bool counting;       /* iterates of this epoch count for the average */
+    const char *failure; /* of a structure that a program has brought: rounds are no longer run */
+    bool diverged;       /* a norm is not finite: theta is worthless and rounds are no longer run */
+    size_t *order;       /* [visit_count] visiting order of the epoch */
+    size_t *rows;        /* of announced examples */
+    bool *stepped;       /* [example_count] needed a step when it was last visited */
     double *norm;    /* [block_count] after the gradient step; the next two follow it in memory */
     double *shrunk;  /* [block_count] what the rule makes of it */
     double *scratch; /* [3 * block_count] */

@@ -43,6 +43,7 @@ static void find_gradient(const md_round *round, size_t item)
     const md_example example = example_of(round, item);
     md_inference *inference = &online->inference[item];
     const int32_t *gold = p->gold + example.row;
+    inference->space.shape.row = example.row;
     online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
     online->loss[item] = md_loss_gradient(p->loss, inference, example.length, gold);
     if (online->settings.skip_threshold > 0)
@@ -80,6 +81,42 @@ static void find_gradients_of_group(void *context, size_t group, size_t worker)
         find_gradient(round, i);
 }
 
+/* ---- structures that look ahead ---- */
+
+static void score_one(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    const md_round *round = context;
+    md_online_score(&round->online->problem, example_of(round, item),
+                    round->online->inference[item].score);
+}
+
+static void find_scored_gradient(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    find_gradient(context, item);
+}
+
+/* All examples are scored before the structure sees the first one. */
+static void find_gradients_ahead(md_round *round, size_t threads)
+{
+    const md_online_problem *p = &round->online->problem;
+    md_parallel_for(threads, round->size, score_one, round);
+    for (size_t first = 0; first < round->size; first += MD_AHEAD) {
+        size_t length[MD_AHEAD];
+        const int32_t *gold[MD_AHEAD];
+        size_t count = 0;
+        for (; count < MD_AHEAD && first + count < round->size; count++) {
+            const md_example example = example_of(round, first + count);
+            round->online->inference[first + count].space.shape.row = example.row;
+            length[count] = example.length;
+            gold[count] = p->gold + example.row;
+        }
+        md_loss_look_ahead(p->loss, round->online->inference + first, length, gold, count);
+    }
+    md_parallel_for(threads, round->size, find_scored_gradient, round);
+}
+
 static size_t scoring_threads(const md_round *round)
 {
     const md_online_problem *p = &round->online->problem;
@@ -96,7 +133,9 @@ bool md_online_find_gradients(md_online *online, md_round *round)
 {
     const size_t threads = scoring_threads(round);
     round->groups = threads > FEWEST_GROUPS ? threads : FEWEST_GROUPS;
-    if (online->settings.by_block)
+    if (md_looks_ahead(online->problem.space))
+        find_gradients_ahead(round, threads);
+    else if (online->settings.by_block)
         md_parallel_for(threads, round->groups, find_gradients_of_group, round);
     else
         md_parallel_for(threads, round->size, find_one_gradient, round);
@@ -107,6 +146,8 @@ bool md_online_find_gradients(md_online *online, md_round *round)
         online->loss_sum += online->loss[i];
         if (stepped)
             round->gradients = round->size;
+        if (online->inference[i].workspace.failure != NULL)
+            online->failure = online->inference[i].workspace.failure;
         if (!isfinite(online->loss[i]))
             online->diverged = true;
     }

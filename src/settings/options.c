@@ -44,6 +44,7 @@ void medley_options_free(medley_options *options)
     if (options == NULL)
         return;
     md_params_clear(md_option_table, options);
+    free(options->structure);
     free(options);
 }
 
@@ -54,6 +55,8 @@ medley_status md_options_copy(medley_options **result, const medley_options *opt
     medley_status status = medley_options_create(&copy, error);
     if (status == MEDLEY_OK && options != NULL)
         status = md_params_copy(md_option_table, copy, options, error);
+    if (status == MEDLEY_OK && options != NULL && options->structure != NULL)
+        status = md_new_copy(&copy->structure, options->structure, sizeof *copy->structure, error);
     if (status < 0)
         medley_options_free(copy);
     else

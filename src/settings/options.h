@@ -4,6 +4,7 @@
 #define MD_OPTIONS_H
 
 #include "medley/options.h"
+#include "medley/structure.h"
 #include "param/param.h"
 
 typedef enum md_roots { MD_ROOTS_ONE, MD_ROOTS_MANY } md_roots;
@@ -37,6 +38,7 @@ struct medley_options {
 #define MD_OPTION(variable, kind, ...) MD_VALUE_##kind variable;
 #include "settings/options.def"
 #undef MD_OPTION
+    medley_structure *structure; /* that the program has brought, or NULL */
 };
 
 /* What md_param.roles says of an option. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum context { PAIRS, TRIPLES, ENDS, CONTEXTS };
+enum context { PAIRS, TRIPLES, ENDS, SHARED, CONTEXTS };
 const char *const md_context_names[] = {
-    [PAIRS] = "bigram", [TRIPLES] = "trigram", [ENDS] = "ends", NULL};
+    [PAIRS] = "bigram", [TRIPLES] = "trigram", [ENDS] = "ends", [SHARED] = "shared", NULL};
 
 static void add(md_problem *problem, md_candidate candidate)
 {
@@ -26,13 +26,17 @@ static bool has_context(const md_problem *problem)
 static void add_label_context(md_problem *problem, bool has_pairs, bool own_term)
 {
     const medley_options *options = problem->options;
-    static const md_part_kind kinds[] = {
-        [PAIRS] = MD_PAIR_PARTS, [TRIPLES] = MD_TRIPLE_PARTS, [ENDS] = MD_END_PARTS};
+    static const md_part_kind kinds[] = {[PAIRS] = MD_PAIR_PARTS,
+                                         [TRIPLES] = MD_TRIPLE_PARTS,
+                                         [ENDS] = MD_END_PARTS,
+                                         [SHARED] = MD_PAIR_PARTS};
+    const bool shares = problem->task->shares_parts != NULL;
     const bool wants_pairs =
         options->bigram != MD_BIGRAM_AUTO || problem->source == NULL || options->order == 2;
-    const bool wanted[] = {[PAIRS] = wants_pairs && !has_pairs,
+    const bool wanted[] = {[PAIRS] = wants_pairs && !has_pairs && !shares,
                            [TRIPLES] = options->order == 2,
-                           [ENDS] = options->bigram_ends};
+                           [ENDS] = options->bigram_ends,
+                           [SHARED] = shares && problem->task->shares_parts(problem)};
     for (size_t i = 0; i < CONTEXTS; i++)
         if (wanted[i])
             add(problem, (md_candidate){.origin = MD_FROM_LABELS,

@@ -27,6 +27,13 @@ typedef struct md_shape {
     bool ends;        /* chains: the first and the last label of a sequence are scored too */
     bool many_roots;  /* trees: any number of words hangs from the root, not just one */
     bool projective;  /* trees: no two arcs cross */
+
+    /* Of structures that a program has brought (custom.c), which are the only ones to look at
+     * single examples. */
+    const struct medley_structure *custom;
+    const int32_t *info; /* [rows][info_width] of the data set, or NULL */
+    size_t info_width;
+    size_t row; /* where the example begins in the data set */
 } md_shape;
 
 typedef enum md_part_kind {
@@ -65,7 +72,18 @@ typedef struct md_space {
 typedef struct md_workspace {
     float *values;
     size_t capacity;
+    bool ready;          /* the structure has looked ahead at the scores at hand */
+    const char *failure; /* of a structure that a program has brought; NULL: none */
 } md_workspace;
+
+/* An example that will be looked at soon. */
+typedef struct md_ahead {
+    md_shape shape;
+    size_t length;
+    const float *score;
+    const int32_t *gold; /* the right output, NULL: costs do not matter */
+    md_workspace *workspace;
+} md_ahead;
 
 typedef struct md_structure {
     const char *name, *summary;
@@ -77,7 +95,8 @@ typedef struct md_structure {
     size_t (*workspace_size)(md_shape shape, size_t length);
 
     /* The parts of output y into parts, row by row within each kind; returns how many, which is the
-     * same for all outputs of this length and at most parts_per_output. */
+     * same for all outputs of this length unless a program has brought the structure, and at most
+     * parts_per_output. */
     size_t (*parts_of)(md_shape shape, size_t length, const int32_t *y, uint32_t *parts);
     size_t (*parts_per_output)(md_shape shape, size_t length);
 
@@ -106,13 +125,33 @@ typedef struct md_structure {
     double (*cost)(md_shape shape, size_t length, const int32_t *y, const int32_t *gold);
     double (*most_cost)(md_shape shape, size_t length);   /* largest cost of any output */
     double (*log_outputs)(md_shape shape, size_t length); /* log of the number of outputs */
+
+    /* NULL: looking ahead gains nothing. Otherwise, where looks_ahead says so, examples whose best
+     * outputs (or marginals) are asked for next, of which each has these scores, plus costs where
+     * gold is given; called from one thread at a time. */
+    void (*look_ahead)(const md_ahead *examples, size_t count, bool marginals);
+    bool (*looks_ahead)(md_shape shape);
 } md_structure;
 
 #define MD_STRUCTURE(name) extern const md_structure md_structure_##name;
 #include "structure/structures.def"
 #undef MD_STRUCTURE
+extern const md_structure md_structure_custom;    /* of shape.custom; it is not in the list */
 extern const md_structure *const md_structures[]; /* NULL-terminated */
 const md_structure *md_structure_find(const char *name);
+
+/* Of custom.c: why an output that is known to have existing labels is none; NULL: it is one. parts:
+ * room for twice parts_per_output. */
+const char *md_custom_check_output(md_shape shape, size_t length, const int32_t *y,
+                                   uint32_t *parts);
+
+static inline bool md_looks_ahead(md_space space)
+{
+    return space.structure->looks_ahead != NULL && space.structure->looks_ahead(space.shape);
+}
+
+/* What went wrong with a structure that a program has brought. */
+medley_status md_fail_structure(md_space space, const char *failure, medley_error *error);
 
 /* Row parts of a row. */
 static inline size_t md_row_width(md_space space, size_t length)

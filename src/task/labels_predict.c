@@ -29,6 +29,7 @@ struct decoding {
     medley_prediction *prediction;
     md_feature_ids ids;
     const int32_t *given; /* [rows] labels that are known, or NULL */
+    md_shape shape;       /* of the model's space, for these data */
     size_t longest;
     struct decoder *decoders; /* [threads] */
 };
@@ -119,15 +120,16 @@ static void decode_chunk(void *context, size_t chunk, size_t worker)
         fill_scores(d, first, length, decoder->score);
         if (d->given != NULL)
             rule_out(decoder->score, d->given + first, length, labels);
-        space->structure->decode(space->shape, length, decoder->score,
-                                 d->given ? d->given + first : NULL, d->prediction->label + first,
-                                 &decoder->workspace);
+        md_shape shape = d->shape;
+        shape.row = first;
+        space->structure->decode(shape, length, decoder->score, d->given ? d->given + first : NULL,
+                                 d->prediction->label + first, &decoder->workspace);
         if (d->prediction->best > 0)
             decode_best(d, decoder, s);
         if (!d->options->probabilities)
             continue;
         prepare_probabilities(d, first, length, decoder->score);
-        space->structure->log_partition(space->shape, length, decoder->score, decoder->marginal,
+        space->structure->log_partition(shape, length, decoder->score, decoder->marginal,
                                         &decoder->workspace);
         memcpy(d->prediction->score + first * labels, decoder->marginal,
                length * labels * sizeof(float));
@@ -170,7 +172,8 @@ static void free_decoders(struct decoding *d, size_t threads)
 
 static medley_status decode_all(struct decoding *d, medley_error *error)
 {
-    const size_t threads = d->options->threads;
+    const bool looks_ahead = md_looks_ahead(d->model->space); /* from one thread at a time */
+    const size_t threads = looks_ahead ? 1 : d->options->threads;
     medley_status status = MEDLEY_OK;
     int32_t *given = NULL;
     d->longest = 1;
@@ -187,6 +190,10 @@ static medley_status decode_all(struct decoding *d, medley_error *error)
     MEDLEY_TRY_DONE(make_decoders(d, threads, error));
     md_parallel_for(threads, (d->prediction->sequences + CHUNK_SEQUENCES - 1) / CHUNK_SEQUENCES,
                     decode_chunk, d);
+    for (size_t t = 0; t < threads; t++)
+        if (d->decoders[t].workspace.failure != NULL)
+            MEDLEY_TRY_DONE(
+                md_fail_structure(d->model->space, d->decoders[t].workspace.failure, error));
 done:
     free_decoders(d, threads);
     free(given);
@@ -232,8 +239,13 @@ medley_status md_labels_predict(medley_prediction *prediction, const md_request 
     const medley_model *model = request->model;
     const medley_dataset *dataset = request->dataset;
     const medley_predict_options *options = &request->options;
-    struct decoding decoding = {
-        .model = model, .dataset = dataset, .options = options, .prediction = prediction};
+    struct decoding decoding = {.model = model,
+                                .dataset = dataset,
+                                .options = options,
+                                .prediction = prediction,
+                                .shape = model->space.shape};
+    decoding.shape.info = dataset->info;
+    decoding.shape.info_width = dataset->info_width;
     MEDLEY_TRY_DONE(make_room(prediction, error));
     if (model->features != NULL)
         MEDLEY_TRY_DONE(

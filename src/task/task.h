@@ -45,6 +45,10 @@ typedef struct md_task {
     bool by_sequence;              /* an example is a sequence of rows, not one row */
     bool one_score;                /* a single score decides: of two labels, or it is the number */
 
+    /* Has the structure parts of its own, which all examples share? NULL: the options tell which
+     * neighbouring labels have weights. */
+    bool (*shares_parts)(const md_problem *problem);
+
     const char *const *measures; /* by which it is judged, NULL-terminated; the usual ones first */
 
     /* ---- learning, in the order in which it is asked ---- */
@@ -98,6 +102,12 @@ typedef struct md_task {
     const int32_t *(*outputs)(const medley_prediction *prediction);
 
     /* ---- files ---- */
+
+    /* Of a structure that the program has brought: gives a model that needs the one called name its
+     * own copy. given NULL: none was brought. NULL: the structure is the task's. */
+    medley_status (*bind)(medley_model *model, const char *name,
+                          const struct medley_structure *given, medley_error *error);
+
     size_t least_labels, most_labels; /* of a model */
 
     /* The section of what a model keeps for this task (model.h: own), at most 7 letters, with what

@@ -5,6 +5,7 @@
 #include "fit/fitting.h"
 
 #include "file/file.h"
+#include "structure/custom_chain.h"
 
 /* Data that a task can learn from; a new task needs a line here. */
 static const struct source {
@@ -17,6 +18,7 @@ static const struct source {
     {"multiclass", "waveform", 60, 40, "kernel=rbf kernel=linear epochs=3 calibrate=true"},
     {"chain", "tagged", 40, 20, "template=chunk epochs=3"},
     {"tree", "treebank", 40, 20, "hash-bits=8 epochs=3"},
+    {"custom", "handwriting", 150, 30, "kernel=linear(norm=diag) epochs=3 eta0=1"},
 };
 
 static const struct source *source_of(const md_task *task)
@@ -64,7 +66,15 @@ static medley_model *learn(const md_task *task, size_t threads)
     medley_dataset *train = make_rows(task, false);
     snprintf(text, sizeof text, "task=%s threads=%zu %s", task->about.name, threads,
              source_of(task)->options);
-    medley_model *model = fit(train, NULL, text);
+    medley_model *model = NULL;
+    medley_error error = {0};
+    medley_options *options = make_options(text);
+    const medley_structure structure = chain_structure();
+    if (task->bind != NULL)
+        assert_int_equal(medley_options_set_structure(options, &structure, &error), MEDLEY_OK);
+    if (medley_fit(&model, train, NULL, options, NULL, &error) != MEDLEY_OK)
+        fail_msg("%s: %s", text, error.message);
+    medley_options_free(options);
     medley_dataset_free(train);
     return model;
 }
@@ -75,6 +85,13 @@ static void write_model(const medley_model *model, char **bytes, size_t *size)
     medley_error error = {0};
     assert_int_equal(medley_model_write(model, &written, size, &error), MEDLEY_OK);
     *bytes = written;
+}
+
+static medley_status read_model(medley_model **model, const char *bytes, size_t size,
+                                medley_error *error)
+{
+    const medley_structure structure = chain_structure();
+    return medley_model_read_with(model, bytes, size, "law", &structure, error);
 }
 
 static bool same_bytes(const void *a, const void *b, size_t size)
@@ -130,7 +147,7 @@ static void models_predict_the_same_after_a_file(void **state)
         char *bytes;
         size_t size;
         write_model(model, &bytes, &size);
-        assert_int_equal(medley_model_read(&back, bytes, size, "law", &error), MEDLEY_OK);
+        assert_int_equal(read_model(&back, bytes, size, &error), MEDLEY_OK);
         assert_ptr_equal(back->task, md_tasks[i]);
         assert_string_equal(medley_model_summary(back)->task, md_tasks[i]->about.name);
         assert_int_equal(medley_predict(&first, model, fresh, 1, &error), MEDLEY_OK);
@@ -222,9 +239,13 @@ static void tasks_of_other_structures_or_unknown_ones_are_refused(void **state)
             model->task = &named;
             write_model(model, &bytes, &size);
             model->task = md_tasks[i];
-            const medley_status status = medley_model_read(&back, bytes, size, "law", &error);
-            assert_int_equal(status, j > 0 ? MEDLEY_BAD_INPUT : MEDLEY_NOT_SUPPORTED);
-            assert_non_null(strstr(error.message, j > 0 ? "damaged" : "unheard-of"));
+            const medley_status status = read_model(&back, bytes, size, &error);
+            /* a name may be that of a structure that some program brings */
+            const bool known = j > 0 && other->bind == NULL && named.bind == NULL;
+            assert_int_equal(status, known ? MEDLEY_BAD_INPUT : MEDLEY_NOT_SUPPORTED);
+            assert_non_null(strstr(error.message, known   ? "damaged"
+                                                  : j > 0 ? "structure"
+                                                          : "unheard-of"));
             assert_null(back);
             medley_bytes_free(bytes);
         }

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Outputs of a structure that a program has brought (medley/structure.h): sequences of rows with
+ * labels, as far as everything but the structure is concerned. */
+#include "task/predicting.h"
+#include "task/problem.h"
+
+#include "base/memory.h"
+#include "medley/structure.h"
+#include <math.h>
+#include <string.h>
+
+enum { LONGEST_NAME = 63 };
+
+/* ---- the structure ---- */
+
+static medley_status check_structure(const medley_structure *s, medley_error *error)
+{
+    const char *missing = NULL;
+    if (s->name == NULL || *s->name == '\0' || strlen(s->name) > LONGEST_NAME)
+        return md_fail(error, MEDLEY_USAGE,
+                       "a structure needs a name of at most %d characters: models name the "
+                       "structure they need",
+                       LONGEST_NAME);
+    if (s->decode == NULL && s->infer == NULL)
+        missing = "decode or infer";
+    else if (s->shared_parts != NULL && (s->shared_of == NULL || s->most_shared == NULL))
+        missing = "shared_of and most_shared, since it has shared_parts";
+    if (missing == NULL)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE, "the structure '%s' lacks the function %s", s->name,
+                   missing);
+}
+
+medley_status medley_options_set_structure(medley_options *options,
+                                           const medley_structure *structure, medley_error *error)
+{
+    MD_OWNED(free) medley_structure *copy = NULL;
+    MEDLEY_TRY(md_new(&copy, 1, sizeof *copy, error));
+    memcpy(copy, structure,
+           structure->struct_size < sizeof *copy ? structure->struct_size : sizeof *copy);
+    MEDLEY_TRY(check_structure(copy, error));
+    free(options->structure);
+    options->structure = copy;
+    copy = NULL;
+    return MEDLEY_OK;
+}
+
+const char *medley_model_structure(const medley_model *model)
+{
+    return model->space.shape.custom != NULL ? model->space.shape.custom->name : NULL;
+}
+
+static bool has_marginals(const medley_structure *s)
+{
+    return s->infer != NULL ? s->can_infer_marginals : s->marginals != NULL;
+}
+
+/* The model gets a copy of the structure. */
+static medley_status keep_structure(medley_model *model, const medley_structure *structure,
+                                    medley_error *error)
+{
+    MEDLEY_TRY(md_new_copy(&model->own, structure, sizeof *structure, error));
+    model->free_own = free;
+    model->space.structure = &md_structure_custom;
+    model->space.shape.custom = model->own;
+    return MEDLEY_OK;
+}
+
+static medley_status bind(medley_model *model, const char *name, const medley_structure *given,
+                          medley_error *error)
+{
+    medley_structure whole = {0};
+    if (given == NULL)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "the model needs the structure '%.63s', which a program brings; load it "
+                       "there, with medley_model_load_with or structure=",
+                       name);
+    memcpy(&whole, given, given->struct_size < sizeof whole ? given->struct_size : sizeof whole);
+    MEDLEY_TRY(check_structure(&whole, error));
+    if (strcmp(name, whole.name) != 0)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "the model needs the structure '%.63s', and '%s' was given", name,
+                       whole.name);
+    return keep_structure(model, &whole, error);
+}
+
+/* ---- learning ---- */
+
+static bool fits(const medley_options *options, const medley_dataset *data)
+{
+    (void)data;
+    return options->structure != NULL;
+}
+
+/* Every right output must be one, or its parts would be looked for in the wrong places. */
+static medley_status check_outputs(const md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    md_shape shape = {.labels = train->label_names.count,
+                      .custom = problem->options->structure,
+                      .info = train->info,
+                      .info_width = train->info_width};
+    MD_OWNED(free) uint32_t *parts = NULL;
+    size_t most = 0;
+    for (size_t s = 0; s < train->sequence_count; s++) {
+        const size_t first = train->sequence_start[s];
+        const size_t length = train->sequence_start[s + 1] - first;
+        const size_t room = 2 * md_structure_custom.parts_per_output(shape, length);
+        if (room > most) {
+            free(parts);
+            parts = NULL;
+            MEDLEY_TRY(md_new(&parts, most = room, sizeof *parts, error));
+        }
+        shape.row = first;
+        const char *wrong = md_custom_check_output(shape, length, train->label + first, parts);
+        if (wrong != NULL)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "the structure '%s' does not understand the labels of sequence %zu: %s",
+                           shape.custom->name, s + 1, wrong);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check(const md_problem *problem, medley_error *error)
+{
+    const medley_structure *structure = problem->options->structure;
+    const md_loss *loss = md_loss_find(problem->options->loss); /* NULL: auto, which is the hinge */
+    if (structure == NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--task custom is for programs that bring a structure "
+                       "(medley_options_set_structure, or structure= in Python)");
+    MEDLEY_TRY(md_labels_check(problem, error));
+    if (problem->train->sequence_count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
+                          "an example of a structure is a sequence of rows, and these rows stand "
+                          "alone; give the lengths of sequences");
+    if (problem->options->order != 1 || problem->options->bigram_ends)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--order and --bigram-ends are about chains; the structure '%s' has its own "
+                       "parts",
+                       structure->name);
+    if (loss != NULL && loss->by_marginals && !has_marginals(structure))
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "--loss %s needs marginals, which the structure '%s' does not give; use "
+                       "--loss hinge",
+                       loss->name, structure->name);
+    return check_outputs(problem, error);
+}
+
+static void describe(md_problem *problem)
+{
+    md_labels_describe(problem);
+    problem->space.shape.custom = problem->options->structure;
+    problem->space.shape.info = problem->train->info;
+    problem->space.shape.info_width = problem->train->info_width;
+}
+
+static bool shares_parts(const md_problem *problem)
+{
+    return md_structure_custom.groups(problem->space.shape, 1, MD_PAIR_PARTS).count > 0;
+}
+
+static medley_status build(medley_model *model, const md_draft *draft, medley_error *error)
+{
+    MEDLEY_TRY(md_labels_build(model, draft, error));
+    return keep_structure(model, draft->problem->options->structure, error);
+}
+
+/* ---- predicting ---- */
+
+static medley_status check_request(const medley_predict_options *options, medley_error *error)
+{
+    MEDLEY_TRY(md_refuse_tags(options, error));
+    if (options->best == 0 && !options->keep_labels)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                   "models with a structure of the program's own give the best output only");
+}
+
+static medley_status predict(medley_prediction *prediction, const md_request *request,
+                             medley_error *error)
+{
+    const medley_structure *structure = request->model->space.shape.custom;
+    if (request->options.probabilities && !has_marginals(structure))
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "probabilities need marginals, which the structure '%s' does not give",
+                       structure->name);
+    return md_labels_predict(prediction, request, error);
+}
+
+const md_task md_task_custom = {
+    .about = {.name = "custom",
+              .summary = "outputs of a structure that a C or Python program brings",
+              .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_CONTEXT},
+    .structure = &md_structure_custom,
+    .by_sequence = true,
+    .shares_parts = shares_parts,
+    .measures = md_label_measures,
+    .templates = &md_word_templates,
+    .prepare_dev = md_labels_prepare_dev,
+    .outputs = md_labels_of,
+    .check_truth = md_labels_check_truth,
+    .compare = md_labels_compare,
+    .check_size = md_labels_check_size,
+    .least_labels = 1,
+    .info.title = "Telling LABELS apart",
+    .info.has_labels = true,
+    .info.has_probabilities = true,
+    .describe = describe,
+    .build = build,
+    .check_request = check_request,
+    .predict = predict,
+    .bind = bind,
+    .fits = fits,
+    .check = check,
+    .info.does = "gives each row of an example one of LABELS",
+    .info.example = "example",
+    .info.examples = "examples",
+    .info.parts = "rows",
+    .most_labels = MD_MOST_LABELS,
+};
