@@ -73,7 +73,7 @@ example choose '^penalty .* \(best\)$' '^lambda .* kernels, accuracy 0\.' '^ever
 check "example choose leaves its report" grep -q '</html>' choose.html
 example segments '^40 signals: 9[0-9]\.. % of the candidates right, [4-9]'
 example matching '^60 pairs of pictures, 9[0-9]\.. % matched'
-expect_exit 3 "the command refuses a model that needs a structure" "$prefix/bin/medley" inspect segments.medley
+expect_exit 2 "the command refuses a model that needs a structure" "$prefix/bin/medley" inspect segments.medley
 expect_text "and names it" "needs the structure 'segments'" "$err"
 check "every example is tested" test "$(find . -name '*.c' | wc -l)" -eq "$examples"
 check "the examples' Makefile makes them all" make --silent --always-make CC="${CC:-cc}" \
