@@ -15,8 +15,8 @@
  * all examples (a label that follows another, say). Each has a weight of its own, in a block called
  *   "shared". An output may have any of them, each any number of times.
  *
- * examples/segments.c and examples/matching.c are complete programs; docs/structures.md is the
- * guide.
+ * examples/segments.c and examples/matching.c are complete programs; docs/guides/structures.md is
+ * the guide.
  */
 #ifndef MEDLEY_STRUCTURE_H
 #define MEDLEY_STRUCTURE_H
@@ -102,6 +102,10 @@ typedef struct medley_structure {
     {                                                                                              \
         .struct_size = sizeof(medley_structure)                                                    \
     }
+
+/** Sets shared_parts, most_shared and shared_of to pairs of labels of neighbouring rows: part
+ *  `before * labels + label`, as in sequence labelling. */
+MEDLEY_API void medley_structure_neighbours(medley_structure *structure);
 
 /**
  * Learning with these options predicts outputs of the structure. It is copied; its name and context

@@ -41,14 +41,17 @@ from ._lists import (
 from ._model import Block
 from ._observer import Progress
 from ._select import Path, Trial, Tuning, path, tune
+from ._structure import Batch, Structure
 from .classifier import MKLClassifier
 from .parser import DependencyParser
 from .regressor import MKLRegressor
 from .sequence import SequenceLabeler
+from .structured import StructuredPredictor
 
 __version__ = _lib.medley_version().decode()
 
 __all__ = [
+    "Batch",
     "Block",
     "DependencyParser",
     "FileError",
@@ -61,6 +64,8 @@ __all__ = [
     "Path",
     "Progress",
     "SequenceLabeler",
+    "Structure",
+    "StructuredPredictor",
     "Trial",
     "Tuning",
     "UsageError",

@@ -47,8 +47,13 @@ class MedleyEstimator(BaseEstimator):
             others = None if held_out is None else self._test_rows(*self._pair(held_out))
             with templates as name:
                 options = make_options(self, {**fixed, **({"template": name} if name else {})})
-                self._keep(Model.fit(dataset, options, others, self.verbose))
+                bound = self._bind(options)
+                self._keep(Model.fit(dataset, options, others, self.verbose, bound))
         return self
+
+    def _bind(self, options):
+        """Gives the options a structure of the user's, and returns what must outlive the model."""
+        return None
 
     def _pair(self, held_out):
         """held_out as X and y."""
@@ -113,7 +118,7 @@ class MedleyEstimator(BaseEstimator):
         must be what it was where it has callables or matrices.
         """
         estimator = cls(**parameters)
-        model = Model.load(os.fspath(path))
+        model = Model.load(os.fspath(path), getattr(estimator, "structure", None))
         estimator._check_kind(model)
         estimator._keep(model)
         estimator._after_load(classes, X)

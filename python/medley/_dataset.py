@@ -162,6 +162,10 @@ class Dataset(Handle):
         pointer = _pointer(targets, ctypes.c_double)
         call("medley_dataset_put_targets", self.pointer, pointer, len(targets))
 
+    def put_info(self, info):
+        info = np.ascontiguousarray(info, dtype=np.int32)
+        call("medley_dataset_put_info", self.pointer, _pointer(info, ctypes.c_int32), *info.shape)
+
     def put_sequences(self, lengths):
         lengths = np.ascontiguousarray(lengths, dtype=np.uintp)
         pointer = _pointer(lengths, ctypes.c_size_t)

@@ -2,6 +2,7 @@
 """Owner of a medley_model: learning, looking at it, predicting, bytes."""
 
 import ctypes
+from contextlib import nullcontext
 from ctypes import POINTER, byref, c_size_t, c_void_p
 from typing import NamedTuple, Optional
 
@@ -12,6 +13,7 @@ from ._dataset import located
 from ._errors import MedleyError
 from ._library import Handle, c_text, call, create, lib, text
 from ._observer import Watch
+from ._structure import Bound
 
 
 class Block(NamedTuple):
@@ -48,11 +50,22 @@ class Model(Handle):
     """A fitted model. It can be pickled: its state is the bytes of its file."""
 
     free = "medley_model_free"
+    bound = None  # of a structure of the user's
+
+    def __init__(self, pointer, bound=None):
+        super().__init__(pointer)
+        self.bound = bound
+
+    @property
+    def _calling(self):
+        """Context of calls that may come back to a structure of the user's."""
+        return nullcontext() if self.bound is None else self.bound.raising()
 
     @classmethod
-    def fit(cls, dataset, options, held_out=None, verbose=0):
+    def fit(cls, dataset, options, held_out=None, verbose=0, bound=None):
         pointer = c_void_p()
-        with located(dataset, held_out), Watch(verbose) as watch:
+        calling = nullcontext() if bound is None else bound.raising()
+        with calling, located(dataset, held_out), Watch(verbose) as watch:
             status = call(
                 "medley_fit",
                 byref(pointer),
@@ -61,14 +74,16 @@ class Model(Handle):
                 options.pointer,
                 byref(watch.observer),
             )
-            model = cls(pointer)
+            model = cls(pointer, bound)
         if status == s.STOPPED and model._summary.epoch_count == 0:
             raise MedleyError("stopped before the first epoch was complete; there is no model")
         return model
 
     @classmethod
-    def load(cls, path):
-        return cls(create("medley_model_load", c_text(path)))
+    def load(cls, path, structure=None):
+        bound = None if structure is None else Bound(structure)
+        given = None if bound is None else byref(bound.c)
+        return cls(create("medley_model_load_with", c_text(path), given), bound)
 
     @classmethod
     def from_bytes(cls, content, name="a pickled model"):
@@ -86,11 +101,14 @@ class Model(Handle):
             lib.medley_bytes_free(content)
 
     def __getstate__(self):
-        return {"bytes": self.to_bytes()}
+        return {"bytes": self.to_bytes(), "structure": self.bound and self.bound.structure}
 
     def __setstate__(self, state):
+        structure, content = state.get("structure"), state["bytes"]
+        self.bound = None if structure is None else Bound(structure)
+        given = None if self.bound is None else byref(self.bound.c)
         self.pointer = create(
-            "medley_model_read", state["bytes"], len(state["bytes"]), b"a pickled model"
+            "medley_model_read_with", content, len(content), b"a pickled model", given
         )
 
     # ---- what was learnt ----
@@ -153,7 +171,7 @@ class Model(Handle):
             best=best,
         )
         answer = POINTER(s.Prediction)()
-        with located(dataset):
+        with self._calling, located(dataset):
             call(
                 "medley_predict_with", byref(answer), self.pointer, dataset.pointer, byref(options)
             )
@@ -178,7 +196,7 @@ class Model(Handle):
             probabilities=probabilities,
         )
         e = s.Evaluation()
-        with located(dataset):
+        with self._calling, located(dataset):
             call("medley_evaluate_with", byref(e), self.pointer, dataset.pointer, byref(options))
         try:
             told = {}

@@ -28,7 +28,7 @@ OPTION_NAMES = {
 }
 
 # Parameters that are no options: what they mean is seen to elsewhere.
-NOT_OPTIONS = {"verbose", "options", "image_shape", "scoring"}
+NOT_OPTIONS = {"verbose", "options", "image_shape", "scoring", "structure"}
 
 
 def option_table():

@@ -388,6 +388,51 @@ class ReportOptions(ctypes.Structure):
 
 PathTaker = CFUNCTYPE(c_bool, c_void_p, c_void_p)
 
+class Example(ctypes.Structure):
+    c_name = "medley_example"
+    _fields_ = [
+        ("length", c_size_t),
+        ("labels", c_size_t),
+        ("row", c_size_t),
+        ("info", POINTER(c_int32)),
+        ("info_width", c_size_t),
+    ]
+
+
+class Inference(ctypes.Structure):
+    c_name = "medley_inference"
+    _fields_ = [
+        ("example", Example),
+        ("score", POINTER(c_float)),
+        ("gold", POINTER(c_int32)),
+        ("output", POINTER(c_int32)),
+        ("marginal", POINTER(c_float)),
+        ("value", POINTER(c_double)),
+    ]
+
+
+_WORDS = POINTER(ctypes.c_uint32)
+
+
+class Structure(ctypes.Structure):
+    c_name = "medley_structure"
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("context", c_void_p),
+        ("shared_parts", CFUNCTYPE(c_size_t, c_void_p, c_size_t)),
+        ("most_shared", CFUNCTYPE(c_size_t, c_void_p, c_size_t, c_size_t)),
+        ("shared_of", CFUNCTYPE(c_size_t, c_void_p, POINTER(Example), POINTER(c_int32), _WORDS)),
+        ("decode", c_void_p),
+        ("decode_with_cost", c_void_p),
+        ("most_cost", c_void_p),
+        ("marginals", c_void_p),
+        ("workspace_bytes", c_void_p),
+        ("infer", CFUNCTYPE(c_int, c_void_p, POINTER(POINTER(Inference)), c_size_t)),
+        ("can_infer_marginals", c_bool),
+    ]
+
+
 STRUCTS = [
     value
     for value in list(globals().values())

@@ -161,6 +161,37 @@ medley_status md_fail_structure(md_space space, const char *failure, medley_erro
                    space.shape.custom->name, failure);
 }
 
+/* ---- neighbours ---- */
+
+static size_t pair_count(void *context, size_t labels)
+{
+    (void)context;
+    return labels * labels;
+}
+
+static size_t most_pairs(void *context, size_t length, size_t labels)
+{
+    (void)context;
+    (void)labels;
+    return length - 1;
+}
+
+static size_t pairs_of(void *context, const medley_example *example, const int32_t *output,
+                       uint32_t *parts)
+{
+    (void)context;
+    for (size_t i = 1; i < example->length; i++)
+        parts[i - 1] = (uint32_t)((size_t)output[i - 1] * example->labels + (size_t)output[i]);
+    return example->length - 1;
+}
+
+void medley_structure_neighbours(medley_structure *structure)
+{
+    structure->shared_parts = pair_count;
+    structure->most_shared = most_pairs;
+    structure->shared_of = pairs_of;
+}
+
 /* ---- inference, into the workspace ---- */
 
 static void add_costs(const md_ahead *x, const struct room *room)

@@ -169,6 +169,7 @@ static inline medley_structure chain_structure(void)
 static inline medley_structure chain_structure_of_many(void)
 {
     medley_structure structure = chain_structure();
+    medley_structure_neighbours(&structure);
     structure.decode = NULL;
     structure.marginals = NULL;
     structure.infer = chain_infer;
