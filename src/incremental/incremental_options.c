@@ -11,7 +11,8 @@ static const md_held held[] = {
 
 static const md_about piece_by_piece = {.name = "learning piece by piece",
                                         .takes = MD_TAKES_NORM | MD_TAKES_STEPS | MD_TAKES_BLOCKS |
-                                                 MD_TAKES_KERNELS | MD_TAKES_CONTEXT,
+                                                 MD_TAKES_KERNELS | MD_TAKES_CONTEXT |
+                                                 MD_TAKES_SHARED,
                                         .holds = held};
 
 static medley_status check_values(const medley_options *options, medley_error *error)

@@ -18,7 +18,7 @@ static void add(md_problem *problem, md_candidate candidate)
 /* Do labels look back on others? */
 static bool has_context(const md_problem *problem)
 {
-    return (problem->task->about.takes & MD_TAKES_CONTEXT) != 0 &&
+    return (problem->task->about.takes & MD_TAKES_SHARED) != 0 &&
            problem->options->bigram != MD_BIGRAM_NONE;
 }
 

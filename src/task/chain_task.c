@@ -23,8 +23,8 @@ const md_task md_task_chain = {
     .about = {.name = "chain",
               .summary = "a label for each row of a sequence, by its features and by the labels "
                          "beside it",
-              .takes =
-                  MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_CONTEXT | MD_TAKES_PROBABILITIES},
+              .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_CONTEXT | MD_TAKES_SHARED |
+                       MD_TAKES_PROBABILITIES},
     .structure = &md_structure_chain,
     .by_sequence = true,
     MD_OF_LABELS,

@@ -134,11 +134,6 @@ static medley_status check(const md_problem *problem, medley_error *error)
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                           "an example of a structure is a sequence of rows, and these rows stand "
                           "alone; give the lengths of sequences");
-    if (problem->options->order != 1 || problem->options->bigram_ends)
-        return md_fail(error, MEDLEY_USAGE,
-                       "--order and --bigram-ends are about chains; the structure '%s' has its own "
-                       "parts",
-                       structure->name);
     if (loss != NULL && loss->by_marginals && !has_marginals(structure))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--loss %s needs marginals, which the structure '%s' does not give; use "
@@ -191,7 +186,7 @@ static medley_status predict(medley_prediction *prediction, const md_request *re
 const md_task md_task_custom = {
     .about = {.name = "custom",
               .summary = "outputs of a structure that a C or Python program brings",
-              .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_CONTEXT},
+              .takes = MD_TAKES_KERNELS | MD_TAKES_WORDS | MD_TAKES_SHARED},
     .structure = &md_structure_custom,
     .by_sequence = true,
     .shares_parts = shares_parts,

@@ -243,7 +243,7 @@ static void what_functions_get_wrong_is_told(void **state)
     structure = chain_structure();
     structure.marginals = NULL;
     expect(&structure, "loss=logistic", MEDLEY_NOT_SUPPORTED, "needs marginals");
-    expect(&structure, "order=2", MEDLEY_USAGE, "--order");
+    expect(&structure, "order=2", MEDLEY_USAGE, "--order is about task chain");
 }
 
 static void incomplete_structures_are_refused(void **state)
