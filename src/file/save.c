@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/output.h"
-#include "medley/structure.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +16,7 @@ static void pack_summary(md_text *out, const medley_model *model)
 {
     const medley_summary *s = &model->summary;
     const md_shape *shape = &model->space.shape;
-    md_pack_text(out, shape->custom            ? shape->custom->name
-                      : model->space.structure ? model->space.structure->name
-                                               : "");
+    md_pack_text(out, md_space_name(model->space));
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);

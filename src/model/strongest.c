@@ -51,7 +51,7 @@ static void add_labels(const medley_model *model, md_part_kind kind, size_t part
 {
     const size_t labels = model->labels.count;
     char *const *names = model->labels.items;
-    if (kind == MD_PAIR_PARTS && model->space.shape.custom != NULL)
+    if (kind == MD_SHARED_PARTS)
         md_text_addf(text, "part %zu", part);
     else if (kind == MD_END_PARTS)
         md_text_addf(text, part < labels ? "first %s" : "last %s", names[part % labels]);

@@ -29,7 +29,7 @@ static void add_label_context(md_problem *problem, bool has_pairs, bool own_term
     static const md_part_kind kinds[] = {[PAIRS] = MD_PAIR_PARTS,
                                          [TRIPLES] = MD_TRIPLE_PARTS,
                                          [ENDS] = MD_END_PARTS,
-                                         [SHARED] = MD_PAIR_PARTS};
+                                         [SHARED] = MD_SHARED_PARTS};
     const bool shares = problem->task->shares_parts != NULL;
     const bool wants_pairs =
         options->bigram != MD_BIGRAM_AUTO || problem->source == NULL || options->order == 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A structure that a program has brought (medley/structure.h), as one of our own: row parts, then
- * shared parts as if they were pairs of labels. The program's functions are asked for outputs and
+ * shared parts. The program's functions are asked for outputs and
  * marginals; values are added up here, in double precision, from the parts of what comes back,
  * which is checked before anything relies on it.
  *
@@ -39,7 +39,7 @@ static md_groups groups(md_shape shape, size_t length, md_part_kind kind)
 {
     if (kind == MD_ROW_PARTS)
         return (md_groups){.width = shape.labels, .count = length};
-    if (kind == MD_PAIR_PARTS && shared_parts(shape) > 0)
+    if (kind == MD_SHARED_PARTS && shared_parts(shape) > 0)
         return (md_groups){
             .first = length * shape.labels, .width = shared_parts(shape), .count = 1};
     return (md_groups){0};
@@ -153,6 +153,13 @@ const char *md_custom_check_output(md_shape shape, size_t length, const int32_t 
         if (parts[i] >= part_count(shape, length))
             return "the output has a shared part that does not exist";
     return NULL;
+}
+
+const char *md_space_name(md_space space)
+{
+    if (space.structure == NULL)
+        return "";
+    return space.shape.custom != NULL ? space.shape.custom->name : space.structure->name;
 }
 
 medley_status md_fail_structure(md_space space, const char *failure, medley_error *error)

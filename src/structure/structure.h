@@ -41,6 +41,7 @@ typedef enum md_part_kind {
     MD_PAIR_PARTS,   /* labels^2: previous label * labels + label */
     MD_TRIPLE_PARTS, /* labels^3: (one before * labels + previous) * labels + label */
     MD_END_PARTS,    /* 2 labels: first label, then labels + last label */
+    MD_SHARED_PARTS, /* of a structure that a program has brought */
     MD_PART_KINDS
 } md_part_kind;
 
@@ -149,6 +150,9 @@ static inline bool md_looks_ahead(md_space space)
 {
     return space.structure->looks_ahead != NULL && space.structure->looks_ahead(space.shape);
 }
+
+/* The name that models keep: "" if nothing is decoded. */
+const char *md_space_name(md_space space);
 
 /* What went wrong with a structure that a program has brought. */
 medley_status md_fail_structure(md_space space, const char *failure, medley_error *error);

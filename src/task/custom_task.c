@@ -152,7 +152,7 @@ static void describe(md_problem *problem)
 
 static bool shares_parts(const md_problem *problem)
 {
-    return md_structure_custom.groups(problem->space.shape, 1, MD_PAIR_PARTS).count > 0;
+    return md_structure_custom.groups(problem->space.shape, 1, MD_SHARED_PARTS).count > 0;
 }
 
 static medley_status build(medley_model *model, const md_draft *draft, medley_error *error)

@@ -66,7 +66,7 @@ static void rows_that_stand_alone_are_no_chain(void **state)
     static const char *const contexts[] = {"bigram=learned", "order=2", "bigram-scale=2",
                                            "bigram-ends=yes"};
     for (size_t i = 0; i < sizeof contexts / sizeof *contexts; i++)
-        refuse(rows, contexts[i], MEDLEY_USAGE, "is about tasks chain and custom");
+        refuse(rows, contexts[i], MEDLEY_USAGE, "is about task");
     refuse(rows, "min-count=2", MEDLEY_USAGE, "--min-count needs --template");
     refuse(rows, "average-from=0.5", MEDLEY_USAGE, "--average-from needs --average");
     refuse(rows, "method=average block-scale=linear*=2", MEDLEY_USAGE, "no place");
