@@ -52,6 +52,11 @@ void md_text_addf(md_text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
+medley_status md_text_check(const md_text *text, medley_error *error)
+{
+    return text->failed ? md_fail_memory(error, text->capacity) : MEDLEY_OK;
+}
+
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;

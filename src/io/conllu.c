@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CoNLL-U (universaldependencies.org/format.html): ten columns between tabs, one word a line, a
- * blank line behind each sentence. All ten columns become token columns, and the lines that are no
+ * blank line after each sentence. All ten columns become token columns, and the lines that are no
  * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
  * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
  * name a word of the sentence, 0 or nothing; whether the heads are a tree is asked by who needs one
@@ -33,7 +33,7 @@ typedef struct conllu_reader {
     md_field field[COLUMNS]; /* of the current line */
     medley_dataset *dataset;
     md_token_builder tokens;
-    md_label_builder labels;
+    md_label_builder *labels;
     size_t label; /* COLUMNS: none */
     size_t words; /* of the current sentence, so far */
     reference head, range;
@@ -44,20 +44,18 @@ typedef struct conllu_reader {
 static medley_status choose_label(conllu_reader *reader, const medley_read_options *options,
                                   medley_error *error)
 {
-    const char *label = options->label;
-    reader->label = UPOS;
-    if (label != NULL && strcmp(label, "none") == 0)
-        reader->label = COLUMNS;
-    else if (label != NULL && strcmp(label, "last") == 0)
-        reader->label = COLUMNS - 1;
-    else if (label != NULL) {
-        reader->label = md_column_find(label, strlen(label), COLUMNS, NAMES);
-        if (reader->label == COLUMNS)
-            return md_fail(error, MEDLEY_USAGE,
-                           "there is no column '%s' to take the label from; choose ID, FORM, "
-                           "LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC or none",
-                           label);
-    }
+    const char *label = options->label != NULL ? options->label : NAMES[UPOS];
+    reader->label = COLUMNS;
+    if (md_label_is(options, "none"))
+        return MEDLEY_OK;
+    if (md_label_is(options, "last"))
+        label = NAMES[COLUMNS - 1];
+    reader->label = md_column_find(label, strlen(label), COLUMNS, NAMES);
+    if (reader->label == COLUMNS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "there is no column '%s' to take the label from; choose ID, FORM, LEMMA, "
+                       "UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC or none",
+                       label);
     return MEDLEY_OK;
 }
 
@@ -91,21 +89,13 @@ static void drop_usual_blank_line(conllu_reader *reader)
     dataset->verbatim_count--;
 }
 
-/* Lines behind the last word belong to its sentence where no blank line came in between: without
- * the one that is missing they would be written behind its end. */
+/* Lines after the last word belong to its sentence where no blank line came in between: without
+ * the one that is missing they would be written after its end. */
 static medley_status add_missing_blank_line(conllu_reader *reader, medley_error *error)
 {
     if (reader->words == 0 || reader->boundary == reader->dataset->verbatim_count)
         return MEDLEY_OK;
     return md_dataset_add_verbatim(reader->dataset, reader->dataset->rows, "", 0, error);
-}
-
-static medley_status fail(const conllu_reader *reader, medley_error *error, const char *found,
-                          md_field field, const char *expected)
-{
-    return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
-                      "%s '%.*s', expected %s", found, (int)(field.length < 60 ? field.length : 60),
-                      field.text, expected);
 }
 
 /* A multiword token a-b or an empty node a.b: both parts, and the sign between. */
@@ -126,14 +116,15 @@ static medley_status read_no_word(conllu_reader *reader, medley_error *error)
     size_t second;
     char sign;
     if (!split_id(id, &first, &second, &sign))
-        return fail(reader, error, "the ID is", id,
-                    "a whole number, a range such as 1-2 or an empty node such as 1.1");
+        return md_lines_fail(&reader->lines, "the ID is", id,
+                             "a whole number, a range such as 1-2 or an empty node such as 1.1",
+                             error);
     if (sign == '-' && (first != reader->words + 1 || second < first))
-        return fail(reader, error, "the multiword token is", id,
-                    "a range that starts with the next word");
+        return md_lines_fail(&reader->lines, "the multiword token is", id,
+                             "a range that starts with the next word", error);
     if (sign == '.' && first != reader->words)
-        return fail(reader, error, "the empty node is", id,
-                    "the number of the word before it and a count");
+        return md_lines_fail(&reader->lines, "the empty node is", id,
+                             "the number of the word before it and a count", error);
     if (sign == '-' && second > reader->range.word)
         reader->range = (reference){second, reader->lines.number};
     return keep_verbatim(reader, error);
@@ -165,9 +156,10 @@ static medley_status read_word(conllu_reader *reader, medley_error *error)
                           "the ID is %zu, expected %zu: words count from 1 in each sentence, and a "
                           "blank line ends it",
                           id, reader->words + 1);
-    const bool is_given = head.length != 1 || head.text[0] != '_';
+    const bool is_given = !md_field_is(head, "_");
     if (is_given && !md_field_number(head, &governor))
-        return fail(reader, error, "the HEAD is", head, "the number of a word, 0 or _");
+        return md_lines_fail(&reader->lines, "the HEAD is", head, "the number of a word, 0 or _",
+                             error);
     if (governor > reader->head.word)
         reader->head = (reference){governor, reader->lines.number};
     if (reader->words == 0)
@@ -175,10 +167,9 @@ static medley_status read_word(conllu_reader *reader, medley_error *error)
     reader->words = id;
     MEDLEY_TRY(add_head(reader, is_given ? (int32_t)governor : -1, error));
     MEDLEY_TRY(md_tokens_add_row(&reader->tokens, reader->field, error));
-    const bool is_unknown = label.length == 1 && label.text[0] == '_';
     if (reader->label < COLUMNS)
-        MEDLEY_TRY(
-            md_labels_add(&reader->labels, is_unknown ? NULL : label.text, label.length, error));
+        MEDLEY_TRY(md_labels_add(reader->labels, md_field_is(label, "_") ? NULL : label.text,
+                                 label.length, error));
     reader->boundary = reader->dataset->verbatim_count;
     return MEDLEY_OK;
 }
@@ -217,43 +208,39 @@ static medley_status end_sentence(conllu_reader *reader, medley_error *error)
 static medley_status read_line(conllu_reader *reader, medley_error *error)
 {
     const md_lines *lines = &reader->lines;
-    if (lines->start == lines->end) {
-        const medley_status status = end_sentence(reader, error);
-        return status < 0 ? status : keep_verbatim(reader, error);
-    }
-    return *lines->start == '#' ? keep_verbatim(reader, error) : read_fields(reader, error);
+    const bool is_blank = lines->start == lines->end;
+    if (is_blank)
+        MEDLEY_TRY(end_sentence(reader, error));
+    return is_blank || *lines->start == '#' ? keep_verbatim(reader, error)
+                                            : read_fields(reader, error);
 }
 
 static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    conllu_reader reader = {.input = input, .dataset = dataset};
-    MEDLEY_TRY_DONE(choose_label(&reader, options, error));
-    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY_DONE(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
+    conllu_reader reader = {.input = input, .dataset = dataset, .labels = &labels};
+    MEDLEY_TRY(choose_label(&reader, options, error));
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
     while (md_lines_next(&reader.lines))
-        MEDLEY_TRY_DONE(read_line(&reader, error));
-    MEDLEY_TRY_DONE(add_missing_blank_line(&reader, error));
-    MEDLEY_TRY_DONE(end_sentence(&reader, error));
+        MEDLEY_TRY(read_line(&reader, error));
+    MEDLEY_TRY(add_missing_blank_line(&reader, error));
+    MEDLEY_TRY(end_sentence(&reader, error));
     drop_usual_blank_line(&reader);
-    MEDLEY_TRY_DONE(md_tokens_finish(&reader.tokens, error));
-    MEDLEY_TRY_DONE(md_tokens_refuse_choice(dataset, options, error));
-    if (reader.label < COLUMNS)
-        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
-    dataset->label_column = reader.label < COLUMNS ? reader.label : UPOS;
-done:
-    md_labels_clear(&reader.labels);
-    return status;
+    md_tokens_finish(&reader.tokens);
+    MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
+    const bool has_labels = reader.label < COLUMNS;
+    dataset->label_column = has_labels ? reader.label : UPOS;
+    return has_labels ? md_labels_finish(&labels, dataset, error) : MEDLEY_OK;
 }
 
 /* The first line that is neither a comment nor blank has ten columns and starts with a number. */
 static bool sniff(const char *head, size_t length)
 {
-    const md_input input = {.path = "", .data = (char *)head, .length = length};
     md_lines lines;
     md_field field[COLUMNS];
-    if (md_lines_begin(&lines, &input, NULL) < 0)
+    if (!md_lines_begin_head(&lines, head, length))
         return false;
     while (md_lines_next(&lines)) {
         if (lines.start == lines.end || *lines.start == '#')

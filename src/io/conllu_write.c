@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CoNLL-U as it was read, with predictions in their places: labels in the label's column, or trees
  * in HEAD and DEPREL. Everything else comes back byte for byte, but for line ends, which are
- * newlines, and a missing blank line behind the last sentence. */
+ * newlines, and a missing blank line after the last sentence. */
 #include "io/conllu.h"
 
 #include "base/memory.h"

@@ -3,8 +3,6 @@
 #include "io/csv.h"
 
 #include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- recognising ---- */
 
@@ -12,29 +10,28 @@
 static bool count_fields(size_t *fields, size_t *numbers, const char **p, char delimiter,
                          const md_input *head)
 {
-    md_text unquoted = {0};
+    MD_CLEARED(md_text_clear) md_text unquoted = {0};
     md_csv_field field;
     *fields = *numbers = 0;
     do {
         if (md_csv_read_field(&field, *p, delimiter, head, &unquoted, NULL) < 0)
             break;
-        const char *behind = field.text;
+        const char *stop = field.text;
         double ignored;
         *numbers += field.length > 0 &&
-                    md_read_number(&behind, field.text + field.length, &ignored) &&
-                    behind == field.text + field.length;
+                    md_read_number(&stop, field.text + field.length, &ignored) &&
+                    stop == field.text + field.length;
         ++*fields;
-        *p = field.behind + 1;
-    } while (*field.behind == delimiter);
-    md_text_clear(&unquoted);
-    return *fields > 1 && *field.behind == '\n';
+        *p = field.end + 1;
+    } while (*field.end == delimiter);
+    return *fields > 1 && *field.end == '\n';
 }
 
 /* Two records with equally many fields, some of them numbers. Tables of tagged words separated by
  * tabs have no numbers, or have empty lines between sentences. */
 static bool sniff(const char *head, size_t length)
 {
-    char *copy = md_copy_text(head, length); /* with an end that stops every scan */
+    MD_OWNED(free) char *copy = md_copy_text(head, length); /* its end stops every scan */
     if (copy == NULL)
         return false;
     copy[length] = '\n';
@@ -44,17 +41,14 @@ static bool sniff(const char *head, size_t length)
     const char delimiter = md_csv_delimiter(p, end);
     size_t fields[2] = {0};
     size_t numbers[2] = {0};
-    bool fits = memchr(copy, '\0', length) == NULL && p < end &&
-                count_fields(&fields[0], &numbers[0], &p, delimiter, &input);
-    if (fits && p < end && *p == '\n' && delimiter == '\t')
-        fits = false;
-    if (fits && p < end)
-        fits = count_fields(&fields[1], &numbers[1], &p, delimiter, &input) &&
-               fields[0] == fields[1] && numbers[1] > 0;
-    else
-        fits = fits && numbers[0] > 0;
-    free(copy);
-    return fits;
+    if (memchr(copy, '\0', length) != NULL || p == end ||
+        !count_fields(&fields[0], &numbers[0], &p, delimiter, &input))
+        return false;
+    if (p >= end)
+        return numbers[0] > 0;
+    return !(*p == '\n' && delimiter == '\t') &&
+           count_fields(&fields[1], &numbers[1], &p, delimiter, &input) && fields[0] == fields[1] &&
+           numbers[1] > 0;
 }
 
 /* ---- writing ---- */
@@ -113,26 +107,20 @@ static void add_row(md_text *text, const medley_dataset *dataset, const float *v
 static medley_status write_csv(md_output *output, const medley_dataset *dataset,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text text = {0};
-    float *values = NULL;
-    MEDLEY_TRY_DONE(md_format_needs_one_table("csv", dataset, error));
-    if (dataset->sequence_count > 0) {
-        status = md_fail(error, MEDLEY_USAGE,
-                         "a csv file does not keep the sequences these data have; use svmlight");
-        goto done;
-    }
-    MEDLEY_TRY_DONE(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    MD_OWNED(free) float *values = NULL;
+    MEDLEY_TRY(md_format_needs_one_table("csv", dataset, error));
+    if (dataset->sequence_count > 0)
+        return md_fail(error, MEDLEY_USAGE,
+                       "a csv file does not keep the sequences these data have; use svmlight");
+    MEDLEY_TRY(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
     add_header(&text, dataset);
     for (size_t row = 0; row < dataset->rows; row++) {
         medley_dataset_row(dataset, row, values);
         add_row(&text, dataset, values, row);
-        MEDLEY_TRY_DONE(md_output_text(output, &text, row + 1 == dataset->rows, error));
+        MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }
-done:
-    md_text_clear(&text);
-    free(values);
-    return status;
+    return MEDLEY_OK;
 }
 
 static const char *const extensions[] = {".csv", ".tsv", NULL};

@@ -27,15 +27,14 @@ static medley_status read_quoted(md_csv_field *field, const char *open, const md
                               "a quote is opened here and not closed; close it, or double a quote "
                               "that is part of a field");
         const bool doubled = quote[1] == '"';
-        field->behind = quote + 1;
+        field->end = quote + 1;
         if (!doubled && part == open + 1) { /* the common case needs no copy */
             field->text = part;
             field->length = (size_t)(quote - part);
             return MEDLEY_OK;
         }
         md_text_add(unquoted, part, (size_t)(quote - part) + doubled);
-        if (unquoted->failed)
-            return md_fail_memory(error, unquoted->length);
+        MEDLEY_TRY(md_text_check(unquoted, error));
         if (!doubled)
             break;
         part = quote + 2;
@@ -51,22 +50,20 @@ medley_status md_csv_read_field(md_csv_field *field, const char *p, char delimit
     while (is_blank(*p, delimiter))
         p++;
     if (*p == '"') {
-        const medley_status status = read_quoted(field, p, input, unquoted, error);
-        if (status < 0)
-            return status;
-        while (is_blank(*field->behind, delimiter))
-            field->behind++;
-        if (*field->behind == delimiter || *field->behind == '\n')
+        MEDLEY_TRY(read_quoted(field, p, input, unquoted, error));
+        while (is_blank(*field->end, delimiter))
+            field->end++;
+        if (*field->end == delimiter || *field->end == '\n')
             return MEDLEY_OK;
-        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, field->behind),
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, field->end),
                           "'%c' follows a closing quote, expected a delimiter or the end of the "
                           "line; double a quote that is part of a field",
-                          *field->behind);
+                          *field->end);
     }
     const char *end = p;
     while (*end != delimiter && *end != '\n')
         end++;
-    field->behind = end;
+    field->end = end;
     while (end > p && is_blank(end[-1], delimiter))
         end--;
     field->text = p;
@@ -102,36 +99,26 @@ const char *md_csv_skip_empty(const char *p, const char *end)
     return end;
 }
 
-medley_status md_csv_read_texts(char ***texts, size_t *count, const char **p, char delimiter,
-                                const md_input *input, medley_error *error)
+medley_status md_csv_read_record(md_csv_record *record, const char **p, char delimiter,
+                                 const md_input *input, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_text unquoted = {0};
-    char **read = NULL;
-    size_t used = 0;
-    size_t capacity = 0;
-    const char *next = *p;
+    MD_CLEARED(md_text_clear) md_text unquoted = {0};
     md_csv_field field;
     do {
-        MEDLEY_TRY_DONE(md_csv_read_field(&field, next, delimiter, input, &unquoted, error));
-        MEDLEY_TRY_DONE(md_grow(&read, &capacity, used + 1, sizeof *read, error));
-        MEDLEY_TRY_DONE(md_new_text(&read[used], field.text, field.length, error));
-        used++;
-        next = field.behind + 1;
-    } while (*field.behind == delimiter);
-    *texts = read;
-    *count = used;
-    *p = next;
-    read = NULL;
-done:
-    md_csv_free_texts(read, read != NULL ? used : 0);
-    md_text_clear(&unquoted);
-    return status;
+        MEDLEY_TRY(md_csv_read_field(&field, *p, delimiter, input, &unquoted, error));
+        MEDLEY_TRY(md_grow(&record->items, &record->capacity, record->count + 1,
+                           sizeof *record->items, error));
+        MEDLEY_TRY(md_new_text(&record->items[record->count], field.text, field.length, error));
+        record->count++;
+        *p = field.end + 1;
+    } while (*field.end == delimiter);
+    return MEDLEY_OK;
 }
 
-void md_csv_free_texts(char **texts, size_t count)
+void md_csv_clear_record(md_csv_record *record)
 {
-    for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
+    for (size_t i = 0; i < record->count; i++)
+        free(record->items[i]);
+    free(record->items);
+    *record = (md_csv_record){0};
 }

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "io/csv.h"
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- is the first record a header? ---- */
@@ -23,70 +22,62 @@ static bool is_missing(const char *text)
 }
 
 /* Data frames without names are saved with a header 0,1,2 ...: count of its numbers from `base`. */
-static bool counts_from(char *const *texts, size_t count, long long base)
+static bool counts_from(const md_csv_record *record, long long base)
 {
-    for (size_t i = 0; i + 1 < count; i++) {
+    for (size_t i = 0; i + 1 < record->count; i++) {
         long long number;
-        if (!md_parse_int(texts[i], &number) || number != base + (long long)i)
+        if (!md_parse_int(record->items[i], &number) || number != base + (long long)i)
             return false;
     }
-    return count >= 4;
+    return record->count >= 4;
 }
 
-static bool is_numbered_header(char *const *texts, size_t count)
+static bool is_numbered_header(const md_csv_record *record)
 {
-    return counts_from(texts, count, 0) || counts_from(texts, count, 1);
+    return counts_from(record, 0) || counts_from(record, 1);
 }
 
-static bool looks_like_header(char *const *first, size_t count, char *const *second,
-                              size_t second_count)
+static bool looks_like_header(const md_csv_record *first, const md_csv_record *second)
 {
     bool all_words = true;
-    for (size_t c = 0; c < count; c++) {
-        const bool word = !is_number(first[c]) && !is_missing(first[c]);
-        if (word && c < second_count && is_number(second[c]))
+    for (size_t c = 0; c < first->count; c++) {
+        const bool word = !is_number(first->items[c]) && !is_missing(first->items[c]);
+        if (word && c < second->count && is_number(second->items[c]))
             return true;
         all_words = all_words && word;
     }
-    return all_words || is_numbered_header(first, count);
+    return all_words || is_numbered_header(first);
 }
 
 /* Takes the first record as the header, or leaves it as data. */
 static medley_status read_header(md_csv_layout *layout, const char *first, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(md_csv_clear_record) md_csv_record names = {0};
+    MD_CLEARED(md_csv_clear_record) md_csv_record second = {0};
     const char *end = input->data + input->length;
     const char *p = first;
-    char **texts = NULL;
-    char **second = NULL;
-    size_t second_count = 0;
-    MEDLEY_TRY_DONE(
-        md_csv_read_texts(&texts, &layout->columns, &p, layout->delimiter, input, error));
+    MEDLEY_TRY(md_csv_read_record(&names, &p, layout->delimiter, input, error));
+    layout->columns = names.count;
     p = md_csv_skip_empty(p, end);
     layout->body = p;
     if (p < end)
-        MEDLEY_TRY_DONE(
-            md_csv_read_texts(&second, &second_count, &p, layout->delimiter, input, error));
-    const bool header = options->header >= 0
-                            ? options->header != 0
-                            : looks_like_header(texts, layout->columns, second, second_count);
-    if (!header) {
+        MEDLEY_TRY(md_csv_read_record(&second, &p, layout->delimiter, input, error));
+    const bool has_header =
+        options->header >= 0 ? options->header != 0 : looks_like_header(&names, &second);
+    if (!has_header) {
         layout->body = first;
-        goto done;
+        return MEDLEY_OK;
     }
-    if (is_numbered_header(texts, layout->columns))
-        for (size_t c = 0; c < layout->columns; c++)
-            if (is_number(texts[c])) { /* such names would only be taken for column numbers */
-                free(texts[c]);
-                texts[c] = NULL;
+    if (is_numbered_header(&names))
+        for (size_t c = 0; c < names.count; c++)
+            if (is_number(names.items[c])) { /* such names would be taken for column numbers */
+                free(names.items[c]);
+                names.items[c] = NULL;
             }
-    layout->names = texts;
-    texts = NULL;
-done:
-    md_csv_free_texts(texts, texts != NULL ? layout->columns : 0);
-    md_csv_free_texts(second, second_count);
-    return status;
+    layout->header = names;
+    names = (md_csv_record){0};
+    return MEDLEY_OK;
 }
 
 /* ---- which column is the label? ---- */
@@ -94,18 +85,20 @@ done:
 static size_t guess_label(const md_csv_layout *layout)
 {
     static const char *const usual[] = {"label", "class", "target", "y"};
-    for (size_t i = 0; layout->names != NULL && i < sizeof usual / sizeof *usual; i++)
-        for (size_t c = 0; c < layout->columns; c++)
-            if (layout->names[c] != NULL && strcasecmp(layout->names[c], usual[i]) == 0)
+    const md_csv_record *names = &layout->header;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        for (size_t c = 0; c < names->count; c++)
+            if (names->items[c] != NULL && strcasecmp(names->items[c], usual[i]) == 0)
                 return c;
     return layout->columns > 1 ? layout->columns - 1 : layout->columns;
 }
 
 static size_t count_named(const md_csv_layout *layout, const char *name)
 {
+    const md_csv_record *names = &layout->header;
     size_t count = 0;
-    for (size_t c = 0; layout->names != NULL && c < layout->columns; c++)
-        count += layout->names[c] != NULL && strcmp(layout->names[c], name) == 0;
+    for (size_t c = 0; c < names->count; c++)
+        count += names->items[c] != NULL && strcmp(names->items[c], name) == 0;
     return count;
 }
 
@@ -116,13 +109,11 @@ static medley_status fail_label(const md_csv_layout *layout, const char *label, 
         return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
                           "%zu columns are called '%s'; give the number of the label column", found,
                           label);
-    md_text list = {0};
-    md_columns_list(&list, layout->columns, layout->names);
-    const medley_status status = md_fail_at(error, MEDLEY_USAGE, input->path, 0,
-                                            "there is no label column '%s'; the columns are %s",
-                                            label, list.data != NULL ? list.data : "");
-    md_text_clear(&list);
-    return status;
+    MD_CLEARED(md_text_clear)
+    md_text list = md_columns_list(layout->columns, layout->header.items);
+    return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                      "there is no label column '%s'; the columns are %s", label,
+                      md_text_string(&list));
 }
 
 /* keep marks the columns that options->columns asks for. A file with just the features that a
@@ -135,16 +126,16 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
     for (size_t c = 0; c < layout->columns; c++)
         kept += keep[c];
     layout->label = layout->columns;
-    if (label != NULL && strcmp(label, "none") == 0)
+    if (md_label_is(options, "none"))
         return MEDLEY_OK;
     const size_t named = label != NULL ? count_named(layout, label) : 0;
     size_t column;
     if (label == NULL)
         column = guess_label(layout);
-    else if (strcmp(label, "last") == 0)
+    else if (md_label_is(options, "last"))
         column = layout->columns - 1;
     else
-        column = md_column_find(label, strlen(label), layout->columns, layout->names);
+        column = md_column_find(label, strlen(label), layout->columns, layout->header.items);
     if (named > 1 || (column == layout->columns && label != NULL && !options->ignore_labels))
         return fail_label(layout, label, named, input, error);
     const bool only_features = options->feature_count > 0 && kept == options->feature_count &&
@@ -158,39 +149,36 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
 medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const char *end = input->data + input->length;
     const char *first;
-    MEDLEY_TRY_DONE(md_input_text(&first, input, error));
+    MEDLEY_TRY(md_input_text(&first, input, error));
     first = md_csv_skip_empty(first, end);
     layout->delimiter = md_csv_delimiter(first, end);
     layout->body = end;
     if (first == end)
-        goto done; /* the caller says that there are no rows */
-    MEDLEY_TRY_DONE(read_header(layout, first, input, options, error));
-    MEDLEY_TRY_DONE(
-        md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
+        return MEDLEY_OK; /* the caller says that there are no rows */
+    MEDLEY_TRY(read_header(layout, first, input, options, error));
+    MEDLEY_TRY(md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
     memset(layout->is_feature, true, layout->columns);
     if (options->columns != NULL)
-        MEDLEY_TRY_DONE(md_columns_choose(layout->is_feature, layout->columns, layout->names,
-                                          options->columns, error));
-    MEDLEY_TRY_DONE(choose_label(layout, layout->is_feature, input, options, error));
+        MEDLEY_TRY(md_columns_choose(layout->is_feature, layout->columns, layout->header.items,
+                                     options->columns, error));
+    MEDLEY_TRY(choose_label(layout, layout->is_feature, input, options, error));
     if (layout->label < layout->columns)
         layout->is_feature[layout->label] = false;
     for (size_t c = 0; c < layout->columns; c++)
         layout->feature_count += layout->is_feature[c];
     if (layout->feature_count == 0)
-        status = md_fail_at(error, MEDLEY_USAGE, input->path, 0,
-                            "no column is left for the features; the file has %zu and column %zu "
-                            "is the label",
-                            layout->columns, layout->label + 1);
-done:
-    return status;
+        return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                          "no column is left for the features; the file has %zu and column %zu is "
+                          "the label",
+                          layout->columns, layout->label + 1);
+    return MEDLEY_OK;
 }
 
 void md_csv_clear_layout(md_csv_layout *layout)
 {
-    md_csv_free_texts(layout->names, layout->names != NULL ? layout->columns : 0);
+    md_csv_clear_record(&layout->header);
     free(layout->is_feature);
     *layout = (md_csv_layout){0};
 }

@@ -6,7 +6,6 @@
 #include "io/float_text.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SHOWN = 40 };
 
@@ -25,7 +24,8 @@ typedef struct csv_reader {
 /* "column 3 ('width')" for messages. */
 static void describe_column(char text[80], const csv_reader *reader, size_t column)
 {
-    const char *name = reader->layout.names != NULL ? reader->layout.names[column] : NULL;
+    const md_csv_record *names = &reader->layout.header;
+    const char *name = column < names->count ? names->items[column] : NULL;
     if (name != NULL)
         snprintf(text, 80, "column %zu ('%.40s')", column + 1, name);
     else
@@ -60,13 +60,11 @@ static medley_status fail_count(csv_reader *reader, const char *record)
     const char *p = record;
     md_csv_field field;
     do {
-        const medley_status status = md_csv_read_field(
-            &field, p, reader->layout.delimiter, reader->input, &reader->unquoted, reader->error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_csv_read_field(&field, p, reader->layout.delimiter, reader->input,
+                                     &reader->unquoted, reader->error));
         count++;
-        p = field.behind + 1;
-    } while (*field.behind != '\n');
+        p = field.end + 1;
+    } while (*field.end != '\n');
     return md_fail_at(
         reader->error, MEDLEY_BAD_INPUT, reader->input->path, md_input_line(reader->input, record),
         "%zu fields were found, expected %zu as in the first line; quote fields that "
@@ -94,7 +92,7 @@ static medley_status take_field(csv_reader *reader, const md_csv_field *field, c
     return MEDLEY_OK;
 }
 
-/* Reads the record at *p, which moves behind it. This is the hot loop. */
+/* Reads the record at *p, which moves past it. This is the hot loop. */
 static medley_status read_record(csv_reader *reader, const char **p)
 {
     const md_csv_layout *layout = &reader->layout;
@@ -104,21 +102,20 @@ static medley_status read_record(csv_reader *reader, const char **p)
     for (size_t column = 0; column < layout->columns; column++) {
         const char expected = column + 1 < layout->columns ? layout->delimiter : '\n';
         if (layout->is_feature[column]) {
-            const char *behind = next;
-            if (md_read_float(&behind, reader->end, value) && *behind == expected &&
-                isfinite(*value)) {
+            const char *stop = next;
+            if (md_read_float(&stop, reader->end, value) && *stop == expected && isfinite(*value)) {
                 value++;
-                next = behind + 1;
+                next = stop + 1;
                 continue;
             }
         }
         md_csv_field field;
         MEDLEY_TRY(md_csv_read_field(&field, next, layout->delimiter, reader->input,
                                      &reader->unquoted, reader->error));
-        if (*field.behind != expected)
+        if (*field.end != expected)
             return fail_count(reader, record);
         MEDLEY_TRY(take_field(reader, &field, next, column, &value));
-        next = field.behind + 1;
+        next = field.end + 1;
     }
     reader->rows++;
     *p = next;
@@ -140,9 +137,9 @@ static medley_status reserve_values(csv_reader *reader)
     const size_t most = bytes / layout->columns + 1;
     reader->capacity = lines < most ? lines : most;
     size_t count;
-    if (__builtin_mul_overflow(reader->capacity, layout->feature_count, &count) ||
-        (reader->values = md_alloc_aligned(count, sizeof *reader->values)) == NULL)
+    if (__builtin_mul_overflow(reader->capacity, layout->feature_count, &count))
         return md_fail_memory(reader->error, bytes);
+    MEDLEY_TRY(md_new_aligned(&reader->values, count, sizeof *reader->values, reader->error));
     md_expect_large(reader->values, count * sizeof *reader->values);
     return MEDLEY_OK;
 }
@@ -150,15 +147,13 @@ static medley_status reserve_values(csv_reader *reader)
 /* Names that are missing or occur twice are no help: then columns are known by number. */
 static medley_status take_names(md_table *table, const md_csv_layout *layout, medley_error *error)
 {
-    if (layout->names == NULL)
-        return MEDLEY_OK;
-    for (size_t c = 0; c < layout->columns; c++) {
+    for (size_t c = 0; c < layout->header.count; c++) {
         if (!layout->is_feature[c])
             continue;
-        const char *name = layout->names[c];
+        const char *name = layout->header.items[c];
         const size_t before = table->column_names.count;
-        if (name != NULL && md_strings_add(&table->column_names, name, strlen(name)) < 0)
-            return md_fail_memory(error, strlen(name));
+        if (name != NULL)
+            MEDLEY_TRY(md_strings_put(&table->column_names, name, strlen(name), NULL, error));
         if (table->column_names.count == before) {
             md_strings_clear(&table->column_names);
             break;
@@ -169,39 +164,39 @@ static medley_status take_names(md_table *table, const md_csv_layout *layout, me
 
 static medley_status make_table(medley_dataset *dataset, csv_reader *reader)
 {
-    md_table *table = md_dataset_new_table(dataset, "", reader->input->path);
-    if (table == NULL)
-        return md_fail_memory(reader->error, sizeof *table);
+    md_table *table;
+    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, reader->error));
     dataset->rows = reader->rows;
     table->features = (md_matrix){
         .rows = reader->rows, .columns = reader->layout.feature_count, .dense = reader->values};
     reader->values = NULL;
-    medley_status status = take_names(table, &reader->layout, reader->error);
-    if (status == MEDLEY_OK && reader->wants_labels)
-        status = md_labels_finish(&reader->labels, dataset, reader->error);
-    return status;
+    MEDLEY_TRY(take_names(table, &reader->layout, reader->error));
+    return reader->wants_labels ? md_labels_finish(&reader->labels, dataset, reader->error)
+                                : MEDLEY_OK;
+}
+
+static void clear_reader(csv_reader *reader)
+{
+    md_csv_clear_layout(&reader->layout);
+    md_labels_clear(&reader->labels);
+    md_text_clear(&reader->unquoted);
+    free(reader->values);
 }
 
 medley_status md_csv_read(medley_dataset *dataset, const md_input *input,
                           const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(clear_reader)
     csv_reader reader = {.input = input, .error = error, .end = input->data + input->length};
-    MEDLEY_TRY_DONE(md_csv_read_layout(&reader.layout, input, options, error));
+    MEDLEY_TRY(md_csv_read_layout(&reader.layout, input, options, error));
     const char *p = reader.layout.body;
     if (p == reader.end)
-        goto done; /* the caller says that there are no rows */
+        return MEDLEY_OK; /* the caller says that there are no rows */
     reader.wants_labels = !options->ignore_labels && reader.layout.label < reader.layout.columns;
-    MEDLEY_TRY_DONE(reserve_values(&reader));
+    MEDLEY_TRY(reserve_values(&reader));
     while (p < reader.end) {
-        MEDLEY_TRY_DONE(read_record(&reader, &p));
+        MEDLEY_TRY(read_record(&reader, &p));
         p = md_csv_skip_empty(p, reader.end);
     }
-    MEDLEY_TRY_DONE(make_table(dataset, &reader));
-done:
-    md_csv_clear_layout(&reader.layout);
-    md_labels_clear(&reader.labels);
-    md_text_clear(&reader.unquoted);
-    free(reader.values);
-    return status;
+    return make_table(dataset, &reader);
 }

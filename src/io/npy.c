@@ -6,7 +6,6 @@
 #include <byteswap.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@ enum { MAGIC_LENGTH = 6, HEADER_ALIGNMENT = 64 };
 
 /* ---- the elements ---- */
 
-/* Converts count elements, the first at bytes and each `stride` bytes behind the one before,
+/* Converts count elements, the first at bytes and each `stride` bytes after the one before,
  * swapping the bytes of each if asked. Elements mostly touch, and then the loop is a fast one. */
 #define DEFINE_CONVERTER(name, type, raw_type, swapped)                                            \
     static inline double name##_one(const char *bytes, bool swap)                                  \
@@ -176,33 +175,31 @@ static medley_status read_shape(npy_header *header, header_reader *reader)
 static medley_status read_dictionary(npy_header *header, header_reader *reader)
 {
     bool has_order = false;
-    medley_status status = MEDLEY_OK;
     if (!accept(reader, '{'))
         return fail_header(reader, "it does not begin with {");
-    while (status == MEDLEY_OK && !accept(reader, '}')) {
+    while (!accept(reader, '}')) {
         const char *key;
         size_t length;
         if (!accept_string(reader, &key, &length) || !accept(reader, ':'))
             return fail_header(reader, "a key was expected");
         if (length == 5 && memcmp(key, "descr", 5) == 0) {
-            status = read_type(header, reader);
+            MEDLEY_TRY(read_type(header, reader));
         } else if (length == 5 && memcmp(key, "shape", 5) == 0 && header->dimensions == 0) {
-            status = read_shape(header, reader);
+            MEDLEY_TRY(read_shape(header, reader));
         } else if (length == 13 && memcmp(key, "fortran_order", 13) == 0) {
             has_order = true;
             header->fortran_order = accept_word(reader, "True");
             if (!header->fortran_order && !accept_word(reader, "False"))
-                status = fail_header(reader, "fortran_order is neither True nor False");
+                return fail_header(reader, "fortran_order is neither True nor False");
         } else {
-            status = fail_header(reader, "it holds an unknown key");
+            return fail_header(reader, "it holds an unknown key");
         }
-        if (status == MEDLEY_OK && !accept(reader, ',') &&
-            (reader->p == reader->end || *reader->p != '}'))
-            status = fail_header(reader, "a comma was expected");
+        if (!accept(reader, ',') && (reader->p == reader->end || *reader->p != '}'))
+            return fail_header(reader, "a comma was expected");
     }
-    if (status == MEDLEY_OK && (header->type == NULL || header->dimensions == 0 || !has_order))
-        status = fail_header(reader, "descr, fortran_order or shape is missing");
-    return status;
+    if (header->type == NULL || header->dimensions == 0 || !has_order)
+        return fail_header(reader, "descr, fortran_order or shape is missing");
+    return MEDLEY_OK;
 }
 
 /* Reads the header; *data is where the elements begin. */
@@ -335,8 +332,7 @@ medley_status md_npy_write_header(md_output *output, const size_t *shape, size_t
     while (!header.failed && (10 + header.length + 1) % HEADER_ALIGNMENT != 0)
         md_text_add(&header, " ", 1);
     md_text_add(&header, "\n", 1);
-    if (header.failed)
-        return md_fail_memory(error, HEADER_ALIGNMENT);
+    MEDLEY_TRY(md_text_check(&header, error));
     const unsigned char version_and_length[] = {1, 0, (unsigned char)(header.length & 0xff),
                                                 (unsigned char)(header.length >> 8)};
     MEDLEY_TRY(md_output_write(output, MAGIC, MAGIC_LENGTH, error));
@@ -350,6 +346,6 @@ medley_status md_npy_write(md_output *output, const float *values, const size_t 
     size_t count = 1;
     for (size_t i = 0; i < dimensions; i++)
         count *= shape[i];
-    const medley_status status = md_npy_write_header(output, shape, dimensions, error);
-    return status < 0 ? status : md_output_write(output, values, count * sizeof *values, error);
+    MEDLEY_TRY(md_npy_write_header(output, shape, dimensions, error));
+    return md_output_write(output, values, count * sizeof *values, error);
 }

@@ -5,8 +5,6 @@
 
 #include "base/memory.h"
 
-#include <string.h>
-
 /* ---- recognising ---- */
 
 static bool is_digit(char c)

@@ -5,11 +5,9 @@
  * ':' and no more than one row for each line. */
 #include "base/memory.h"
 #include "io/float_text.h"
-#include "io/io.h"
 #include "io/svmlight.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Mostly filled rows are faster and smaller when dense. */
 enum { DENSE_BELOW_COLUMNS = 10000, SHOWN = 40 };
@@ -21,7 +19,7 @@ typedef struct svmlight_reader {
     const md_input *input;
     const medley_read_options *options;
     medley_error *error;
-    const char *p, *end; /* *end is the '\n' behind the input */
+    const char *p, *end; /* *end is the '\n' after the input */
     md_matrix matrix;    /* index[] holds what the file says minus 1 while reading */
     size_t rows, entries;
     int64_t largest; /* index so far */
@@ -141,8 +139,8 @@ static bool is_pair(const char *item)
     if (strncmp(item, "qid:", 4) == 0)
         return true;
     uint64_t index = 0;
-    const char *behind = md_read_digits(item, &index);
-    return behind > item && *behind == ':';
+    const char *end = md_read_digits(item, &index);
+    return end > item && *end == ':';
 }
 
 static medley_status read_label(svmlight_reader *reader)
@@ -173,15 +171,15 @@ static medley_status read_query(svmlight_reader *reader)
     }
     const char *number = item + 4;
     uint64_t ignored = 0;
-    const char *behind = md_read_digits(number, &ignored);
-    if (behind == number || !ends_item(*behind))
+    const char *end = md_read_digits(number, &ignored);
+    if (end == number || !ends_item(*end))
         return fail_item(reader, item, "qid: with a whole number");
     if (reader->queries.count == 0 && reader->rows > 0)
         return fail_item(reader, item, "no qid here, as the rows before have none");
-    reader->p = behind;
+    reader->p = end;
     const size_t known = reader->queries.count;
-    const size_t length = (size_t)(behind - number);
-    MEDLEY_TRY(md_strings_put(&reader->queries, number, length, &id, reader->error));
+    MEDLEY_TRY(
+        md_strings_put(&reader->queries, number, (size_t)(end - number), &id, reader->error));
     MEDLEY_TRY(md_grow(&reader->sequence_start, &reader->sequence_capacity,
                        reader->queries.count + 1, sizeof(size_t), reader->error));
     if ((size_t)id == known)
@@ -235,14 +233,14 @@ static void count_two(size_t counts[2], const char *text, size_t length, const c
 
 static medley_status reserve_matrix(svmlight_reader *reader)
 {
-    size_t counts[2];
+    size_t counts[2]; /* colons, line ends */
     count_two(counts, reader->p, (size_t)(reader->end - reader->p), ":\n");
     md_matrix *matrix = &reader->matrix;
     matrix->index = malloc((counts[0] + 1) * sizeof *matrix->index);
     matrix->value = malloc((counts[0] + 1) * sizeof *matrix->value);
-    matrix->start = md_calloc(counts[1] + 2, sizeof *matrix->start);
-    if (matrix->index == NULL || matrix->value == NULL || matrix->start == NULL)
-        return md_fail_memory(reader->error, counts[0] * 8 + counts[1] * sizeof(size_t));
+    if (matrix->index == NULL || matrix->value == NULL)
+        return md_fail_memory(reader->error, counts[0] * 8);
+    MEDLEY_TRY(md_new(&matrix->start, counts[1] + 2, sizeof *matrix->start, reader->error));
     md_expect_large(matrix->index, counts[0] * sizeof *matrix->index);
     md_expect_large(matrix->value, counts[0] * sizeof *matrix->value);
     return MEDLEY_OK;
@@ -291,38 +289,38 @@ static medley_status finish_matrix(svmlight_reader *reader)
     return MEDLEY_OK;
 }
 
+static void clear_reader(svmlight_reader *reader)
+{
+    md_matrix_clear(&reader->matrix);
+    md_labels_clear(&reader->labels);
+    md_strings_clear(&reader->queries);
+    free(reader->sequence_start);
+}
+
 medley_status md_svmlight_read(medley_dataset *dataset, const md_input *input,
                                const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(clear_reader)
     svmlight_reader reader = {
         .input = input, .options = options, .error = error, .end = input->data + input->length};
-    MEDLEY_TRY_DONE(md_input_text(&reader.p, input, error));
-    MEDLEY_TRY_DONE(reserve_matrix(&reader));
-    MEDLEY_TRY_DONE(read_lines(&reader));
+    md_table *table;
+    MEDLEY_TRY(md_input_text(&reader.p, input, error));
+    MEDLEY_TRY(reserve_matrix(&reader));
+    MEDLEY_TRY(read_lines(&reader));
     if (reader.rows == 0)
-        goto done; /* the caller says so */
-    MEDLEY_TRY_DONE(finish_matrix(&reader));
-    md_table *table = md_dataset_new_table(dataset, "", input->path);
-    if (table == NULL) {
-        status = md_fail_memory(error, sizeof *table);
-        goto done;
-    }
+        return MEDLEY_OK; /* the caller says that there are no rows */
+    MEDLEY_TRY(finish_matrix(&reader));
+    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
     table->features = reader.matrix;
     reader.matrix = (md_matrix){0};
     dataset->rows = reader.rows;
     if (!options->ignore_labels)
-        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
+        MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
     if (reader.queries.count > 0) {
         dataset->sequence_count = reader.queries.count;
         dataset->sequence_start = reader.sequence_start;
         dataset->sequence_start[dataset->sequence_count] = reader.rows;
         reader.sequence_start = NULL;
     }
-done:
-    md_matrix_clear(&reader.matrix);
-    md_labels_clear(&reader.labels);
-    md_strings_clear(&reader.queries);
-    free(reader.sequence_start);
-    return status;
+    return MEDLEY_OK;
 }
