@@ -15,14 +15,8 @@
 #define MD_ARC_H
 
 #include "base/memory.h"
-#include "base/pack.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "data/dataset.h"
 #include "feature/template_source.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- templates ---- */
 
@@ -76,6 +70,7 @@ typedef struct md_arcs md_arcs;
 medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
                              const md_arc_source *source, size_t threads, medley_error *error);
 void md_arcs_free(md_arcs *arcs);
+MD_OWNER(md_arcs_free, md_arcs)
 
 /* Bytes that md_arcs_create would take. */
 size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *source);

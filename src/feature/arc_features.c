@@ -334,31 +334,34 @@ static void note_used(arc_job *job)
     job->values.is_used[MD_ARC_TAG_BIT] = job->arcs->pairs.count > 0;
 }
 
+static void clear_job(arc_job *job)
+{
+    md_arc_values_clear(&job->values);
+    free(job->scratch);
+    md_arcs_free(job->arcs);
+}
+
 medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
                              const md_arc_source *source, size_t threads, medley_error *error)
 {
+    MD_CLEARED(clear_job)
     arc_job job = {.templates = templates, .source = source, .values.dataset = source->dataset};
-    medley_status status = MEDLEY_OK;
     threads = threads > 0 ? threads : 1;
-    MEDLEY_TRY_DONE(check_source(source, error));
-    MEDLEY_TRY_DONE(md_new(&job.arcs, 1, sizeof *job.arcs, error));
-    MEDLEY_TRY_DONE(lay_out(job.arcs, templates, source, error));
+    MEDLEY_TRY(check_source(source, error));
+    MEDLEY_TRY(md_new(&job.arcs, 1, sizeof *job.arcs, error));
+    MEDLEY_TRY(lay_out(job.arcs, templates, source, error));
     note_used(&job);
     job.stride = job.arcs->longest + 1 + MD_ARC_OUTSIDE;
-    MEDLEY_TRY_DONE(md_new_aligned(&job.scratch, threads * MD_ARC_VALUES * job.stride,
-                                   sizeof *job.scratch, error));
+    MEDLEY_TRY(md_new_aligned(&job.scratch, threads * MD_ARC_VALUES * job.stride,
+                              sizeof *job.scratch, error));
     size_t words = 0;
     for (size_t s = 0; s < source->count; s++)
         words += words_of(source, s);
-    MEDLEY_TRY_DONE(md_arc_values_make(&job.values, source->tags, words, threads, error));
+    MEDLEY_TRY(md_arc_values_make(&job.values, source->tags, words, threads, error));
     md_parallel_for(threads, (source->count + PIECE - 1) / PIECE, fill_piece, &job);
     *arcs = job.arcs;
     job.arcs = NULL;
-done:
-    md_arc_values_clear(&job.values);
-    free(job.scratch);
-    md_arcs_free(job.arcs);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_arcs_free(md_arcs *arcs)

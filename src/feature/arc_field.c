@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One field of an arc template, from and to text. Every field has one spelling only, so texts of
- * templates can be compared. */
+/* One field of an arc template, from and to text, and columns of CoNLL-U by name. Every field has
+ * one spelling only, so that templates can be compared as strings. */
 #include "feature/arc_templates.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const word_names[] = {"form",  "lower",  "lemma",  "upos", "xpos",
                                          "feats", "prefix", "suffix", NULL};
@@ -114,4 +116,25 @@ void md_arc_fields_write(md_text *text, const md_arc_field *fields, size_t count
             md_text_addf(text, "%c%+d.%s", field->kind == MD_ARC_HEAD ? 'h' : 'm', field->offset,
                          word_names[field->word]);
     }
+}
+
+medley_status md_arc_column(size_t *column, const char *text, medley_error *error)
+{
+    static const char *const names[MD_ARC_COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
+                                                      "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
+    for (size_t c = 0; c < MD_ARC_COLUMNS; c++) {
+        char *end;
+        const long number = strtol(text, &end, 10);
+        if (strcasecmp(text, names[c]) == 0 ||
+            (*text != '\0' && *end == '\0' && number == (long)c + 1)) {
+            if (c == 0 || c == 6 || c == 7)
+                break; /* a number, or what is to be predicted */
+            *column = c;
+            return MEDLEY_OK;
+        }
+    }
+    return md_fail(error, MEDLEY_USAGE,
+                   "there is no column '%.60s' to take tags from; choose FORM, LEMMA, UPOS, XPOS, "
+                   "FEATS, DEPS or MISC, or its number",
+                   text);
 }

@@ -9,9 +9,9 @@
 
 /* The values of one function; -1: none, or one that training did not have. */
 typedef struct md_value_column {
-    int32_t *at;              /* [rows] */
-    int32_t *before, *behind; /* by distance from the sequence, 1 the nearest; [0] is not used */
-    uint64_t *hash; /* hashed spaces: of each value's text, whoever numbered it; else NULL */
+    int32_t *at;             /* [rows] */
+    int32_t *before, *after; /* by distance from the sequence, 1 the nearest; [0] is not used */
+    uint64_t *hash; /* hashed spaces: of each value's text, whichever number it has; else NULL */
 } md_value_column;
 
 typedef struct md_values {
@@ -28,6 +28,7 @@ typedef struct md_vocabularies {
     const md_strings *known;
 } md_vocabularies;
 
+/* What was made is cleared by the caller in any case. */
 medley_status md_values_make(md_values *values, const md_templates *templates,
                              const medley_dataset *dataset, md_vocabularies vocabularies,
                              size_t threads, medley_error *error);
