@@ -70,7 +70,6 @@ typedef struct md_arcs md_arcs;
 medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
                              const md_arc_source *source, size_t threads, medley_error *error);
 void md_arcs_free(md_arcs *arcs);
-MD_OWNER(md_arcs_free, md_arcs)
 
 /* Bytes that md_arcs_create would take. */
 size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *source);

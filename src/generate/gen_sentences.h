@@ -36,7 +36,7 @@ void md_sentence_chunk(char label[16], const md_sentence *sentence, size_t word)
 typedef struct md_word_rows {
     medley_dataset *dataset;
     size_t token_capacity, head_capacity;
-    md_label_builder labels;
+    md_label_builder *labels;
 } md_word_rows;
 
 /* fields[columns]; head: within the sentence, from 1, -1: the data have no trees. */

@@ -21,16 +21,13 @@ static medley_status add_word(md_word_rows *rows, const md_sentence *sentence, s
 static medley_status generate(medley_dataset *dataset, const medley_generate_options *options,
                               md_random *random, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_sentences_generate(dataset, options, random, COLUMNS, add_word, error));
+    MEDLEY_TRY(md_sentences_generate(dataset, options, random, COLUMNS, add_word, error));
     dataset->format = "columns";
     dataset->separator = ' ';
     dataset->label_column = COLUMNS;
-    MEDLEY_TRY_DONE(md_new_copy(&dataset->label_text, dataset->label,
-                                dataset->rows * sizeof *dataset->label, error));
-    MEDLEY_TRY_DONE(md_strings_copy(&dataset->label_texts, &dataset->label_names, error));
-done:
-    return status;
+    MEDLEY_TRY(md_new_copy(&dataset->label_text, dataset->label,
+                           dataset->rows * sizeof *dataset->label, error));
+    return md_strings_copy(&dataset->label_texts, &dataset->label_names, error);
 }
 
 extern const md_generator md_generator_tagged;

@@ -22,10 +22,10 @@ medley_status md_word_rows_add(md_word_rows *rows, const char *const *fields, co
         dataset->head[row] = head;
     }
     dataset->rows++;
-    return md_labels_add(&rows->labels, label, strlen(label), error);
+    return md_labels_add(rows->labels, label, strlen(label), error);
 }
 
-/* Room for so many sentences. */
+/* Room for that many sentences. */
 static medley_status begin(medley_dataset *dataset, size_t columns, size_t sentences,
                            medley_error *error)
 {
@@ -38,9 +38,9 @@ static medley_status begin(medley_dataset *dataset, size_t columns, size_t sente
 
 static medley_status check_options(const medley_generate_options *options, medley_error *error)
 {
-    const medley_status status = md_generate_refuse_views(options, error);
-    if (status < 0 || options->dimension == 0)
-        return status;
+    MEDLEY_TRY(md_generate_refuse_views(options, error));
+    if (options->dimension == 0)
+        return MEDLEY_OK;
     return md_fail(error, MEDLEY_USAGE,
                    "dimension is %zu but sentences have words and no features; leave it out",
                    options->dimension);
@@ -50,19 +50,16 @@ medley_status md_sentences_generate(medley_dataset *dataset, const medley_genera
                                     md_random *random, size_t columns, md_word_adder *add,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_word_rows rows = {.dataset = dataset};
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
+    md_word_rows rows = {.dataset = dataset, .labels = &labels};
     md_sentence sentence;
-    MEDLEY_TRY_DONE(begin(dataset, columns, options->rows, error));
-    MEDLEY_TRY_DONE(check_options(options, error));
+    MEDLEY_TRY(begin(dataset, columns, options->rows, error));
+    MEDLEY_TRY(check_options(options, error));
     for (size_t s = 0; s < options->rows; s++) {
-        MEDLEY_TRY_DONE(md_sentence_draw(&sentence, options->noise, random, error));
+        MEDLEY_TRY(md_sentence_draw(&sentence, options->noise, random, error));
         for (size_t w = 0; w < sentence.count; w++)
-            MEDLEY_TRY_DONE(add(&rows, &sentence, w, error));
+            MEDLEY_TRY(add(&rows, &sentence, w, error));
         dataset->sequence_start[++dataset->sequence_count] = dataset->rows;
     }
-    MEDLEY_TRY_DONE(md_labels_finish(&rows.labels, dataset, error));
-done:
-    md_labels_clear(&rows.labels);
-    return status;
+    return md_labels_finish(&labels, dataset, error);
 }
