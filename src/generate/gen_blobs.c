@@ -118,7 +118,6 @@ static medley_status generate(medley_dataset *dataset, const medley_generate_opt
     return MEDLEY_OK;
 }
 
-extern const md_generator md_generator_blobs;
 const md_generator md_generator_blobs = {
     .name = "blobs",
     .summary = "Gaussian blobs in several views, none of which separates all classes",

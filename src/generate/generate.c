@@ -9,10 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MD_GENERATOR(name) extern const md_generator md_generator_##name;
-#include "generate/generators.def"
-#undef MD_GENERATOR
-
 const md_generator *const md_generators[] = {
 #define MD_GENERATOR(name) &md_generator_##name,
 #include "generate/generators.def"

@@ -370,7 +370,6 @@ static bool sniff(const char *head, size_t length)
 
 static const char *const extensions[] = {".conll", ".crf", ".columns", NULL};
 
-extern const md_format md_format_columns;
 const md_format md_format_columns = {
     .name = "columns",
     .summary = "columns between blanks: a token and its label a line, blank line behind a sequence",

@@ -5,18 +5,13 @@
  * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
  * name a word of the sentence, 0 or nothing; whether the heads are a tree is asked by who needs one
  * (data/trees.h). */
-#include "io/conllu.h"
+#include "io/tokens.h"
 
 #include "base/memory.h"
-#include "io/tokens.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
-enum {
-    COLUMNS = MD_CONLLU_COLUMNS,
-    ID = MD_CONLLU_ID,
-    UPOS = MD_CONLLU_UPOS,
-    HEAD = MD_CONLLU_HEAD
-};
+enum { ID = 0, UPOS = 3, HEAD = 6, DEPREL = 7, COLUMNS = 10, HEAD_BYTES = 16 };
 
 static char *const NAMES[COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                      "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
@@ -235,6 +230,118 @@ static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
     return has_labels ? md_labels_finish(&labels, dataset, error) : MEDLEY_OK;
 }
 
+/* ---- writing ----
+ *
+ * As it was read, with predictions in their places: labels in the label's column, or trees in HEAD
+ * and DEPREL. Everything else comes back byte for byte, but for line ends, which are newlines, and
+ * a missing blank line after the last sentence. */
+
+/* The lines kept for a row from *next on. A boundary between sentences needs a blank line unless
+ * there is one among those kept. */
+static void add_verbatim(md_text *text, const medley_dataset *dataset, size_t row, size_t *next,
+                         bool is_boundary)
+{
+    size_t last = *next;
+    bool has_blank = false;
+    for (; last < dataset->verbatim_count && dataset->verbatim[last].row <= row; last++)
+        has_blank = has_blank || dataset->verbatim[last].text[0] == '\0';
+    if (is_boundary && !has_blank)
+        md_text_add(text, "\n", 1);
+    for (; *next < last; (*next)++) {
+        const char *line = dataset->verbatim[*next].text;
+        md_text_add(text, line, strlen(line));
+        md_text_add(text, "\n", 1);
+    }
+}
+
+static medley_status check_label(const char *label, medley_error *error)
+{
+    if (label == NULL || (label[0] != '\0' && label[strcspn(label, "\t\r\n")] == '\0'))
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "the label '%.60s' cannot be written between tabs: it is empty or has tabs "
+                   "in it; use another format",
+                   label);
+}
+
+/* The column that labels go to: relations where there are heads. */
+static size_t label_place(const medley_dataset *dataset, const md_predicted *predicted)
+{
+    return predicted->head != NULL ? DEPREL : dataset->label_column;
+}
+
+static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
+                              const md_predicted *predicted, medley_error *error)
+{
+    const char *label = predicted->labels != NULL ? predicted->labels[row] : NULL;
+    MEDLEY_TRY(check_label(label, error));
+    char head[HEAD_BYTES] = "_";
+    if (predicted->head != NULL && predicted->head[row] >= 0)
+        snprintf(head, sizeof head, "%" PRId32, predicted->head[row]);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        const char *field = md_token_text(dataset, row, c);
+        if (label != NULL && c == label_place(dataset, predicted))
+            field = label;
+        else if (predicted->head != NULL && c == HEAD)
+            field = head;
+        md_text_add(text, field, strlen(field));
+        md_text_add(text, c + 1 < COLUMNS ? "\t" : "\n", 1);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check_heads(const medley_dataset *dataset, const int32_t *head,
+                                 medley_error *error)
+{
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t first = dataset->sequence_start[s];
+        const size_t length = dataset->sequence_start[s + 1] - first;
+        for (size_t i = 0; i < length; i++)
+            if (head[first + i] < -1 || (head[first + i] >= 0 && (size_t)head[first + i] > length))
+                return md_fail(error, MEDLEY_BAD_INPUT,
+                               "the head of row %zu is %" PRId32 " but its sentence has %zu words; "
+                               "one of them, 0 or -1 is expected",
+                               first + i + 1, head[first + i], length);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check_writable(const medley_dataset *dataset, const md_predicted *predicted,
+                                    medley_error *error)
+{
+    if (dataset->token_columns != COLUMNS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the data have %zu columns of text and CoNLL-U has %d; use another format",
+                       dataset->token_columns, COLUMNS);
+    return predicted->head != NULL ? check_heads(dataset, predicted->head, error) : MEDLEY_OK;
+}
+
+static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
+                                    const md_predicted *predicted, medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    size_t verbatim = 0;
+    size_t sequence = 0;
+    MEDLEY_TRY(check_writable(dataset, predicted, error));
+    for (size_t row = 0; row <= dataset->rows; row++) {
+        const bool is_start =
+            sequence < dataset->sequence_count && dataset->sequence_start[sequence] == row;
+        sequence += is_start;
+        add_verbatim(&text, dataset, row, &verbatim, row > 0 && (is_start || row == dataset->rows));
+        if (row < dataset->rows)
+            MEDLEY_TRY(add_word(&text, dataset, row, predicted, error));
+        MEDLEY_TRY(md_output_text(output, &text, row == dataset->rows, error));
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status write_conllu(md_output *output, const medley_dataset *dataset,
+                                  medley_error *error)
+{
+    const md_predicted nothing = {0};
+    return write_labelled(output, dataset, &nothing, error);
+}
+
 /* The first line that is neither a comment nor blank has ten columns and starts with a number. */
 static bool sniff(const char *head, size_t length)
 {
@@ -253,14 +360,13 @@ static bool sniff(const char *head, size_t length)
 
 static const char *const extensions[] = {".conllu", NULL};
 
-extern const md_format md_format_conllu;
 const md_format md_format_conllu = {
     .name = "conllu",
     .summary = "CoNLL-U treebanks: ten columns between tabs, the label is UPOS",
     .extensions = extensions,
     .sniff = sniff,
     .read = read_conllu,
-    .write = md_conllu_write,
-    .write_labelled = md_conllu_write_labelled,
+    .write = write_conllu,
+    .write_labelled = write_labelled,
     .holds_trees = true,
 };

@@ -7,10 +7,6 @@
 
 #include <strings.h>
 
-#define MD_FORMAT(name) extern const md_format md_format_##name;
-#include "io/formats.def"
-#undef MD_FORMAT
-
 const md_format *const md_formats[] = {
 #define MD_FORMAT(name) &md_format_##name,
 #include "io/formats.def"

@@ -181,7 +181,6 @@ static bool sniff(const char *head, size_t length)
 
 static const char *const extensions[] = {".idx", "-idx3-ubyte", ".idx3-ubyte", NULL};
 
-extern const md_format md_format_idx;
 const md_format md_format_idx = {
     .name = "idx",
     .summary = "idx arrays such as MNIST's images, with their labels file beside them",

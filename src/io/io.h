@@ -57,6 +57,9 @@ typedef struct md_format {
     /* read obeys options->columns itself; else the columns are taken out of its table after it. */
     bool chooses_columns;
 } md_format;
+#define MD_FORMAT(name) extern const md_format md_format_##name;
+#include "io/formats.def"
+#undef MD_FORMAT
 
 /* NULL-terminated, in the order of formats.def (the order of sniffing). */
 extern const md_format *const md_formats[];

@@ -264,7 +264,6 @@ static bool sniff(const char *head, size_t length)
 
 static const char *const extensions[] = {NULL};
 
-extern const md_format md_format_letter;
 const md_format md_format_letter = {
     .name = "letter",
     .summary = "letter.data, handwritten words as 16x8 images of their letters",

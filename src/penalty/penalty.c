@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MD_PENALTY(name) extern const md_penalty_class md_penalty_##name;
-#include "penalty/penalties.def"
-#undef MD_PENALTY
-
 const md_penalty_class *const md_penalties[] = {
 #define MD_PENALTY(name) &md_penalty_##name,
 #include "penalty/penalties.def"

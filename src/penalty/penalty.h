@@ -94,6 +94,9 @@ static inline double md_number(const void *state)
     return *(const double *)state;
 }
 
+#define MD_PENALTY(name) extern const md_penalty_class md_penalty_##name;
+#include "penalty/penalties.def"
+#undef MD_PENALTY
 extern const md_penalty_class *const md_penalties[]; /* NULL-terminated */
 const md_penalty_class *md_penalty_find(const char *name);
 
