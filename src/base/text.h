@@ -33,6 +33,9 @@ static inline const char *md_text_string(const md_text *text) /* "" while empty 
  * nan and inf: callers decide. */
 bool md_read_number(const char **cursor, const char *end, double *value);
 
+/* 1e0 .. 1e22: the powers of ten that doubles hold exactly. */
+extern const double md_powers_of_ten[23];
+
 /* The whole of text is a number / a whole number / a size such as 512M or 2G (powers of 1024). */
 bool md_parse_double(const char *text, double *value);
 bool md_parse_int(const char *text, long long *value);

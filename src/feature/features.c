@@ -94,7 +94,7 @@ static void hash_features(const feature_job *job, const md_template *block, uint
 static bool run_rows(const feature_job *job, size_t b, size_t first, size_t stop)
 {
     const md_template *block = &job->features->templates->blocks[b];
-    const uint64_t seed = md_value_hash(block->name, strlen(block->name));
+    const uint64_t seed = md_value_hash(block->name, strlen(block->name), false);
     int32_t column[MD_MACROS_MOST][MD_BATCH];
     int32_t *ids = job->ids->ids[b];
     const medley_dataset *dataset = job->values->dataset;

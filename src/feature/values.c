@@ -19,11 +19,17 @@ typedef struct piece {
     size_t length;
 } piece;
 
-uint64_t md_value_hash(const char *text, size_t length)
+static char fold(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+uint64_t md_value_hash(const char *text, size_t length, bool folds_case)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed: its low bits are weak */
     for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+        hash = (hash ^ (unsigned char)(folds_case ? fold(text[i]) : text[i])) *
+               UINT64_C(0x100000001b3);
     hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
     return hash ^ hash >> 32;
 }
@@ -45,8 +51,7 @@ static piece derive(const md_function *function, const char *text, md_text *scra
     scratch->length = 0;
     md_text_add(scratch, result.text, result.length);
     for (size_t i = 0; !scratch->failed && i < result.length; i++)
-        if (scratch->data[i] >= 'A' && scratch->data[i] <= 'Z')
-            scratch->data[i] = (char)(scratch->data[i] - 'A' + 'a');
+        scratch->data[i] = fold(scratch->data[i]);
     return (piece){scratch->failed ? "" : scratch->data, scratch->failed ? 0 : result.length};
 }
 
@@ -63,7 +68,7 @@ static int32_t number_text(value_job *job, size_t f, const char *text, int32_t f
     }
     if (job->vocabularies.known != NULL)
         return md_strings_find(&job->vocabularies.known[f], value.text, value.length);
-    job->values->column[f].hash[fresh] = md_value_hash(value.text, value.length);
+    job->values->column[f].hash[fresh] = md_value_hash(value.text, value.length, false);
     return fresh;
 }
 

@@ -39,8 +39,8 @@ void md_values_clear(md_values *values);
 void md_values_fill(const md_values *values, const md_macro *macro, size_t sequence, size_t first,
                     size_t count, int32_t out[MD_BATCH]);
 
-/* Not md_hash_bytes: hashed models store slots, so this one is the same on every machine and may
- * never change. */
-uint64_t md_value_hash(const char *text, size_t length);
+/* Not md_hash_bytes: models store slots found by this hash, so it is the same on every machine and
+ * may never change. folds_case: capitals A to Z count as small letters. */
+uint64_t md_value_hash(const char *text, size_t length, bool folds_case);
 
 #endif

@@ -17,14 +17,12 @@ static void draw_ringnorm(float *values, size_t dimension, size_t class_index, d
         values[d] = (float)(mean + deviation * md_random_normal(random));
 }
 
-static const md_row_source ringnorm = {20, true, 2, {"-1", "1"}, draw_ringnorm};
-
 const md_generator md_generator_ringnorm = {
     .name = "ringnorm",
     .summary = "a narrow Gaussian inside a wide one, 2 classes",
     .format = "csv",
     .default_rows = 7400,
-    .rows = &ringnorm,
+    .rows = &(const md_row_source){20, true, 2, {"-1", "1"}, draw_ringnorm},
 };
 
 /* Twonorm (Breiman 1996, "Bias, variance, and arcing classifiers"): the classes 1 and -1 are
@@ -38,14 +36,12 @@ static void draw_twonorm(float *values, size_t dimension, size_t class_index, do
         values[d] = (float)(mean + noise * md_random_normal(random));
 }
 
-static const md_row_source twonorm = {20, true, 2, {"-1", "1"}, draw_twonorm};
-
 const md_generator md_generator_twonorm = {
     .name = "twonorm",
     .summary = "two Gaussians side by side, 2 classes",
     .format = "csv",
     .default_rows = 7400,
-    .rows = &twonorm,
+    .rows = &(const md_row_source){20, true, 2, {"-1", "1"}, draw_twonorm},
 };
 
 /* Waveform (Breiman, Friedman, Olshen, Stone 1984, section 2.6.2): each class mixes two of three
@@ -70,12 +66,10 @@ static void draw_waveform(float *values, size_t dimension, size_t class_index, d
     }
 }
 
-static const md_row_source waveform = {FEATURES, false, 3, {"0", "1", "2"}, draw_waveform};
-
 const md_generator md_generator_waveform = {
     .name = "waveform",
     .summary = "random mixtures of triangular waves with noise, 3 classes",
     .format = "csv",
     .default_rows = 5000,
-    .rows = &waveform,
+    .rows = &(const md_row_source){FEATURES, false, 3, {"0", "1", "2"}, draw_waveform},
 };

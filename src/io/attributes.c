@@ -189,12 +189,10 @@ static medley_status write_labelled(md_output *output, const medley_dataset *dat
     return write_items(output, dataset, predicted->labels, error);
 }
 
-static const char *const extensions[] = {".crfsuite", NULL};
-
 const md_format md_format_attributes = {
     .name = "attributes",
     .summary = "CRFsuite's: label and attributes between tabs, blank line behind a sequence",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".crfsuite", NULL},
     .sniff = sniff,
     .read = md_attributes_read,
     .write = write_attributes,

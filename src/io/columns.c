@@ -368,12 +368,10 @@ static bool sniff(const char *head, size_t length)
     return seen > 0;
 }
 
-static const char *const extensions[] = {".conll", ".crf", ".columns", NULL};
-
 const md_format md_format_columns = {
     .name = "columns",
     .summary = "columns between blanks: a token and its label a line, blank line behind a sequence",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".conll", ".crf", ".columns", NULL},
     .sniff = sniff,
     .read = read_columns,
     .write = write_columns,

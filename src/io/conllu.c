@@ -358,12 +358,10 @@ static bool sniff(const char *head, size_t length)
     return false;
 }
 
-static const char *const extensions[] = {".conllu", NULL};
-
 const md_format md_format_conllu = {
     .name = "conllu",
     .summary = "CoNLL-U treebanks: ten columns between tabs, the label is UPOS",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".conllu", NULL},
     .sniff = sniff,
     .read = read_conllu,
     .write = write_conllu,

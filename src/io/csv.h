@@ -47,7 +47,4 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
                                  const medley_read_options *options, medley_error *error);
 void md_csv_clear_layout(md_csv_layout *layout);
 
-medley_status md_csv_read(medley_dataset *dataset, const md_input *input,
-                          const medley_read_options *options, medley_error *error);
-
 #endif

@@ -179,12 +179,10 @@ static bool sniff(const char *head, size_t length)
            type_size((unsigned char)head[2]) > 0 && head[3] >= 1 && head[3] <= MOST_DIMENSIONS;
 }
 
-static const char *const extensions[] = {".idx", "-idx3-ubyte", ".idx3-ubyte", NULL};
-
 const md_format md_format_idx = {
     .name = "idx",
     .summary = "idx arrays such as MNIST's images, with their labels file beside them",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".idx", "-idx3-ubyte", ".idx3-ubyte", NULL},
     .sniff = sniff,
     .read = read_idx,
 };

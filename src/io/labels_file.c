@@ -2,7 +2,7 @@
 /* Labels in a file of their own: npy numbers, idx bytes (as MNIST has them), or text with one label
  * a line. */
 #include "base/memory.h"
-#include "io/io.h"
+#include "io/tokens.h"
 #include <math.h>
 
 enum { IDX_HEADER = 8 };
@@ -61,26 +61,19 @@ static bool is_blank(char c)
 static medley_status read_text_labels(md_label_builder *builder, const md_input *input,
                                       medley_error *error)
 {
-    const char *line;
-    const char *end = input->data + input->length;
-    MEDLEY_TRY(md_input_text(&line, input, error));
-    while (end > input->data && (end[-1] == '\n' || is_blank(end[-1])))
-        end--; /* blank lines at the end are no labels */
-    while (line < end) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-        if (stop == NULL)
-            stop = end;
-        const char *first = line;
-        const char *last = stop;
-        while (first < last && is_blank(*first))
-            first++;
-        while (last > first && is_blank(last[-1]))
-            last--;
-        if (first == last)
-            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, line),
+    md_lines lines;
+    MEDLEY_TRY(md_lines_begin(&lines, input, error));
+    while (lines.limit > input->data && (lines.limit[-1] == '\n' || is_blank(lines.limit[-1])))
+        lines.limit--; /* blank lines at the end are no labels */
+    while (md_lines_next(&lines)) {
+        while (lines.start < lines.end && is_blank(*lines.start))
+            lines.start++;
+        while (lines.end > lines.start && is_blank(lines.end[-1]))
+            lines.end--;
+        if (lines.start == lines.end)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, lines.number,
                               "there is no label on this line; every line needs one");
-        MEDLEY_TRY(md_labels_add(builder, first, (size_t)(last - first), error));
-        line = stop + 1;
+        MEDLEY_TRY(md_labels_add(builder, lines.start, (size_t)(lines.end - lines.start), error));
     }
     return MEDLEY_OK;
 }

@@ -262,12 +262,10 @@ static bool sniff(const char *head, size_t length)
            isalpha((unsigned char)*field[LETTER].text);
 }
 
-static const char *const extensions[] = {NULL};
-
 const md_format md_format_letter = {
     .name = "letter",
     .summary = "letter.data, handwritten words as 16x8 images of their letters",
-    .extensions = extensions,
+    .extensions = (const char *const[]){NULL},
     .sniff = sniff,
     .read = read_letter,
     .write = write_letter,

@@ -63,12 +63,10 @@ static medley_status write_table(md_output *output, const medley_dataset *datase
     return md_npy_write(output, dense.dense, shape, 2, error);
 }
 
-static const char *const extensions[] = {".npy", NULL};
-
 const md_format md_format_npy = {
     .name = "npy",
     .summary = "a NumPy array (rows, columns) without labels",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".npy", NULL},
     .sniff = sniff,
     .read = read_table,
     .write = write_table,

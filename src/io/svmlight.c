@@ -448,12 +448,10 @@ static medley_status write_svmlight(md_output *output, const medley_dataset *dat
     return MEDLEY_OK;
 }
 
-static const char *const extensions[] = {".svm", ".svmlight", ".libsvm", NULL};
-
 const md_format md_format_svmlight = {
     .name = "svmlight",
     .summary = "label index:value ..., sparse; also called libsvm",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".svm", ".svmlight", ".libsvm", NULL},
     .sniff = sniff,
     .read = read_svmlight,
     .write = write_svmlight,
