@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Growing text, hashes, the table of distinct strings (open addressing, at most half full) and the
- * Levenshtein distance behind "did you mean". */
+ * Levenshtein distance for "did you mean". */
 #include "base/text.h"
 
 #include "base/memory.h"

@@ -80,7 +80,7 @@ static medley_status read_word(md_arc_field *field, const field_text *from)
                               from->text);
         field->offset = sign * (*at++ - '0');
     }
-    const char *name = at + 1; /* behind the point */
+    const char *name = at + 1; /* after the point */
     const int word = md_text_index(name, word_names);
     if (word < 0)
         return fail_word(from, name);

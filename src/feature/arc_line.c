@@ -34,13 +34,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static medley_status fail_long_template(const arc_line *line)
-{
-    return md_fail_at(line->error, MEDLEY_BAD_INPUT, line->templates->source, line->number,
-                      "the template has more than %d fields; divide it into several",
-                      MD_ARC_FIELDS_MOST);
-}
-
 /* A text without braces. */
 static medley_status add_text(const arc_line *line, const char *text, const char *end)
 {
@@ -56,7 +49,7 @@ static medley_status add_text(const arc_line *line, const char *text, const char
         while (text < end && !is_blank(*text))
             text++;
         if (count == MD_ARC_FIELDS_MOST)
-            return fail_long_template(line);
+            return fail_line(line, "the template has more than 16 fields; divide it into several");
         MEDLEY_TRY(
             md_arc_field_read(&fields[count], from, (size_t)(text - from), place, line->error));
         count++;

@@ -96,11 +96,8 @@ static medley_status append(md_arc_templates *templates, const md_arc_field *sor
     MEDLEY_TRY(find_side(templates, sorted, count, MD_ARC_MODIFIER, &made.modifier, error));
     made.name = name->data;
     *name = (md_text){0};
-    made.has_dir = has_kind(sorted, count, MD_ARC_DIR);
-    made.has_dist = has_kind(sorted, count, MD_ARC_DIST);
-    made.has_set = has_kind(sorted, count, MD_ARC_SET);
-    made.has_crossed = has_kind(sorted, count, MD_ARC_CROSSED);
-    made.has_between = has_kind(sorted, count, MD_ARC_BETWEEN);
+    for (size_t i = 0; i < count; i++)
+        made.has[sorted[i].kind] = true;
     templates->items[templates->count++] = made;
     return MEDLEY_OK;
 }
@@ -210,7 +207,7 @@ const char *md_arc_templates_name(const md_arc_templates *templates, size_t t)
 
 bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t)
 {
-    return templates->items[t].has_between;
+    return templates->items[t].has[MD_ARC_BETWEEN];
 }
 
 medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_templates *templates,

@@ -36,7 +36,8 @@ typedef enum md_arc_kind {
     MD_ARC_SET,
     MD_ARC_CROSSED,
     MD_ARC_BETWEEN,
-    MD_ARC_BIAS
+    MD_ARC_BIAS,
+    MD_ARC_KINDS
 } md_arc_kind;
 
 typedef struct md_arc_field {
@@ -65,9 +66,9 @@ typedef struct md_arc_side {
 typedef struct md_arc_template {
     char *name;
     size_t line;
-    bool is_plain;         /* its line has no braces */
-    size_t head, modifier; /* sides */
-    bool has_dir, has_dist, has_set, has_crossed, has_between;
+    bool is_plain;          /* its line has no braces */
+    size_t head, modifier;  /* sides */
+    bool has[MD_ARC_KINDS]; /* fields of that kind; of DIR and DIST only one */
 } md_arc_template;
 
 struct md_arc_templates {

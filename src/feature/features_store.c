@@ -129,7 +129,7 @@ void md_features_pack(md_text *out, const md_features *features)
 {
     const md_templates *templates = features->templates;
     md_pack_u64(out, features->hash_bits);
-    const char *slash = strrchr(templates->source, '/'); /* the folder is nobody's business */
+    const char *slash = strrchr(templates->source, '/'); /* a model must not reveal folders */
     md_pack_text(out, slash != NULL ? slash + 1 : templates->source);
     md_pack_u64(out, templates->block_count);
     for (size_t b = 0; b < templates->block_count; b++) {

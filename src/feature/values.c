@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From texts to numbers of values, and from those to what a macro sees at each row. */
+/* From strings to numbers of values, and from those to what a macro sees at each row. */
 #include "feature/values.h"
 
 #include "base/memory.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Ringnorm (Breiman 1996, "Bias, variance, and arcing classifiers"): class 1 is N(0, 4 I), class
- * -1 is N((a, ..., a), I). With a = 2/sqrt(d) the centres are 2 apart; that is the value behind
+ * -1 is N((a, ..., a), I). With a = 2/sqrt(d) the centres are 2 apart; that is the value in
  * the IDA benchmark files and DELVE (the paper prints 1/sqrt(d)). */
 static void draw_ringnorm(float *values, size_t dimension, size_t class_index, double noise,
                           md_random *random)

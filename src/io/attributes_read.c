@@ -109,7 +109,7 @@ static medley_status read_value(const attributes_reader *reader, md_field field,
     return MEDLEY_OK;
 }
 
-/* The attribute at *cursor, which is moved behind it. */
+/* The attribute at *cursor, which is moved past it. */
 static medley_status read_attribute(attributes_reader *reader, const char **cursor)
 {
     const char *end = reader->lines.end;

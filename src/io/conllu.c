@@ -3,8 +3,8 @@
  * blank line after each sentence. All ten columns become token columns, and the lines that are no
  * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
  * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
- * name a word of the sentence, 0 or nothing; whether the heads are a tree is asked by who needs one
- * (data/trees.h). */
+ * name a word of the sentence, 0 or nothing; whether the heads form a tree is checked where one is
+ * needed (data/trees.h). */
 #include "io/tokens.h"
 
 #include "base/memory.h"
@@ -264,23 +264,19 @@ static medley_status check_label(const char *label, medley_error *error)
                    label);
 }
 
-/* The column that labels go to: relations where there are heads. */
-static size_t label_place(const medley_dataset *dataset, const md_predicted *predicted)
-{
-    return predicted->head != NULL ? DEPREL : dataset->label_column;
-}
-
 static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
                               const md_predicted *predicted, medley_error *error)
 {
     const char *label = predicted->labels != NULL ? predicted->labels[row] : NULL;
     MEDLEY_TRY(check_label(label, error));
+    /* with heads, labels are relations */
+    const size_t label_column = predicted->head != NULL ? DEPREL : dataset->label_column;
     char head[HEAD_BYTES] = "_";
     if (predicted->head != NULL && predicted->head[row] >= 0)
         snprintf(head, sizeof head, "%" PRId32, predicted->head[row]);
     for (size_t c = 0; c < COLUMNS; c++) {
         const char *field = md_token_text(dataset, row, c);
-        if (label != NULL && c == label_place(dataset, predicted))
+        if (label != NULL && c == label_column)
             field = label;
         else if (predicted->head != NULL && c == HEAD)
             field = head;

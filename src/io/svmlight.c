@@ -328,18 +328,13 @@ static medley_status read_svmlight(medley_dataset *dataset, const md_input *inpu
 
 /* ---- recognising ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* `digits:something` or `qid:something` */
 static bool is_whole_pair(const char *item, size_t length)
 {
     size_t i = 0;
     if (length > 4 && memcmp(item, "qid:", 4) == 0)
         return true;
-    while (i < length && is_digit(item[i]))
+    while (i < length && item[i] >= '0' && item[i] <= '9')
         i++;
     return i > 0 && i + 1 < length && item[i] == ':';
 }
