@@ -46,15 +46,6 @@ typedef struct md_arc_field {
     md_arc_word word;
 } md_arc_field;
 
-/* Where a text comes from. */
-typedef struct md_arc_place {
-    const char *source;
-    size_t line;
-} md_arc_place;
-
-/* One field, without blanks. */
-medley_status md_arc_field_read(md_arc_field *field, const char *text, size_t length,
-                                md_arc_place place, medley_error *error);
 /* Appends fields with one blank between them: each has one spelling only. */
 void md_arc_fields_write(md_text *text, const md_arc_field *fields, size_t count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CSV files: their records as a dense table with labels, how they are recognised, how they are
  * written. Plain numbers take a short way; quotes, blanks and mistakes take the long way, field by
- * field (csv_field.c, csv_layout.c). */
+ * field (csv_layout.c). */
 #include "io/csv.h"
 
 #include "base/memory.h"

@@ -28,11 +28,6 @@ typedef struct md_csv_record {
     size_t count, capacity;
 } md_csv_record;
 
-/* Reads the record at *p, which moves past it. */
-medley_status md_csv_read_record(md_csv_record *record, const char **p, char delimiter,
-                                 const md_input *input, medley_error *error);
-void md_csv_clear_record(md_csv_record *record);
-
 typedef struct md_csv_layout {
     char delimiter;
     const char *body; /* the first record of data */

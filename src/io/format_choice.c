@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The formats, and which of them a file is in: as the user says, else by the file's extension, else
  * by its first bytes, asking the formats in the order of formats.def. */
-#include "io/format_choice.h"
+#include "io/io.h"
 
 #include "base/memory.h"
 

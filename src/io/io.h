@@ -66,6 +66,16 @@ extern const md_format *const md_formats[];
 
 const md_format *md_format_find(const char *name); /* NULL: unknown */
 
+/* By name; an error that lists the known ones if there is none. */
+medley_status md_format_named(const md_format **format, const char *name, medley_error *error);
+
+/* By the extension of path, whatever follows as .gz; NULL if it tells nothing. */
+const md_format *md_format_of_path(const char *path);
+
+/* By name (may be NULL), else extension, else content. */
+medley_status md_format_of_input(const md_format **format, const md_input *input, const char *name,
+                                 medley_error *error);
+
 /* The table of a file that has one only, still empty. */
 medley_status md_input_table(md_table **table, medley_dataset *dataset, const md_input *input,
                              medley_error *error);

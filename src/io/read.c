@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a file as a dataset, and further files with the same rows as more tables of it. */
 #include "base/owners.h"
-#include "io/format_choice.h"
+#include "io/io.h"
 
 /* The caller's options as far as its version of the struct goes, else defaults. */
 static medley_read_options complete_options(const medley_read_options *options)

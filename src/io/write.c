@@ -6,7 +6,7 @@
  * quotient of two exact doubles is just what the readers compute. Other values are tried with 1 to
  * 9 digits, which always suffice. */
 #include "base/memory.h"
-#include "io/format_choice.h"
+#include "io/io.h"
 #include <math.h>
 #include <stdio.h>
 
