@@ -181,9 +181,7 @@ static medley_status choose_origin(md_bank *bank, struct view_kernels of, const 
     }
     if (!has_distances || !is_far(matrix, means))
         return MEDLEY_OK;
-    *origin = md_calloc(matrix->columns, sizeof **origin);
-    if (*origin == NULL)
-        return md_fail_memory(error, matrix->columns * sizeof **origin);
+    MEDLEY_TRY(md_new(origin, matrix->columns, sizeof **origin, error));
     for (size_t c = 0; c < matrix->columns; c++)
         (*origin)[c] = (float)means[c];
     return MEDLEY_OK;
@@ -207,14 +205,13 @@ static medley_status choose_view(md_bank *bank, struct view_kernels of, const bo
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    bool *needs_data = NULL;
-    MEDLEY_TRY_DONE(md_new(&needs_data, bank->count, sizeof *needs_data, error));
-    MEDLEY_TRY_DONE(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
+    MD_OWNED(free) bool *needs_data = NULL;
+    MEDLEY_TRY(md_new(&needs_data, bank->count, sizeof *needs_data, error));
+    MEDLEY_TRY(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
         if (kernel->class != NULL && kernel->class->prepare != NULL)
-            MEDLEY_TRY_DONE(kernel->class->prepare(kernel->state, &needs_data[m], error));
+            MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data[m], error));
     }
     struct view_kernels of = {0};
     for (; of.first < bank->count && bank->kernels[of.first].class != NULL; of.first = of.end) {
@@ -226,9 +223,7 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
             looks = looks || needs_data[of.end] ||
                     bank->kernels[of.end].class->quantity == MD_DISTANCE2;
         if (looks)
-            MEDLEY_TRY_DONE(choose_view(bank, of, needs_data, dataset, seed, error));
+            MEDLEY_TRY(choose_view(bank, of, needs_data, dataset, seed, error));
     }
-done:
-    free(needs_data);
-    return status;
+    return MEDLEY_OK;
 }

@@ -31,6 +31,7 @@ typedef struct md_deferred_options {
 medley_status md_deferred_create(md_deferred **deferred, md_gram *gram,
                                  const md_deferred_options *options, medley_error *error);
 void md_deferred_free(md_deferred *deferred);
+MD_OWNER(md_deferred_free, md_deferred)
 
 /* Opens an slot for kernel m: score[labels][rows] is kept up to date from here on, and holds
  * zeros now. Until it is closed there is no other for the same kernel. */

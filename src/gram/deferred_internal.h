@@ -9,7 +9,7 @@
 
 /* One kernel, or the mixture of all. */
 typedef struct md_slot {
-    float *score;          /* [labels][n] flushed; NULL: nobody has an slot */
+    float *score;          /* [labels][n] flushed; NULL: nobody has the slot */
     bool live;             /* A may be something else than 0 */
     float *window;         /* [labels][window] scores of the rows of the window */
     float *entered;        /* [labels][window] changes since it was opened */
@@ -65,7 +65,7 @@ static inline md_slot *md_deferred_slot(const md_deferred *deferred, size_t m)
     return &deferred->slots[deferred->gram->mix ? 0 : m];
 }
 
-/* ---- deferred_book.c ---- */
+/* ---- deferred_flush.c ---- */
 
 /* Flushes the due changes of all live slots. */
 medley_status md_deferred_flush(md_deferred *deferred, medley_error *error);

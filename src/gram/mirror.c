@@ -4,6 +4,7 @@
  * squares follow one another along the rows that are written. */
 #include "gram/tile.h"
 
+#include "base/size.h"
 #include <string.h>
 
 enum { SQUARE = 4 };
@@ -66,6 +67,5 @@ void md_tile_mirror(float *values, size_t n, const md_tile_values *tile)
     }
     for (size_t j = 0; j < tile->columns; j += SQUARE)
         transpose_columns(values + (tile->column + j) * n + tile->row, n, tile->values + j,
-                          tile->stride, tile->rows,
-                          tile->columns - j < SQUARE ? tile->columns - j : SQUARE);
+                          tile->stride, tile->rows, md_min(tile->columns - j, SQUARE));
 }

@@ -5,6 +5,7 @@
 #ifndef MD_TILE_H
 #define MD_TILE_H
 
+#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
@@ -32,14 +33,12 @@ typedef struct md_tile_scratch {
     size_t pairs_length;
 } md_tile_scratch;
 
-medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_prepared *right,
-                                   medley_error *error);
-void md_tile_scratch_clear(md_tile_scratch *scratch);
-
-/* One for each thread. What was made before a failure is the caller's to free, as after success. */
+/* One for each thread, and an empty one that ends the array. What was made before a failure is the
+ * caller's to free, as after success. */
 medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
                                    const md_prepared *right, medley_error *error);
-void md_tile_scratch_free(md_tile_scratch *scratch, size_t threads);
+void md_tile_scratch_free(md_tile_scratch *scratch);
+MD_OWNER(md_tile_scratch_free, md_tile_scratch)
 
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */
@@ -59,6 +58,9 @@ typedef struct md_tile_job {
 } md_tile_job;
 
 void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
+
+/* The same for all columns from range.column on, tile by tile. */
+void md_tile_compute_rows(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
 
 /* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it:
  * what is then stored is exactly symmetric. */

@@ -23,6 +23,21 @@ static inline bool md_matrix_is_sparse(const md_matrix *matrix)
     return matrix->dense == NULL;
 }
 
+/* First entry of a sparse row whose column is at least `column`. */
+static inline size_t md_matrix_lower_bound(const md_matrix *matrix, size_t row, size_t column)
+{
+    size_t low = matrix->start[row];
+    size_t high = matrix->start[row + 1];
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if ((size_t)matrix->index[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Zeroed dense matrix. */
 medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t columns,
                                    medley_error *error);

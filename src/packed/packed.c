@@ -28,7 +28,7 @@ void md_packed_free(md_packed *packed)
             free(packed->values[m]);
     for (size_t v = 0; packed->transposed != NULL && v < packed->prepared.view_count; v++)
         md_matrix_clear(&packed->transposed[v]);
-    md_tile_scratch_free(packed->scratch, packed->threads);
+    md_tile_scratch_free(packed->scratch);
     for (size_t a = 0; a < packed->factor_array_count; a++)
         free(packed->factor_arrays[a]);
     free(packed->factor_arrays);
