@@ -53,6 +53,12 @@ medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const
                                size_t count, const size_t *columns, size_t column_count,
                                medley_error *error);
 
+/* The same for a sparse source of which column c becomes new_column[c] of `columns`, or is dropped
+ * where that is -1; NULL: every column stays where it is. */
+medley_status md_matrix_gather_sparse(md_matrix *target, const md_matrix *source,
+                                      const size_t *keep, size_t count, const int32_t *new_column,
+                                      size_t columns, medley_error *error);
+
 medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
                                          medley_error *error);
 

@@ -6,6 +6,7 @@
  * same way. */
 #include "linalg/products.h"
 
+#include "base/size.h"
 #include <stdbool.h>
 
 enum {
@@ -106,11 +107,6 @@ static void transpose(const float *const *rows, size_t depth, float *panel)
             panel[e * WIDTH + j] = rows[j][e];
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* C[m][columns] = A[m][depth] times the panel, or += */
 static void multiply_panel(const float *panel, size_t depth, size_t columns, size_t m,
                            const float *a, size_t lda, bool add, float *c, size_t ldc)
@@ -125,7 +121,7 @@ static void multiply_panel(const float *panel, size_t depth, size_t columns, siz
             continue;
         }
         loops->multiply_panel(rows, panel, depth, false, edge, WIDTH);
-        for (size_t r = 0; r < least(loops->height, m - i); r++)
+        for (size_t r = 0; r < md_min(loops->height, m - i); r++)
             for (size_t j = 0; j < columns; j++)
                 c[(i + r) * ldc + j] =
                     add ? c[(i + r) * ldc + j] + edge[r * WIDTH + j] : edge[r * WIDTH + j];
@@ -137,13 +133,13 @@ static void multiply(size_t m, size_t n, size_t k, const float *a, size_t lda, c
 {
     size_t first = 0;
     do { /* once at least: without columns everything is 0 */
-        const size_t depth = least(DEPTH, k - first);
+        const size_t depth = md_min(DEPTH, k - first);
         for (size_t j = 0; j < n; j += WIDTH) {
             const float *rows[WIDTH];
             _Alignas(64) float panel[DEPTH * WIDTH];
             list_rows(rows, WIDTH, b + first, ldb, j, n);
             transpose(rows, depth, panel);
-            multiply_panel(panel, depth, least(WIDTH, n - j), m, a + first, lda, add || first > 0,
+            multiply_panel(panel, depth, md_min(WIDTH, n - j), m, a + first, lda, add || first > 0,
                            c + j, ldc);
         }
         first += DEPTH;
@@ -170,7 +166,7 @@ void md_add_products(size_t m, size_t n, size_t k, const float *a, size_t lda, c
         list_rows(rows, loops->height, a, lda, i, m);
         for (size_t j = 0; j < n; j++) {
             loops->multiply_row(rows, b + j * ldb, k, sums);
-            for (size_t r = 0; r < least(loops->height, m - i); r++)
+            for (size_t r = 0; r < md_min(loops->height, m - i); r++)
                 c[(i + r) * ldc + j] += sums[r];
         }
     }
