@@ -10,9 +10,8 @@
 
 medley_status medley_dataset_create(medley_dataset **dataset, medley_error *error)
 {
-    medley_dataset *created = md_calloc(1, sizeof *created);
-    if (created == NULL)
-        return md_fail_memory(error, sizeof *created);
+    medley_dataset *created = NULL;
+    MEDLEY_TRY(md_new(&created, 1, sizeof *created, error));
     *dataset = created;
     return MEDLEY_OK;
 }
@@ -216,13 +215,12 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     if (index >= dataset->table_count)
         return md_fail(error, MEDLEY_USAGE, "there is no table %zu; the data have %zu", index,
                        dataset->table_count);
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) size_t *rows = NULL;
     medley_dataset *copy = NULL;
-    size_t *rows;
-    MEDLEY_TRY_DONE(md_new(&rows, dataset->rows, sizeof *rows, error));
+    MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
     for (size_t r = 0; r < dataset->rows; r++)
         rows[r] = r;
-    MEDLEY_TRY_DONE(md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error));
+    MEDLEY_TRY(md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error));
     for (size_t t = 0; t < copy->table_count; t++)
         if (t != index)
             clear_table(&copy->tables[t]);
@@ -230,7 +228,5 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     copy->tables[0].name[0] = '\0';
     copy->table_count = 1;
     *selected = copy;
-done:
-    free(rows);
-    return status;
+    return MEDLEY_OK;
 }
