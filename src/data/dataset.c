@@ -160,15 +160,10 @@ void medley_dataset_row(const medley_dataset *dataset, size_t row, float *values
 {
     if (dataset->table_count == 0 || row >= dataset->rows)
         return;
-    const md_matrix *features = &dataset->tables[0].features;
-    if (!md_matrix_is_sparse(features)) {
-        memcpy(values, features->dense + row * features->columns,
-               features->columns * sizeof *values);
-        return;
-    }
-    memset(values, 0, features->columns * sizeof *values);
-    for (size_t e = features->start[row]; e < features->start[row + 1]; e++)
-        values[features->index[e]] = features->value[e];
+    const md_row from = md_matrix_row(&dataset->tables[0].features, row);
+    memset(values, 0, dataset->tables[0].features.columns * sizeof *values);
+    for (size_t e = 0; e < from.count; e++)
+        values[md_row_column(from, e)] = from.value[e];
 }
 
 size_t medley_dataset_word_columns(const medley_dataset *dataset)

@@ -5,7 +5,6 @@
 #include "base/owners.h"
 #include "data/dataset.h"
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct selection {

@@ -144,33 +144,3 @@ medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_ro
     }
     return MEDLEY_OK;
 }
-
-typedef struct span {
-    int64_t left, right;
-} span;
-
-static span arc_span(const int32_t *head, size_t word)
-{
-    const int64_t end = (int64_t)word;
-    const int64_t other = head[word - 1];
-    return other < end ? (span){other, end} : (span){end, other};
-}
-
-static bool cross(span a, span b)
-{
-    return (a.left < b.left && b.left < a.right && a.right < b.right) ||
-           (b.left < a.left && a.left < b.right && b.right < a.right);
-}
-
-bool md_tree_is_projective(const int32_t *head, size_t length)
-{
-    for (size_t word = 2; word <= length; word++) {
-        if (head[word - 1] < 0)
-            continue;
-        const span arc = arc_span(head, word);
-        for (size_t before = 1; before < word; before++)
-            if (head[before - 1] >= 0 && cross(arc, arc_span(head, before)))
-                return false;
-    }
-    return true;
-}

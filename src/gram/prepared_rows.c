@@ -7,7 +7,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void md_prepared_clear(md_prepared *prepared)
 {
@@ -135,11 +134,8 @@ static float self_quantity(const md_prepared *prepared, const md_kernel *kernel,
         return origin != NULL ? (float)unshifted_norm2(matrix->dense + r * matrix->columns, origin,
                                                        matrix->columns)
                               : prepared->norm2[kernel->view][r];
-    const bool sparse = md_matrix_is_sparse(matrix);
-    const float *row =
-        sparse ? matrix->value + matrix->start[r] : matrix->dense + r * matrix->columns;
-    return kernel->class->pair_sum(
-        row, row, sparse ? matrix->start[r + 1] - matrix->start[r] : matrix->columns);
+    const md_row row = md_matrix_row(matrix, r);
+    return kernel->class->pair_sum(row.value, row.value, row.count);
 }
 
 void md_prepared_self(const md_prepared *prepared, const md_bank *bank, size_t m, double *self)
@@ -253,19 +249,17 @@ static medley_status check_nonnegative(md_prepared *prepared, const md_bank *ban
 {
     const md_kernel *kernel = &bank->kernels[m];
     const bool clips = !training && bank->views[kernel->view].factor != NULL;
-    const md_matrix *matrix = &prepared->views[kernel->view];
-    const size_t count =
-        md_matrix_is_sparse(matrix) ? matrix->start[matrix->rows] : matrix->rows * matrix->columns;
-    float *value = md_matrix_is_sparse(matrix) ? matrix->value : matrix->dense;
-    for (size_t i = 0; i < count; i++) {
-        if (value[i] < 0 && clips)
-            value[i] = 0;
-        else if (value[i] < 0)
-            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
-                              "kernel %s needs values that are not negative, found %g in view "
-                              "'%s'; use --scale minmax or another kernel",
-                              kernel->class->name, (double)value[i],
-                              bank->views[kernel->view].name);
+    for (size_t r = 0; r < prepared->rows; r++) {
+        const md_row row = md_matrix_row(&prepared->views[kernel->view], r);
+        for (size_t e = 0; e < row.count; e++) {
+            if (row.value[e] < 0 && !clips)
+                return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                                  "kernel %s needs values that are not negative, found %g in view "
+                                  "'%s'; use --scale minmax or another kernel",
+                                  kernel->class->name, (double)row.value[e],
+                                  bank->views[kernel->view].name);
+            row.value[e] = row.value[e] < 0 ? 0 : row.value[e];
+        }
     }
     return MEDLEY_OK;
 }
@@ -386,14 +380,6 @@ medley_status md_prepared_subset(md_prepared *support, const md_prepared *prepar
     return MEDLEY_OK;
 }
 
-/* (x + origin) / ||x|| in one column. */
-static float feature_at(const md_matrix *view, size_t row, size_t column, const float *origin,
-                        const float *inverse_root)
-{
-    const float value = view->dense[row * view->columns + column] + (origin ? origin[column] : 0);
-    return inverse_root ? inverse_root[row] * value : value;
-}
-
 medley_status md_prepared_features(md_matrix *features, const md_prepared *prepared,
                                    const md_bank *bank, size_t m, medley_error *error)
 {
@@ -401,27 +387,19 @@ medley_status md_prepared_features(md_matrix *features, const md_prepared *prepa
     const md_matrix *view = &prepared->views[kernel->view];
     const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
     const float *inverse_root = prepared->inverse_root[m];
+    MD_CLEARED(md_matrix_clear) md_matrix dense = {0};
+    MEDLEY_TRY(md_matrix_init_dense(&dense, prepared->rows, view->columns, error));
     size_t entries = 0;
-    for (size_t r = 0; r < prepared->rows; r++)
-        for (size_t c = 0; c < view->columns; c++)
-            entries += feature_at(view, r, c, origin, inverse_root) != 0;
-    const bool sparse = 2 * entries < prepared->rows * view->columns;
-    MEDLEY_TRY(sparse
-                   ? md_matrix_init_sparse(features, prepared->rows, view->columns, entries, error)
-                   : md_matrix_init_dense(features, prepared->rows, view->columns, error));
-    size_t used = 0;
-    for (size_t r = 0; r < prepared->rows; r++) {
+    for (size_t r = 0; r < prepared->rows; r++) /* (x + origin) / ||x|| */
         for (size_t c = 0; c < view->columns; c++) {
-            const float value = feature_at(view, r, c, origin, inverse_root);
-            if (!sparse) {
-                features->dense[r * view->columns + c] = value;
-            } else if (value != 0) {
-                features->index[used] = (int32_t)c;
-                features->value[used++] = value;
-            }
+            const size_t place = r * view->columns + c;
+            const float value = view->dense[place] + (origin ? origin[c] : 0);
+            dense.dense[place] = inverse_root ? inverse_root[r] * value : value;
+            entries += dense.dense[place] != 0;
         }
-        if (sparse)
-            features->start[r + 1] = used;
-    }
+    if (2 * entries < prepared->rows * view->columns)
+        return md_matrix_to_sparse(features, &dense, error);
+    *features = dense;
+    dense = (md_matrix){0};
     return MEDLEY_OK;
 }

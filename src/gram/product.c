@@ -8,7 +8,6 @@
 #include "linalg/blas.h"
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct pass {
     md_gram *gram;

@@ -104,6 +104,27 @@ medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const
     return md_matrix_gather_sparse(target, source, keep, count, new_column, width, error);
 }
 
+medley_status md_matrix_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
+{
+    const size_t total = dense->rows * dense->columns;
+    size_t entries = 0;
+    for (size_t i = 0; i < total; i++)
+        entries += dense->dense[i] != 0;
+    MEDLEY_TRY(md_matrix_init_sparse(sparse, dense->rows, dense->columns, entries, error));
+    entries = 0;
+    for (size_t r = 0; r < dense->rows; r++) {
+        const float *row = dense->dense + r * dense->columns;
+        for (size_t c = 0; c < dense->columns; c++) {
+            if (row[c] == 0)
+                continue;
+            sparse->index[entries] = (int32_t)c;
+            sparse->value[entries++] = row[c];
+        }
+        sparse->start[r + 1] = entries;
+    }
+    return MEDLEY_OK;
+}
+
 medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
                                          medley_error *error)
 {
@@ -129,12 +150,9 @@ medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *sou
 void md_matrix_row_norms2(const md_matrix *matrix, double *norms2)
 {
     for (size_t r = 0; r < matrix->rows; r++) {
-        const size_t first = matrix->dense ? r * matrix->columns : matrix->start[r];
-        const size_t last = matrix->dense ? first + matrix->columns : matrix->start[r + 1];
-        const float *value = matrix->dense ? matrix->dense : matrix->value;
-        double sum = 0;
-        for (size_t e = first; e < last; e++)
-            sum += (double)value[e] * (double)value[e];
-        norms2[r] = sum;
+        const md_row row = md_matrix_row(matrix, r);
+        norms2[r] = 0;
+        for (size_t e = 0; e < row.count; e++)
+            norms2[r] += (double)row.value[e] * (double)row.value[e];
     }
 }

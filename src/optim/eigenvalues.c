@@ -11,7 +11,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Residuals and directions below these parts of the largest magnitude. */
 static const double DONE = 5e-11;

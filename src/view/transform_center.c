@@ -12,7 +12,6 @@
 #include "base/vector.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double least_variance = 0.5; /* a flat image has no slant worth the name */
 static const double most_slope = 0.7;

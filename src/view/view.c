@@ -95,12 +95,9 @@ static void measure_columns(struct column_range *ranges, const md_matrix *matrix
         ranges[c] = (struct column_range){.reference = first, .least = first, .most = first};
     }
     for (size_t r = 0; r < matrix->rows; r++) {
-        if (md_matrix_is_sparse(matrix))
-            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
-                see_value(&ranges[matrix->index[e]], matrix->value[e]);
-        else
-            for (size_t c = 0; c < matrix->columns; c++)
-                see_value(&ranges[c], matrix->dense[r * matrix->columns + c]);
+        const md_row row = md_matrix_row(matrix, r);
+        for (size_t e = 0; e < row.count; e++)
+            see_value(&ranges[md_row_column(row, e)], row.value[e]);
     }
 }
 
@@ -146,17 +143,13 @@ static void apply_scale(md_matrix *matrix, const md_view *view)
 {
     if (view->factor == NULL)
         return;
-    if (md_matrix_is_sparse(matrix)) {
-        const size_t entries = matrix->start[matrix->rows];
-        for (size_t e = 0; e < entries; e++)
-            if ((size_t)matrix->index[e] < view->column_count)
-                matrix->value[e] *= view->factor[matrix->index[e]];
-        return;
-    }
     for (size_t r = 0; r < matrix->rows; r++) {
-        float *row = matrix->dense + r * matrix->columns;
-        for (size_t c = 0; c < matrix->columns; c++)
-            row[c] = (row[c] - view->shift[c]) * view->factor[c];
+        const md_row row = md_matrix_row(matrix, r);
+        for (size_t e = 0; e < row.count; e++) {
+            const size_t c = md_row_column(row, e);
+            if (c < view->column_count) /* sparse rows may have further columns */
+                row.value[e] = (row.value[e] - view->shift[c]) * view->factor[c];
+        }
     }
 }
 
@@ -197,27 +190,6 @@ static medley_status to_dense(md_matrix *dense, const md_matrix *sparse, size_t 
     return MEDLEY_OK;
 }
 
-medley_status md_view_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
-{
-    const size_t total = dense->rows * dense->columns;
-    size_t entries = 0;
-    for (size_t i = 0; i < total; i++)
-        entries += dense->dense[i] != 0;
-    MEDLEY_TRY(md_matrix_init_sparse(sparse, dense->rows, dense->columns, entries, error));
-    entries = 0;
-    for (size_t r = 0; r < dense->rows; r++) {
-        const float *row = dense->dense + r * dense->columns;
-        for (size_t c = 0; c < dense->columns; c++) {
-            if (row[c] == 0)
-                continue;
-            sparse->index[entries] = (int32_t)c;
-            sparse->value[entries++] = row[c];
-        }
-        sparse->start[r + 1] = entries;
-    }
-    return MEDLEY_OK;
-}
-
 /* Dense rows for a view made from dense data, sparse ones for a view made from sparse data, so
  * that a model sees new data as it saw its training data. */
 static medley_status convert_storage(md_matrix *matrix, const md_view *view, medley_error *error)
@@ -225,7 +197,7 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
     if (md_matrix_is_sparse(matrix) == view->sparse)
         return MEDLEY_OK;
     md_matrix other = {0};
-    MEDLEY_TRY(view->sparse ? md_view_to_sparse(&other, matrix, error)
+    MEDLEY_TRY(view->sparse ? md_matrix_to_sparse(&other, matrix, error)
                             : to_dense(&other, matrix, md_view_input_columns(view), error));
     md_matrix_clear(matrix);
     *matrix = other;

@@ -45,7 +45,4 @@ medley_status md_view_keep_names(md_view *view, const md_table *table, medley_er
 medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const md_table *table,
                                    medley_error *error);
 
-/* The entries of a dense matrix that are not zero. */
-medley_status md_view_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error);
-
 #endif

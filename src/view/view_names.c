@@ -67,7 +67,7 @@ medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const
             "file have no names; give data in the format of the training file",
             view->name);
     if (!md_matrix_is_sparse(features)) {
-        MEDLEY_TRY(md_view_to_sparse(&converted, features, error));
+        MEDLEY_TRY(md_matrix_to_sparse(&converted, features, error));
         features = &converted;
     }
     MEDLEY_TRY(md_new(&new_column, features->columns, sizeof *new_column, error));
