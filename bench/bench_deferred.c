@@ -204,9 +204,9 @@ static void start_deferred(struct bench *bench, size_t memory)
         memset(bench->score[m], 0, LABELS * bench->rows * sizeof(float));
         check(md_deferred_attach(bench->deferred, m, bench->score[m], &error), &error);
     }
-    if (md_deferred_window(bench->deferred) != WINDOW) {
+    if (md_deferred_open_most(bench->deferred) != WINDOW) {
         fprintf(stderr, "bench_deferred: the window has %zu rows and %d are expected\n",
-                md_deferred_window(bench->deferred), WINDOW);
+                md_deferred_open_most(bench->deferred), WINDOW);
         exit(1);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flushing: kernel values of changed rows against all rows, or against those of a window,
+/* Flushing: kernel values of changed rows against all rows, or against the open ones,
  * multiplied with the changes as they are computed. Columns belong to one thread each and rows come
  * in order, so any number of threads gives the same bits. */
 #include "gram/deferred_internal.h"
@@ -8,7 +8,7 @@
 #include "base/size.h"
 #include <string.h>
 
-enum { NARROW = 32 }; /* columns of the window that a thread takes at a time */
+enum { NARROW = 32 }; /* open rows, as columns, that a thread takes at a time */
 
 typedef enum md_purpose { TO_FLUSH, TO_ENTER, TO_KNOW } md_purpose;
 
@@ -111,18 +111,19 @@ static void flush_tile(struct piece *piece, size_t m, const md_tile_values *tile
     }
 }
 
-/* Of the window: its scores get the changes that are due, or its kernel values are learnt. */
-static void use_in_window(const struct pass *pass, const md_slot *slot, const md_tile_values *tile)
+/* The scores of the open rows get the changes that are due, or their kernel values are learnt. */
+static void use_for_open_rows(const struct pass *pass, const md_slot *slot,
+                              const md_tile_values *tile)
 {
     const md_deferred *deferred = pass->deferred;
-    const size_t window = deferred->window_most;
+    const size_t most = deferred->open_most;
     for (size_t r = 0; r < tile->rows; r++) {
         const float *values = tile->values + r * tile->stride;
         if (pass->purpose == TO_ENTER)
             add_change(deferred, slot, tile->row + r, values, tile->columns,
-                       slot->window + tile->column, window);
+                       slot->open_score + tile->column, most);
         else
-            memcpy(slot->values + (tile->row + r) * window + tile->column, values,
+            memcpy(slot->values + (tile->row + r) * most + tile->column, values,
                    tile->columns * sizeof(float));
     }
 }
@@ -155,7 +156,7 @@ static void take_tile(void *context, size_t m, const md_tile_values *values)
         keep_values(pass, m, &tile);
         flush_tile(piece, m, &tile);
     } else if (deferred->gram->mix == NULL || add_to_mixture(piece, m, &tile)) {
-        use_in_window(pass, md_deferred_slot(deferred, m), &tile);
+        use_for_open_rows(pass, md_deferred_slot(deferred, m), &tile);
     }
 }
 
@@ -283,7 +284,7 @@ medley_status md_deferred_flush(md_deferred *deferred, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* ---- windows ---- */
+/* ---- open rows ---- */
 
 /* What was flushed, as it is found by row. Also for slots without an entry so far: their owner
  * may have read the scores from a file. */
@@ -292,34 +293,34 @@ static void copy_scores(md_deferred *deferred)
     for (size_t m = 0; m < deferred->count; m++) {
         const md_slot *slot = &deferred->slots[m];
         for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++)
-            for (size_t s = 0; s < deferred->window_count; s++)
-                slot->window[l * deferred->window_most + s] =
-                    slot->score[l * deferred->n + deferred->window_row[s]];
+            for (size_t s = 0; s < deferred->open_count; s++)
+                slot->open_score[l * deferred->open_most + s] =
+                    slot->score[l * deferred->n + deferred->open_row[s]];
     }
 }
 
-medley_status md_deferred_fill_window(md_deferred *deferred, medley_error *error)
+medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
 {
     md_gram *gram = deferred->gram;
     MD_CLEARED(md_prepared_clear) md_prepared right = {0};
     MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     copy_scores(deferred);
-    if (deferred->window_count == 0 || !want(deferred, false))
+    if (deferred->open_count == 0 || !want(deferred, false))
         return MEDLEY_OK;
-    MEDLEY_TRY(md_prepared_gather(&right, gram->prepared, deferred->window_row,
-                                  deferred->window_count, error));
+    MEDLEY_TRY(md_prepared_gather(&right, gram->prepared, deferred->open_row, deferred->open_count,
+                                  error));
     MEDLEY_TRY(md_prepared_index(&right, error));
     struct pass pass = {.deferred = deferred,
                         .purpose = TO_KNOW,
                         .job = {.bank = gram->bank,
                                 .left = &right,
                                 .right = &right,
-                                .columns_of = deferred->window_row,
+                                .columns_of = deferred->open_row,
                                 .wanted = deferred->wanted},
-                        .left_row = deferred->window_row,
-                        .right_row = deferred->window_row,
-                        .rows = deferred->window_count,
-                        .columns = deferred->window_count};
+                        .left_row = deferred->open_row,
+                        .right_row = deferred->open_row,
+                        .rows = deferred->open_count,
+                        .columns = deferred->open_count};
     run_pass(&pass, gram->threads);
     if (deferred->due_count == 0 || !want(deferred, true))
         return MEDLEY_OK;

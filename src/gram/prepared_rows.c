@@ -28,7 +28,7 @@ void md_prepared_clear(md_prepared *prepared)
     free(prepared->lift);
     free(prepared->inverse_root);
     free(prepared->precomputed);
-    free(prepared->precomputed_wide);
+    free(prepared->precomputed_float64);
     free(prepared->used);
     *prepared = (md_prepared){0};
 }
@@ -45,7 +45,7 @@ medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_c
     MEDLEY_TRY(md_new(&made.lift, view_count, sizeof(float *), error));
     MEDLEY_TRY(md_new(&made.inverse_root, kernel_count, sizeof(float *), error));
     MEDLEY_TRY(md_new(&made.precomputed, kernel_count, sizeof(md_matrix *), error));
-    MEDLEY_TRY(md_new(&made.precomputed_wide, kernel_count, sizeof(double *), error));
+    MEDLEY_TRY(md_new(&made.precomputed_float64, kernel_count, sizeof(double *), error));
     MEDLEY_TRY(md_new(&made.used, view_count, sizeof *made.used, error));
     *prepared = made;
     made = (md_prepared){0};
@@ -276,7 +276,7 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
                        kernel->name, kernel->view + 1, dataset->gram_count);
     const md_precomputed *gram = &dataset->grams[kernel->view];
     prepared->precomputed[m] = &gram->values;
-    prepared->precomputed_wide[m] = gram->wide;
+    prepared->precomputed_float64[m] = gram->wide;
     if (training && !(gram->sound && gram->values.columns == prepared->rows))
         return md_precomputed_check(gram, prepared->rows, error);
     if (!training && gram->values.columns != bank->training_rows)
@@ -350,7 +350,7 @@ medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepare
         MEDLEY_TRY(
             gather_floats(&made.inverse_root[m], prepared->inverse_root[m], rows, count, error));
         made.precomputed[m] = prepared->precomputed[m];
-        made.precomputed_wide[m] = prepared->precomputed_wide[m];
+        made.precomputed_float64[m] = prepared->precomputed_float64[m];
     }
     made.precomputed_row = rows;
     *subset = made;

@@ -14,9 +14,9 @@ typedef struct md_prepared {
     float **norm2;         /* [view_count][rows] squared norms of the (shifted) rows */
     float **lift;          /* [view_count][rows] <x,z> = product + lift(x) + lift(z); NULL: 0 */
     float **inverse_root;  /* [kernel_count][rows] 1/sqrt(K(x,x)); NULL unless norm=diag */
-    const md_matrix **precomputed;   /* [kernel_count] borrowed values [][training rows], or NULL */
-    const double **precomputed_wide; /* [kernel_count] the same before rounding to float, where the
-                                      * dataset kept them, with the same columns; or NULL */
+    const md_matrix **precomputed; /* [kernel_count] borrowed values [][training rows], or NULL */
+    const double **precomputed_float64; /* [kernel_count] the same before rounding to float, where
+                                         * the dataset kept them, with the same columns; or NULL */
     const size_t *precomputed_row; /* [rows] where each row stands in them; borrowed; NULL: there */
     bool *used; /* [view_count] some kernel (not explicit weights only) needs products of it */
 } md_prepared;

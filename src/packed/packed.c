@@ -86,7 +86,7 @@ size_t md_packed_threads(const md_packed *packed, size_t values)
 
 bool md_packed_is_exact(const md_packed *packed, size_t m)
 {
-    return packed->loops == &md_triangle_double && packed->prepared.precomputed_wide[m] != NULL;
+    return packed->loops == &md_triangle_double && packed->prepared.precomputed_float64[m] != NULL;
 }
 
 /* ---- creation ---- */
@@ -209,7 +209,7 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     packed->ridge = options->ridge;
     packed->observer = options->observer;
     packed->began = md_clock_seconds();
-    packed->loops = options->wide ? &md_triangle_double : &md_triangle_float;
+    packed->loops = options->float64 ? &md_triangle_double : &md_triangle_float;
     MEDLEY_TRY(md_packed_init(packed, error));
     MEDLEY_TRY(md_new(&packed->group_start, packed->count + 1, sizeof(size_t), error));
     MEDLEY_TRY(complete_prepared(packed, error));

@@ -26,7 +26,7 @@ medley_status md_packed_report(const md_packed *packed, size_t done, medley_erro
 /* 1 / sqrt(K(x,x)) as it was before values were rounded. */
 static double inverse_root(const md_packed *packed, size_t m, size_t i)
 {
-    const double self = packed->prepared.precomputed_wide[m][i * packed->n + i];
+    const double self = packed->prepared.precomputed_float64[m][i * packed->n + i];
     return self > 0 ? 1 / sqrt(self) : 0;
 }
 
@@ -34,7 +34,7 @@ static double inverse_root(const md_packed *packed, size_t m, size_t i)
 static void take_exact(const md_packed *packed, size_t m, const md_tile_values *tile)
 {
     const size_t n = packed->n;
-    const double *from = packed->prepared.precomputed_wide[m];
+    const double *from = packed->prepared.precomputed_float64[m];
     const md_kernel *kernel = &packed->bank->kernels[m];
     const bool unit = kernel->norm == MD_NORM_DIAG;
     for (size_t i = tile->row; i < tile->row + tile->rows; i++) {
