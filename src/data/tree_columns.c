@@ -79,7 +79,8 @@ typedef struct tag_kind {
 static tag_kind kind_of_tag(const char *text)
 {
     const int index = md_text_index(text, UNIVERSAL);
-    uint32_t hash = 2166136261u; /* FNV-1a: the same everywhere, as models keep texts of sets */
+    uint32_t hash =
+        2166136261u; /* FNV-1a: the same everywhere, as models keep the strings of sets */
     for (const char *c = text; *c != '\0'; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     const uint32_t other = UNIVERSAL_COUNT + (hash ^ hash >> 16) % (BITS - UNIVERSAL_COUNT);
@@ -87,7 +88,8 @@ static tag_kind kind_of_tag(const char *text)
                       md_text_index(text, MARKERS) >= 0};
 }
 
-/* Sets of tags as texts. Few are frequent: those seen last, by a hash, spare the text. */
+/* Sets of tags as strings. Few are frequent: those seen last are found by a hash of the set,
+ * without making their string. */
 enum { KNOWN_BITS = 10 };
 typedef struct known_set {
     uint64_t set;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Points that grow: the support of a learner that is fed piece by piece. Everything is made room
- * for first, then filled in behind what is there, and counted only at the end, so that prepared
+ * for first, then filled in after what is there, and counted only at the end, so that prepared
  * rows for which memory was lacking are what they were. */
 #include "gram/prepared_rows.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Points: rows of data as a bank sees them, ready for kernel values: views extracted, squared
- * norms, unit-diagonal factors. Training rows, support rows and new rows all take this form. */
+/* Prepared rows: rows of data as a bank sees them, ready for kernel values: views extracted,
+ * squared norms, unit-diagonal factors. Training rows, support rows and new rows all take this
+ * form. */
 #ifndef MD_PREPARED_H
 #define MD_PREPARED_H
 
@@ -28,7 +29,7 @@ medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_c
                                size_t kernel_count, medley_error *error);
 
 /* Chooses data-dependent kernel parameters and origins of a new bank from its training data.
- * Kernels of one view must stand together, and precomputed ones behind all others. */
+ * Kernels of one view must stand together, and precomputed ones after all others. */
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
                              medley_error *error);
 
@@ -42,7 +43,7 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
 medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepared,
                                  const size_t *rows, size_t count, medley_error *error);
 
-/* The rows of other, prepared rows of the same bank, behind those of prepared rows, ready to stand
+/* The rows of other, prepared rows of the same bank, after those of prepared rows, ready to stand
  * on the right. On failure prepared rows stay as they are. Precomputed kernels, whose values are
  * not of rows, have no place here. */
 medley_status md_prepared_append(md_prepared *prepared, const md_prepared *other,

@@ -62,10 +62,6 @@ void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratc
 /* The same for all columns from range.column on, tile by tile. */
 void md_tile_compute_rows(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
 
-/* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it:
- * what is then stored is exactly symmetric. */
-void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
-
 /* ---- triangle.c ---- */
 
 enum { MD_MANY_TILES = 64 }; /* enough to keep every thread busy */
@@ -87,6 +83,12 @@ size_t md_triangle_items(const md_triangle *triangle); /* tiles of all groups */
 /* Computes them, so many between reports of progress; false: the observer wants to stop. */
 bool md_triangle_compute(md_triangle *triangle, size_t threads, size_t batch,
                          const medley_observer *observer, double began);
+
+/* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it, in
+ * squares that follow one another along the rows that are written: what is then stored is exactly
+ * symmetric. */
+void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
+
 bool md_report_kernels(const medley_observer *observer, size_t done, size_t total, double began);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/size.h"
+#include "linalg/transpose.h"
 #include <math.h>
 
 enum { GROUP_KERNELS = 16 }; /* of one view that share its products */
@@ -93,4 +94,35 @@ bool md_report_kernels(const medley_observer *observer, size_t done, size_t tota
                                       .seconds = md_clock_seconds() - began};
     return observer == NULL || observer->progress == NULL ||
            observer->progress(observer->context, &progress);
+}
+
+/* ---- the other triangle ---- */
+
+/* At most MD_SQUARE columns become rows. */
+static void transpose_columns(float *to, size_t to_stride, const float *from, size_t from_stride,
+                              size_t rows, size_t columns)
+{
+    size_t i = 0;
+    for (; columns == MD_SQUARE && i + MD_SQUARE <= rows; i += MD_SQUARE) {
+        const float *row = from + i * from_stride;
+        const float *const square[] = {row, row + from_stride, row + 2 * from_stride,
+                                       row + 3 * from_stride};
+        md_transpose_square(to + i, to_stride, square, 0);
+    }
+    for (; i < rows; i++)
+        for (size_t c = 0; c < columns; c++)
+            to[c * to_stride + i] = from[i * from_stride + c];
+}
+
+void md_tile_mirror(float *values, size_t n, const md_tile_values *tile)
+{
+    if (tile->row == tile->column) {
+        for (size_t i = 1; i < tile->rows; i++)
+            for (size_t j = 0; j < i; j++)
+                values[(tile->row + i) * n + tile->row + j] = tile->values[j * tile->stride + i];
+        return;
+    }
+    for (size_t j = 0; j < tile->columns; j += MD_SQUARE)
+        transpose_columns(values + (tile->column + j) * n + tile->row, n, tile->values + j,
+                          tile->stride, tile->rows, md_min(tile->columns - j, MD_SQUARE));
 }
