@@ -3,6 +3,7 @@
 #include "gram/gram_internal.h"
 
 #include "base/clock.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include "linalg/blas.h"
 #include <stdlib.h>
@@ -167,7 +168,7 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     gram->prepared = prepared;
     gram->n = prepared->rows;
     gram->count = bank->count;
-    gram->threads = options->threads ? options->threads : 1;
+    gram->threads = md_max(options->threads, 1);
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
     MEDLEY_TRY(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));

@@ -258,7 +258,8 @@ static medley_status check_nonnegative(md_prepared *prepared, const md_bank *ban
                                   "'%s'; use --scale minmax or another kernel",
                                   kernel->class->name, (double)row.value[e],
                                   bank->views[kernel->view].name);
-            row.value[e] = row.value[e] < 0 ? 0 : row.value[e];
+            if (row.value[e] < 0)
+                row.value[e] = 0;
         }
     }
     return MEDLEY_OK;

@@ -238,6 +238,23 @@ static void let_go(md_packed *packed, size_t m)
     packed->held_count--;
 }
 
+/* Computes those of the chosen kernels that are not in memory, as far as they may be held;
+ * fresh[*count]: which they are, also after a failure. */
+static medley_status hold_fresh(md_packed *packed, md_chosen chosen, size_t *fresh, size_t *count,
+                                medley_error *error)
+{
+    for (size_t i = 0; i < chosen.count; i++) {
+        const size_t m = md_chosen_kernel(chosen, i);
+        if (packed->values[m] != NULL || packed->held_count >= packed->held_most)
+            continue;
+        MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
+        packed->held[m] = true;
+        packed->held_count++;
+        fresh[(*count)++] = m;
+    }
+    return md_packed_load(packed, fresh, *count, false, error);
+}
+
 medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *error)
 {
     MD_OWNED(free) size_t *fresh = NULL;
@@ -247,18 +264,7 @@ medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *
     for (size_t m = 0; m < packed->count; m++)
         if (packed->held[m] && !packed->wanted[m])
             let_go(packed, m);
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; i < chosen.count && status == MEDLEY_OK; i++) {
-        const size_t m = md_chosen_kernel(chosen, i);
-        if (packed->values[m] != NULL || packed->held_count >= packed->held_most)
-            continue;
-        status = md_new_aligned(&packed->values[m], 1, packed->bytes, error);
-        packed->held[m] = true;
-        packed->held_count++;
-        fresh[count++] = m;
-    }
-    if (status == MEDLEY_OK)
-        status = md_packed_load(packed, fresh, count, false, error);
+    const medley_status status = hold_fresh(packed, chosen, fresh, &count, error);
     for (size_t i = 0; i < count && status < 0; i++) /* what was not computed is not held */
         let_go(packed, fresh[i]);
     return status;

@@ -27,6 +27,12 @@ static medley_status visit(struct walk *walk, size_t count)
     return count == 0 ? MEDLEY_OK : walk->visit(walk->context, &batch);
 }
 
+static medley_status load_and_visit(struct walk *walk, size_t fresh, size_t count)
+{
+    MEDLEY_TRY(md_packed_load(walk->packed, walk->fresh, fresh, false, walk->error));
+    return visit(walk, count);
+}
+
 static medley_status visit_present(struct walk *walk)
 {
     size_t count = 0;
@@ -61,9 +67,7 @@ static medley_status visit_absent(struct walk *walk, size_t *next)
         walk->place[count] = *next;
         walk->values[count++] = packed->values[m];
     }
-    medley_status status = md_packed_load(packed, walk->fresh, fresh, false, walk->error);
-    if (status == MEDLEY_OK)
-        status = visit(walk, count);
+    const medley_status status = load_and_visit(walk, fresh, count);
     for (size_t f = 0; f < fresh; f++) /* the room is used again, also after a failure */
         packed->values[walk->fresh[f]] = NULL;
     return status;
