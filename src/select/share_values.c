@@ -52,7 +52,7 @@ medley_status md_share_values(const md_kernel_set *set, float **full, const md_s
     if (!md_triangle_compute(&triangle, limits->threads, batch, limits->observer, began))
         status = MEDLEY_STOPPED;
 done:
-    md_tile_scratch_free(triangle.scratch, limits->threads);
+    md_tile_scratch_free(triangle.scratch);
     free(triangle.group_start);
     free(wanted);
     return status;
