@@ -52,11 +52,9 @@ static bool is_kernel_option(const char *name)
 static bool take(const cli_option *table, size_t *index, cli_option *option)
 {
     for (; table != NULL && table->name != NULL; table++) {
-        if (*index == 0) {
-            *option = *table;
+        *option = *table;
+        if ((*index)-- == 0)
             return true;
-        }
-        --*index;
     }
     return false;
 }
@@ -67,12 +65,19 @@ static bool take_training(bool kernels_only, size_t *index, cli_option *option)
         const medley_option_info info = medley_option_describe(i);
         if (kernels_only && !is_kernel_option(info.name))
             continue;
-        if (*index == 0) {
-            *option =
-                (cli_option){info.name, info.argument, info.fallback, info.help, info.repeatable};
+        *option = (cli_option){info.name, info.argument, info.fallback, info.help, info.repeatable};
+        if ((*index)-- == 0)
             return true;
-        }
-        --*index;
+    }
+    return false;
+}
+
+bool cli_training_option(const char *name, medley_option_info *info)
+{
+    for (size_t i = 0; i < medley_option_count(); i++) {
+        *info = medley_option_describe(i);
+        if (strcmp(info->name, name) == 0)
+            return true;
     }
     return false;
 }
