@@ -235,7 +235,7 @@ static medley_status run_path(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"count", "N", "20", "so many lambdas, evenly in logarithm", false},
+    {"count", "N", "20", "number of lambdas, evenly spaced in logarithm", false},
     {"ratio", "X", "0.01", "the last lambda as a share of the first", false},
     {"lambdas", "LIST", "", "these lambdas instead, between commas", false},
     {"holdout", "SHARE", "", "keep this share of the rows apart and measure every model on them",
@@ -270,11 +270,12 @@ const cli_command cli_command_path = {
         "features that are made once. Each model sets out from the one before. The first lambda is "
         "the least that leaves out all blocks; penalties that never do (mkl, l2, block, "
         "squared-block) start where about a quarter of the loss can be gained. Method spicy, "
-        "for two labels or numbers, gives the optimum of every lambda with its gap; spom, obscure "
+        "for two labels or a regression, gives the optimum of every lambda with its gap; spom, "
+        "obscure "
         "and pegasos come near it, with half the epochs of a training from nothing. Methods "
         "average, best, svm and lp-beta have no path. The table shows how many blocks are active "
-        "and, with --holdout or --dev, how well the models do: rmse of numbers, f1 where labels "
-        "are those of chunks, las or uas of trees, else accuracy. "
+        "and, with --holdout or --dev, how well the models do: rmse of a regression, f1 where "
+        "labels are those of chunks, las or uas of trees, else accuracy. "
         "Ctrl-C shows the path as far as it went.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,

@@ -160,7 +160,7 @@ static const char *const examples[] = {
     "medley train --model m.medley --holdout 0.2 --report m.html data.csv",
     "a bank of kernels on every variable, sparse mixing",
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
-    "numbers instead of labels, the optimum within a millionth",
+    "a regression, the optimum certified within a millionth",
     "medley train --model m.medley --task regression --gap 1e-6 --kernel rbf data.csv",
     "probabilities that can be trusted, for predict --proba",
     "medley train --model m.medley --calibrate data.csv",

@@ -271,9 +271,8 @@ static const cli_option options[] = {
     {"cv", "K", "5", "folds: each part is predicted by a model of the others", false},
     {"measure", "NAME", "",
      "what is best: accuracy, f1 (of chunks), log-loss, exact-match (of sequences), rmse, uas, "
-     "las; default: rmse of numbers, f1 where labels are those of chunks, las or uas of trees, "
-     "else "
-     "accuracy",
+     "las; default: rmse of a regression, f1 where labels are those of chunks, las or uas of "
+     "trees, else accuracy",
      false},
     {"choose", "best|one-error", "best",
      "values of the model: those of the best mean, or of the strongest penalty (else the fewest "
@@ -293,7 +292,7 @@ static const char *const examples[] = {
     "medley tune --penalty 'group-lasso,elastic(t=0.5),block(q=1.5)' --C 0.1,1,10,100 data.csv",
     "banks of kernels against each other: alternatives stand between bars",
     "medley tune --views all+each --kernel 'rbf(auto) | poly(degree={1,2},norm=diag)' data.csv",
-    "numbers instead of labels, by their root mean squared error",
+    "a regression, by its root mean squared error",
     "medley tune --task regression --loss 'squared,epsilon(0.1)' --C 1..1000 data.csv",
     "probabilities: which loss predicts them best?",
     "medley tune --measure log-loss --loss hinge,logistic --calibrate data.csv",

@@ -106,7 +106,7 @@ static void print_stages(FILE *file, const medley_summary *summary)
     fprintf(file, "%zu updates in %zu rounds, R %.4g, bound of theorem 1 %.3g\n", summary->updates,
             summary->iterations, summary->radius, summary->bound);
     if (!summary->converged)
-        fprintf(file, "the objective has not settled: more epochs or --average would lower it\n");
+        fprintf(file, "not converged: more epochs or --average would lower the objective\n");
 }
 
 void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,

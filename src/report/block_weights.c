@@ -45,7 +45,7 @@ static void bar_row(md_report *report, size_t block, double largest, double cumu
 static void bars_head(md_html *html, bool uniform)
 {
     static const char *const weights[][2] = {
-        {"what", "block"}, {NULL, "weight"}, {"n", "share"}, {"n extra", "together"}};
+        {"what", "block"}, {NULL, "weight"}, {"n", "share"}, {"n extra", "cumulative"}};
     static const char *const norms[][2] = {{"what", "block"}, {NULL, ""}, {"n", "norm"}};
     md_table_begin(html, "bars", "weight-bars");
     for (size_t i = 0; i < (uniform ? 3 : 4); i++) {

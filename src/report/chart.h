@@ -59,15 +59,15 @@ void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, con
 /* A word above all lines, where it covers nothing; chart->above must have room for it. */
 void md_chart_head(md_html *html, const md_chart *chart, double x, const char *text);
 
-/* The figure around: caption (with a note behind it, or NULL) and frame. */
+/* The figure around: caption (with a note after it, or NULL) and frame. */
 void md_figure_open(md_html *html, const char *caption, const char *note);
 
-/* What is there for those who want to know more: folded, in a frame of its own. */
+/* Details for readers who want them: folded, in a frame of its own. */
 void md_details_open(md_html *html, const char *summary);
 void md_details_close(md_html *html);
 void md_frame_open(md_html *html, const char *name); /* scrolls sideways, also by keyboard */
 
-/* heads: NULL behind the last; those that begin with '#' are of numbers. */
+/* heads: NULL after the last; those that begin with '#' are of numbers. */
 void md_table_open(md_html *html, const char *class, const char *const *heads);
 void md_table_begin(md_html *html, const char *class, const char *id); /* heads of its own; NULL */
 void md_table_body(md_html *html);                                     /* after those heads */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is taken for what: a map with numbers, or with many labels the commonest confusions and a
- * map that is made coarser until it fits. */
+/* The confusion matrix: with its numbers, or with many labels the commonest confusions and a matrix
+ * that is made coarser until it fits. */
 #include "report/rank.h"
 #include "report/report.h"
 
@@ -200,7 +200,7 @@ static medley_status write_unknown(md_report *report, medley_error *error)
 
 static void write_pairs(md_report *report, bool folded)
 {
-    static const char *const heads[] = {"right", "taken for", "#times", "#of its rows", NULL};
+    static const char *const heads[] = {"right", "predicted", "#times", "#of its rows", NULL};
     md_html *html = &report->html;
     const medley_evaluation *e = &report->evaluation;
     struct pair pairs[MOST_PAIRS];
@@ -210,10 +210,11 @@ static void write_pairs(md_report *report, bool folded)
             if (l != k && e->confusion[l * e->labels + k] > 0)
                 count = insert(pairs, count, (struct pair){e->confusion[l * e->labels + k], l, k});
     if (count == 0) {
-        md_html_element(html, "p", NULL,
-                        e->unknown_labels > 0
-                            ? "None of the labels that the model knows was taken for another one."
-                            : "No label was taken for another one.");
+        md_html_element(
+            html, "p", NULL,
+            e->unknown_labels > 0
+                ? "None of the labels that the model knows was confused with another one."
+                : "No label was confused with another one.");
         return;
     }
     if (folded)
@@ -251,5 +252,4 @@ static medley_status write_section(md_report *report, medley_error *error)
 }
 
 extern const md_section md_section_confusion;
-const md_section md_section_confusion = {"confusion", "What is taken for what", present,
-                                         write_section};
+const md_section md_section_confusion = {"confusion", "Confusion matrix", present, write_section};

@@ -61,7 +61,7 @@ static void tell_winner(md_report *report)
     else if (points == 0)
         md_html_text(html, "The model is as good as the best of the others, ");
     else
-        md_html_textf(html, "The model is %.1f points behind ", -points);
+        md_html_textf(html, "The model is %.1f points below ", -points);
     md_html_data(html, other->name != NULL ? other->name : "");
     md_html_textf(html, " with %s.", md_figure_percent(other->score).text);
     md_html_close(html);

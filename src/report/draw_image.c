@@ -121,11 +121,11 @@ medley_status md_draw_picture(md_report *report, size_t row, medley_error *error
     MEDLEY_TRY(draw_row(report, row, error));
     md_html_open_class(html, "p", "answer");
     write_answer(report, row);
-    const double sure = md_report_confidence(report, row);
-    if (isfinite(sure)) {
+    const double confidence = md_report_confidence(report, row);
+    if (isfinite(confidence)) {
         md_html_open(html, "br");
         md_html_close(html);
-        md_html_elementf(html, "span", "note", "%s sure", md_figure_rough(sure).text);
+        md_html_elementf(html, "span", "note", "confidence %s", md_figure_rough(confidence).text);
     }
     md_html_close(html);
     return MEDLEY_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of numbers as a table: what was right and what was said, how sure it was, and the values
+/* Rows of numbers as a table: what was right and what was said, its confidence, and the values
  * that stand out. */
 #include "report/report.h"
 
@@ -47,7 +47,7 @@ static size_t moments_of(const md_table *table)
     return md_matrix_is_sparse(&table->features) ? 0 : 2 * table->features.columns;
 }
 
-/* Of all dense tables, one behind the other. Of sparse ones, what is not zero stands out. */
+/* Of all dense tables, one after the other. Of sparse ones, what is not zero stands out. */
 static medley_status column_moments(const medley_dataset *data, double **moments,
                                     medley_error *error)
 {
@@ -159,7 +159,7 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
     const char *const heads[] = {"#row",
                                  "right",
                                  "predicted",
-                                 "#sure",
+                                 "#confidence",
                                  md_rows_have_values(report) ? "what stands out" : NULL,
                                  NULL};
     md_html *html = &report->html;

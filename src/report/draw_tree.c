@@ -206,7 +206,7 @@ static void draw(const struct tree *tree)
     md_html_close(html);
 }
 
-/* ---- the table behind it ---- */
+/* ---- the same as a table ---- */
 
 /* wrong: with a sign. */
 static void write_cell(md_html *html, const char *text, bool wrong)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Examples to look at, in the way that suits the data: images, words of letters, tagged sentences,
- * trees, or rows of numbers. Wrong ones come first, those the model was surest of at the head. */
+ * trees, or rows of numbers. Wrong ones come first, those with the highest confidence at the head.
+ */
 #include "report/rank.h"
 #include "report/report.h"
 
@@ -48,19 +49,19 @@ static double inconvenience(const md_report *report, size_t length)
 /* How much a wrong example is worth looking at; NaN: it is right. */
 static double interest(const md_report *report, size_t first, size_t end)
 {
-    double surest = 0;
+    double highest = 0;
     bool wrong = false;
     for (size_t r = first; r < end; r++) {
         if (!md_report_is_wrong(report, r))
             continue;
-        const double sure = md_report_confidence(report, r);
+        const double confidence = md_report_confidence(report, r);
         wrong = true;
-        surest = isfinite(sure) ? fmax(surest, sure) : surest;
+        highest = isfinite(confidence) ? fmax(highest, confidence) : highest;
     }
-    return wrong ? surest - inconvenience(report, end - first) : (double)NAN;
+    return wrong ? highest - inconvenience(report, end - first) : (double)NAN;
 }
 
-/* Right ones from all over the data, behind the wrong ones in chosen. */
+/* Right ones from all over the data, after the wrong ones in chosen. */
 static size_t add_right(size_t *chosen, size_t count, size_t most, const double *values, size_t all)
 {
     size_t right = 0;
@@ -83,7 +84,7 @@ static double value_of(const void *values, size_t unit)
     return ((const double *)values)[unit];
 }
 
-/* Which examples (or rows) to draw, wrong ones first (those that the model was surest of), then
+/* Which examples (or rows) to draw, wrong ones first (those with the highest confidence), then
  * right ones from all over the data: chosen[*count], for the caller to free. */
 static medley_status choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
                             medley_error *error)
@@ -107,7 +108,7 @@ static medley_status choose(const md_report *report, bool by_row, size_t **chose
     }
     MEDLEY_TRY_DONE(md_rank(&order, all, value_of, values, error));
     MEDLEY_TRY_DONE(md_new(chosen, most, sizeof **chosen, error));
-    /* a quarter is for right ones, if there are so many */
+    /* a quarter is for right ones, if there are enough */
     const size_t right = all - wrong < most / 4 ? all - wrong : most / 4;
     for (; *count < wrong && *count < most - right; ++*count)
         (*chosen)[*count] = order[*count];
@@ -169,15 +170,15 @@ static medley_status draw_group(md_report *report, enum kind kind, const size_t 
     return MEDLEY_OK;
 }
 
-/* wrong: so many of those that are shown. */
+/* wrong: how many of those that are shown are wrong. */
 static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
 {
     static const char *const some[] = {
         "Above the words the right tree; below them, dashed, what the model said instead where it "
         "was wrong.",
         "Words as they were written. Under each letter what was read; where that is wrong, what "
-        "would have been right stands behind it.",
-        "Images, with what the model took them for.",
+        "would have been right follows.",
+        "Images with the predicted labels.",
         "Sentences with their labels; where the model was wrong, both answers are shown."};
     static const char *const none[] = {
         "Sentences with their trees, all of them as the model drew them.",
@@ -192,10 +193,9 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
     const bool sparse = md_rows_are_sparse(report);
     md_html_open(html, "p");
     md_html_text(html, wrong == 0      ? "Rows from all over the data, all of them right"
-                       : wrong < count ? "First the rows on which the model was most certain of a "
-                                         "wrong answer, then some that are right"
-                                       : "The rows on which the model was most certain of a wrong "
-                                         "answer");
+                       : wrong < count ? "First the wrong rows with the highest confidence, then "
+                                         "some that are right"
+                                       : "The wrong rows with the highest confidence");
     md_html_text(html, !md_rows_have_values(report) ? ""
                        : sparse                     ? "; what stands out are their largest values"
                                 : "; what stands out are the values farthest from the mean of "

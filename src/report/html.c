@@ -48,7 +48,7 @@ static size_t read_character(const unsigned char *p, uint32_t *character)
 }
 
 /* Embeddings, overrides and isolates of the direction: one that is not closed would reorder what
- * stands behind it. C1 controls and U+FFFE, U+FFFF are no characters of HTML. */
+ * follows. C1 controls and U+FFFE, U+FFFF are no characters of HTML. */
 static bool is_unwanted(uint32_t c)
 {
     return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
@@ -142,7 +142,7 @@ void md_html_shorten(md_text *out, const char *text, size_t most)
 {
     size_t count = 0;
     const unsigned char *p = (const unsigned char *)text;
-    const unsigned char *cut = p; /* behind most - 1 characters */
+    const unsigned char *cut = p; /* after most - 1 characters */
     for (; *p != '\0'; count++) {
         uint32_t c;
         const size_t length = read_character(p, &c);

@@ -236,8 +236,8 @@ static void tell_certainty(md_report *report)
         return;
     if (isfinite(s->gap) && s->gap >= 0 && !s->converged)
         md_html_textf(html,
-                      "Training ended before the objective had settled: another choice of weights "
-                      "and coefficients may have one that is lower by up to %s. ",
+                      "Training has not converged: another choice of weights and coefficients may "
+                      "have an objective that is lower by up to %s. ",
                       md_figure_at_most(s->gap).text);
     else if (isfinite(s->gap) && s->gap >= 0)
         md_html_textf(html,

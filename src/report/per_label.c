@@ -130,7 +130,7 @@ static void write_rows(md_html *html, const struct table *table, size_t first, s
     snprintf(range, sizeof range, "%s to %s", md_figure_tick_percent(axis->low).text,
              md_figure_tick_percent(axis->high).text);
     const char *const heads[][2] = {{"what", ""},          {NULL, range}, {"n extra", "precision"},
-                                    {"n extra", "recall"}, {"n", "F1"},   {"n", "there are"}};
+                                    {"n extra", "recall"}, {"n", "F1"},   {"n", "support"}};
     md_table_begin(html, "bars labels", NULL);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         md_html_element(html, "th", heads[i][0], heads[i][1]);
@@ -164,13 +164,13 @@ static medley_status write_section(md_report *report, medley_error *error)
     MEDLEY_TRY(md_rank(&table.order, table.names->count, hardness, table.counts, error));
     const size_t count = table.names->count < MOST_ROWS ? table.names->count : MOST_ROWS;
     const size_t shown = count < MOST_SHOWN ? count : MOST_SHOWN;
-    md_figure_open(
-        html,
-        report->evaluation.has_chunks      ? "Chunks by type, hardest first"
-        : report->prediction->head != NULL ? "Relations, hardest first"
-                                           : "Labels, hardest first",
-        "full dot: precision, how many of those found are right; hollow: recall, how many "
-        "of those there are were found; F1 joins the two");
+    md_figure_open(html,
+                   report->evaluation.has_chunks      ? "Chunks by type, hardest first"
+                   : report->prediction->head != NULL ? "Relations, hardest first"
+                                                      : "Labels, hardest first",
+                   "full dot: precision, the share of predictions that are right; hollow: recall, "
+                   "the share of "
+                   "the support (rows with this label) that was found; F1: their harmonic mean");
     const md_axis axis = common_axis(&table);
     write_rows(html, &table, 0, shown, &axis);
     md_html_close(html);
@@ -187,4 +187,5 @@ static medley_status write_section(md_report *report, medley_error *error)
 }
 
 extern const md_section md_section_labels;
-const md_section md_section_labels = {"labels", "Label by label", present, write_section};
+const md_section md_section_labels = {"labels", "Per-class precision and recall", present,
+                                      write_section};
