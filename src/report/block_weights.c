@@ -13,15 +13,13 @@ static bool present(const md_report *report)
 
 static void draw_bar(md_html *html, double share, double value)
 {
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true"); /* the number stands beside it */
+    md_svg_open_cell(html);
     md_html_open_class(html, "rect", "bar");
     md_html_attribute(html, "data-value", md_figure_exact(value).text);
     md_html_attribute(html, "height", "70%");
     md_html_attribute(html, "y", "15%");
     md_html_percent(html, "width", share);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 static void bar_row(md_report *report, size_t block, double largest, double cumulative)

@@ -245,6 +245,14 @@ void md_chart_open(md_html *html, md_chart *chart)
     md_html_close(html);
 }
 
+void md_chart_figure(md_html *html, md_chart *chart, const char *caption, const char *note)
+{
+    md_axis_round(&chart->x, X_TICKS);
+    md_axis_round(&chart->y, Y_TICKS);
+    md_figure_open(html, caption, note);
+    md_chart_open(html, chart);
+}
+
 void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
                    size_t count, const char *class)
 {
@@ -353,6 +361,35 @@ void md_svg_dot(md_html *html, const md_axis *axis, double value, const char *cl
     md_html_close(html);
 }
 
+void md_svg_open_cell(md_html *html)
+{
+    md_html_open(html, "svg");
+    md_html_attribute(html, "aria-hidden", "true");
+}
+
+void md_svg_track(md_html *html, const char *y, const char *height)
+{
+    md_html_open_class(html, "rect", "track");
+    md_html_attribute(html, "width", "100%");
+    md_html_attribute(html, "height", height);
+    md_html_attribute(html, "y", y);
+    md_html_close(html);
+}
+
+void md_svg_between(md_html *html, const md_axis *axis, double from, double to, const char *class)
+{
+    const double first = md_axis_share(axis, from);
+    const double last = md_axis_share(axis, to);
+    if (!isfinite(first) || !isfinite(last))
+        return;
+    md_html_open_class(html, "line", class);
+    md_html_percent(html, "x1", first);
+    md_html_percent(html, "x2", last);
+    md_html_attribute(html, "y1", "50%");
+    md_html_attribute(html, "y2", "50%");
+    md_html_close(html);
+}
+
 /* ---- around them ---- */
 
 void md_figure_open(md_html *html, const char *caption, const char *note)
@@ -384,8 +421,7 @@ void md_details_open(md_html *html, const char *summary)
 
 void md_details_close(md_html *html)
 {
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 void md_table_begin(md_html *html, const char *class, const char *id)
@@ -399,8 +435,7 @@ void md_table_begin(md_html *html, const char *class, const char *id)
 
 void md_table_body(md_html *html)
 {
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
     md_html_open(html, "tbody");
 }
 
@@ -419,8 +454,7 @@ void md_table_open(md_html *html, const char *class, const char *const *heads)
 
 void md_table_close(md_html *html)
 {
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 void md_cell_number(md_html *html, const char *text)

@@ -48,6 +48,8 @@ enum { MD_CHART_WIDTH = 400 };
 double md_chart_x(const md_chart *chart, double value);
 double md_chart_y(const md_chart *chart, double value);
 
+/* Ends the axes at ticks, and opens a figure with a chart in it: two elements. */
+void md_chart_figure(md_html *html, md_chart *chart, const char *caption, const char *note);
 /* svg, grid and axes. Charts, figures and frames are elements: md_html_close ends them. */
 void md_chart_open(md_html *html, md_chart *chart);
 /* Many points are thinned out to some hundred. */
@@ -84,6 +86,12 @@ void md_svg_text(md_html *html, const char *class, double x, double y, const cha
 /* A dot on a line that is an axis; nothing where the value has no place. */
 void md_svg_dot(md_html *html, const md_axis *axis, double value, const char *class,
                 const char *radius);
+
+/* The picture in a cell of a table, whose numbers stand beside it: an svg that is not read out. */
+void md_svg_open_cell(md_html *html);
+/* A grey line to compare with; a line between two values of an axis, if both have a place. */
+void md_svg_track(md_html *html, const char *y, const char *height);
+void md_svg_between(md_html *html, const md_axis *axis, double from, double to, const char *class);
 
 /* "hue3", "heat7" ... */
 typedef struct md_class {

@@ -72,8 +72,7 @@ static void write_matrix(md_report *report)
         md_html_close(html);
     }
     md_table_close(html);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- many labels ---- */
@@ -116,7 +115,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     const medley_evaluation *e = &report->evaluation;
     const size_t step = (e->labels + MAP_CELLS - 1) / MAP_CELLS;
     const size_t side = (e->labels + step - 1) / step;
-    size_t *cells;
+    MD_OWNED(free) size_t *cells = NULL;
     MEDLEY_TRY(md_new(&cells, side * side, sizeof *cells, error));
     for (size_t l = 0; l < e->labels; l++)
         for (size_t k = 0; k < e->labels; k++)
@@ -134,10 +133,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     md_html_count(html, "height", side);
     md_html_close(html);
     draw_cells(html, cells, side);
-    md_html_close(html);
-    md_html_close(html);
-    md_html_close(html);
-    free(cells);
+    md_html_close_all(html, 3);
     return MEDLEY_OK;
 }
 
@@ -171,7 +167,7 @@ static medley_status write_unknown(md_report *report, medley_error *error)
     const size_t names = medley_dataset_label_count(data);
     if (report->evaluation.unknown_labels == 0 || report->gold == NULL || names == 0)
         return MEDLEY_OK;
-    size_t *count;
+    MD_OWNED(free) size_t *count = NULL;
     MEDLEY_TRY(md_new(&count, names, sizeof *count, error));
     size_t rows = 0;
     size_t listed = 0;
@@ -194,7 +190,6 @@ static medley_status write_unknown(md_report *report, medley_error *error)
         md_html_textf(html, " and %s", md_figure_of(listed - MOST_NAMES, "other", "others").text);
     md_html_text(html, ".");
     md_html_close(html);
-    free(count);
     return MEDLEY_OK;
 }
 
@@ -247,8 +242,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (few)
         write_matrix(report);
     write_pairs(report, few);
-    const medley_status status = write_unknown(report, error);
-    return status < 0 || few ? status : write_compact(report, error);
+    MEDLEY_TRY(write_unknown(report, error));
+    return few ? MEDLEY_OK : write_compact(report, error);
 }
 
 extern const md_section md_section_confusion;

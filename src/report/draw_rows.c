@@ -54,12 +54,11 @@ static medley_status column_moments(const medley_dataset *data, double **moments
     size_t total = 0;
     for (size_t t = 0; t < data->table_count; t++)
         total += moments_of(&data->tables[t]);
-    const medley_status status = md_new(moments, total + 1, sizeof **moments, error);
-    for (size_t t = 0, at = 0; status >= 0 && t < data->table_count;
-         at += moments_of(&data->tables[t]), t++)
+    MEDLEY_TRY(md_new(moments, total + 1, sizeof **moments, error));
+    for (size_t t = 0, at = 0; t < data->table_count; at += moments_of(&data->tables[t]), t++)
         if (!md_matrix_is_sparse(&data->tables[t].features))
             find_moments(&data->tables[t].features, *moments + at);
-    return status;
+    return MEDLEY_OK;
 }
 
 struct value {
@@ -163,7 +162,7 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
                                  md_rows_have_values(report) ? "what stands out" : NULL,
                                  NULL};
     md_html *html = &report->html;
-    double *moments;
+    MD_OWNED(free) double *moments = NULL;
     MEDLEY_TRY(column_moments(report->options.data, &moments, error));
     md_frame_open(html, "Examples");
     md_table_open(html, NULL, heads);
@@ -171,6 +170,5 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
         write_row(report, rows[i], moments);
     md_table_close(html);
     md_html_close(html);
-    free(moments);
     return MEDLEY_OK;
 }

@@ -125,12 +125,10 @@ static void write_chunks(md_report *report, const char *title, size_t first, siz
         if (!same && !gold)
             md_html_text(html, "✗ ");
         md_html_data(html, chunk.type);
-        md_html_close(html);
-        md_html_close(html);
+        md_html_close_all(html, 2);
         r = after;
     }
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- other labels ---- */

@@ -125,12 +125,11 @@ static size_t place_arcs(struct arc *arcs, size_t count, size_t words)
 static void short_text(md_html *html, const char *class, double x, double y, const char *sign,
                        const char *text)
 {
-    md_text shown = {0};
+    MD_CLEARED(md_text_clear) md_text shown = {0};
     md_text_addf(&shown, "%s", sign);
     md_html_shorten(&shown, text, MOST_LETTERS);
     html->text.failed = html->text.failed || shown.failed;
     md_svg_text(html, class, x, y, "middle", shown.data != NULL ? shown.data : "");
-    md_text_clear(&shown);
 }
 
 static void relation_text(md_html *html, const struct arc *arc, double x, double y,
@@ -202,8 +201,7 @@ static void draw(const struct tree *tree)
         draw_arc(tree, &tree->said[i], under, 1, "false");
     for (size_t w = 0; w < tree->count; w++)
         short_text(html, "form", tree->x[w], base + 17, "", form(tree, w));
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- the same as a table ---- */
@@ -299,15 +297,15 @@ medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_e
     }
     if (tree.count == 0)
         return MEDLEY_OK;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&tree.x, tree.count, sizeof *tree.x, error));
-    MEDLEY_TRY_DONE(md_new(&tree.gold, 2 * tree.count, sizeof *tree.gold, error));
-    tree.said = tree.gold + tree.count;
+    MD_OWNED(free) double *x = NULL;
+    MD_OWNED(free) struct arc *arcs = NULL;
+    MEDLEY_TRY(md_new(&x, tree.count, sizeof *x, error));
+    MEDLEY_TRY(md_new(&arcs, 2 * tree.count, sizeof *arcs, error));
+    tree.x = x;
+    tree.gold = arcs;
+    tree.said = arcs + tree.count;
     collect(&tree);
     draw(&tree);
     write_table(&tree, "The tree as a table", false);
-done:
-    free(tree.x);
-    free(tree.gold);
-    return status;
+    return MEDLEY_OK;
 }

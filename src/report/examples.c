@@ -89,15 +89,13 @@ static double value_of(const void *values, size_t unit)
 static medley_status choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
                             medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t all = by_row ? report->prediction->rows : md_report_example_count(report);
     const size_t most = report->options.examples < all ? report->options.examples : all;
-    double *values;
-    size_t *order = NULL;
+    MD_OWNED(free) double *values = NULL;
+    MD_OWNED(free) size_t *order = NULL;
     size_t wrong = 0;
-    *chosen = NULL;
     *count = 0;
-    MEDLEY_TRY_DONE(md_new(&values, all, sizeof *values, error));
+    MEDLEY_TRY(md_new(&values, all, sizeof *values, error));
     for (size_t u = 0; u < all; u++) {
         size_t first = u;
         size_t end = u + 1;
@@ -106,17 +104,14 @@ static medley_status choose(const md_report *report, bool by_row, size_t **chose
         values[u] = interest(report, first, end);
         wrong += isnan(values[u]) ? 0 : 1;
     }
-    MEDLEY_TRY_DONE(md_rank(&order, all, value_of, values, error));
-    MEDLEY_TRY_DONE(md_new(chosen, most, sizeof **chosen, error));
+    MEDLEY_TRY(md_rank(&order, all, value_of, values, error));
+    MEDLEY_TRY(md_new(chosen, most, sizeof **chosen, error));
     /* a quarter is for right ones, if there are enough */
     const size_t right = all - wrong < most / 4 ? all - wrong : most / 4;
     for (; *count < wrong && *count < most - right; ++*count)
         (*chosen)[*count] = order[*count];
     *count = add_right(*chosen, *count, most, values, all);
-done:
-    free(values);
-    free(order);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- drawing them ---- */
@@ -161,9 +156,7 @@ static medley_status draw_group(md_report *report, enum kind kind, const size_t 
         snprintf(class, sizeof class, "card %s%s", bad ? "bad" : "good",
                  kind == TREES || kind == TAGS ? " sentence" : "");
         md_html_open_class(html, "li", class);
-        const medley_status status = draw_one(report, kind, examples[i], error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(draw_one(report, kind, examples[i], error));
         md_html_close(html);
     }
     md_html_close(html);
@@ -207,25 +200,18 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
 static medley_status write_section(md_report *report, medley_error *error)
 {
     const enum kind kind = kind_of(report);
-    size_t *chosen;
+    MD_OWNED(free) size_t *chosen = NULL;
     size_t count;
-    medley_status status = choose(report, kind == ROWS, &chosen, &count, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(choose(report, kind == ROWS, &chosen, &count, error));
     size_t wrong = 0;
     while (wrong < count && (kind == ROWS ? md_report_is_wrong(report, chosen[wrong])
                                           : is_wrong(report, chosen[wrong])))
         wrong++;
     tell(report, kind, wrong, count);
-    if (kind == ROWS) {
-        status = md_draw_rows(report, chosen, count, error);
-    } else {
-        status = draw_group(report, kind, chosen, wrong, error);
-        if (status >= 0)
-            status = draw_group(report, kind, chosen + wrong, count - wrong, error);
-    }
-    free(chosen);
-    return status;
+    if (kind == ROWS)
+        return md_draw_rows(report, chosen, count, error);
+    MEDLEY_TRY(draw_group(report, kind, chosen, wrong, error));
+    return draw_group(report, kind, chosen + wrong, count - wrong, error);
 }
 
 extern const md_section md_section_examples;

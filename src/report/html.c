@@ -80,21 +80,29 @@ static void add_escaped(md_text *out, const unsigned char *p, size_t length, uin
         md_text_add(out, (const char *)p, length);
 }
 
+/* The same, and moves on: by one byte where there is no character. */
+static size_t next_character(const unsigned char **p, uint32_t *character)
+{
+    const size_t length = read_character(*p, character);
+    *p += length > 0 ? length : 1;
+    return length;
+}
+
 static void escape_some(md_text *out, const char *text, size_t most)
 {
     size_t count = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; count++) {
         uint32_t c = 0;
-        const size_t length = read_character(p, &c);
+        const unsigned char *start = p;
         if (count == most) {
             add(out, "\xE2\x80\xA6"); /* an ellipsis */
             return;
         }
+        const size_t length = next_character(&p, &c);
         if (length == 0 || is_unwanted(c))
             add(out, "\xEF\xBF\xBD"); /* U+FFFD */
         else
-            add_escaped(out, p, length, c);
-        p += length > 0 ? length : 1;
+            add_escaped(out, start, length, c);
     }
 }
 
@@ -108,8 +116,7 @@ size_t md_html_length(const char *text)
     size_t count = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; count++) {
         uint32_t c;
-        const size_t length = read_character(p, &c);
-        p += length > 0 ? length : 1;
+        next_character(&p, &c);
     }
     return count;
 }
@@ -131,9 +138,8 @@ double md_html_width(const char *text, size_t most)
     const unsigned char *p = (const unsigned char *)text;
     for (size_t count = 0; *p != '\0' && count < most; count++) {
         uint32_t c = 0xFFFD;
-        const size_t length = read_character(p, &c);
+        next_character(&p, &c);
         width += width_of(c);
-        p += length > 0 ? length : 1;
     }
     return width;
 }
@@ -145,8 +151,7 @@ void md_html_shorten(md_text *out, const char *text, size_t most)
     const unsigned char *cut = p; /* after most - 1 characters */
     for (; *p != '\0'; count++) {
         uint32_t c;
-        const size_t length = read_character(p, &c);
-        p += length > 0 ? length : 1;
+        next_character(&p, &c);
         cut = count + 2 <= most ? p : cut;
     }
     if (count <= most) {
@@ -216,6 +221,12 @@ void md_html_close(md_html *html)
     add(&html->text, "</");
     add(&html->text, element);
     add(&html->text, ">");
+}
+
+void md_html_close_all(md_html *html, size_t count)
+{
+    while (count-- > 0)
+        md_html_close(html);
 }
 
 /* ---- attributes ---- */

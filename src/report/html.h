@@ -26,7 +26,8 @@ void md_html_style(md_html *html);
 
 #define md_html_open(html, element) md_html_open_named((html), "" element "")
 void md_html_open_named(md_html *html, const char *element);
-void md_html_close(md_html *html); /* the innermost one */
+void md_html_close(md_html *html);                   /* the innermost one */
+void md_html_close_all(md_html *html, size_t count); /* that many of them */
 
 /* Attributes of the element that was opened last. */
 #define md_html_attribute(html, name, value)  md_html_attribute_named((html), "" name "", (value))

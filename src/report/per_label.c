@@ -78,21 +78,9 @@ static double hardness(const void *counts, size_t label)
 /* Precision and recall on one line, and what lies between them. */
 static void draw_pair(md_html *html, const md_axis *axis, double precision, double recall)
 {
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true");
-    md_html_open_class(html, "rect", "track");
-    md_html_attribute(html, "width", "100%");
-    md_html_attribute(html, "height", "1");
-    md_html_attribute(html, "y", "48%");
-    md_html_close(html);
-    if (isfinite(precision) && isfinite(recall)) {
-        md_html_open_class(html, "line", "between");
-        md_html_percent(html, "x1", md_axis_share(axis, precision));
-        md_html_percent(html, "x2", md_axis_share(axis, recall));
-        md_html_attribute(html, "y1", "50%");
-        md_html_attribute(html, "y2", "50%");
-        md_html_close(html);
-    }
+    md_svg_open_cell(html);
+    md_svg_track(html, "48%", "1");
+    md_svg_between(html, axis, precision, recall, "between");
     md_svg_dot(html, axis, recall, "dot hollow", "5");
     md_svg_dot(html, axis, precision, "dot", "5");
     md_html_close(html);

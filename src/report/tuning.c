@@ -61,11 +61,8 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
         md_axis_include(&chart.y, trial->mean - trial->standard_error);
         md_axis_include(&chart.y, trial->mean + trial->standard_error);
     }
-    md_axis_round(&chart.x, 5);
-    md_axis_round(&chart.y, 5);
     md_html_open_class(html, "div", "pair");
-    md_figure_open(html, tuning->measure, "mean and standard error over the parts");
-    md_chart_open(html, &chart);
+    md_chart_figure(html, &chart, tuning->measure, "mean and standard error over the parts");
     md_chart_line(html, &chart, x, mean, tuning->trial_count, "line");
     for (size_t t = 0; t < tuning->trial_count; t++)
         draw_whisker(html, &chart, x[t], &tuning->trials[t]);
@@ -74,20 +71,17 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
     md_chart_head(html, &chart, x[best], "★ best");
     if (simple != best && simple < tuning->trial_count)
         md_chart_mark(html, &chart, x[simple], mean[simple], "◆");
-    md_html_close(html);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 3);
 }
 
 static medley_status write_curve(md_html *html, const medley_tuning *tuning, medley_error *error)
 {
-    double *x;
+    MD_OWNED(free) double *x = NULL;
     bool wide;
-    const medley_status status = md_new(&x, 2 * tuning->trial_count, sizeof *x, error);
-    if (status >= 0 && read_numbers(tuning, x, &wide))
+    MEDLEY_TRY(md_new(&x, 2 * tuning->trial_count, sizeof *x, error));
+    if (read_numbers(tuning, x, &wide))
         draw_curve(html, tuning, x, x + tuning->trial_count, wide);
-    free(x);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- two options: a map ---- */
@@ -159,26 +153,16 @@ static void write_map(md_html *html, const medley_tuning *tuning)
         md_html_close(html);
     }
     md_table_close(html);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- all of them ---- */
 
 static void draw_trial(md_html *html, const md_axis *axis, const medley_trial *trial)
 {
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true");
-    const double low = md_axis_share(axis, trial->mean - trial->standard_error);
-    const double high = md_axis_share(axis, trial->mean + trial->standard_error);
-    if (isfinite(low) && isfinite(high)) {
-        md_html_open_class(html, "line", "whisker");
-        md_html_percent(html, "x1", low);
-        md_html_percent(html, "x2", high);
-        md_html_attribute(html, "y1", "50%");
-        md_html_attribute(html, "y2", "50%");
-        md_html_close(html);
-    }
+    md_svg_open_cell(html);
+    md_svg_between(html, axis, trial->mean - trial->standard_error,
+                   trial->mean + trial->standard_error, "whisker");
     md_svg_dot(html, axis, trial->mean, "dot", "5");
     md_html_close(html);
 }
