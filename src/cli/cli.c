@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLI_COMMAND(name) extern const cli_command cli_command_##name;
-#include "commands.def"
-#undef CLI_COMMAND
-
 const cli_command *const cli_commands[] = {
 #define CLI_COMMAND(name) &cli_command_##name,
 #include "commands.def"

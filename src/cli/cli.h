@@ -33,6 +33,10 @@ typedef struct cli_command {
     medley_status (*run)(cli_arguments *arguments, medley_error *error);
 } cli_command;
 
+#define CLI_COMMAND(name) extern const cli_command cli_command_##name;
+#include "commands.def"
+#undef CLI_COMMAND
+
 extern const cli_command *const cli_commands[]; /* NULL-terminated */
 
 int cli_main(int count, char **words);

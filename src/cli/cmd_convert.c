@@ -32,7 +32,6 @@ static const char *const examples[] = {
     "CSV to svmlight", "medley convert --to svmlight --output data.svmlight data.csv",
     "the first column is the label", "medley convert --label 1 --to svmlight data.csv", NULL};
 
-extern const cli_command cli_command_convert;
 const cli_command cli_command_convert = {
     .name = "convert",
     .usage = "[--from FORMAT] --to FORMAT [--output OUT] IN",

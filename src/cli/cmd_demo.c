@@ -263,7 +263,6 @@ static const char *const examples[] = {"everything, in under a minute", "medley 
                                        "other words, and no file",
                                        "medley demo --seed 2 --no-report", NULL};
 
-extern const cli_command cli_command_demo;
 const cli_command cli_command_demo = {
     .name = "demo",
     .usage = "[options]",

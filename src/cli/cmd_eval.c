@@ -215,7 +215,6 @@ static const char *const examples[] = {
     "medley eval --model m.medley --proba test.csv",
     NULL};
 
-extern const cli_command cli_command_eval;
 const cli_command cli_command_eval = {
     .name = "eval",
     .usage = "--model FILE [options] [DATA]",

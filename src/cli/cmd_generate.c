@@ -88,7 +88,6 @@ static const char *const examples[] = {
     "medley generate treebank --rows 300 --output train.conllu",
     NULL};
 
-extern const cli_command cli_command_generate;
 const cli_command cli_command_generate = {
     .name = "generate",
     .usage = "NAME [options]",

@@ -125,7 +125,6 @@ static const char *const examples[] = {
     "the kernels that matter", "medley inspect --top 10 model.medley",
     "templates and their strongest features", "medley inspect --features 5 chunk.medley", NULL};
 
-extern const cli_command cli_command_inspect;
 const cli_command cli_command_inspect = {
     .name = "inspect",
     .usage = "[options] MODEL",

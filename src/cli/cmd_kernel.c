@@ -34,7 +34,6 @@ static const char *const examples[] = {
     "a stack of three Gaussians with unit trace",
     "medley kernel --kernel 'rbf(sigma={1,2,4})' --normalize trace --output K.npy data.csv", NULL};
 
-extern const cli_command cli_command_kernel;
 const cli_command cli_command_kernel = {
     .name = "kernel",
     .usage = "--output FILE.npy [options] DATA",

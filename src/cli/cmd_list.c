@@ -61,7 +61,6 @@ static medley_status run_list(cli_arguments *arguments, medley_error *error)
 static const char *const examples[] = {"all kernels with their options", "medley list kernels",
                                        NULL};
 
-extern const cli_command cli_command_list;
 const cli_command cli_command_list = {
     .name = "list",
     .usage = "[KIND]",

@@ -260,7 +260,6 @@ static const char *const examples[] = {
     "medley path --template chunk --penalty group-lasso --dev dev.txt train.txt",
     NULL};
 
-extern const cli_command cli_command_path;
 const cli_command cli_command_path = {
     .name = "path",
     .usage = "[--count N] [--ratio X] [--holdout SHARE] [options] DATA",

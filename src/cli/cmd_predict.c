@@ -198,7 +198,6 @@ static const char *const examples[] = {
     "medley predict --model digits.medley --view fou=new-fou.csv --view kar=new-kar.csv",
     NULL};
 
-extern const cli_command cli_command_predict;
 const cli_command cli_command_predict = {
     .name = "predict",
     .usage = "--model FILE [options] [DATA]",

@@ -139,7 +139,6 @@ static const char *const examples[] = {
     "medley report words.medley letter.data.gz --folds 1-9 --title 'Handwritten words'",
     NULL};
 
-extern const cli_command cli_command_report;
 const cli_command cli_command_report = {
     .name = "report",
     .usage = "[options] MODEL [DATA]",

@@ -174,7 +174,6 @@ static const char *const examples[] = {
     "medley train --model m.medley --gram K.npy --labels y.npy",
     NULL};
 
-extern const cli_command cli_command_train;
 const cli_command cli_command_train = {
     .name = "train",
     .usage = "--model FILE [options] [DATA]",

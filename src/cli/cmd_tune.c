@@ -300,7 +300,6 @@ static const char *const examples[] = {
     "medley tune --template chunk --loss logistic --epochs 5,10 --C 1,10 --output t.csv train.txt",
     NULL};
 
-extern const cli_command cli_command_tune;
 const cli_command cli_command_tune = {
     .name = "tune",
     .usage = "[--cv K] [--model FILE] [options, any as a list] DATA",

@@ -217,5 +217,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_weights;
 const md_section md_section_weights = {"weights", "What matters", present, write_section};

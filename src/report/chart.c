@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/chart.h"
 
-#include "report/style.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -470,19 +469,25 @@ void md_cell_head(md_html *html, const char *scope, const char *text)
     md_html_close(html);
 }
 
-md_class md_class_hue(const char *before, size_t index)
+md_class md_class_of(const char *before, const char *name)
 {
     md_class class;
-    snprintf(class.text, sizeof class.text, "%s%shue%zu", before, before[0] ? " " : "",
-             index % MD_HUES + 1);
+    snprintf(class.text, sizeof class.text, "%s%s%s", before, before[0] && name[0] ? " " : "",
+             name);
     return class;
+}
+
+md_class md_class_hue(const char *before, size_t index)
+{
+    char name[24];
+    snprintf(name, sizeof name, "hue%zu", index % MD_HUES + 1);
+    return md_class_of(before, name);
 }
 
 md_class md_class_heat(const char *before, double share)
 {
-    md_class class;
+    char name[24];
     const double level = isfinite(share) ? fmin(fmax(share, 0), 1) * MD_HEATS : 0;
-    const int heat = level >= MD_HEATS ? MD_HEATS - 1 : (int)level;
-    snprintf(class.text, sizeof class.text, "%s%sheat%d", before, before[0] ? " " : "", heat);
-    return class;
+    snprintf(name, sizeof name, "heat%d", level >= MD_HEATS ? MD_HEATS - 1 : (int)level);
+    return md_class_of(before, name);
 }

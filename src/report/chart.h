@@ -97,6 +97,7 @@ void md_svg_between(md_html *html, const md_axis *axis, double from, double to, 
 typedef struct md_class {
     char text[32];
 } md_class;
+md_class md_class_of(const char *before, const char *name); /* both, if before is not "" */
 md_class md_class_hue(const char *before, size_t index);
 md_class md_class_heat(const char *before, double share);
 

@@ -88,8 +88,8 @@ static void draw_cell(md_html *html, size_t x, size_t y, double level)
     snprintf(class, sizeof class, "cell%s ink%d", x == y ? "" : " off",
              1 + (int)fmin(3, floor(4 * level)));
     md_html_open_class(html, "rect", class);
-    md_html_count(html, "x", x);
-    md_html_count(html, "y", y);
+    md_html_coordinate(html, "x", (double)x);
+    md_html_coordinate(html, "y", (double)y);
     md_html_attribute(html, "width", "1");
     md_html_attribute(html, "height", "1");
     md_html_close(html);
@@ -129,8 +129,8 @@ static medley_status write_compact(md_report *report, medley_error *error)
                 "Map of confusions: the diagonal holds right answers; the commonest errors "
                 "are in the table of confusions");
     md_html_open_class(html, "rect", "track");
-    md_html_count(html, "width", side);
-    md_html_count(html, "height", side);
+    md_html_coordinate(html, "width", (double)side);
+    md_html_coordinate(html, "height", (double)side);
     md_html_close(html);
     draw_cells(html, cells, side);
     md_html_close_all(html, 3);
@@ -140,23 +140,9 @@ static medley_status write_compact(md_report *report, medley_error *error)
 /* ---- the commonest ---- */
 
 struct pair {
-    size_t count, right, predicted;
+    double count;
+    size_t right, predicted;
 };
-
-/* Keeps the largest, in falling order; of equal ones the first. */
-static size_t insert(struct pair *pairs, size_t count, struct pair pair)
-{
-    size_t at = count;
-    while (at > 0 && pairs[at - 1].count < pair.count)
-        at--;
-    if (at == MOST_PAIRS)
-        return count;
-    const size_t end = count < MOST_PAIRS ? count : MOST_PAIRS - 1;
-    for (size_t i = end; i > at; i--)
-        pairs[i] = pairs[i - 1];
-    pairs[at] = pair;
-    return end + 1;
-}
 
 /* Right labels that the model does not know have no line in the matrix: "ghost (3), spirit (1)". */
 static medley_status write_unknown(md_report *report, medley_error *error)
@@ -203,7 +189,9 @@ static void write_pairs(md_report *report, bool folded)
     for (size_t l = 0; l < e->labels; l++)
         for (size_t k = 0; k < e->labels; k++)
             if (l != k && e->confusion[l * e->labels + k] > 0)
-                count = insert(pairs, count, (struct pair){e->confusion[l * e->labels + k], l, k});
+                count =
+                    md_keep_largest(pairs, count, MOST_PAIRS, sizeof *pairs,
+                                    &(struct pair){(double)e->confusion[l * e->labels + k], l, k});
     if (count == 0) {
         md_html_element(
             html, "p", NULL,
@@ -223,10 +211,9 @@ static void write_pairs(md_report *report, bool folded)
                              medley_model_label_name(report->model, pairs[i].right));
         md_html_data_element(html, "td", NULL,
                              medley_model_label_name(report->model, pairs[i].predicted));
-        md_cell_number(html, md_figure_count(pairs[i].count).text);
-        md_cell_number(
-            html,
-            md_figure_rough((double)pairs[i].count / (double)row_total(e, pairs[i].right)).text);
+        md_cell_number(html, md_figure_count((size_t)pairs[i].count).text);
+        md_cell_number(html,
+                       md_figure_rough(pairs[i].count / (double)row_total(e, pairs[i].right)).text);
         md_html_close(html);
     }
     md_table_close(html);
@@ -246,5 +233,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return few ? MEDLEY_OK : write_compact(report, error);
 }
 
-extern const md_section md_section_confusion;
 const md_section md_section_confusion = {"confusion", "Confusion matrix", present, write_section};

@@ -93,5 +93,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_contenders;
 const md_section md_section_contenders = {"contenders", "Compared with", present, write_section};

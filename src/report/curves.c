@@ -220,5 +220,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_curves;
 const md_section md_section_curves = {"training", "How training went", present, write_section};

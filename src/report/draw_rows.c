@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of numbers as a table: what was right and what was said, its confidence, and the values
  * that stand out. */
+#include "report/rank.h"
 #include "report/report.h"
 
 #include "base/memory.h"
@@ -62,23 +63,14 @@ static medley_status column_moments(const medley_dataset *data, double **moments
 }
 
 struct value {
+    double distance, value;
     const md_table *table;
     size_t column;
-    double value, distance;
 };
 
 static size_t insert(struct value *values, size_t count, struct value value)
 {
-    size_t at = count;
-    while (at > 0 && values[at - 1].distance < value.distance)
-        at--;
-    if (at == VALUES)
-        return count;
-    const size_t end = count < VALUES ? count : VALUES - 1;
-    for (size_t i = end; i > at; i--)
-        values[i] = values[i - 1];
-    values[at] = value;
-    return end + 1;
+    return md_keep_largest(values, count, VALUES, sizeof *values, &value);
 }
 
 /* Adds those of a table to values; moments: of its columns if it is dense. */
@@ -89,8 +81,8 @@ static size_t outstanding(struct value *values, size_t count, const md_table *ta
     if (md_matrix_is_sparse(m)) {
         for (size_t i = m->start[row]; i < m->start[row + 1]; i++)
             count = insert(values, count,
-                           (struct value){table, (size_t)m->index[i], (double)m->value[i],
-                                          fabs((double)m->value[i])});
+                           (struct value){fabs((double)m->value[i]), (double)m->value[i], table,
+                                          (size_t)m->index[i]});
         return count;
     }
     for (size_t c = 0; c < m->columns; c++) {
@@ -98,7 +90,7 @@ static size_t outstanding(struct value *values, size_t count, const md_table *ta
         const double deviation = moments[m->columns + c];
         if (deviation > 0)
             count = insert(values, count,
-                           (struct value){table, c, value, fabs(value - moments[c]) / deviation});
+                           (struct value){fabs(value - moments[c]) / deviation, value, table, c});
     }
     return count;
 }

@@ -135,9 +135,7 @@ static void short_text(md_html *html, const char *class, double x, double y, con
 static void relation_text(md_html *html, const struct arc *arc, double x, double y,
                           const char *class, bool sign)
 {
-    char name[48];
-    snprintf(name, sizeof name, "relation%s%s", class[0] ? " " : "", class);
-    short_text(html, name, x, y, sign ? "✗ " : "", arc->relation);
+    short_text(html, md_class_of("relation", class).text, x, y, sign ? "✗ " : "", arc->relation);
 }
 
 /* base: where arcs start; up: -1 above the words, 1 below them. */
@@ -148,9 +146,7 @@ static void draw_arc(const struct tree *tree, const struct arc *arc, double base
     const double end = tree->x[arc->word];
     const double y = base + up * (double)arc->level * STEP;
     const bool below = up > 0;
-    char name[48];
     char path[160];
-    snprintf(name, sizeof name, "arc%s%s", class[0] ? " " : "", class);
     if (arc->head <= 0) {
         snprintf(path, sizeof path, "M%.1f %.1fV%.1f", end, y, base);
         relation_text(html, arc, end, below ? y + 10 : y - 4, class, below);
@@ -164,10 +160,9 @@ static void draw_arc(const struct tree *tree, const struct arc *arc, double base
                  y - up * ROUND, base);
         relation_text(html, arc, (start + end) / 2, below ? y + 11 : y - 4, class, below);
     }
-    md_svg_path(html, name, path);
-    snprintf(name, sizeof name, "head%s%s", class[0] ? " " : "", class);
+    md_svg_path(html, md_class_of("arc", class).text, path);
     snprintf(path, sizeof path, "M%.1f %.1fl-3.5 %.1fh7z", end, base - up * 0.5, up * 6.5);
-    md_svg_path(html, name, path);
+    md_svg_path(html, md_class_of("head", class).text, path);
 }
 
 static void draw(const struct tree *tree)

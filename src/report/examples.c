@@ -214,5 +214,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return draw_group(report, kind, chosen + wrong, count - wrong, error);
 }
 
-extern const md_section md_section_examples;
 const md_section md_section_examples = {"examples", "Examples", present, write_section};

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,4 +243,14 @@ md_figure md_figure_tick_percent_of(double share, double step)
     if (!isfinite(share) || !(step > 0) || !isfinite(step) || fabs(share) > 1e6)
         return md_figure_tick_percent(share);
     return with_percent(fabs(share) < step / 2 ? plain("0") : stepped(100 * share, 100 * step));
+}
+
+md_figure_writer md_measure_text(bool higher_is_better)
+{
+    return higher_is_better ? md_figure_percent : md_figure_number;
+}
+
+md_figure_writer md_measure_tick(bool higher_is_better)
+{
+    return higher_is_better ? md_figure_tick_percent : md_figure_tick;
 }

@@ -2,7 +2,6 @@
 /* The writer: a stack of open elements, and names that are looked up before they are written. */
 #include "report/html.h"
 
-#include "report/style.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -273,13 +272,6 @@ void md_html_percent_named(md_html *html, const char *name, double share)
     if (!begin_attribute(html, name))
         return;
     md_text_addf(&html->text, "%.4g%%\"", isfinite(share) ? 100 * fmin(fmax(share, 0), 1) : 0);
-}
-
-void md_html_count_named(md_html *html, const char *name, size_t value)
-{
-    if (!begin_attribute(html, name))
-        return;
-    md_text_addf(&html->text, "%zu\"", value);
 }
 
 void md_html_link(md_html *html, const char *id)

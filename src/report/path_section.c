@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A path of penalties, from strong to weak: which blocks come in when, how many there are, and how
  * well each model does on held-out data. */
-#include "report/measures.h"
 #include "report/rank.h"
 #include "report/report.h"
 
@@ -343,6 +342,5 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_path;
 const md_section md_section_path = {"path", "From strong to weak penalties", present,
                                     write_section};

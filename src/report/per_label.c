@@ -174,6 +174,5 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_labels;
 const md_section md_section_labels = {"labels", "Per-class precision and recall", present,
                                       write_section};

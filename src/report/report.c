@@ -7,22 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MD_SECTION(name) extern const md_section md_section_##name;
-#include "report/sections.def"
-#undef MD_SECTION
-
-enum {
-#define MD_SECTION(name) SECTION_##name,
-#include "report/sections.def"
-#undef MD_SECTION
-    SECTIONS
-};
-
-static const md_section *const sections[SECTIONS] = {
+static const md_section *const sections[] = {
 #define MD_SECTION(name) &md_section_##name,
 #include "report/sections.def"
 #undef MD_SECTION
 };
+enum { SECTIONS = sizeof sections / sizeof *sections };
 
 /* Even if a word of the data slipped through unescaped, nothing could run or be loaded. */
 static const char POLICY[] = "default-src 'none'; style-src 'unsafe-inline'";

@@ -33,6 +33,10 @@ typedef struct md_section {
     medley_status (*write)(md_report *report, medley_error *error);
 } md_section;
 
+#define MD_SECTION(name) extern const md_section md_section_##name;
+#include "report/sections.def"
+#undef MD_SECTION
+
 /* Predicts options.data and sorts the blocks. */
 medley_status md_report_measure(md_report *report, medley_error *error);
 void md_report_clear(md_report *report);

@@ -90,5 +90,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return report->options.examples > 0 ? write_worst(report, error) : MEDLEY_OK;
 }
 
-extern const md_section md_section_scatter;
 const md_section md_section_scatter = {"predictions", "Predictions", present, write_section};

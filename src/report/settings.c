@@ -93,5 +93,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_settings;
 const md_section md_section_settings = {"settings", "Settings", present, write_section};

@@ -54,5 +54,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_features;
 const md_section md_section_features = {"features", "Strongest features", present, write_section};
