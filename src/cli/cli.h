@@ -19,7 +19,14 @@ typedef struct cli_option {
 } cli_option;
 
 /* Groups of options that several commands share. */
-enum { CLI_TRAINING = 1, CLI_DATA = 2, CLI_ROWS = 4, CLI_RUN = 8, CLI_KERNELS = 16 };
+enum {
+    CLI_TRAINING = 1,
+    CLI_DATA = 2,
+    CLI_ROWS = 4,
+    CLI_RUN = 8,
+    CLI_KERNELS = 16,
+    CLI_PREDICTION = 32
+};
 
 typedef struct cli_arguments cli_arguments;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* medley demo: the whole story on generated handwriting. Words are read letter by letter, as
+/* medley demo: all steps on generated handwriting. Words are read letter by letter, as
  * sequences, with nine kernels that see different things; each alone, their average, and all of
  * them learnt together.
  *
@@ -205,7 +205,7 @@ static void print_end(const struct demo *demo)
     cli_print_blocks(stdout, medley_model_summary(demo->mixture), KERNEL_COUNT + 1);
     printf("\n%.1f s altogether. ", demo->seconds);
     if (demo->report != NULL)
-        printf("The whole story to look at, words included: open %s in a browser.", demo->report);
+        printf("The report, with the words: open %s in a browser.", demo->report);
     printf("\n\nOn your own data:\n"
            "  medley train --model my.medley --scale standard --holdout 0.2 --report my.html "
            "my.csv\n"
@@ -266,10 +266,10 @@ static const char *const examples[] = {"everything, in under a minute", "medley 
 const cli_command cli_command_demo = {
     .name = "demo",
     .usage = "[options]",
-    .summary = "the whole story on generated handwriting, in under a minute",
+    .summary = "all steps on generated handwriting, in under a minute",
     .description = "Generates handwritten words and learns to read them, letter by letter, with "
                    "each of nine kernels alone, with their average and with all nine together; "
-                   "shows who reads best and what weight each kernel got, and writes a report to "
+                   "shows which reads best and what weight each kernel got, and writes a report to "
                    "look at in a browser.",
     .options = options,
     .groups = CLI_RUN,

@@ -199,11 +199,6 @@ static const cli_option options[] = {{"model", "FILE", "", "the model to measure
                                       "count labels that the model has never seen as wrong even if "
                                       "more than one row in a hundred has one",
                                       false},
-                                     {"tags", "COLUMN", "",
-                                      "parsers: the column of CoNLL-U that has the tags; default "
-                                      "that of training",
-                                      false},
-                                     {"threads", "N", "0", "0: all processors", false},
                                      {0}};
 
 static const char *const examples[] = {
@@ -224,7 +219,7 @@ const cli_command cli_command_eval = {
                    "R2. A parser: UAS and LAS, the shares of right heads, and of right heads and "
                    "relations.",
     .options = options,
-    .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
+    .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,
     .run = run_eval,
 };

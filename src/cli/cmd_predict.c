@@ -175,8 +175,6 @@ static const cli_option options[] = {
      false},
     {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
      false},
-    {"tags", "COLUMN", "",
-     "parsers: the column of CoNLL-U that has the tags; default that of training", false},
     {"best", "N", "0",
      "print the N best outputs of every sequence (at most 20), one a line: sequence, rank, score, "
      "labels",
@@ -184,7 +182,6 @@ static const cli_option options[] = {
     {"constrain", "", "",
      "labels in DATA that the model knows are right: find the best labels of the other rows",
      false},
-    {"threads", "N", "0", "0: all processors", false},
     {0}};
 
 static const char *const examples[] = {
@@ -208,7 +205,7 @@ const cli_command cli_command_predict = {
                    "regression writes numbers in the same way. A label column in DATA is "
                    "recognised by the number of columns and not looked at.",
     .options = options,
-    .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
+    .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,
     .run = run_predict,
 };

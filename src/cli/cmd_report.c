@@ -125,9 +125,6 @@ static const cli_option options[] = {
     {"title", "TEXT", "", "headline of the report; default: the model's name", false},
     {"examples", "N", "24", "most examples that are drawn, wrong ones first", false},
     {"top", "N", "30", "most blocks that are drawn; a table has all of them", false},
-    {"tags", "COLUMN", "",
-     "parsers: the column of CoNLL-U that has the tags; default that of training", false},
-    {"threads", "N", "0", "0: all processors", false},
     {0}};
 
 static const char *const examples[] = {
@@ -148,7 +145,7 @@ const cli_command cli_command_report = {
         "words, the blocks by weight, the course of training, the settings. With labelled DATA "
         "also errors and what they look like: confusions, images, tagged sentences, trees.",
     .options = options,
-    .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
+    .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,
     .run = run_report,
 };

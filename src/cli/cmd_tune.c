@@ -17,7 +17,8 @@ struct run {
     size_t chosen; /* trial */
     medley_model *model;
     double seconds_read, seconds_total;
-    size_t model_bytes; /* 0: the model was not saved */
+    size_t model_bytes;
+    bool saved; /* the model */
 };
 
 static void clear(struct run *run)
@@ -130,6 +131,7 @@ static medley_status fit(cli_arguments *arguments, struct run *run, const char *
     CLI_OWNED(medley_options_free) medley_options *options = NULL;
     CLI_TRY(medley_tuning_options(&options, run->tuning, run->chosen, run->options, error));
     CLI_TRY(cli_fit(arguments, &run->model, run->data, NULL, options, path, error));
+    run->saved = true;
     run->model_bytes = cli_file_bytes(path);
     return MEDLEY_OK;
 }
@@ -158,7 +160,7 @@ static void print_json(const cli_arguments *arguments, const struct run *run,
     json_number(stdout, "tune", run->tuning->seconds_total);
     json_number(stdout, "total", run->seconds_total);
     json_close(stdout, '}');
-    if (run->model_bytes > 0) {
+    if (run->saved) {
         json_open(stdout, "model", '{');
         json_string(stdout, "file", cli_value(arguments, "model"));
         cli_json_model(run->model);

@@ -38,7 +38,8 @@ void md_axis_include_all(md_axis *axis, const double *values, size_t count)
         md_axis_include(axis, values[i]);
 }
 
-/* 1, 2 or 5 times a power of ten: the least step with at most `wanted` of them in span. */
+/* 1, 2 or 5 times a power of ten: the least step with at most `wanted` of them in span. (The
+ * tolerance forgives the rounding of quotients such as 0.3 / 3.) */
 static double round_step(double span, size_t wanted)
 {
     const double least = span / (double)(wanted > 0 ? wanted : 1);
@@ -173,7 +174,7 @@ static double width_of(const char *text)
     return DIGIT * md_html_width(text, ALL);
 }
 
-/* The ticks of an axis and their texts. */
+/* The ticks of an axis and their labels. */
 struct ticks {
     double value[MOST_TICKS];
     md_figure text[MOST_TICKS];
@@ -271,11 +272,19 @@ void md_chart_line(md_html *html, const md_chart *chart, const double *x, const 
     md_svg_take_path(html, class, &path);
 }
 
+/* Where a point lies; false: nowhere. */
+static bool place(const md_chart *chart, double x, double y, double *px, double *py)
+{
+    *px = md_chart_x(chart, x);
+    *py = md_chart_y(chart, y);
+    return isfinite(*px) && isfinite(*py);
+}
+
 void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, const char *class)
 {
-    const double px = md_chart_x(chart, x);
-    const double py = md_chart_y(chart, y);
-    if (!isfinite(px) || !isfinite(py))
+    double px;
+    double py;
+    if (!place(chart, x, y, &px, &py))
         return;
     md_html_open_class(html, "circle", class);
     md_html_coordinate(html, "cx", px);
@@ -286,9 +295,9 @@ void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, cons
 
 void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, const char *text)
 {
-    const double px = md_chart_x(chart, x);
-    const double py = md_chart_y(chart, y);
-    if (!isfinite(px) || !isfinite(py))
+    double px;
+    double py;
+    if (!place(chart, x, y, &px, &py))
         return;
     const bool far_right = px > MD_CHART_WIDTH - 60;
     const bool far_left = px < chart->left + 30;

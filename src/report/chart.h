@@ -37,7 +37,7 @@ double md_axis_share(const md_axis *axis, double value);
 typedef struct md_chart {
     md_axis x, y;
     double height;     /* of 400 units width */
-    const char *label; /* for those who do not see it */
+    const char *label; /* for screen readers */
     double right;      /* room for labels at the end of lines */
     double above;      /* room for words above the lines (md_chart_head) */
     double left;       /* room for the ticks of y: found by md_chart_open */
@@ -77,7 +77,7 @@ void md_table_close(md_html *html);
 void md_cell_number(md_html *html, const char *text);
 void md_cell_head(md_html *html, const char *scope, const char *text); /* words of the data */
 
-/* Pieces of drawings. label: for those who do not see the picture; class may be NULL. */
+/* Pieces of drawings. label: for screen readers; class may be NULL. */
 void md_svg_open(md_html *html, const char *class, double width, double height, const char *label);
 void md_svg_path(md_html *html, const char *class, const char *d);
 void md_svg_take_path(md_html *html, const char *class, md_text *d); /* if any; clears d */

@@ -26,7 +26,8 @@ bool md_rows_are_sparse(const md_report *report)
     return data->table_count > 0;
 }
 
-/* Mean and deviation of the columns of a dense matrix: how far out a value is. */
+/* Mean and deviation of the columns of a dense matrix, in two passes, which do not cancel as the
+ * difference of squares would: |x - mean| / deviation says how far out a value is. */
 static void find_moments(const md_matrix *m, double *mean)
 {
     double *deviation = mean + m->columns;

@@ -84,7 +84,8 @@ static void span(const struct arc *arc, size_t *low, size_t *high)
     *high = arc->word < head ? head : arc->word;
 }
 
-/* Shortest first; each as low as those that it spans or crosses allow. Returns the highest. */
+/* Levels by greedy interval colouring, the shortest arcs first: each goes one level above all that
+ * are placed already and overlap it. O(words count^2); returns the highest level. */
 static size_t place_arcs(struct arc *arcs, size_t count, size_t words)
 {
     size_t highest = 0;

@@ -65,7 +65,7 @@ static int cut_exponent(char *text)
     return (int)strtol(e + 1, NULL, 10);
 }
 
-/* %g with so many digits; powers of ten beyond `small` and `large` as such. */
+/* %g with `digits` digits; powers of ten beyond `small` and `large` as such. */
 static md_figure general(double value, int digits, double small, double large)
 {
     char text[64];

@@ -61,16 +61,11 @@ static void add(md_text *out, const char *text)
 
 static void add_escaped(md_text *out, const unsigned char *p, size_t length, uint32_t c)
 {
-    if (c == '&')
-        add(out, "&amp;");
-    else if (c == '<')
-        add(out, "&lt;");
-    else if (c == '>')
-        add(out, "&gt;");
-    else if (c == '"')
-        add(out, "&quot;");
-    else if (c == '\'')
-        add(out, "&#39;");
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    static const char special[] = "&<>\"'";
+    const char *found = c < 0x80 ? strchr(special, (int)c) : NULL;
+    if (found != NULL)
+        add(out, names[found - special]);
     else if (c < 0x20) /* pictures of control characters: U+2400 ... */
         md_text_addf(out, "\xE2\x90%c", (char)(0x80 + c));
     else if (c == 0x7F)

@@ -117,8 +117,10 @@ static int by_y(const void *a, const void *b)
     return (difference > 0) - (difference < 0);
 }
 
-/* Moves numbers that stand one above the other apart, each as little as can be (least squares):
- * those that run into each other become a pile around the mean of where they want to be. */
+/* Moves numbers that stand one above the other apart, each as little as can be: minimises
+ * sum (y_i' - y_i)^2 with y_i' + APART <= y_(i+1)'. With z_i = y_i - APART i this is isotonic
+ * regression, solved by pooling adjacent violators: neighbours in the wrong order become a pile
+ * around the mean of where they want to be. */
 static void spread(struct place *places, size_t count, double highest, double lowest)
 {
     double mean[COLOURED]; /* of piles: of y less what the numbers above take */

@@ -168,6 +168,7 @@ static bool fits(const md_share *share, const md_share_limits *limits)
            share->shared_bytes + share->cut_bytes + share->learner_bytes <= (double)limits->memory;
 }
 
+/* As many folds side by side as fit: (memory - shared) / (cut + learner of one fold). */
 static void count_workers(md_share *share, const md_share_limits *limits)
 {
     const double fold = share->cut_bytes + share->learner_bytes + 1;

@@ -20,6 +20,8 @@ static bool note_C(void *context, medley_model *model)
     return false;
 }
 
+/* Of batch methods the C where the first kernel comes in, times BATCH_FACTOR: a path of one point
+ * starts there. */
 static medley_status find_default_C(double *C, const medley_dataset *dataset,
                                     const medley_options *options, const md_method *method,
                                     const medley_observer *observer, medley_error *error)

@@ -45,11 +45,11 @@ void medley_path_free(medley_path *path)
 /* What all models of the path have in common, from the first of them. */
 static medley_status describe(struct trace *trace, const medley_summary *summary)
 {
-    const char *const texts[] = {summary->task, summary->method, summary->loss, summary->penalty};
+    const char *const strings[] = {summary->task, summary->method, summary->loss, summary->penalty};
     const size_t blocks = summary->block_count;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
         free(trace->names[i]);
-        MEDLEY_TRY(md_new_text(&trace->names[i], texts[i], strlen(texts[i]), trace->error));
+        MEDLEY_TRY(md_new_text(&trace->names[i], strings[i], strlen(strings[i]), trace->error));
     }
     trace->path.task = trace->names[0];
     trace->path.method = trace->names[1];
