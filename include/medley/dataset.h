@@ -178,6 +178,11 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_split(medley_dataset **ke
                                                              double fraction, uint64_t seed,
                                                              medley_error *error);
 
+/* Writes bytes to a file that appears whole or not at all, as all files that the library writes do;
+ * a name that ends in .gz compresses. path NULL or "-": standard output. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_write_file(const char *path, const void *bytes,
+                                                          size_t size, medley_error *error);
+
 /* Writes in the named format ("svmlight", "csv" ...; NULL: by extension, else as the data were
  * read). */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_write(const medley_dataset *dataset,

@@ -4,6 +4,7 @@
 #include "base/output.h"
 
 #include "base/memory.h"
+#include "medley/dataset.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -170,4 +171,13 @@ void md_output_abandon(md_output *output)
     free(output->temporary);
     free(output->path);
     *output = (md_output){0};
+}
+
+medley_status medley_write_file(const char *path, const void *bytes, size_t size,
+                                medley_error *error)
+{
+    MD_CLEARED(md_output_abandon) md_output output = {0};
+    MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
+    MEDLEY_TRY(md_output_write(&output, bytes, size, error));
+    return md_output_commit(&output, error);
 }

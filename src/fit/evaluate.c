@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The front door of evaluation: the model's task compares what is predicted with what is known. */
+#include "fit/fit.h"
 #include "task/task.h"
 
 #include "base/clock.h"
+#include "base/owners.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +15,10 @@ void medley_evaluation_clear(medley_evaluation *evaluation)
     *evaluation = (medley_evaluation){0};
 }
 
-medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
-                                   const medley_dataset *dataset,
-                                   const medley_evaluate_options *given, medley_error *error)
+medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kept,
+                          const medley_model *model, const medley_dataset *dataset,
+                          const medley_evaluate_options *given, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     if (given != NULL)
         memcpy(&options, given,
@@ -27,30 +28,41 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
     request.options.probabilities = options.probabilities;
     request.options.tags = options.tags;
     const double start = md_clock_seconds();
-    medley_prediction *prediction = NULL;
-    *evaluation = (medley_evaluation){.labels = model->labels.count,
-                                      .parts = dataset->rows,
-                                      .rmse = NAN,
-                                      .r2 = NAN,
-                                      .log_loss = NAN,
-                                      .brier = NAN,
-                                      .calibration_error = NAN,
-                                      .uas = NAN,
-                                      .las = NAN,
-                                      .uas_no_punct = NAN,
-                                      .las_no_punct = NAN,
-                                      .chunk_f1 = NAN};
-    MEDLEY_TRY_DONE(model->task->check_truth(dataset, error));
-    MEDLEY_TRY_DONE(medley_predict_with(&prediction, model, dataset, &request.options, error));
-    MEDLEY_TRY_DONE(model->task->compare(evaluation, &request, prediction, error));
-    evaluation->seconds_score = prediction->seconds_score;
-    evaluation->seconds_decode = prediction->seconds_decode;
-    evaluation->seconds_total = md_clock_seconds() - start;
-done:
-    medley_prediction_free(prediction);
-    if (status < 0)
-        medley_evaluation_clear(evaluation);
-    return status;
+    MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
+    MD_CLEARED(medley_evaluation_clear)
+    medley_evaluation made = {.labels = model->labels.count,
+                              .parts = dataset->rows,
+                              .rmse = NAN,
+                              .r2 = NAN,
+                              .log_loss = NAN,
+                              .brier = NAN,
+                              .calibration_error = NAN,
+                              .uas = NAN,
+                              .las = NAN,
+                              .uas_no_punct = NAN,
+                              .las_no_punct = NAN,
+                              .chunk_f1 = NAN};
+    *evaluation = (medley_evaluation){0};
+    MEDLEY_TRY(model->task->check_truth(dataset, error));
+    MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
+    MEDLEY_TRY(model->task->compare(&made, &request, prediction, error));
+    made.seconds_score = prediction->seconds_score;
+    made.seconds_decode = prediction->seconds_decode;
+    made.seconds_total = md_clock_seconds() - start;
+    *evaluation = made;
+    made = (medley_evaluation){0};
+    if (kept != NULL) {
+        *kept = prediction;
+        prediction = NULL;
+    }
+    return MEDLEY_OK;
+}
+
+medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
+                                   const medley_dataset *dataset,
+                                   const medley_evaluate_options *given, medley_error *error)
+{
+    return md_evaluate(evaluation, NULL, model, dataset, given, error);
 }
 
 medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
