@@ -73,7 +73,6 @@ medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const d
                                 bool (*watch)(void *context, size_t done), void *context,
                                 bool *stopped, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_problem *problem = machines->problem;
     md_svm_set set = {.kernel = machines->kernel,
                       .n = problem->train->rows,
@@ -86,11 +85,10 @@ medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const d
                       .score = machines->score,
                       .watch = watch,
                       .context = context};
-    MEDLEY_TRY_DONE(md_packed_sum(problem->batch->packed, chosen, weight, machines->kernel, error));
-    status = md_svm_solve(&set, error);
-done:
+    MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, weight, machines->kernel, error));
+    MEDLEY_TRY(md_svm_solve(&set, error));
     *stopped = set.stopped;
-    return status;
+    return MEDLEY_OK;
 }
 
 md_machine_sums md_machines_sum(const md_machines *machines)
@@ -118,15 +116,14 @@ medley_status md_machines_build(medley_model **model, const md_machines *machine
                                    .bias = machines->bias,
                                    .dual = sums->dual / n,
                                    .gap = sums->primal > 0 ? sums->difference / sums->primal : 0};
-    const md_trained trained = {.plain = &plain,
-                                .eta0 = NAN,
-                                .radius = NAN,
-                                .bound = NAN,
-                                .objective = sums->primal / n,
-                                .epochs = epochs,
-                                .epoch_count = epoch_count,
-                                .iterations = epoch_count,
-                                .converged = sums->solved};
-    const medley_status status = md_model_build(model, problem, &trained, error);
-    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
+    const md_run_result result = {.eta0 = NAN,
+                                  .radius = NAN,
+                                  .bound = NAN,
+                                  .objective = sums->primal / n,
+                                  .epochs = epochs,
+                                  .epoch_count = epoch_count,
+                                  .iterations = epoch_count,
+                                  .converged = sums->solved};
+    MEDLEY_TRY(md_model_of_coefficients(model, problem, &plain, &result, error));
+    return problem->progress.stopped ? MEDLEY_STOPPED : MEDLEY_OK;
 }

@@ -11,31 +11,26 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
                                   const md_batch_solution *start, medley_error *error)
 {
     md_batch_problem problem = *one->problem;
-    problem.packed = NULL;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(
-        md_packed_of_matrix(&problem.packed, one->kernel, one->n, problem.threads, error));
+    MD_OWNED(md_packed_free) md_packed *packed = NULL;
+    MEDLEY_TRY(md_packed_of_matrix(&packed, one->kernel, one->n, problem.threads, error));
+    problem.packed = packed;
     problem.penalty = md_penalty_l2.scalar;
     problem.penalty_state = NULL;
     problem.gap = one->gap;
     problem.max_iterations = MOST_ITERATIONS;
     problem.watch = NULL;
-    status = md_batch_solve(solution, &problem, start, error);
-done:
-    md_packed_free(problem.packed);
-    return status;
+    return md_batch_solve(solution, &problem, start, error);
 }
 
 medley_status md_one_kernel_newton(const md_one_kernel *one, double *rho, double *point,
                                    medley_error *error)
 {
     const md_batch_solution start = {.rows = one->n, .rho = point};
-    md_batch_solution solution = {0};
-    const medley_status status = md_one_kernel_solve(&solution, one, &start, error);
-    for (size_t i = 0; i < one->n && status == MEDLEY_OK; i++) {
+    MD_CLEARED(md_batch_solution_clear) md_batch_solution solution = {0};
+    MEDLEY_TRY(md_one_kernel_solve(&solution, one, &start, error));
+    for (size_t i = 0; i < one->n; i++) {
         point[i] = solution.rho[i];
         rho[i] = solution.active > 0 ? one->problem->strength * solution.coefficient[i] : point[i];
     }
-    md_batch_solution_clear(&solution);
-    return status;
+    return MEDLEY_OK;
 }

@@ -171,7 +171,6 @@ static double stretch(const struct descent *s, size_t *which)
 /* Whole stretches while J falls. *length: the one that is too long; 0: none is left. */
 static medley_status take_stretches(struct descent *s, double *length, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (;;) {
         size_t which;
         double total;
@@ -179,7 +178,7 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
         if (!(*length > 0))
             break;
         const double before = s->best.total;
-        MEDLEY_TRY_DONE(try_step(s, *length, &total, error));
+        MEDLEY_TRY(try_step(s, *length, &total, error));
         if (!(total < before))
             break;
         take_best(s);
@@ -187,10 +186,9 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
             continue;
         s->w->weight[which] = 0; /* and it stays there */
         s->slope[which] = 0;
-        MEDLEY_TRY_DONE(md_wrap_mix(s->w, s->slope, s->along, error));
+        MEDLEY_TRY(md_wrap_mix(s->w, s->slope, s->along, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status golden_section(struct descent *s, double length, medley_error *error)
@@ -237,24 +235,22 @@ static bool refine(md_wrap *w)
 
 static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     struct descent *s = method;
     double length;
     s->w = w;
-    MEDLEY_TRY_DONE(drop_small_weights(w, error));
-    MEDLEY_TRY_DONE(find_direction(s, error));
+    MEDLEY_TRY(drop_small_weights(w, error));
+    MEDLEY_TRY(find_direction(s, error));
     const double before = w->here.value + price_of_weights(s, 0);
     copy_fixed(&s->best.model, &w->here, w->n);
     s->best.step = 0;
     s->best.total = before;
-    MEDLEY_TRY_DONE(take_stretches(s, &length, error));
+    MEDLEY_TRY(take_stretches(s, &length, error));
     if (length > 0)
-        MEDLEY_TRY_DONE(golden_section(s, length, error));
+        MEDLEY_TRY(golden_section(s, length, error));
     if (s->best.step > 0)
         take_best(s);
     *moved = s->best.total < before || refine(w);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,

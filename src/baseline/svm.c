@@ -19,6 +19,13 @@ struct run {
     medley_epoch *epochs;
 };
 
+static void clear_run(struct run *run)
+{
+    free(run->body);
+    free(run->epochs);
+    md_machines_clear(&run->machines);
+}
+
 static bool watch(void *context, size_t done)
 {
     const struct run *run = context;
@@ -31,21 +38,19 @@ static bool watch(void *context, size_t done)
 static medley_status share_coefficients(struct run *run, medley_error *error)
 {
     static const double one = 1;
-    medley_status status = MEDLEY_OK;
     const md_machines *machines = &run->machines;
     const md_problem *problem = machines->problem;
     const size_t n = problem->train->rows;
     const size_t outputs = machines->outputs;
     const size_t kernels = problem->bank.count;
-    double *a = NULL;
-    MEDLEY_TRY_DONE(md_new(&a, 2 * n, sizeof *a, error));
+    MD_OWNED(free) double *a = NULL;
+    MEDLEY_TRY(md_new(&a, 2 * n, sizeof *a, error));
     for (size_t i = 0; i < n * outputs; i++)
         machines->coefficient[i] /= (double)kernels;
     for (size_t m = 0; m < kernels; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
         double norm2 = 0;
-        MEDLEY_TRY_DONE(
-            md_packed_sum(problem->batch->packed, chosen, &one, machines->kernel, error));
+        MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, &one, machines->kernel, error));
         for (size_t o = 0; o < outputs; o++) {
             double sum = 0;
             for (size_t r = 0; r < n; r++)
@@ -58,9 +63,7 @@ static medley_status share_coefficients(struct run *run, medley_error *error)
         machines->norm[m] = sqrt(norm2);
         run->body[m] = machines->coefficient;
     }
-done:
-    free(a);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status build(medley_model **model, struct run *run, medley_error *error)
@@ -87,25 +90,18 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
 
 static medley_status fit_svm(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct run run = {0};
+    MD_CLEARED(clear_run) struct run run = {0};
     const md_chosen all = {.count = problem->bank.count};
-    double *weight = NULL;
+    MD_OWNED(free) double *weight = NULL;
     bool stopped;
-    MEDLEY_TRY_DONE(md_machines_init(&run.machines, problem, "l2", 1, error));
-    MEDLEY_TRY_DONE(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
-    MEDLEY_TRY_DONE(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
-    MEDLEY_TRY_DONE(md_mean_weights(&weight, problem->bank.count, error));
+    MEDLEY_TRY(md_machines_init(&run.machines, problem, "l2", 1, error));
+    MEDLEY_TRY(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
+    MEDLEY_TRY(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
+    MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
     md_machines_list(&run.machines, 0, NULL, problem->train->rows);
-    MEDLEY_TRY_DONE(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
-    MEDLEY_TRY_DONE(share_coefficients(&run, error));
-    status = build(model, &run, error);
-done:
-    free(weight);
-    free(run.body);
-    free(run.epochs);
-    md_machines_clear(&run.machines);
-    return status;
+    MEDLEY_TRY(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
+    MEDLEY_TRY(share_coefficients(&run, error));
+    return build(model, &run, error);
 }
 
 extern const md_method md_method_svm;

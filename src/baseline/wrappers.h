@@ -42,9 +42,9 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
 /* The mean of all kernels: every one is active, with the same coefficients. */
 medley_status md_batch_average(md_batch_solution *solution, const md_batch_problem *problem,
                                const md_batch_solution *start, medley_error *error);
-/* As md_batch_largest_C: a strength that is large for the mean kernel, for both. */
-medley_status md_batch_average_C(const md_batch_problem *problem, double *largest,
-                                 double *without_slope, medley_error *error);
+/* As md_batch_largest_strength: a strength that is large for the mean kernel, for both. */
+medley_status md_batch_average_strength(const md_batch_problem *problem, double *largest,
+                                        double *without_slope, medley_error *error);
 
 /* The kernel that does best on a held-out fifth (every fifth row of each label) when it is learnt
  * alone on the rest, then learnt on all rows. */

@@ -53,7 +53,8 @@ typedef struct md_batch_solution {
 
 /* SpicyMKL. start: the solution of a similar problem (another strength), or NULL. It is no error if
  * the wanted gap is not reached, within max_iterations or because of rounding: then converged is
- * false, and gap says how far the model may be from the optimum. */
+ * false, and gap says how far the model may be from the optimum. The solution, as that of every
+ * method, is to be cleared whatever comes back. */
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error);
 void md_batch_solution_clear(md_batch_solution *solution);
@@ -61,7 +62,7 @@ void md_batch_solution_clear(md_batch_solution *solution);
 /* The least strength for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual
  * point of the empty model, over g'(0). Infinite where kernels are never left out (g'(0) = 0): then
  * *without_slope, that maximum itself, is still a sensible scale. */
-medley_status md_batch_largest_C(const md_batch_problem *problem, double *largest,
-                                 double *without_slope, medley_error *error);
+medley_status md_batch_largest_strength(const md_batch_problem *problem, double *largest,
+                                        double *without_slope, medley_error *error);
 
 #endif

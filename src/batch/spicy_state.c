@@ -165,16 +165,14 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
 
 medley_status md_spicy_begin(md_spicy *s, const md_batch_solution *start, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(look_at_empty_model(s, error));
+    MEDLEY_TRY(look_at_empty_model(s, error));
     if (start != NULL)
-        MEDLEY_TRY_DONE(look_at_start(s, start, error));
+        MEDLEY_TRY(look_at_start(s, start, error));
     if (md_spicy_gap(s) <= s->problem->gap)
         return MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_spicy_keep_best(s, error)); /* the empty model, before there are members */
-    MEDLEY_TRY_DONE(md_spicy_next_set(s, start, error));
+    MEDLEY_TRY(md_spicy_keep_best(s, error)); /* the empty model, before there are members */
+    MEDLEY_TRY(md_spicy_next_set(s, start, error));
     if (start != NULL && !s->smooth_penalty)
-        MEDLEY_TRY_DONE(adopt(s, start, error));
-done:
-    return status;
+        MEDLEY_TRY(adopt(s, start, error));
+    return MEDLEY_OK;
 }

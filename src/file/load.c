@@ -158,20 +158,18 @@ static medley_status read_companion(md_loader *loader, md_unpack *in)
 
 static medley_status read_own(md_loader *loader)
 {
-    medley_status status = MEDLEY_OK;
     medley_model *model = loader->model;
     md_unpack *in = &loader->sections[MD_SECTION_OWN];
     if (in->data == NULL)
         return MEDLEY_OK;
     if (loader->path == NULL) /* or forged files could nest without end */
         return md_fail_damaged(loader, "a companion with a section of its own");
-    MEDLEY_TRY_DONE(model->task->unpack(model, in, loader->error));
+    MEDLEY_TRY(model->task->unpack(model, in, loader->error));
     if (!in->bad)
-        MEDLEY_TRY_DONE(read_companion(loader, in));
+        MEDLEY_TRY(read_companion(loader, in));
     if (!md_unpack_done(in) || !model->task->companion_fits(model))
-        status = md_fail_damaged(loader, model->task->section);
-done:
-    return status;
+        return md_fail_damaged(loader, model->task->section);
+    return MEDLEY_OK;
 }
 
 /* ---- the file ---- */

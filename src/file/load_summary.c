@@ -47,9 +47,8 @@ static medley_status read_blocks(md_loader *loader, md_unpack *in)
 {
     medley_model *model = loader->model;
     const size_t count = md_unpack_count(in, 32);
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&model->names, count, sizeof(char *), loader->error));
-    MEDLEY_TRY_DONE(md_new(&model->blocks, count, sizeof *model->blocks, loader->error));
+    MEDLEY_TRY(md_new(&model->names, count, sizeof(char *), loader->error));
+    MEDLEY_TRY(md_new(&model->blocks, count, sizeof *model->blocks, loader->error));
     for (size_t m = 0; m < count; m++) {
         model->names[m] = md_unpack_text(in);
         model->summary.block_count = m + 1;
@@ -60,9 +59,8 @@ static medley_status read_blocks(md_loader *loader, md_unpack *in)
             return md_fail_damaged(loader, "blocks");
     }
     if (!md_unpack_done(in) || model->summary.active_blocks > count)
-        status = md_fail_damaged(loader, "blocks");
-done:
-    return status;
+        return md_fail_damaged(loader, "blocks");
+    return MEDLEY_OK;
 }
 
 /* The structure must be that of the task, and the labels so many as it may have. */

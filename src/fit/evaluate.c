@@ -3,6 +3,7 @@
 #include "task/task.h"
 
 #include "base/clock.h"
+#include "base/owners.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +14,14 @@ void medley_evaluation_clear(medley_evaluation *evaluation)
     *evaluation = (medley_evaluation){0};
 }
 
-medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
-                                   const medley_dataset *dataset,
-                                   const medley_evaluate_options *given, medley_error *error)
+static medley_status evaluate(medley_evaluation *evaluation, md_request *request,
+                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
-    if (given != NULL)
-        memcpy(&options, given,
-               given->struct_size < sizeof options ? given->struct_size : sizeof options);
-    md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
-    request.options.threads = options.threads;
-    request.options.probabilities = options.probabilities;
-    request.options.tags = options.tags;
+    const md_task *task = request->model->task;
+    const medley_dataset *dataset = request->dataset;
     const double start = md_clock_seconds();
-    medley_prediction *prediction = NULL;
-    *evaluation = (medley_evaluation){.labels = model->labels.count,
+    MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
+    *evaluation = (medley_evaluation){.labels = request->model->labels.count,
                                       .parts = dataset->rows,
                                       .rmse = NAN,
                                       .r2 = NAN,
@@ -40,14 +33,28 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
                                       .uas_no_punct = NAN,
                                       .las_no_punct = NAN,
                                       .chunk_f1 = NAN};
-    MEDLEY_TRY_DONE(model->task->check_truth(dataset, error));
-    MEDLEY_TRY_DONE(medley_predict_with(&prediction, model, dataset, &request.options, error));
-    MEDLEY_TRY_DONE(model->task->compare(evaluation, &request, prediction, error));
+    MEDLEY_TRY(task->check_truth(dataset, error));
+    MEDLEY_TRY(medley_predict_with(&prediction, request->model, dataset, &request->options, error));
+    MEDLEY_TRY(task->compare(evaluation, request, prediction, error));
     evaluation->seconds_score = prediction->seconds_score;
     evaluation->seconds_decode = prediction->seconds_decode;
     evaluation->seconds_total = md_clock_seconds() - start;
-done:
-    medley_prediction_free(prediction);
+    return MEDLEY_OK;
+}
+
+medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
+                                   const medley_dataset *dataset,
+                                   const medley_evaluate_options *given, medley_error *error)
+{
+    medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
+    if (given != NULL)
+        memcpy(&options, given,
+               given->struct_size < sizeof options ? given->struct_size : sizeof options);
+    md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
+    request.options.threads = options.threads;
+    request.options.probabilities = options.probabilities;
+    request.options.tags = options.tags;
+    const medley_status status = evaluate(evaluation, &request, error);
     if (status < 0)
         medley_evaluation_clear(evaluation);
     return status;

@@ -11,11 +11,11 @@
 /* Can this run be calibrated? Said before anything is learnt. */
 medley_status md_calibrate_check(const md_problem *problem, medley_error *error);
 
-/* Calibrates a model that an online run has just learnt, if the options say so. The blocks of
- * trained are used again: what they have learnt is lost. MEDLEY_STOPPED by the observer: the model
- * is not calibrated. A failure takes the model along: *model is NULL. */
-medley_status md_calibrate(medley_model **model, md_problem *problem, const md_trained *trained,
-                           medley_error *error);
+/* Calibrates a model that an online run has just learnt, if the options say so. Its blocks are used
+ * again, with its first rate eta0: what they have learnt is lost. MEDLEY_STOPPED by the observer:
+ * the model is not calibrated. A failure takes the model along: *model is NULL. */
+medley_status md_calibrate(medley_model **model, md_problem *problem, const md_run_blocks *blocks,
+                           double eta0, medley_error *error);
 
 /* Which examples are held out. */
 md_division_rule md_calibrate_rule(bool sequences);

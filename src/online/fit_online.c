@@ -5,20 +5,21 @@
 
 #include "base/memory.h"
 
-medley_status md_train_and_build(medley_model **model, md_problem *problem, md_trained *trained,
-                                 medley_error *error)
+medley_status md_train_and_build(medley_model **model, md_problem *problem,
+                                 const md_run_blocks *blocks, medley_error *error)
 {
     static const md_run_plan whole = {.stage = "training"};
-    const medley_status ran = md_run_online(problem, &whole, trained, error);
-    const medley_status built = ran < 0 ? ran : md_model_build(model, problem, trained, error);
-    if (built < 0 || ran != MEDLEY_OK)
-        return built < 0 ? built : ran;
-    return md_calibrate(model, problem, trained, error);
+    MD_CLEARED(md_run_result_clear) md_run_result result = {0};
+    medley_status stopped;
+    MEDLEY_TRY(stopped = md_run_online(problem, &whole, blocks, &result, error));
+    MEDLEY_TRY(md_model_of_blocks(model, problem, blocks, &result, error));
+    return stopped != MEDLEY_OK ? stopped
+                                : md_calibrate(model, problem, blocks, result.eta0, error);
 }
 
 medley_status md_fit_online(medley_model **model, md_problem *problem, medley_error *error)
 {
-    MD_CLEARED(md_trained_clear) md_trained trained = {0};
-    MEDLEY_TRY(md_trained_make(&trained, problem, MD_ALL_KERNELS, error));
-    return md_train_and_build(model, problem, &trained, error);
+    MD_CLEARED(md_run_blocks_clear) md_run_blocks blocks = {0};
+    MEDLEY_TRY(md_run_blocks_make(&blocks, problem, MD_ALL_KERNELS, error));
+    return md_train_and_build(model, problem, &blocks, error);
 }

@@ -95,6 +95,7 @@ typedef struct md_online {
     double loss_sum;         /* of the examples of this epoch so far, as they were met */
 } md_online;
 
+/* To be cleared whatever comes back. */
 medley_status md_online_init(md_online *online, const md_online_problem *problem,
                              const md_online_settings *settings, medley_error *error);
 void md_online_clear(md_online *online);

@@ -15,8 +15,8 @@ typedef struct md_path_start {
 
 /* Online methods: one pass over all examples with scores of 0. The blocks, which are left without
  * anything learnt, are those of the problem. */
-medley_status md_path_find_start(md_path_start *start, md_problem *problem, md_trained *trained,
-                                 medley_error *error);
+medley_status md_path_find_start(md_path_start *start, md_problem *problem,
+                                 const md_run_blocks *blocks, medley_error *error);
 
 /* How online methods walk along a path (md_method.fit_path). */
 medley_status md_fit_online_path(md_problem *problem, const medley_path_options *path,

@@ -61,7 +61,6 @@ static double natural_rate(const md_online *online)
 static medley_status try_rate(struct rate_search *search, double rate, bool *better,
                               medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     double value;
     double loss;
     double other_loss;
@@ -69,11 +68,11 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
     snprintf(stage, sizeof stage, "trying eta0 %.3g", rate);
     md_online_restart(search->online, rate);
     for (size_t e = 0; e < search->epochs; e++)
-        MEDLEY_TRY_DONE(md_online_epoch(search->online, e, error));
-    MEDLEY_TRY_DONE(md_online_objective(search->online, &value, &loss, error));
+        MEDLEY_TRY(md_online_epoch(search->online, e, error));
+    MEDLEY_TRY(md_online_objective(search->online, &value, &loss, error));
     if (search->other_count > 0) {
-        MEDLEY_TRY_DONE(md_online_mean_loss(search->online, search->others, search->other_count,
-                                            &other_loss, error));
+        MEDLEY_TRY(md_online_mean_loss(search->online, search->others, search->other_count,
+                                       &other_loss, error));
         value += CAUTION * (other_loss - loss);
     }
     search->tried++;
@@ -82,10 +81,8 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
         search->best_value = value;
         search->best_rate = rate;
     }
-    if (!md_problem_report(search->problem, stage, search->tried, 0, value, NAN))
-        status = MEDLEY_STOPPED;
-done:
-    return status;
+    const bool goes_on = md_problem_report(search->problem, stage, search->tried, 0, value, NAN);
+    return goes_on ? MEDLEY_OK : MEDLEY_STOPPED;
 }
 
 /* The paper's rule, the best of four rates a factor of ten apart, around the natural rate instead
@@ -147,11 +144,10 @@ static double carry_over(const md_online_settings *settings, double ratio)
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
                              const md_online_settings *settings, double *rate, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_online online = {0};
+    MD_CLEARED(md_online_clear) md_online online = {0};
+    MD_OWNED(free) size_t *visit = NULL;
     md_online_problem part = *whole;
-    size_t *visit = NULL;
-    MEDLEY_TRY_DONE(md_new(&visit, whole->example_count, sizeof *visit, error));
+    MEDLEY_TRY(md_new(&visit, whole->example_count, sizeof *visit, error));
     part.visit_count = whole->visit ? whole->visit_count : whole->example_count;
     for (size_t i = 0; i < part.visit_count; i++)
         visit[i] = whole->visit ? whole->visit[i] : i;
@@ -170,7 +166,7 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
     const size_t trial = md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
-    MEDLEY_TRY_DONE(md_online_init(&online, &part, &part_settings, error));
+    MEDLEY_TRY(md_online_init(&online, &part, &part_settings, error));
     struct rate_search search = {.problem = problem,
                                  .online = &online,
                                  .epochs = problem->online->epochs < trial ? problem->online->epochs
@@ -180,12 +176,9 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
                                  .other_count = others >= FEWEST_OTHERS ? others : 0,
                                  .best_value = INFINITY};
     search.best_rate = search.start;
-    status = search_rate(&search, error);
+    const medley_status status = search_rate(&search, error);
     *rate = search.best_rate * carry_over(settings, ratio);
     if (online.diverged) /* a theta that is no number is worse than none */
         md_online_restart(&online, *rate);
-done:
-    md_online_clear(&online);
-    free(visit);
     return status;
 }

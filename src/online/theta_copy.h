@@ -5,13 +5,19 @@
 
 #include "setup/setup.h"
 
-/* What scores, both scales applied, into *copy[block_count], which may hold an older copy. */
-medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_error *error);
+typedef struct md_theta_copy {
+    float **body; /* [count] one for each block; NULL: nothing was copied yet */
+    size_t count;
+} md_theta_copy;
+
+/* What scores, both scales applied; an older copy of the same blocks is overwritten. To be cleared
+ * whatever comes back. */
+medley_status md_theta_copy_take(md_theta_copy *copy, const md_run_blocks *run,
+                                 medley_error *error);
+void md_theta_copy_clear(md_theta_copy *copy);
 
 /* The blocks hold the copy again, with dual scales of 1: their scores are computed afresh. */
-medley_status md_theta_restore(md_trained *trained, float **copy, md_deferred *deferred,
-                               medley_error *error);
-
-void md_theta_free(float **copy, size_t block_count);
+medley_status md_theta_copy_restore(const md_theta_copy *copy, const md_run_blocks *run,
+                                    md_deferred *deferred, medley_error *error);
 
 #endif

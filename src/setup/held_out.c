@@ -16,13 +16,12 @@ void md_division_clear(md_division *division)
 medley_status md_division_make(md_division *division, const medley_dataset *train,
                                const md_division_rule *rule, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t count = rule->sequences ? train->sequence_count : train->rows;
-    size_t *seen = NULL;
+    MD_OWNED(free) size_t *seen = NULL;
     *division = (md_division){0};
-    MEDLEY_TRY_DONE(md_new(&seen, train->label_names.count + 1, sizeof *seen, error));
-    MEDLEY_TRY_DONE(md_new(&division->visit, count, sizeof *division->visit, error));
-    MEDLEY_TRY_DONE(md_new(&division->held, count, sizeof *division->held, error));
+    MEDLEY_TRY(md_new(&seen, train->label_names.count + 1, sizeof *seen, error));
+    MEDLEY_TRY(md_new(&division->visit, count, sizeof *division->visit, error));
+    MEDLEY_TRY(md_new(&division->held, count, sizeof *division->held, error));
     for (size_t e = 0; e < count; e++) {
         const size_t row = rule->sequences ? train->sequence_start[e] : e;
         const size_t label = rule->by_label ? (size_t)train->label[row] : 0;
@@ -31,9 +30,5 @@ medley_status md_division_make(md_division *division, const medley_dataset *trai
         else
             division->visit[division->visit_count++] = e;
     }
-done:
-    free(seen);
-    if (status < 0)
-        md_division_clear(division);
-    return status;
+    return MEDLEY_OK;
 }

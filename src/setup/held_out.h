@@ -19,6 +19,7 @@ typedef struct md_division {
     size_t held_count;
 } md_division;
 
+/* To be cleared whatever comes back. */
 medley_status md_division_make(md_division *division, const medley_dataset *train,
                                const md_division_rule *rule, medley_error *error);
 void md_division_clear(md_division *division);
