@@ -81,16 +81,16 @@ static medley_status try_step(struct descent *s, double step, double *total, med
         for (size_t j = i; j < n; j++)
             s->matrix[i * n + j] = w->mix[i * n + j] + step * s->along[i * n + j];
     memcpy(trial->model.point, s->best.model.point, n * sizeof(double));
-    const medley_status status = md_wrap_solve(w, s->matrix, &trial->model, error);
+    MEDLEY_TRY(md_wrap_solve(w, s->matrix, &trial->model, error));
     trial->step = step;
     trial->total = trial->model.value + price_of_weights(s, step);
     *total = trial->total;
-    if (status == MEDLEY_OK && trial->total < s->best.total) {
+    if (trial->total < s->best.total) {
         const struct trial previous = s->best;
         s->best = *trial;
         *trial = previous;
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 static void copy_fixed(md_fixed *to, const md_fixed *from, size_t n)
@@ -200,25 +200,24 @@ static medley_status golden_section(struct descent *s, double length, medley_err
     double right = low + golden * (high - low);
     double left_total;
     double right_total;
-    medley_status status = try_step(s, left, &left_total, error);
-    if (status == MEDLEY_OK)
-        status = try_step(s, right, &right_total, error);
-    while (status == MEDLEY_OK && high - low > (s->best.step > 0 ? PRECISION : SHORTEST) * length) {
+    MEDLEY_TRY(try_step(s, left, &left_total, error));
+    MEDLEY_TRY(try_step(s, right, &right_total, error));
+    while (high - low > (s->best.step > 0 ? PRECISION : SHORTEST) * length) {
         if (left_total < right_total) {
             high = right;
             right = left;
             right_total = left_total;
             left = high - golden * (high - low);
-            status = try_step(s, left, &left_total, error);
+            MEDLEY_TRY(try_step(s, left, &left_total, error));
         } else {
             low = left;
             left = right;
             left_total = right_total;
             right = low + golden * (high - low);
-            status = try_step(s, right, &right_total, error);
+            MEDLEY_TRY(try_step(s, right, &right_total, error));
         }
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- a move ---- */

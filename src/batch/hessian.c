@@ -53,10 +53,7 @@ static medley_status build(md_spicy *s, double ridge, medley_error *error)
         for (size_t i = 0; i < s->count; i++)
             if (s->members[i].ratio > 0)
                 s->weight[active++] = s->gamma * s->members[i].ratio;
-        const medley_status status =
-            md_packed_sum(s->packed, md_spicy_members(s, true), s->weight, s->sum, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_packed_sum(s->packed, md_spicy_members(s, true), s->weight, s->sum, error));
         s->sum_ready = true;
     }
     for (size_t i = 0; i < n; i++)
@@ -108,9 +105,7 @@ static medley_status step_by_cholesky(md_spicy *s, medley_error *error)
 {
     double ridge = RIDGE;
     for (int attempt = 0; attempt < 4; attempt++, ridge *= 1000) {
-        const medley_status status = build(s, ridge, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(build(s, ridge, error));
         if (md_cholesky(s->hessian, s->n, s->threads)) {
             solve_by_factor(s, s->direction, true);
             s->factor_ready = true;

@@ -147,10 +147,7 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
         for (size_t k = 0; k < start->active; k++)
             if (start->kernel[k] == s->members[i].kernel)
                 memcpy(s->a + i * n, start->coefficient + k * n, n * sizeof *s->a);
-    const medley_status status =
-        md_packed_multiply_each(s->packed, md_spicy_members(s, false), s->a, s->Ka, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_packed_multiply_each(s->packed, md_spicy_members(s, false), s->a, s->Ka, error));
     memset(s->f, 0, n * sizeof *s->f);
     for (size_t i = 0; i < s->count; i++) {
         s->members[i].aKa = fmax(0, md_batch_dot(s->a + i * n, s->Ka + i * n, n));

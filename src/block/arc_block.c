@@ -168,8 +168,9 @@ static double gradient_norm2(md_block *block, const md_gradient *gradient)
 {
     const arc_block *a = view(block);
     const size_t most = gradient->delta->count * (a->what.bag ? MD_ARC_MOST : 1) + 1;
-    struct entries entries = {.list = md_calloc(most, sizeof *entries.list)};
-    if (entries.list == NULL)
+    MD_OWNED(free) struct entry *list = md_calloc(most, sizeof *list);
+    struct entries entries = {.list = list};
+    if (list == NULL)
         return NAN; /* noticed as a norm that is not finite */
     for_all_changes(a, gradient, collect, &entries);
     qsort(entries.list, entries.count, sizeof *entries.list, by_slot);
@@ -181,7 +182,6 @@ static double gradient_norm2(md_block *block, const md_gradient *gradient)
             sum += (double)entries.list[i].coefficient;
         square += sum * sum;
     }
-    free(entries.list);
     return a->what.gain * a->what.gain * square;
 }
 

@@ -52,7 +52,7 @@ typedef struct md_block_class {
     /* An example that will be scored soon; NULL: there is nothing to gain. */
     void (*prefetch)(const md_block *block, md_example example);
 
-    /* Takes a step and returns ||theta|| behind it. What is costly and may turn out to be of no
+    /* Takes a step and returns ||theta|| after it. What is costly and may turn out to be of no
      * use, since the block is about to be shrunk to nothing, is left to finish, which is called
      * with the same step and before anything else unless the block is cleared. */
     double (*step)(md_block *block, const md_step *step);
@@ -80,18 +80,19 @@ typedef struct md_block_class {
     medley_status (*take_average)(md_block *block, medley_error *error);
 
     /* What is kept beside theta, and drifts from it by rounding, is computed anew; the deferred
-     * scores is to be closed and the norm to be refreshed afterwards. NULL: there is nothing. */
+     * scores are to be closed and the norm to be refreshed afterwards. NULL: there is nothing. */
     medley_status (*renew)(md_block *block, medley_error *error);
 
-    /* Copies of theta: size in floats, out and in again. Behind import_body and take_average the
-     * deferred scores is to be closed and the norm to be refreshed, when all blocks have had their
+    /* Copies of theta: size in floats, out and in again. After import_body and take_average the
+     * deferred scores are to be closed and the norm to be refreshed, when all blocks have had their
      * turn. */
     size_t (*body_size)(const md_block *block);
     void (*export_body)(md_block *block, float *body); /* w: both scales applied */
     medley_status (*import_body)(md_block *block, const float *body, medley_error *error);
 
-    /* Visits all that changes in training, always in the same order and sizes: who copies it out
-     * and in again goes on as if nothing had happened. md_block_visit adds the fields below. */
+    /* Visits all that changes in training, always in the same order and sizes: a
+     * copy that is put back goes on as if nothing had happened. md_block_visit adds the fields
+     * below. */
     void (*visit_state)(md_block *block, md_state_visitor visit, void *context);
 
     void (*free)(md_block *block);
@@ -181,6 +182,7 @@ medley_status md_arc_block_create(md_block **block, const md_arc_explicit *what,
                                   medley_error *error);
 
 void md_block_free(md_block *block);
+MD_OWNER(md_block_free, md_block)
 
 /* theta *= factor, in O(1). */
 void md_block_rescale(md_block *block, double factor);

@@ -247,23 +247,21 @@ void md_explicit_free(md_block *block)
 
 medley_status md_explicit_finish_create(md_block **result, explicit_block *x, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_block_free) md_block *block = &x->base;
     const size_t floats = x->features * x->stride;
     x->base.scale = x->base.dual_scale = 1;
     x->log_capacity = x->features / LOG_SHARE + 1;
     x->borrowed = x->weight != NULL;
     if (!x->borrowed) {
         /* rows are looked up at random: large pages spare the processor many look-ups of its own */
-        MEDLEY_TRY_DONE(md_new_aligned(&x->weight, floats, sizeof *x->weight, error));
+        MEDLEY_TRY(md_new_aligned(&x->weight, floats, sizeof *x->weight, error));
         memset(x->weight, 0, floats * sizeof *x->weight);
         x->aside = x->width;
     }
-    MEDLEY_TRY_DONE(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
+    MEDLEY_TRY(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
     if (x->what.thresholds)
-        MEDLEY_TRY_DONE(md_new(&x->had, x->features, sizeof *x->had, error));
-    *result = &x->base;
-done:
-    if (status < 0)
-        md_explicit_free(&x->base);
-    return status;
+        MEDLEY_TRY(md_new(&x->had, x->features, sizeof *x->had, error));
+    *result = block;
+    block = NULL;
+    return MEDLEY_OK;
 }

@@ -5,8 +5,8 @@
  *
  * Bytes per update: one kernel row (4 n) and, per label touched, one row of S read and written
  * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. Where
- * kernel values are not kept, deferred scores keeps S: it is true for the rows of its window, and
- * for all rows once the deferred scores is closed. */
+ * kernel values are not kept, deferred scores keep S: it is true for the rows of their window, and
+ * for all rows once they are closed. */
 #include "block/block.h"
 
 #include "base/memory.h"
@@ -458,10 +458,9 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
                                      medley_error *error)
 {
     const size_t labels = source->labels;
-    kernel_block *k;
-    medley_status status = md_new(&k, 1, sizeof *k, error);
-    if (status < 0)
-        return status;
+    MD_OWNED(md_block_free) md_block *block = NULL;
+    MEDLEY_TRY(md_new(&block, 1, sizeof(kernel_block), error));
+    kernel_block *k = cast(block);
     k->base = (md_block){.class = &kernel_block_class,
                          .name = source->name,
                          .labels = labels,
@@ -471,17 +470,15 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     k->m = source->m;
     k->n = md_gram_rows(source->gram);
     k->gain2 = 1;
-    MEDLEY_TRY_DONE(md_new(&k->coefficient, k->n * labels, sizeof(float), error));
-    MEDLEY_TRY_DONE(md_new(&k->score, k->n * labels, sizeof(float), error));
-    MEDLEY_TRY_DONE(md_new(&k->touched, labels, sizeof(bool), error));
+    MEDLEY_TRY(md_new(&k->coefficient, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY(md_new(&k->score, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY(md_new(&k->touched, labels, sizeof(bool), error));
     if (source->averaging)
-        MEDLEY_TRY_DONE(md_new(&k->aside, k->n * labels, sizeof *k->aside, error));
+        MEDLEY_TRY(md_new(&k->aside, k->n * labels, sizeof *k->aside, error));
     if (source->deferred != NULL)
-        MEDLEY_TRY_DONE(md_deferred_attach(source->deferred, k->m, k->score, error));
+        MEDLEY_TRY(md_deferred_attach(source->deferred, k->m, k->score, error));
     k->deferred = source->deferred;
-    *result = &k->base;
-done:
-    if (status < 0)
-        free_block(&k->base);
-    return status;
+    *result = block;
+    block = NULL;
+    return MEDLEY_OK;
 }

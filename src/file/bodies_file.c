@@ -111,9 +111,7 @@ static bool term_fits(const medley_model *model, const md_term *term)
 static medley_status unpack_terms(medley_model *model, md_unpack *in, medley_error *error)
 {
     const size_t count = md_unpack_count(in, 24);
-    model->terms = md_calloc(count, sizeof *model->terms);
-    if (model->terms == NULL)
-        return md_fail_memory(error, count * sizeof *model->terms);
+    MEDLEY_TRY(md_new(&model->terms, count, sizeof *model->terms, error));
     model->term_count = count;
     for (size_t t = 0; t < count; t++) {
         md_term *term = &model->terms[t];
@@ -132,9 +130,7 @@ medley_status md_bodies_unpack(medley_model *model, md_unpack *in, uint64_t vers
     if (version > 2)
         unpack_outputs(model, in);
     const size_t count = md_unpack_count(in, 8);
-    model->bodies = md_calloc(count, sizeof *model->bodies);
-    if (model->bodies == NULL)
-        return md_fail_memory(error, count * sizeof *model->bodies);
+    MEDLEY_TRY(md_new(&model->bodies, count, sizeof *model->bodies, error));
     model->body_count = count;
     for (size_t b = 0; b < count && !in->bad; b++)
         unpack_body(&model->bodies[b], model->outputs, in, version);

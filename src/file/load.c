@@ -3,7 +3,7 @@
  * well, so that a forged file can be refused but never reaches outside its arrays. */
 #include "file/load.h"
 
-#include "base/memory.h"
+#include "base/owners.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -98,10 +98,7 @@ static medley_status read_container(md_loader *loader, const char *data, size_t 
 static medley_status read_bodies(md_loader *loader)
 {
     md_unpack *in = &loader->sections[MD_SECTION_BODIES];
-    const medley_status status =
-        md_bodies_unpack(loader->model, in, loader->version, loader->error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_bodies_unpack(loader->model, in, loader->version, loader->error));
     return md_unpack_done(in) ? MEDLEY_OK : md_fail_damaged(loader, "coefficients");
 }
 
@@ -177,23 +174,21 @@ static medley_status read_own(md_loader *loader)
 static medley_status load_from(medley_model **model, const char *path, const char *data,
                                size_t length, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_loader loader = {.path = path, .error = error};
-    MEDLEY_TRY_DONE(md_new(&loader.model, 1, sizeof *loader.model, error));
-    MEDLEY_TRY_DONE(read_container(&loader, data, length));
-    MEDLEY_TRY_DONE(md_load_summary(&loader));
-    MEDLEY_TRY_DONE(md_load_kernels(&loader));
-    MEDLEY_TRY_DONE(md_load_prepared(&loader));
-    MEDLEY_TRY_DONE(read_bodies(&loader));
-    MEDLEY_TRY_DONE(read_weights(&loader));
-    MEDLEY_TRY_DONE(read_calibration(&loader));
-    MEDLEY_TRY_DONE(read_own(&loader));
-    md_model_bind_summary(loader.model);
-    *model = loader.model;
-    loader.model = NULL;
-done:
-    medley_model_free(loader.model);
-    return status;
+    MD_OWNED(medley_model_free) medley_model *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
+    md_loader loader = {.model = made, .path = path, .error = error};
+    MEDLEY_TRY(read_container(&loader, data, length));
+    MEDLEY_TRY(md_load_summary(&loader));
+    MEDLEY_TRY(md_load_kernels(&loader));
+    MEDLEY_TRY(md_load_prepared(&loader));
+    MEDLEY_TRY(read_bodies(&loader));
+    MEDLEY_TRY(read_weights(&loader));
+    MEDLEY_TRY(read_calibration(&loader));
+    MEDLEY_TRY(read_own(&loader));
+    md_model_bind_summary(made);
+    *model = made;
+    made = NULL;
+    return MEDLEY_OK;
 }
 
 medley_status medley_model_read(medley_model **model, const void *bytes, size_t size,
@@ -202,26 +197,31 @@ medley_status medley_model_read(medley_model **model, const void *bytes, size_t 
     return load_from(model, name != NULL ? name : "bytes", bytes, size, error);
 }
 
+static medley_status fail_unreadable(const char *path, const char *reason, medley_error *error)
+{
+    return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s", reason);
+}
+
+static void close_file(const int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+}
+
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
 {
     struct stat info;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-        const char *reason = descriptor < 0 ? strerror(errno) : "it is not a plain file";
-        if (descriptor >= 0)
-            close(descriptor);
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s", reason);
-    }
+    MD_CLEARED(close_file) const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return fail_unreadable(path, strerror(errno), error);
+    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+        return fail_unreadable(path, "it is not a plain file", error);
     const size_t length = (size_t)info.st_size;
-    if (length == 0) {
-        close(descriptor);
+    if (length == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0, "the model file is empty");
-    }
     char *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    close(descriptor);
     if (data == MAP_FAILED)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s",
-                          strerror(errno));
+        return fail_unreadable(path, strerror(errno), error);
     const medley_status status = load_from(model, path, data, length, error);
     munmap(data, length);
     return status;

@@ -11,8 +11,7 @@ static medley_status read_view(md_loader *loader, md_unpack *in, size_t v)
     md_bank *bank = &loader->model->bank;
     md_view *view = &bank->views[v];
     bank->view_count = v + 1;
-    const medley_status status = md_view_unpack(view, in);
-    if (status < 0 || in->bad)
+    if (md_view_unpack(view, in) < 0 || in->bad)
         return md_fail_damaged(loader, "views");
     if (md_unpack_u64(in) != 0)
         bank->origin[v] = md_unpack_floats(in, view->column_count);
@@ -72,9 +71,7 @@ medley_status md_load_kernels(md_loader *loader)
     MEDLEY_TRY(md_new(&bank->kernels, count, sizeof *bank->kernels, loader->error));
     for (size_t m = 0; m < count; m++)
         MEDLEY_TRY(read_kernel(loader, in, m));
-    if (!md_unpack_done(in))
-        return md_fail_damaged(loader, "kernels");
-    return MEDLEY_OK;
+    return md_unpack_done(in) ? MEDLEY_OK : md_fail_damaged(loader, "kernels");
 }
 
 /* Row starts that never fall and columns that rise within each row. */

@@ -58,8 +58,7 @@ static double natural_rate(const md_online *online)
 }
 
 /* The value after some epochs at this rate, kept if it is the lowest so far. */
-static medley_status try_rate(struct rate_search *search, double rate, bool *better,
-                              medley_error *error)
+static medley_status try_rate(struct rate_search *search, double rate, medley_error *error)
 {
     double value;
     double loss;
@@ -76,8 +75,7 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
         value += CAUTION * (other_loss - loss);
     }
     search->tried++;
-    *better = value < search->best_value; /* never, if it is no number */
-    if (*better) {
+    if (value < search->best_value) { /* never, if it is no number */
         search->best_value = value;
         search->best_rate = rate;
     }
@@ -95,25 +93,23 @@ static medley_status search_rate(struct rate_search *search, medley_error *error
     static const double first[] = {1, 10, 0.1, 0.01};
     double high = search->start;
     double low = search->start;
-    bool better;
-    medley_status status = MEDLEY_OK;
+    medley_status status = MEDLEY_OK; /* MEDLEY_STOPPED ends the search, too */
     for (size_t i = 0; i < sizeof first / sizeof *first && status == MEDLEY_OK; i++) {
         const double rate = search->start * first[i];
         high = fmax(high, rate);
         low = fmin(low, rate);
-        status = try_rate(search, rate, &better, error);
+        status = try_rate(search, rate, error);
     }
     while (status == MEDLEY_OK && search->best_rate == high && high < FARTHEST * search->start)
-        status = try_rate(search, high *= 10, &better, error);
+        status = try_rate(search, high *= 10, error);
     while (status == MEDLEY_OK && low * FARTHEST > search->start &&
            (search->best_rate == low || isinf(search->best_value))) /* diverged */
-        status = try_rate(search, low /= 10, &better, error);
+        status = try_rate(search, low /= 10, error);
     const double centre = search->best_rate;
-    for (int side = 0; side < 2 && status == MEDLEY_OK; side++) {
-        status = try_rate(search, centre * (side == 0 ? sqrt(10) : sqrt(0.1)), &better, error);
-        if (better)
-            break;
-    }
+    if (status == MEDLEY_OK)
+        status = try_rate(search, centre * sqrt(10), error);
+    if (status == MEDLEY_OK && search->best_rate == centre)
+        status = try_rate(search, centre * sqrt(0.1), error);
     return status;
 }
 
