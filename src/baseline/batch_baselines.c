@@ -2,8 +2,8 @@
 /* What every paper compares with, solved by the batch solver on a single kernel: the mean of all
  * kernels, and the one that does best alone. */
 #include "baseline/wrappers.h"
+#include "batch/batch.h"
 #include "batch/certificate.h"
-#include "batch/certified.h"
 
 #include "base/memory.h"
 #include <math.h>

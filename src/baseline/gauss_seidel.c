@@ -4,9 +4,8 @@
  * d_m = 1 / (2 g'(||f_m||^2)), in terms of the function of the norm ||f_m|| / g'(||f_m||). For the
  * block 1-norm that is ||f_m|| = d_m ||rho||_{K_m} / strength: weights of kernels that are not
  * needed shrink by a constant factor each time. */
-#include "baseline/wrapper_loop.h"
 #include "baseline/wrappers.h"
-#include "batch/certified.h"
+#include "batch/batch.h"
 
 #include <math.h>
 

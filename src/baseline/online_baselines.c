@@ -2,7 +2,7 @@
 /* The two baselines every paper compares with, by the online loop: the average kernel and the best
  * single one. */
 #include "online/run.h"
-#include "setup/held_out.h"
+#include "setup/setup.h"
 
 #include "base/memory.h"
 #include <stdio.h>

@@ -10,9 +10,8 @@
  * next weight that becomes 0 and on from there, as long as J falls, and then a golden section
  * search divides the last stretch. Along a stretch the mixture is linear in the step, so a trial
  * costs one problem of one kernel and no look at the kernels. */
-#include "baseline/wrapper_loop.h"
 #include "baseline/wrappers.h"
-#include "batch/certified.h"
+#include "batch/batch.h"
 
 #include "base/memory.h"
 #include <math.h>

@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "baseline/libsvm.h"
 #include "baseline/one_kernel.h"
 #include "batch/certificate.h"
 #include "linalg/blas.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What wrapper methods share: solving for fixed kernel weights, the certificate, the outer loop. */
-#include "baseline/wrapper_loop.h"
+#include "baseline/wrappers.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -9,9 +9,7 @@
 #ifndef MD_BATCH_H
 #define MD_BATCH_H
 
-#include "loss/margin_loss.h"
-#include "packed/packed.h"
-#include "penalty/penalty.h"
+#include "setup/setup.h"
 
 /* Where the solver stands after an outer iteration. primal is of the best model so far, dual of the
  * best dual point that was checked against all kernels: the gap is always a true one. */
@@ -21,7 +19,7 @@ typedef struct md_batch_step {
     double seconds;
 } md_batch_step;
 
-typedef struct md_batch_problem {
+struct md_batch_problem {
     md_packed *packed;
     const md_margin_loss *loss;
     const void *loss_state;
@@ -35,9 +33,9 @@ typedef struct md_batch_problem {
     /* After each outer iteration; false: stop. May be NULL. */
     bool (*watch)(void *context, const md_batch_step *step);
     void *context;
-} md_batch_problem;
+};
 
-typedef struct md_batch_solution {
+struct md_batch_solution {
     size_t rows, active;
     size_t *kernel;      /* [active] increasing */
     double *coefficient; /* [active][rows] */
@@ -49,7 +47,7 @@ typedef struct md_batch_solution {
     md_batch_step *steps;        /* [step_count] */
     size_t step_count, step_capacity;
     bool converged, stopped;
-} md_batch_solution;
+};
 
 /* SpicyMKL. start: the solution of a similar problem (another strength), or NULL. It is no error if
  * the wanted gap is not reached, within max_iterations or because of rounding: then converged is
@@ -64,5 +62,16 @@ void md_batch_solution_clear(md_batch_solution *solution);
  * *without_slope, that maximum itself, is still a sensible scale. */
 medley_status md_batch_largest_strength(const md_batch_problem *problem, double *largest,
                                         double *without_slope, medley_error *error);
+
+/* ---- certified.c: methods that end in a certified optimum, SpicyMKL and those it is compared
+ * with. Each brings a solver of one output (md_method.solve), the rest is the same for all of them
+ * ---- */
+
+medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error);
+medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
+                                medley_path_taker take, void *context, medley_error *error);
+
+/* Fields of a method's row that all of them share. */
+#define MD_CERTIFIED_METHOD .needs_kernels = true, .kind = &md_batch_kind, .fit = md_fit_batch
 
 #endif

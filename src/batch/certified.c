@@ -2,10 +2,10 @@
 /* Batch methods: the certified optimum of each output on the same kernels, by the solver of the
  * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
  * certificate of its own, and the objective, dual and gap are those of their sum. */
-#include "batch/certified.h"
+#include "batch/batch.h"
 
 #include "batch/certificate.h"
-#include "setup/path.h"
+#include "setup/setup.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

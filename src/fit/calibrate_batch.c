@@ -2,7 +2,7 @@
 /* Calibrating a model of a method on whole matrices: a second run of medley_fit on four fifths of
  * the rows. */
 #include "fit/fit.h"
-#include "online/calibrate.h"
+#include "online/run.h"
 
 #include "base/clock.h"
 #include "base/owners.h"

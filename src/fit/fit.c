@@ -6,7 +6,7 @@
 #include "base/owners.h"
 #include "base/parallel.h"
 #include "io/io.h"
-#include "online/calibrate.h"
+#include "online/run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

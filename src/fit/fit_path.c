@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley_fit_path: what holds for the paths of all methods. */
 #include "fit/fit.h"
-#include "setup/path.h"
+#include "setup/setup.h"
 
 #include "base/owners.h"
 #include <math.h>
 #include <string.h>
-
-double md_path_lambda(const medley_path_options *path, double largest, size_t step)
-{
-    if (path->lambda != NULL)
-        return path->lambda[step];
-    const double share = path->count > 1 ? (double)step / (double)(path->count - 1) : 0;
-    return largest * pow(path->ratio, share);
-}
 
 static medley_status check_lambdas(const medley_path_options *path, medley_error *error)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of methods: the rules of the online loop, then the others. */
-#include "online/online_path.h"
 #include "online/run.h"
 
 #define MD_METHOD(name) extern const md_method md_method_##name;
@@ -19,9 +18,7 @@
 
 const md_method *const md_methods[] = {
 #define MD_RULE(name) &method_##name,
-#include "online/rules.def"
 #undef MD_RULE
 #define MD_METHOD(name) &md_method_##name,
-#include "fit/methods.def"
 #undef MD_METHOD
     NULL};

@@ -4,7 +4,7 @@
  * of the piece: rows of the piece times support, never support times support. The learner is
  * changed only when nothing can fail any more. */
 #include "incremental/incremental.h"
-#include "online/theta_copy.h"
+#include "online/run.h"
 
 #include "base/memory.h"
 #include <math.h>

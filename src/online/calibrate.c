@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "online/calibrate.h"
+#include "online/run.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "online/run.h"
 #include <stdlib.h>
 
 enum { FEWEST_EXAMPLES = 10 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* File: magic, u64 version, u64 key, the pieces of the state one after the other, u64 checksum. It
  * is read by the machine that wrote it, so numbers stand as they do in memory. */
-#include "online/checkpoint.h"
 #include "online/run.h"
 
 #include "base/output.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The methods of the online loop: a rule on all blocks. */
-#include "online/calibrate.h"
 #include "online/run.h"
 
 #include "base/memory.h"

@@ -5,8 +5,7 @@
  * saves more than it costs, and a model is no worse than that of medley_fit. Any example that needs
  * it brings a block in again. What the noise of single steps has left of blocks that nothing needs
  * is taken out at the end. */
-#include "online/online_path.h"
-#include "online/theta_copy.h"
+#include "online/run.h"
 
 #include <math.h>
 #include <stdio.h>

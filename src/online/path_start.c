@@ -9,7 +9,7 @@
  * about a quarter of the loss at 0 can be gained, half of which the penalty takes: along the
  * gradient's direction u, r is the step at which the linearised loss has fallen by a quarter, and
  * lambda Omega(r u) is half of that, as at the optimum of a square. */
-#include "online/online_path.h"
+#include "online/run.h"
 
 #include "base/memory.h"
 #include <math.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An online run from first rate to final model: choice of eta0, epochs, early stopping on held-out
  * data, averaging. */
-#include "online/checkpoint.h"
 #include "online/run.h"
-#include "online/theta_copy.h"
 
 #include "base/clock.h"
 #include "base/owners.h"

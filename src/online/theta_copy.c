@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "online/theta_copy.h"
+#include "online/run.h"
 
 #include "base/memory.h"
 #include <stdlib.h>

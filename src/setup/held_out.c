@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup/held_out.h"
+#include "setup/setup.h"
 
 #include "base/memory.h"
 #include <stdlib.h>

@@ -230,6 +230,14 @@ double md_default_C(const md_method *method, const md_task *task)
     return own > 0 ? own : task->defaults.C > 0 ? task->defaults.C : most;
 }
 
+double md_path_lambda(const medley_path_options *path, double largest, size_t step)
+{
+    if (path->lambda != NULL)
+        return path->lambda[step];
+    const double share = path->count > 1 ? (double)step / (double)(path->count - 1) : 0;
+    return largest * pow(path->ratio, share);
+}
+
 /* Is the method one for this task? */
 static medley_status check_method(const md_problem *problem, medley_error *error)
 {

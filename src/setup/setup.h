@@ -85,6 +85,9 @@ size_t md_problem_batch(const md_problem *problem);
 /* C where no strength is given. Batch methods choose it by the kernels instead. */
 double md_default_C(const md_method *method, const md_task *task);
 
+/* The step-th lambda of a path: the caller's, or evenly in logarithm down from the largest. */
+double md_path_lambda(const medley_path_options *path, double largest, size_t step);
+
 /* ---- check_options.c: options that have no place here ---- */
 
 /* Against a task and a method (NULL: not known yet) and what else limits a run (NULL: nothing). */
@@ -101,6 +104,27 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
 
 /* Names of the blocks of label context: "bigram", "trigram", "ends". */
 extern const char *const md_context_names[]; /* NULL-terminated */
+
+/* ---- held_out.c: a fifth of the training examples is held out, and scored by what was learnt from
+ * the others: for the choice among kernels, and for calibration ---- */
+
+typedef struct md_division_rule {
+    bool sequences; /* examples are sequences, else rows */
+    bool by_label;  /* each label is divided for itself (a sequence by its first) */
+    size_t which;   /* of each five examples, in order of appearance: 1 to 5 */
+} md_division_rule;
+
+typedef struct md_division {
+    size_t *visit; /* [visit_count] examples that are trained on, increasing */
+    size_t visit_count;
+    size_t *held; /* [held_count] the others, increasing */
+    size_t held_count;
+} md_division;
+
+/* To be cleared whatever comes back. */
+medley_status md_division_make(md_division *division, const medley_dataset *train,
+                               const md_division_rule *rule, medley_error *error);
+void md_division_clear(md_division *division);
 
 /* ---- selection.c: --from, --keep, --blocks ---- */
 
