@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LP-beta (Gehler and Nowozin 2009), which learns in two layers. First every kernel alone has its
- * support vector machines, one label against the rest, and cross-validation gives the scores of all
+ * support vector machines, one-vs-rest, and cross-validation gives the scores of all
  * rows by machines that have not seen them. Then a linear program finds weights of kernels that
  * separate each row's label from the others in the weighted scores (lp_beta.h). The model is the
  * weighted sum of machines that have learnt from all rows.
@@ -66,6 +66,14 @@ static void clear_run(struct run *run)
     md_machines_clear(&run->machines);
 }
 
+static bool watch_machines(void *context, size_t done)
+{
+    const struct run *run = context;
+    const size_t each = run->machines.set.count;
+    return md_problem_report(run->machines.problem, "first layer", run->finished * each + done,
+                             run->kernels * each, NAN, NAN);
+}
+
 static medley_status init_run(struct run *run, md_problem *problem, medley_error *error)
 {
     const size_t n = problem->train->rows;
@@ -74,6 +82,8 @@ static medley_status init_run(struct run *run, md_problem *problem, medley_error
     run->kernels = kernels;
     run->folds = n < FOLDS ? n : FOLDS;
     MEDLEY_TRY(md_machines_init(&run->machines, problem, "group-lasso", 1 + run->folds, error));
+    run->machines.set.watch = watch_machines;
+    run->machines.set.context = run;
     run->outputs = run->machines.outputs;
     run->beta = run->machines.norm;
     MEDLEY_TRY(md_new(&run->fold, n, sizeof *run->fold, error));
@@ -140,14 +150,6 @@ static medley_status make_folds(struct run *run, medley_error *error)
 
 /* ---- the first layer ---- */
 
-static bool watch_machines(void *context, size_t done)
-{
-    const struct run *run = context;
-    const size_t each = run->machines.count;
-    return md_problem_report(run->machines.problem, "first layer", run->finished * each + done,
-                             run->kernels * each, NAN, NAN);
-}
-
 static void list_machines(struct run *run)
 {
     md_machines_list(&run->machines, 0, NULL, run->n);
@@ -161,19 +163,19 @@ static void list_machines(struct run *run)
 
 static medley_status take_machines(struct run *run, size_t m, medley_error *error)
 {
-    const md_machines *machines = &run->machines;
+    const md_svm_set *set = &run->machines.set;
     const size_t outputs = run->outputs;
     MEDLEY_TRY(md_new(&run->body[m], run->n * outputs, sizeof(double), error));
     MEDLEY_TRY(md_new(&run->apart[m], run->n * outputs, sizeof(double), error));
     for (size_t r = 0; r < run->n; r++)
         for (size_t o = 0; o < outputs; o++) {
-            run->body[m][r * outputs + o] = machines->coefficient[r * machines->count + o];
+            run->body[m][r * outputs + o] = set->coefficient[r * set->count + o];
             run->apart[m][r * outputs + o] =
-                machines->score[r * machines->count + (1 + run->fold[r]) * outputs + o];
+                set->score[r * set->count + (1 + run->fold[r]) * outputs + o];
         }
     for (size_t o = 0; o < outputs; o++)
-        run->offset[m * outputs + o] = machines->list[o].bias;
-    run->sums[m] = md_machines_sum(machines);
+        run->offset[m * outputs + o] = set->machines[o].bias;
+    run->sums[m] = md_machines_sum(&run->machines);
     run->finished++;
     return MEDLEY_OK;
 }
@@ -184,11 +186,9 @@ static medley_status first_layer(struct run *run, medley_error *error)
     static const double one = 1;
     for (size_t m = 0; m < run->kernels && !run->machines.problem->progress.stopped; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
-        bool stopped;
         list_machines(run);
-        MEDLEY_TRY(
-            md_machines_solve(&run->machines, chosen, &one, watch_machines, run, &stopped, error));
-        if (!stopped)
+        MEDLEY_TRY(md_machines_solve(&run->machines, chosen, &one, error));
+        if (!run->machines.set.stopped)
             MEDLEY_TRY(take_machines(run, m, error));
     }
     return MEDLEY_OK;

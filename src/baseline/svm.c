@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The baseline of papers on many classes: support vector machines on the plain mean of all kernels,
- * one label against the rest. Every machine minimises
+ * one-vs-rest. Every machine minimises
  *
  *     mean_i max(0, 1 - y_i f_i) + lambda/2 ||w||^2,
  *
@@ -46,22 +46,23 @@ static medley_status share_coefficients(struct run *run, medley_error *error)
     MD_OWNED(free) double *a = NULL;
     MEDLEY_TRY(md_new(&a, 2 * n, sizeof *a, error));
     for (size_t i = 0; i < n * outputs; i++)
-        machines->coefficient[i] /= (double)kernels;
+        machines->set.coefficient[i] /= (double)kernels;
     for (size_t m = 0; m < kernels; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
         double norm2 = 0;
-        MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, &one, machines->kernel, error));
+        MEDLEY_TRY(
+            md_packed_sum(problem->batch->packed, chosen, &one, machines->set.kernel, error));
         for (size_t o = 0; o < outputs; o++) {
             double sum = 0;
             for (size_t r = 0; r < n; r++)
-                a[r] = machines->coefficient[r * outputs + o];
-            md_dsymv(n, machines->kernel, n, a, a + n);
+                a[r] = machines->set.coefficient[r * outputs + o];
+            md_dsymv(n, machines->set.kernel, n, a, a + n);
             for (size_t r = 0; r < n; r++)
                 sum += a[r] * a[n + r];
             norm2 += fmax(0, sum);
         }
         machines->norm[m] = sqrt(norm2);
-        run->body[m] = machines->coefficient;
+        run->body[m] = machines->set.coefficient;
     }
     return MEDLEY_OK;
 }
@@ -73,7 +74,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
     const size_t outputs = run->machines.outputs;
     const md_machine_sums sums = md_machines_sum(&run->machines);
     for (size_t o = 0; o < outputs; o++) {
-        const md_svm *machine = &run->machines.list[o];
+        const md_svm *machine = &run->machines.set.machines[o];
         run->machines.bias[o] = machine->bias;
         run->epochs[o] =
             (medley_epoch){.objective = machine->primal / n,
@@ -93,13 +94,14 @@ static medley_status fit_svm(medley_model **model, md_problem *problem, medley_e
     MD_CLEARED(clear_run) struct run run = {0};
     const md_chosen all = {.count = problem->bank.count};
     MD_OWNED(free) double *weight = NULL;
-    bool stopped;
     MEDLEY_TRY(md_machines_init(&run.machines, problem, "l2", 1, error));
     MEDLEY_TRY(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
     MEDLEY_TRY(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
     MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
     md_machines_list(&run.machines, 0, NULL, problem->train->rows);
-    MEDLEY_TRY(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
+    run.machines.set.watch = watch;
+    run.machines.set.context = &run;
+    MEDLEY_TRY(md_machines_solve(&run.machines, all, weight, error));
     MEDLEY_TRY(share_coefficients(&run, error));
     return build(model, &run, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Batch methods: the certified optimum of each output on the same kernels, by the solver of the
- * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
+ * method. Two labels or numbers are one problem; more labels are one-vs-rest, each with a
  * certificate of its own, and the objective, dual and gap are those of their sum. */
 #include "batch/batch.h"
 
@@ -27,8 +27,7 @@ struct run {
     double *bias;     /* [outputs] */
     double factor;    /* of the penalty: strength = lambda N factor */
     double primal, dual;
-    double difference; /* between them, over the outputs */
-    double objective;  /* of the outputs that are done */
+    double difference; /* sums over the outputs that are done: their values, and their gaps */
     size_t newton_steps, passes;
     md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
     md_run_result result;
@@ -44,7 +43,7 @@ static void forget(struct run *run)
         if (run->norm != NULL)
             run->norm[m] = 0;
     }
-    run->primal = run->dual = run->difference = run->objective = 0;
+    run->primal = run->dual = run->difference = 0;
     run->newton_steps = run->passes = 0;
     md_run_result_clear(&run->result);
     run->result = (md_run_result){.radius = NAN, .bound = NAN, .converged = true};
@@ -69,7 +68,7 @@ static bool watch(void *context, const md_batch_step *step)
     struct run *run = context;
     md_problem *problem = run->problem;
     const medley_progress progress = {.stage = "training",
-                                      .objective = (run->objective + step->primal) /
+                                      .objective = (run->primal + step->primal) /
                                                    (double)problem->example_count,
                                       .gap = step->gap,
                                       .dev_accuracy = NAN,
@@ -108,7 +107,7 @@ static medley_status largest_strength(struct run *run, double *largest, double *
     for (size_t output = 0; output < run->outputs; output++) {
         double with_slope;
         double without_slope;
-        md_batch_targets(run->y, run->problem, output, run->outputs);
+        md_batch_targets(run->y, run->problem, output);
         MEDLEY_TRY(find(&run->batch, &with_slope, &without_slope, error));
         *scale = fmax(*scale, without_slope);
         *largest = fmax(*largest, isfinite(with_slope) ? with_slope : without_slope);
@@ -135,9 +134,7 @@ static medley_status prepare(struct run *run, medley_error *error)
     md_problem *problem = run->problem;
     const size_t n = problem->train->rows;
     const size_t kernels = problem->bank.count;
-    run->outputs = problem->task->one_score || problem->space.shape.labels == 2
-                       ? 1
-                       : problem->space.shape.labels;
+    run->outputs = md_batch_outputs(problem);
     forget(run);
     MEDLEY_TRY(md_new(&run->y, n, sizeof *run->y, error));
     MEDLEY_TRY(md_new(&run->zero, n, sizeof *run->zero, error));
@@ -227,7 +224,7 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
     MD_CLEARED(md_batch_solution_clear) md_batch_solution solution = {0};
     md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
     const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
-    md_batch_targets(run->y, run->problem, output, run->outputs);
+    md_batch_targets(run->y, run->problem, output);
     if (is_constant(run)) {
         run->bias[output] = md_best_bias(run->batch.loss, run->batch.loss_state, run->y, run->zero,
                                          run->problem->train->rows);
@@ -239,7 +236,6 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
     run->primal += solution.primal;
     run->dual += solution.dual;
     run->difference += solution.gap * solution.primal;
-    run->objective = run->primal;
     run->newton_steps += solution.newton_steps;
     run->passes += solution.passes;
     run->result.converged = run->result.converged && solution.converged;
@@ -267,8 +263,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
                                        run->outputs > 1 && problem->batch->loss->logistic_link};
     run->result.eta0 = NAN;
     run->result.objective = run->primal / n;
-    MEDLEY_TRY(md_model_of_coefficients(model, problem, &plain, &run->result, error));
-    return problem->progress.stopped ? MEDLEY_STOPPED : MEDLEY_OK;
+    return md_model_of_coefficients(model, problem, &plain, &run->result, error);
 }
 
 static medley_status fit_one(medley_model **model, struct run *run, medley_error *error)

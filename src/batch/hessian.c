@@ -210,12 +210,11 @@ static void shorten(md_spicy *s)
 medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *error)
 {
     s->factor_ready = false;
-    const medley_status status =
-        s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error);
+    MEDLEY_TRY(s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error));
     *decrement = -md_batch_dot(s->gradient, s->direction, s->n);
     shorten(s);
     center(s->direction, s->n);
-    return status;
+    return MEDLEY_OK;
 }
 
 double md_spicy_old_decrement(md_spicy *s)

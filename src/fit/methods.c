@@ -18,7 +18,9 @@
 
 const md_method *const md_methods[] = {
 #define MD_RULE(name) &method_##name,
+#include "online/rules.def"
 #undef MD_RULE
 #define MD_METHOD(name) &md_method_##name,
+#include "fit/methods.def"
 #undef MD_METHOD
     NULL};

@@ -64,10 +64,16 @@ static void drop_values(md_problem *problem)
     *problem->batch = (md_batch_side){0};
 }
 
-void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs)
+size_t md_batch_outputs(const md_problem *problem)
+{
+    const size_t labels = problem->space.shape.labels;
+    return problem->task->one_score || labels == 2 ? 1 : labels;
+}
+
+void md_batch_targets(double *y, const md_problem *problem, size_t output)
 {
     const int32_t *gold = problem->gold;
-    const int32_t label = outputs == 1 ? 1 : (int32_t)output;
+    const int32_t label = md_batch_outputs(problem) == 1 ? 1 : (int32_t)output;
     for (size_t r = 0; r < problem->train->rows; r++)
         y[r] = gold == NULL ? problem->train->target[r] : gold[r] == label ? 1 : -1;
 }

@@ -385,6 +385,7 @@ medley_status md_model_of_coefficients(medley_model **model, const md_problem *p
                                           .candidate = c,
                                           .norm = active ? plain->norm[m] : 0};
     }
-    return build(model,
-                 (md_builder){.draft = &draft, .plain = plain, .result = result, .error = error});
+    MEDLEY_TRY(build(
+        model, (md_builder){.draft = &draft, .plain = plain, .result = result, .error = error}));
+    return problem->progress.stopped ? MEDLEY_STOPPED : MEDLEY_OK;
 }

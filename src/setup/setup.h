@@ -161,7 +161,7 @@ typedef struct md_coefficients {
     const double *bias;        /* [outputs], or NULL: none */
     double dual, gap;          /* NaN: no certificate */
     size_t newton_steps, passes;
-    bool logistic_link; /* probabilities of labels are those of each one against the rest */
+    bool logistic_link; /* probabilities of labels are those of one-vs-rest */
 } md_coefficients;
 
 /* The blocks that a run trains. */
@@ -190,15 +190,16 @@ typedef struct md_run_result {
 } md_run_result;
 void md_run_result_clear(md_run_result *result);
 
-/* The model of blocks as they are now, or of coefficients. */
+/* The model of blocks as they are now. */
 medley_status md_model_of_blocks(medley_model **model, const md_problem *problem,
                                  const md_run_blocks *run, const md_run_result *result,
                                  medley_error *error);
+/* MEDLEY_STOPPED: there is a model, and the observer has stopped the run. */
 medley_status md_model_of_coefficients(medley_model **model, const md_problem *problem,
                                        const md_coefficients *plain, const md_run_result *result,
                                        medley_error *error);
 
-/* The same from other rows and coefficients than those of the problem. */
+/* The model of other rows and coefficients than those of the problem. */
 medley_status md_draft_build(medley_model **model, const md_draft *draft,
                              const md_run_result *result, medley_error *error);
 void md_draft_clear(md_draft *draft);
@@ -253,8 +254,11 @@ struct md_method {
 
 /* ---- batch_side.c, for those methods ---- */
 
-/* The targets [rows] of one of so many outputs: numbers, or +1 for its label and -1 for others. */
-void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs);
+/* One-vs-rest: regression and two labels are one problem; of more labels each has an output that
+ * tells it from all others. The targets [rows] of an output are numbers, or +1 for its label (of
+ * two: the second) and -1 for others. */
+size_t md_batch_outputs(const md_problem *problem);
+void md_batch_targets(double *y, const md_problem *problem, size_t output);
 
 /* Refuses a kernel that is not positive semi-definite. remedy: the end of the sentence; NULL: the
  * least ridge that helps. */
