@@ -34,7 +34,7 @@ struct run {
     size_t *learnt; /* rows that the second layer learns from, increasing */
     size_t learnt_count;
 
-    size_t finished; /* kernels with machines and scores: the first so many */
+    size_t finished; /* the first kernels, which have machines and scores */
     double **body;   /* [kernels] each [n][outputs], of all rows */
     double **apart;  /* [kernels] each [n][outputs], scores by machines that have not seen a row */
     double *offset;  /* [kernels][outputs] bias */

@@ -11,18 +11,17 @@
 #include "base/memory.h"
 #include "batch/batch.h"
 
-typedef struct md_one_kernel {
+struct md_one_kernel {
     const md_batch_problem *problem; /* its loss, y, strength and threads; its kernels are unused */
     const double *kernel;            /* [n][n] upper triangle */
     size_t n;
     double gap;   /* wanted: how far the objective may be above the least one, as a share of it */
     double level; /* about as large as the objective will be, or larger */
-} md_one_kernel;
+};
 
-/* point[n], inside the loss's domain and with sum 0, comes in as a place to begin with and goes out
- * as the best dual point, as good as inside; rho[n] comes out as that of the best model. */
-typedef medley_status (*md_one_kernel_solver)(const md_one_kernel *one, double *rho, double *point,
-                                              medley_error *error);
+/* A solver: point[n], inside the loss's domain and with sum 0, comes in as a place to begin with
+ * and goes out as the best dual point, as good as inside; rho[n] comes out as that of the best
+ * model. */
 
 /* SpicyMKL with the penalty 1/2 ||f||^2, for every loss. start: as for md_batch_solve. */
 medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kernel *one,
@@ -39,7 +38,7 @@ md_one_kernel_solver md_one_kernel_libsvm(const md_batch_problem *problem);
 /* ---- libsvm on a ready-made kernel matrix, which is turned into its form once and then serves
  * many machines, on all rows or on some ---- */
 
-/* It was there when this was built, and can number so many rows. */
+/* It was there when this was built, and can number the rows. */
 bool md_libsvm_takes(size_t rows);
 
 /* From the upper triangle of kernel[n][n], which is not needed any more afterwards; 16 bytes a

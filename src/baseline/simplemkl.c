@@ -251,13 +251,11 @@ static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error
     return MEDLEY_OK;
 }
 
-medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,
-                              const md_batch_solution *start, md_one_kernel_solver inner,
-                              medley_error *error)
+medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
+                                 const md_batch_solution *start, medley_error *error)
 {
     MD_CLEARED(clear_descent) struct descent s = {0};
-    const md_wrap_method method = {
-        .move = descend, .state = &s, .inner = inner, .inner_share = 0.01};
+    const md_wrap_method method = {.move = descend, .state = &s, .inner_share = 0.01};
     *solution = (md_batch_solution){0};
     for (int power = -4; power <= 4; power++)
         if (problem->penalty->slope(problem->penalty_state, pow(10, power)) != 1)
@@ -267,12 +265,6 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
     MEDLEY_TRY(
         init_descent(&s, md_packed_rows(problem->packed), md_packed_count(problem->packed), error));
     return md_wrap_run(solution, problem, start, &method, error);
-}
-
-medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
-                                 const md_batch_solution *start, medley_error *error)
-{
-    return md_simplemkl_by(solution, problem, start, NULL, error);
 }
 
 extern const md_method md_method_simplemkl;

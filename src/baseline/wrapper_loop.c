@@ -53,7 +53,7 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
     w->best_rho = w->f + n;
     w->dual_point = w->best_rho + n;
     w->here.point = w->dual_point + n;
-    w->inner = method->inner;
+    w->inner = problem->inner;
     if (w->inner == NULL)
         w->inner = md_one_kernel_libsvm(problem);
     if (w->inner == NULL)

@@ -26,18 +26,7 @@ medley_status md_batch_gauss_seidel(md_batch_solution *solution, const md_batch_
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
                                  const md_batch_solution *start, medley_error *error);
 
-/* The same with a solver of problems of one kernel of the caller's choice. */
-typedef medley_status (*md_wrapper)(md_batch_solution *solution, const md_batch_problem *problem,
-                                    const md_batch_solution *start, md_one_kernel_solver inner,
-                                    medley_error *error);
-medley_status md_gauss_seidel_by(md_batch_solution *solution, const md_batch_problem *problem,
-                                 const md_batch_solution *start, md_one_kernel_solver inner,
-                                 medley_error *error);
-medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,
-                              const md_batch_solution *start, md_one_kernel_solver inner,
-                              medley_error *error);
-
-/* ---- baselines.c: a single kernel, with its own objective and certificate ---- */
+/* ---- batch_baselines.c: a single kernel, with its own objective and certificate ---- */
 
 /* The mean of all kernels: every one is active, with the same coefficients. */
 medley_status md_batch_average(md_batch_solution *solution, const md_batch_problem *problem,
@@ -91,12 +80,10 @@ typedef struct md_wrap {
 /* Moves to other weights, and solves the problem there. False in *moved: there is nowhere to go. */
 typedef medley_status (*md_wrap_move)(md_wrap *w, void *method, bool *moved, medley_error *error);
 
-/* Weights to begin with, then moves and looks until the gap is as wanted. inner NULL: the one that
- * suits. */
+/* Weights to begin with, then moves and looks until the gap is as wanted. */
 typedef struct md_wrap_method {
     md_wrap_move move;
     void *state;
-    md_one_kernel_solver inner;
     double inner_share; /* of the wanted gap: accuracy of problems of one kernel */
 } md_wrap_method;
 medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *problem,

@@ -19,6 +19,11 @@ typedef struct md_batch_step {
     double seconds;
 } md_batch_step;
 
+/* A solver of problems of one kernel, which some methods are made of (baseline/one_kernel.h). */
+typedef struct md_one_kernel md_one_kernel;
+typedef medley_status (*md_one_kernel_solver)(const md_one_kernel *one, double *rho, double *point,
+                                              medley_error *error);
+
 struct md_batch_problem {
     md_packed *packed;
     const md_margin_loss *loss;
@@ -30,6 +35,7 @@ struct md_batch_problem {
     double gap;            /* wanted: (primal - dual) / primal */
     size_t max_iterations; /* outer ones */
     size_t threads;
+    md_one_kernel_solver inner; /* of such methods; NULL: the one that suits */
     /* After each outer iteration; false: stop. May be NULL. */
     bool (*watch)(void *context, const md_batch_step *step);
     void *context;

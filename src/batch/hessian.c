@@ -4,7 +4,7 @@
  *     diag(-dz/drho) + gamma sum_{active} (ratio K + (curvature - ratio) K v v' K / ||v||^2)
  *
  * Steps sum to 0, so that rho does: H d = -gradient + mu 1. Solved by Cholesky, by conjugate
- * gradients where there are so many rows that they are faster. Flops: n^2 for each active kernel
+ * gradients where there are enough rows for them to be faster. Flops: n^2 for each active kernel
  * and n^3 / 3. */
 #include "batch/spicy.h"
 #include "batch/vectors.h"

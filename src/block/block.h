@@ -5,7 +5,12 @@
  *
  * Notation: a step is theta -= eta * d, d = sum_p delta_p phi(p) over the parts of some examples.
  * What scores is w = dual_scale * theta: learners that keep a dual vector (mirror descent) set it,
- * for all others it is 1. */
+ * for all others it is 1.
+ *
+ * Averages of iterates cost nothing in rounds that leave the body alone: with c_t = scale_t *
+ * dual_scale_t, the sum over rounds sum_t c_t body_t is kept as weight_sum * body + correction,
+ * where weight_sum = sum_t c_t. A round only adds c_t to weight_sum; a step that changes the body
+ * by x takes weight_sum * x off the correction. */
 #ifndef MD_BLOCK_H
 #define MD_BLOCK_H
 
@@ -105,7 +110,8 @@ struct md_block {
     double scale;      /* theta = scale * body; never 0 */
     double dual_scale; /* w = dual_scale * theta */
     double norm;       /* ||theta||, kept by the recurrence, refreshed every epoch */
-    double weight_sum; /* of averages: the sum of counted iterates is weight_sum * body + aside */
+    double weight_sum; /* of averages: the sum of counted iterates is weight_sum * body + correction
+                        */
     double iterates;   /* how many were counted */
 };
 
@@ -173,7 +179,7 @@ typedef struct md_arc_explicit {
     size_t bits;              /* at most 30 */
     bool bag;                 /* arcs may have several of its features */
     float *weight;            /* [2^bits] zeros */
-    float *aside;             /* the same, behind weight, if averages are kept; else NULL */
+    float *correction;        /* the same, after weight, if averages are kept; else NULL */
     double gain;
     bool thresholds;
 } md_arc_explicit;
@@ -201,7 +207,7 @@ static inline void md_block_count_iterate(md_block *block)
 }
 
 /* w = factor * body; 0 where it would only make denormal numbers, which are slow to work with:
- * p-norms near 1 leave such blocks behind. */
+ * p-norms near 1 lead to such blocks. */
 static inline double md_block_factor(const md_block *block)
 {
     const double factor = block->scale * block->dual_scale;

@@ -154,7 +154,7 @@ static bool has_section(const medley_model *model, size_t i)
            (i == MD_SECTION_OWN && model->own != NULL);
 }
 
-/* Zeros up to a multiple of MD_SECTION_ALIGN, of at least so many bytes. */
+/* Zeros up to a multiple of MD_SECTION_ALIGN, of `least` bytes or more. */
 static void pad(md_text *out, size_t least)
 {
     static const char zeros[MD_SECTION_ALIGN];

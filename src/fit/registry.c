@@ -29,7 +29,7 @@ static void describe_params(medley_listing *listing, const md_param *params)
     }
 }
 
-/* One function per registry: fills name, summary and what else there is; false behind the end. */
+/* One function per registry: fills name, summary and what else there is; false after the end. */
 #define LISTER(function, registry, ABOUT, EXTRA)                                                   \
     static bool function(medley_listing *listing, size_t index)                                    \
     {                                                                                              \

@@ -53,8 +53,8 @@ typedef struct md_online_settings {
 typedef struct md_online_problem {
     md_block **blocks; /* [block_count] */
     size_t block_count;
-    size_t penalised; /* so many blocks, the first, are under the penalty; each other has an l2 term
-                       * of its own */
+    size_t penalised; /* the first blocks, which are under the penalty; each other has an l2 term of
+                       * its own */
     md_gram *gram;    /* NULL: no kernels */
     md_deferred *deferred;   /* told which rows come next; NULL: all values are kept */
     const md_window *window; /* NULL: all features are there */

@@ -175,7 +175,7 @@ static bool has_lost_patience(const struct run *run)
            done - 1 - since >= (size_t)run->problem->options->patience;
 }
 
-/* After so many epochs: has the rule nothing left to do in this stage? */
+/* After `done` epochs: has the rule nothing left to do in this stage? */
 static bool is_over(const struct run *run, size_t done)
 {
     const md_rule *rule = run->online.settings.rule;
@@ -183,7 +183,7 @@ static bool is_over(const struct run *run, size_t done)
            rule->is_over(&run->online, run->result->epochs[done - 1].updates == 0);
 }
 
-/* After so many epochs: has the run ended early? A stage that ends early is followed by the next.
+/* After `done` epochs: has the run ended early? A stage that ends early is followed by the next.
  */
 static bool has_ended(const struct run *run, size_t done)
 {

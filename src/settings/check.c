@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one check of options against those who take part in a run. It knows the table and what the
+/* The one check of options against the parties of a run. It knows the table and what the
  * parties say of themselves, nothing of tasks and methods. */
 #include "settings/about.h"
 
@@ -107,7 +107,7 @@ static medley_status check_need(const struct run *run, const md_param *param, me
 {
     const md_param *needed = md_params_find(md_option_table, param->needs);
     bool met = !md_param_is_default(needed, run->options) || held_value(run, needed->name) != NULL;
-    for (size_t i = 0; i < run->count; i++) /* who is not known yet may bring it along */
+    for (size_t i = 0; i < run->count; i++) /* a party that is not known yet may bring it along */
         met = met || (run->parties[i].list != NULL && run->parties[i].about.name == NULL);
     if (met)
         return MEDLEY_OK;

@@ -48,7 +48,7 @@ static medley_status find_values(md_problem *problem, medley_error *error)
 {
     const md_packed_options options = {.threads = problem->threads,
                                        .memory = md_problem_memory(problem),
-                                       .wide = problem->options->storage == MD_PACKED_WIDE,
+                                       .wide = problem->options->storage == MD_STORAGE_FLOAT64,
                                        .ridge = problem->options->ridge,
                                        .observer = &problem->progress.watch};
     return md_packed_create(&problem->batch->packed, &problem->bank, &problem->prepared, &options,

@@ -102,7 +102,7 @@ static medley_status copy_body(md_body *body, const md_exported *learnt, const s
         body->values = (float *)(void *)to;
         return MEDLEY_OK;
     }
-    body->wide = (double *)(void *)to;
+    body->float64 = (double *)(void *)to;
     return md_body_round(body, outputs) == 0 ? MEDLEY_OK
                                              : md_fail_memory(error, body->rows * bytes);
 }

@@ -59,7 +59,7 @@ static void find_shape(md_problem *problem)
     }
 }
 
-/* Candidates with a term of their own move behind the others; both keep their order. */
+/* Candidates with a term of their own move after the others; both keep their order. */
 static medley_status put_own_terms_last(md_problem *problem, medley_error *error)
 {
     const size_t count = problem->candidate_count;

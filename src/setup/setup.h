@@ -57,7 +57,7 @@ void md_problem_clear(md_problem *problem);
 medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
                            const md_task *task, const md_method *method, medley_error *error);
 
-/* What belongs to the rows of problem->train, for who learns from one data set after the other: its
+/* What belongs to the rows of problem->train, for learning from one data set after the other: its
  * examples, and the rows of linear kernels that are kept as weights (points are made). */
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
@@ -139,7 +139,7 @@ medley_status md_selection_make(md_selection *selection, const medley_options *o
                                 medley_error *error);
 void md_selection_clear(md_selection *selection);
 bool md_selection_has(const md_selection *selection, const char *name, bool is_template);
-/* Does a name as people write it, with a '*' at its end or, for templates, without what is behind
+/* Does a name as people write it, with a '*' at its end or, for templates, without what follows
  * ':', mean this block? */
 bool md_selection_matches(const char *written, size_t length, const char *name, bool is_template);
 /* Fails for a name of --blocks that no block has. */

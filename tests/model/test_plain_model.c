@@ -211,7 +211,7 @@ static void check_support(const struct plain *plain, const medley_model *model, 
         assert_true(place < model->support_count);
         assert_int_equal(model->support_row[place], r);
         for (size_t m = 0; m < 2; m++)
-            assert_memory_equal(model->bodies[m].wide + place * outputs,
+            assert_memory_equal(model->bodies[m].float64 + place * outputs,
                                 plain->body[m] + r * outputs, outputs * sizeof(double));
         place++;
     }
