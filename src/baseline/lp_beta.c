@@ -70,8 +70,12 @@ static bool watch_machines(void *context, size_t done)
 {
     const struct run *run = context;
     const size_t each = run->machines.set.count;
-    return md_problem_report(run->machines.problem, "first layer", run->finished * each + done,
-                             run->kernels * each, NAN, NAN);
+    return md_problem_report(run->machines.problem,
+                             (medley_progress){.stage = "first layer",
+                                               .done = run->finished * each + done,
+                                               .total = run->kernels * each,
+                                               .objective = NAN,
+                                               .dev_accuracy = NAN});
 }
 
 static medley_status init_run(struct run *run, md_problem *problem, medley_error *error)
@@ -300,7 +304,11 @@ static medley_status second_layer(struct run *run, medley_error *error)
             most = accuracy;
             best = k;
         }
-        md_problem_report(problem, stage, k + 1, NUS, NAN, accuracy);
+        md_problem_report(problem, (medley_progress){.stage = stage,
+                                                     .done = k + 1,
+                                                     .total = NUS,
+                                                     .objective = NAN,
+                                                     .dev_accuracy = accuracy});
     }
     return weigh(run, nus[best], &weights, error);
 }

@@ -29,8 +29,12 @@ static void clear_run(struct run *run)
 static bool watch(void *context, size_t done)
 {
     const struct run *run = context;
-    return md_problem_report(run->machines.problem, "training", done, run->machines.outputs, NAN,
-                             NAN);
+    return md_problem_report(run->machines.problem,
+                             (medley_progress){.stage = "training",
+                                               .done = done,
+                                               .total = run->machines.outputs,
+                                               .objective = NAN,
+                                               .dev_accuracy = NAN});
 }
 
 /* Every kernel has its share of the coefficients. The norms of all outputs are found in one look at

@@ -4,14 +4,11 @@
  * certificate of its own, and the objective, dual and gap are those of their sum. */
 #include "batch/batch.h"
 
-#include "batch/certificate.h"
 #include "setup/setup.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double DEFAULT_SHARE = 0.1; /* of the least strength that leaves out all kernels */
 
@@ -65,16 +62,13 @@ static void clear_run(struct run *run)
 
 static bool watch(void *context, const md_batch_step *step)
 {
-    struct run *run = context;
-    md_problem *problem = run->problem;
-    const medley_progress progress = {.stage = "training",
-                                      .objective = (run->primal + step->primal) /
-                                                   (double)problem->example_count,
-                                      .gap = step->gap,
-                                      .dev_accuracy = NAN,
-                                      .seconds = md_clock_seconds() - problem->progress.began};
-    return problem->progress.watch.progress(problem->progress.watch.context, &progress) &&
-           !problem->progress.stopped;
+    const struct run *run = context;
+    const double n = (double)run->problem->example_count;
+    return md_problem_report(run->problem,
+                             (medley_progress){.stage = "training",
+                                               .objective = (run->primal + step->primal) / n,
+                                               .gap = step->gap,
+                                               .dev_accuracy = NAN});
 }
 
 /* Kernels that have to be computed anew for every look at them are written as factors, where their

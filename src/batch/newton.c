@@ -8,7 +8,6 @@
 #include "batch/vectors.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_STEPS = 100, MOST_DIRECT_STEPS = 30, MOST_TRIALS = 40 };
 

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include <math.h>
-#include <string.h>
 
 void md_pack_doubles(md_text *out, const double *values, size_t count)
 {

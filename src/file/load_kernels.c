@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include <stdlib.h>
-#include <string.h>
 
 static medley_status read_view(md_loader *loader, md_unpack *in, size_t v)
 {

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include <stdlib.h>
-#include <string.h>
 
 static size_t count_nonzero(const md_weights *weights)
 {

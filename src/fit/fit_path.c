@@ -4,8 +4,6 @@
 #include "setup/setup.h"
 
 #include "base/owners.h"
-#include <math.h>
-#include <string.h>
 
 static medley_status check_lambdas(const medley_path_options *path, medley_error *error)
 {

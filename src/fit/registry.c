@@ -5,7 +5,6 @@
 #include "kernel/kernel.h"
 #include "setup/setup.h"
 #include <stdio.h>
-#include <string.h>
 
 static const char *const kinds[] = {"kernels",    "penalties",  "losses",    "methods", "formats",
                                     "generators", "structures", "templates", "tasks",   NULL};

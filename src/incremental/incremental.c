@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/owners.h"
-#include <math.h>
 #include <stdlib.h>
 
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,

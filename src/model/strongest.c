@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct place {
     float magnitude;

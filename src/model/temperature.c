@@ -12,7 +12,6 @@
 #include "base/parallel.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 16 }; /* sequences of a piece of the sum */
 

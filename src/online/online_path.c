@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const double EPOCHS = 0.5;    /* share that models take that set out from another */
 static const double LEFT_OUT = 0.05; /* share of the rounds of a whole run that they leave out */

@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,7 +78,10 @@ static medley_status try_rate(struct rate_search *search, double rate, medley_er
         search->best_value = value;
         search->best_rate = rate;
     }
-    const bool goes_on = md_problem_report(search->problem, stage, search->tried, 0, value, NAN);
+    const bool goes_on = md_problem_report(search->problem, (medley_progress){.stage = stage,
+                                                                              .done = search->tried,
+                                                                              .objective = value,
+                                                                              .dev_accuracy = NAN});
     return goes_on ? MEDLEY_OK : MEDLEY_STOPPED;
 }
 

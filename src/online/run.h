@@ -8,7 +8,7 @@
 #include "online/rule.h"
 #include "setup/setup.h"
 
-/* How the loop learns, by the options and the lambda of the problem (run_online.c). */
+/* How the loop learns, by the options and the lambda of the problem (fit_online.c). */
 md_online_settings md_problem_settings(const md_problem *problem);
 
 /* The problem as the loop sees it; the blocks are borrowed. */

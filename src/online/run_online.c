@@ -276,9 +276,12 @@ static medley_status run_epochs(struct run *run)
             break;
         MEDLEY_TRY(one_epoch(run, e));
         MEDLEY_TRY(save_checkpoint(run));
-        const medley_epoch *epoch = &result->epochs[e];
-        if (!md_problem_report(run->problem, run->plan->stage, e + 1, epochs_of(run),
-                               epoch->objective, epoch->dev_accuracy))
+        const medley_progress progress = {.stage = run->plan->stage,
+                                          .done = e + 1,
+                                          .total = epochs_of(run),
+                                          .objective = result->epochs[e].objective,
+                                          .dev_accuracy = result->epochs[e].dev_accuracy};
+        if (!md_problem_report(run->problem, progress))
             return MEDLEY_STOPPED;
         result->converged = has_ended(run, e + 1);
     }
@@ -287,22 +290,6 @@ static medley_status run_epochs(struct run *run)
 }
 
 /* ---- the run ---- */
-
-/* The score caches of kernels are happy with large first steps (the paper's rate); where there are
- * sparse features, of which some are seen for the first time late, the rate must not fall so soon.
- */
-static md_schedule choose_schedule(const md_problem *problem)
-{
-    if (problem->options->schedule != MD_RATE_AUTO)
-        return (md_schedule)problem->options->schedule;
-    return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
-}
-
-/* Of templates with large tables, no scores are kept. */
-static bool has_large_tables(const md_problem *problem)
-{
-    return problem->source != NULL && problem->source->class->large_tables;
-}
 
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
  * are renewed too, unless that takes another pass over kernels that are not kept. */
@@ -320,57 +307,12 @@ static medley_status finish(struct run *run)
         MEDLEY_TRY(restore_theta(run, &run->best));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
-    } else if (!streamed && !has_large_tables(run->problem)) {
+    } else if (!streamed && !run->online.settings.by_block) {
         MEDLEY_TRY(md_theta_copy_take(&last, run->blocks, run->error));
         MEDLEY_TRY(restore_theta(run, &last));
     }
     md_online_take_weights(&run->online);
     return md_online_objective(&run->online, &run->result->objective, NULL, run->error);
-}
-
-md_online_problem md_problem_for_loop(const md_problem *problem, const md_run_blocks *blocks)
-{
-    return (md_online_problem){.blocks = blocks->blocks,
-                               .block_count = blocks->count,
-                               .penalised = blocks->penalised,
-                               .gram = problem->online->gram,
-                               .deferred = problem->online->deferred,
-                               .window = problem->source ? problem->source->window : NULL,
-                               .space = problem->space,
-                               .loss = problem->online->loss,
-                               .penalty = problem->penalty,
-                               .examples = problem->examples,
-                               .example_count = problem->example_count,
-                               .gold = problem->gold};
-}
-
-/* Rounds before a prox. */
-static size_t choose_prox_every(const md_problem *problem)
-{
-    const size_t given = (size_t)problem->options->prox_every;
-    const size_t usual = problem->task->defaults.prox_every;
-    return given > 0 ? given : usual > 0 ? usual : 1;
-}
-
-md_online_settings md_problem_settings(const md_problem *problem)
-{
-    const medley_options *options = problem->options;
-    return (md_online_settings){
-        .rule = problem->method->rule,
-        .rates = {.eta0 = problem->online->eta0,
-                  .schedule = choose_schedule(problem),
-                  .radius = problem->online->radius,
-                  .prox_every = choose_prox_every(problem)},
-        .dual = {.p = options->p, .eta = problem->online->eta},
-        .lambda = problem->lambda,
-        .average = options->average,
-        .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
-        .batch = md_problem_batch(problem),
-        .skip_threshold = MD_SKIP_THRESHOLD,
-        .by_block = has_large_tables(problem),
-        .least_part = has_large_tables(problem) ? MD_SKIP_THRESHOLD : 0,
-        .seed = (uint64_t)options->seed,
-        .threads = problem->threads};
 }
 
 /* Theta as it is survives the search, and the average of iterates does not. */

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum context { PAIRS, TRIPLES, ENDS, CONTEXTS };
 const char *const md_context_names[] = {

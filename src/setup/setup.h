@@ -64,9 +64,8 @@ medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
 bool md_problem_has_values(const md_problem *problem); /* of kernels that have no weights */
 void md_problem_drop_rows(md_problem *problem);
 
-/* Tells the observer; false: stop. */
-bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
-                       double objective, double dev_accuracy);
+/* Tells the observer, with the seconds since the problem began; false: stop. */
+bool md_problem_report(md_problem *problem, medley_progress progress);
 
 /* Progress that is passed on under another name. */
 typedef struct md_renaming {
@@ -105,7 +104,7 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
 /* Names of the blocks of label context: "bigram", "trigram", "ends". */
 extern const char *const md_context_names[]; /* NULL-terminated */
 
-/* ---- held_out.c: a fifth of the training examples is held out, and scored by what was learnt from
+/* ---- a fifth of the training examples is held out, and scored by what was learnt from
  * the others: for the choice among kernels, and for calibration ---- */
 
 typedef struct md_division_rule {
