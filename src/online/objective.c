@@ -42,6 +42,8 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
     measure->sum[chunk] = sum;
 }
 
+/* Omega as SPOM has it: the penalty of the lengths b_m = ||w_m||, b_m^2 / 2 for blocks with a term
+ * of their own, the quadratic part that the loss absorbs, and the l1 norm inside of blocks. */
 static double penalty_now(md_online *online)
 {
     const md_online_problem *p = &online->problem;

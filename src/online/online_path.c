@@ -113,9 +113,9 @@ static medley_status learn_next(struct walk *walk, medley_error *error)
 
 /* ---- blocks that nothing needs ---- */
 
-/* Leaves aside the blocks shorter than this, by their dual scales; false: there are none but those
- * shorter than `known`. */
-static bool put_aside(const md_run_blocks *blocks, double known, double shortest)
+/* Blocks shorter than `shortest` score nothing for now, by dual scales of 0; false: there are none
+ * but those shorter than `known`. */
+static bool mute_short(const md_run_blocks *blocks, double known, double shortest)
 {
     bool any = false;
     for (size_t m = 0; m < blocks->penalised; m++) {
@@ -129,7 +129,7 @@ static bool put_aside(const md_run_blocks *blocks, double known, double shortest
 
 static void clear_short(const md_run_blocks *blocks, double shortest)
 {
-    put_aside(blocks, 0, shortest);
+    mute_short(blocks, 0, shortest);
     for (size_t m = 0; m < blocks->penalised; m++) {
         md_block *block = blocks->blocks[m];
         if (block->dual_scale == 0)
@@ -143,7 +143,7 @@ static medley_status try_without(struct walk *walk, double shortest, double limi
                                  medley_error *error)
 {
     double objective = walk->result.objective;
-    if (put_aside(&walk->blocks, *dropped, shortest))
+    if (mute_short(&walk->blocks, *dropped, shortest))
         MEDLEY_TRY(measure(&objective, walk, error));
     if (objective <= limit) {
         walk->result.objective = objective;
