@@ -14,12 +14,6 @@
         if (tried_ < 0)                                                                            \
             return tried_;                                                                         \
     } while (0)
-#define MEDLEY_TRY_DONE(call)                                                                      \
-    do {                                                                                           \
-        status = (call);                                                                           \
-        if (status < 0)                                                                            \
-            goto done;                                                                             \
-    } while (0)
 
 /* Fills error (if it holds none yet) and returns code. */
 medley_status md_fail(medley_error *error, medley_status code, const char *format, ...)

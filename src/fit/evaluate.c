@@ -5,9 +5,6 @@
 
 #include "base/clock.h"
 #include "base/owners.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void medley_evaluation_clear(medley_evaluation *evaluation)
 {

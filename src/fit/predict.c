@@ -4,11 +4,8 @@
 #include "task/task.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/owners.h"
 #include "base/parallel.h"
-#include <stdlib.h>
-#include <string.h>
 
 void medley_prediction_free(medley_prediction *prediction)
 {

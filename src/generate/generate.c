@@ -6,8 +6,6 @@
 
 #include "base/owners.h"
 #include "param/param.h"
-#include <math.h>
-#include <string.h>
 
 const md_generator *const md_generators[] = {
 #define MD_GENERATOR(name) &md_generator_##name,

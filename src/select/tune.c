@@ -6,9 +6,6 @@
 #include "base/clock.h"
 #include "base/owners.h"
 #include "base/parallel.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What the public struct points into. */
 struct owner {

@@ -9,9 +9,6 @@
 #include "structure/structure.h"
 
 #include "medley/structure.h"
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 struct room {
     double *value; /* log-partition, or the cost of the output */

@@ -4,10 +4,7 @@
 #include "task/predicting.h"
 #include "task/problem.h"
 
-#include "base/memory.h"
 #include "medley/structure.h"
-#include <math.h>
-#include <string.h>
 
 enum { LONGEST_NAME = 63 };
 
