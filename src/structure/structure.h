@@ -131,6 +131,15 @@ typedef struct md_structure {
     bool (*looks_ahead)(md_shape shape);
 } md_structure;
 
+/* The functions that every structure's file has under these names; and all costs of labels of which
+ * each wrong one costs 1. */
+#define MD_STRUCTURE_FUNCTIONS                                                                     \
+    .part_count = part_count, .groups = groups, .workspace_size = workspace_size,                  \
+    .parts_of = parts_of, .decode = decode, .decode_with_cost = decode_with_cost,                  \
+    .log_partition = log_partition, .cost = md_hamming_cost
+#define MD_K_BEST    .decode_best = decode_best, .best_workspace_size = best_workspace_size
+#define MD_LABELLING .add_cost = md_add_hamming_cost, .log_outputs = md_log_labellings
+
 #define MD_STRUCTURE(name) extern const md_structure md_structure_##name;
 #include "structure/structures.def"
 #undef MD_STRUCTURE

@@ -184,6 +184,11 @@ medley_status md_strings_append(md_strings *strings, const md_strings *more, med
     .compare = md_labels_compare, .least_labels = 1, .check_size = md_labels_check_size,           \
     .info.title = "Telling LABELS apart", .info.has_labels = true, .info.has_probabilities = true
 
+/* Those of tasks whose examples are rows that stand alone. */
+#define MD_OF_SINGLE_ROWS                                                                          \
+    MD_OF_LABELS, .structure = &md_structure_multiclass, .info.does = "tells LABELS apart",        \
+                  .info.example = "example", .info.examples = "examples", .info.parts = "rows"
+
 /* Numbers to be predicted that came from memory: there are no labels beside them. */
 bool md_dataset_has_only_targets(const medley_dataset *data);
 
