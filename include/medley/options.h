@@ -54,6 +54,11 @@ MEDLEY_API const char *medley_nearest_name(const char *text, const char *const *
 
 MEDLEY_API const char *medley_version(void);
 
+/* The declarations of the public headers that this library was built from, as C without comments or
+ * preprocessor lines, one to a line and each after those it needs: bindings can make their own from
+ * it, and never drift away from the library they have loaded. */
+MEDLEY_API const char *medley_declarations(void);
+
 /* The BLAS in use, found at run time: "OpenBLAS 0.3.21 (SkylakeX)", "MKL", "BLIS", "ATLAS",
  * "unknown", or "reference", which is many times slower. Not while another thread computes; the
  * text is the calling thread's. */
