@@ -161,7 +161,6 @@ class MedleyEstimator(BaseEstimator):
             raise UsageError("report: y has come without X")
         dataset = None if X is None else self._labelled(X, y, **arguments)
         options = s.ReportOptions(
-            struct_size=ctypes.sizeof(s.ReportOptions),
             title=c_text(title),
             data=None if dataset is None else dataset.pointer,
             data_name=c_text(data_name),

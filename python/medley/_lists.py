@@ -135,7 +135,6 @@ def generate(name: str, rows: int = 0, seed: int = 1, *, dimension: int = 0, vie
     ((50, 20), [-1, 1])
     """
     options = s.GenerateOptions(
-        struct_size=ctypes.sizeof(s.GenerateOptions),
         rows=whole("rows", rows),
         seed=whole("seed", seed),
         dimension=whole("dimension", dimension),

@@ -165,7 +165,6 @@ class Model(Handle):
 
     def predict(self, dataset, threads=0, probabilities=False, best=0):
         options = s.PredictOptions(
-            struct_size=ctypes.sizeof(s.PredictOptions),
             threads=threads,
             probabilities=probabilities,
             best=best,
@@ -191,7 +190,6 @@ class Model(Handle):
     def evaluate(self, dataset, threads=0, probabilities=False):
         """The figures of medley_evaluate as a dict; what does not apply is left out."""
         options = s.EvaluateOptions(
-            struct_size=ctypes.sizeof(s.EvaluateOptions),
             threads=threads,
             probabilities=probabilities,
         )
@@ -201,6 +199,8 @@ class Model(Handle):
         try:
             told = {}
             for name, _ in s.Evaluation._fields_:
+                if name == "struct_size":
+                    continue
                 value = getattr(e, name)
                 if name == "confusion":
                     value = array_of(value, (e.labels, e.labels), np.intp)
