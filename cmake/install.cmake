@@ -20,7 +20,7 @@ function(pkgconfig_file name)
   configure_file(cmake/medley.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
-set(MEDLEY_LIBS "-L\${libdir} -lmedley")
+set(MEDLEY_LIBS "-L\${libdir} -lmedley -lm") # -lm: for the program itself
 set(MEDLEY_LIBS_PRIVATE "${MEDLEY_PRIVATE_LIBS}")
 pkgconfig_file(medley)
 set(MEDLEY_LIBS "\${libdir}/libmedley.a ${MEDLEY_PRIVATE_LIBS}")

@@ -34,7 +34,7 @@ int main(void)
     medley_dataset *train = NULL, *new_rows = NULL;
     medley_options *options = NULL;
     medley_model *learnt = NULL, *model = NULL;
-    medley_evaluation measured = {0};
+    medley_evaluation measured = MEDLEY_EVALUATION_INIT;
     medley_prediction *prediction = NULL;
 
     TRY(write_data("train.csv", 600, 1, &error));
@@ -67,7 +67,7 @@ int main(void)
 done:
     if (error.code < 0) {
         char text[1024];
-        medley_error_format(&error, text, sizeof text);
+        medley_error_format(text, sizeof text, &error);
         fprintf(stderr, "rows: %s\n", text);
     }
     medley_prediction_free(prediction);

@@ -176,8 +176,8 @@ class MedleyEstimator(BaseEstimator):
         options.contenders, options.contender_count = lines, len(contenders)
         call(
             "medley_report_write",
-            c_text(os.fspath(path)),
             self.model_.pointer,
+            c_text(os.fspath(path)),
             ctypes.byref(options),
         )
         return self

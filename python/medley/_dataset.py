@@ -280,7 +280,7 @@ def _table_of(dataset):
     rows, columns = dataset.rows, lib.medley_dataset_columns(dataset.pointer)
     values = np.empty((rows, columns), dtype=np.float32)
     for row in range(rows):
-        lib.medley_dataset_row(dataset.pointer, row, _pointer(values[row], ctypes.c_float))
+        lib.medley_dataset_row(_pointer(values[row], ctypes.c_float), dataset.pointer, row)
     return values
 
 

@@ -94,7 +94,7 @@ class Model(Handle):
 
     def to_bytes(self):
         content, size = c_void_p(), c_size_t()
-        call("medley_model_write", self.pointer, byref(content), byref(size))
+        call("medley_model_write", byref(content), byref(size), self.pointer)
         try:
             return ctypes.string_at(content, size.value)
         finally:
@@ -155,7 +155,7 @@ class Model(Handle):
     def strongest(self, block, most):
         """The strongest features of one block: pairs of text and value."""
         found, count = POINTER(s.Feature)(), c_size_t()
-        call("medley_model_features", self.pointer, block, most, byref(found), byref(count))
+        call("medley_model_features", byref(found), byref(count), self.pointer, block, most)
         try:
             return [(text(found[i].text), found[i].value) for i in range(count.value)]
         finally:

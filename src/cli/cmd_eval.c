@@ -175,7 +175,7 @@ static int run_eval(cli_arguments *arguments)
     medley_error error = {0};
     medley_model *model = NULL;
     medley_dataset *dataset = NULL;
-    medley_evaluation evaluation = {0};
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
     const char *path = cli_value(arguments, "model");
     if (path == NULL)

@@ -66,7 +66,7 @@ static int run_generate(cli_arguments *arguments)
     const char *output = cli_value(arguments, "output");
     const char *format = cli_value(arguments, "to");
     medley_status status = medley_generate(&dataset, name, &options, &error);
-    medley_listing generator;
+    medley_listing generator = MEDLEY_LISTING_INIT;
     for (size_t i = 0; status >= 0 && medley_list(&generator, "generators", i); i++)
         if (format == NULL && (output == NULL || strcmp(output, "-") == 0) &&
             strcmp(generator.name, name) == 0)

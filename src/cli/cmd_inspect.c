@@ -22,7 +22,7 @@ static medley_status print_features(const medley_model *model, size_t top, size_
     for (size_t i = 0; order != NULL && i < s->block_count && i < top && status >= 0; i++) {
         medley_feature *features;
         size_t count;
-        status = medley_model_features(model, order[i], most, &features, &count, error);
+        status = medley_model_features(&features, &count, model, order[i], most, error);
         if (status < 0)
             break;
         if (count > 0)
@@ -44,7 +44,7 @@ static medley_status print_json_features(const medley_model *model, size_t most,
     for (size_t m = 0; m < s->block_count && status >= 0; m++) {
         medley_feature *features;
         size_t count;
-        status = medley_model_features(model, m, most, &features, &count, error);
+        status = medley_model_features(&features, &count, model, m, most, error);
         if (status < 0 || count == 0)
             continue;
         json_open(stdout, s->blocks[m].name, '{');

@@ -16,7 +16,7 @@ static int run_kernel(cli_arguments *arguments)
     if (status >= 0)
         status = cli_load_data(arguments, NULL, &dataset, &error);
     if (status >= 0)
-        status = medley_write_kernels(dataset, options, output, &count, &error);
+        status = medley_write_kernels(&count, dataset, options, output, &error);
     int code = CLI_OK;
     if (status < 0) {
         code = cli_fail(arguments, &error);

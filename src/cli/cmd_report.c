@@ -112,7 +112,7 @@ static medley_status write_report(const cli_arguments *arguments, const char *ou
         options.data_name = data != NULL ? name : NULL;
         options.threads = cli_threads(arguments);
         options.tags = cli_value(arguments, "tags");
-        status = medley_report_write(output, model, &options, error);
+        status = medley_report_write(model, output, &options, error);
     }
     medley_dataset_free(data);
     medley_model_free(model);

@@ -119,7 +119,7 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
                                               : NULL;
     options.data_chose = run->held_out == NULL && run->dev != NULL && dev_chose(run);
     options.threads = cli_threads(arguments);
-    const medley_status status = medley_report_write(path, run->model, &options, error);
+    const medley_status status = medley_report_write(run->model, path, &options, error);
     run->report = status >= 0 ? path : NULL;
     return status;
 }
@@ -130,7 +130,7 @@ static int run_train(cli_arguments *arguments)
     if (path == NULL)
         return cli_usage_error(arguments, "--model FILE is missing: where to write the model");
     medley_error error = {0};
-    struct run run = {0};
+    struct run run = {.evaluation = MEDLEY_EVALUATION_INIT};
     cli_progress progress;
     const double start = cli_clock();
     const char *report = cli_value(arguments, "report");

@@ -37,11 +37,9 @@ static void clear(struct run *run)
 
 static bool is_training_option(const char *name, medley_option_info *info)
 {
-    for (size_t i = 0; i < medley_option_count(); i++) {
-        *info = medley_option_describe(i);
+    for (size_t i = 0; medley_option_describe(info, i); i++)
         if (strcmp(info->name, name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -86,7 +84,7 @@ static medley_status sort_options(const cli_arguments *arguments, struct run *ru
         return cli_error(error, MEDLEY_FAILED, "out of memory");
     for (size_t g = 0; status >= 0 && g < arguments->given_count; g++) {
         const medley_choice choice = {arguments->given[g].name, arguments->given[g].value};
-        medley_option_info info;
+        medley_option_info info = MEDLEY_OPTION_INFO_INIT;
         if (!is_training_option(choice.option, &info) ||
             is_overruled(arguments, g, info.repeatable))
             continue;
@@ -176,7 +174,7 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.tuning = run->tuning;
     options.threads = cli_threads(arguments);
-    return medley_report_write(path, run->model, &options, error);
+    return medley_report_write(run->model, path, &options, error);
 }
 
 /* ---- what is said ---- */

@@ -42,8 +42,9 @@ medley_status cli_training_options(const cli_arguments *arguments, medley_option
     medley_status status = medley_options_create(options, error);
     for (size_t g = 0; status >= 0 && g < arguments->given_count; g++) {
         const struct cli_given *given = &arguments->given[g];
-        for (size_t i = 0; i < medley_option_count(); i++)
-            if (strcmp(medley_option_describe(i).name, given->name) == 0)
+        medley_option_info info = MEDLEY_OPTION_INFO_INIT;
+        for (size_t i = 0; medley_option_describe(&info, i); i++)
+            if (strcmp(info.name, given->name) == 0)
                 status = medley_options_set(*options, given->name, given->value, error);
     }
     return status;

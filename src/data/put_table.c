@@ -3,6 +3,7 @@
  * the form that readers of files give them: floats, dense or with increasing columns in each row.
  * Dense floats that outlive the dataset can be borrowed instead: they are only looked at. */
 #include "base/memory.h"
+#include "base/struct_size.h"
 #include "base/vector.h"
 #include "data/dataset.h"
 #include <math.h>
@@ -11,18 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The caller's table as far as its version of the struct goes, else defaults. */
-static medley_table complete_table(const medley_table *given)
+static medley_status take_table(medley_table *table, const medley_table *given, medley_error *error)
 {
-    medley_table complete = MEDLEY_TABLE_INIT;
-    memcpy(&complete, given,
-           given->struct_size < sizeof complete ? given->struct_size : sizeof complete);
-    complete.struct_size = sizeof complete;
-    if (complete.name == NULL)
-        complete.name = "";
-    if (complete.stride == 0)
-        complete.stride = complete.columns;
-    return complete;
+    *table = (medley_table)MEDLEY_TABLE_INIT;
+    MEDLEY_TRY(MD_TAKE_STRUCT(table, given, MEDLEY_TABLE_INIT, error));
+    if (table->name == NULL)
+        table->name = "";
+    if (table->stride == 0)
+        table->stride = table->columns;
+    return MEDLEY_OK;
 }
 
 /* ---- numbers ---- */
@@ -307,9 +305,11 @@ static medley_status check_image(const medley_table *table, medley_error *error)
 medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_table *given,
                                        medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
-    const medley_table table = complete_table(given);
+    medley_table table;
     md_matrix features = {0};
+    MEDLEY_TRY_DONE(take_table(&table, given, error));
     MEDLEY_TRY_DONE(check_size(&table, dataset, "view", error));
     MEDLEY_TRY_DONE(check_image(&table, error));
     for (size_t i = 0; i < dataset->table_count; i++) {
@@ -390,9 +390,11 @@ static medley_status append_gram(medley_dataset *dataset, const char *name, medl
 medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_table *given,
                                       const double *diagonal, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
-    const medley_table table = complete_table(given);
+    medley_table table;
     const size_t before = dataset->gram_count;
+    MEDLEY_TRY(take_table(&table, given, error));
     MEDLEY_TRY_DONE(check_size(&table, dataset, "kernel", error));
     if (table.start != NULL)
         return md_fail(error, MEDLEY_USAGE,

@@ -236,6 +236,7 @@ done:
 medley_status medley_dataset_folds(medley_dataset **selected, const medley_dataset *dataset,
                                    const char *folds, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     fold_list list = {0};
     const size_t units = md_dataset_units(dataset);
@@ -270,6 +271,7 @@ done:
 medley_status medley_dataset_sample(medley_dataset **selected, const medley_dataset *dataset,
                                     size_t count, uint64_t seed, medley_error *error)
 {
+    md_begin(error);
     const size_t units = md_dataset_units(dataset);
     MD_OWNED(free) size_t *order = NULL;
     MD_OWNED(free) bool *taken = NULL;
@@ -297,6 +299,7 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
                                    const medley_dataset *dataset, double fraction, uint64_t seed,
                                    medley_error *error)
 {
+    md_begin(error);
     const size_t units = md_dataset_units(dataset);
     MD_OWNED(medley_dataset_free) medley_dataset *first = NULL;
     MD_OWNED(free) size_t *order = NULL;

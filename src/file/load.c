@@ -204,23 +204,27 @@ medley_status medley_model_read_with(medley_model **model, const void *bytes, si
                                      const char *name, const medley_structure *structure,
                                      medley_error *error)
 {
+    md_begin(error);
     return load_from(model, name != NULL ? name : "bytes", bytes, size, structure, error);
 }
 
 medley_status medley_model_read(medley_model **model, const void *bytes, size_t size,
                                 const char *name, medley_error *error)
 {
+    md_begin(error);
     return medley_model_read_with(model, bytes, size, name, NULL, error);
 }
 
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
 {
+    md_begin(error);
     return medley_model_load_with(model, path, NULL, error);
 }
 
 medley_status medley_model_load_with(medley_model **model, const char *path,
                                      const medley_structure *structure, medley_error *error)
 {
+    md_begin(error);
     struct stat info;
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0 || fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {

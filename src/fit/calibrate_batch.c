@@ -61,7 +61,8 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
     const double start = md_clock_seconds();
     const md_division_rule rule = md_calibrate_rule(false);
     md_renaming renaming = {.observer = observer, .from = "training", .to = "calibration"};
-    const medley_observer renamed = {.progress = md_rename_stage, .context = &renaming};
+    const medley_observer renamed = {sizeof renamed, .progress = md_rename_stage,
+                                     .context = &renaming};
     md_division division = {0};
     medley_options *same = NULL;
     medley_dataset *others = NULL;

@@ -3,59 +3,68 @@
 #include "task/task.h"
 
 #include "base/clock.h"
+#include "base/owners.h"
+#include "base/struct_size.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void medley_evaluation_clear(medley_evaluation *evaluation)
 {
-    free(evaluation->confusion);
-    *evaluation = (medley_evaluation){0};
+    static const medley_evaluation empty = MEDLEY_EVALUATION_INIT;
+    if (MD_STRUCT_HAS(evaluation, confusion))
+        free(evaluation->confusion);
+    md_fill_struct(evaluation, &empty, sizeof empty);
+}
+
+static medley_evaluation nothing_measured(const medley_model *model, const medley_dataset *dataset)
+{
+    return (medley_evaluation){.struct_size = sizeof(medley_evaluation),
+                               .labels = model->labels.count,
+                               .parts = dataset->rows,
+                               .rmse = NAN,
+                               .r2 = NAN,
+                               .log_loss = NAN,
+                               .brier = NAN,
+                               .calibration_error = NAN,
+                               .uas = NAN,
+                               .las = NAN,
+                               .uas_no_punct = NAN,
+                               .las_no_punct = NAN,
+                               .chunk_f1 = NAN};
 }
 
 medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
                                    const medley_dataset *dataset,
                                    const medley_evaluate_options *given, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    md_begin(error);
+    const double start = md_clock_seconds();
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
-    if (given != NULL)
-        memcpy(&options, given,
-               given->struct_size < sizeof options ? given->struct_size : sizeof options);
+    MEDLEY_TRY(md_check_struct(evaluation, "MEDLEY_EVALUATION_INIT", error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_EVALUATE_OPTIONS_INIT, error));
     md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
     request.options.threads = options.threads;
     request.options.probabilities = options.probabilities;
     request.options.tags = options.tags;
-    const double start = md_clock_seconds();
-    medley_prediction *prediction = NULL;
-    *evaluation = (medley_evaluation){.labels = model->labels.count,
-                                      .parts = dataset->rows,
-                                      .rmse = NAN,
-                                      .r2 = NAN,
-                                      .log_loss = NAN,
-                                      .brier = NAN,
-                                      .calibration_error = NAN,
-                                      .uas = NAN,
-                                      .las = NAN,
-                                      .uas_no_punct = NAN,
-                                      .las_no_punct = NAN,
-                                      .chunk_f1 = NAN};
-    MEDLEY_TRY_DONE(model->task->check_truth(dataset, error));
-    MEDLEY_TRY_DONE(medley_predict_with(&prediction, model, dataset, &request.options, error));
-    MEDLEY_TRY_DONE(model->task->compare(evaluation, &request, prediction, error));
-    evaluation->seconds_score = prediction->seconds_score;
-    evaluation->seconds_decode = prediction->seconds_decode;
-    evaluation->seconds_total = md_clock_seconds() - start;
-done:
-    medley_prediction_free(prediction);
-    if (status < 0)
-        medley_evaluation_clear(evaluation);
-    return status;
+    MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
+    MD_CLEARED(medley_evaluation_clear)
+    medley_evaluation found = nothing_measured(model, dataset);
+    MEDLEY_TRY(model->task->check_truth(dataset, error));
+    MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
+    MEDLEY_TRY(model->task->compare(&found, &request, prediction, error));
+    found.seconds_score = prediction->seconds_score;
+    found.seconds_decode = prediction->seconds_decode;
+    found.seconds_total = md_clock_seconds() - start;
+    md_fill_struct(evaluation, &found, sizeof found);
+    if (MD_STRUCT_HAS(evaluation, confusion))
+        found.confusion = NULL; /* it is the caller's now */
+    return MEDLEY_OK;
 }
 
 medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
                               const medley_dataset *dataset, size_t threads, medley_error *error)
 {
+    md_begin(error);
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = threads;
     return medley_evaluate_with(evaluation, model, dataset, &options, error);

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/struct_size.h"
 #include "io/io.h"
 #include "online/calibrate.h"
 #include <math.h>
@@ -28,7 +29,8 @@ medley_status md_fit_companion(medley_model **companion, md_problem *problem, me
     medley_options *options = NULL;
     md_problem second = {0};
     md_renaming renaming = {.observer = &problem->progress.watch, .to = problem->task->companion};
-    const medley_observer observer = {.context = &renaming, .progress = md_rename_stage};
+    const medley_observer observer = {sizeof observer, .context = &renaming,
+                                      .progress = md_rename_stage};
     const md_method *method = NULL;
     if (problem->task->derive == NULL)
         return MEDLEY_OK;
@@ -76,21 +78,24 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
                          const medley_dataset *dev, const medley_options *options,
                          const medley_observer *observer, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     medley_options *defaults = NULL;
     md_problem problem = {0};
+    medley_observer watch = MEDLEY_OBSERVER_INIT;
+    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
     if (options == NULL) {
         MEDLEY_TRY_DONE(medley_options_create(&defaults, error));
         options = defaults;
     }
     const md_method *method = NULL;
     MEDLEY_TRY_DONE(md_method_choose(&method, options, train, dev, error));
-    MEDLEY_TRY_DONE(md_problem_init(&problem, train, dev, options, observer, method, error));
+    MEDLEY_TRY_DONE(md_problem_init(&problem, train, dev, options, &watch, method, error));
     MEDLEY_TRY_DONE(md_calibrate_check(&problem, error));
     status = fit_with_companion(model, &problem, error);
     if (status == MEDLEY_OK && method->kind->batch) {
         md_problem_clear(&problem); /* the kernel values make room for others */
-        status = md_calibrate_batch(model, train, options, observer, error);
+        status = md_calibrate_batch(model, train, options, &watch, error);
     }
 done:
     md_problem_clear(&problem);
@@ -137,9 +142,11 @@ static medley_status learn_means(md_bank *bank, const md_prepared *prepared, siz
     return status;
 }
 
-medley_status medley_write_kernels(const medley_dataset *dataset, const medley_options *options,
-                                   const char *path, size_t *count, medley_error *error)
+medley_status medley_write_kernels(size_t *count, const medley_dataset *dataset,
+                                   const medley_options *options, const char *path,
+                                   medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     md_bank bank = {0};
     md_prepared prepared = {0};

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/owners.h"
 #include "base/parallel.h"
+#include "base/struct_size.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
                                       const medley_model *model, const medley_dataset *dataset,
                                       const char *path, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     const size_t rows = prediction->rows;
     const char **texts = NULL;
@@ -66,12 +68,11 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
                                   const medley_dataset *dataset,
                                   const medley_predict_options *given, medley_error *error)
 {
+    md_begin(error);
     md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
     medley_predict_options *options = &request.options;
     const double start = md_clock_seconds();
-    if (given != NULL)
-        memcpy(options, given,
-               given->struct_size < sizeof *options ? given->struct_size : sizeof *options);
+    MEDLEY_TRY(MD_TAKE_STRUCT(options, given, MEDLEY_PREDICT_OPTIONS_INIT, error));
     options->threads = options->threads ? options->threads : md_processor_count();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MEDLEY_TRY(check_request(&request, error));
@@ -90,6 +91,7 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
 medley_status medley_predict(medley_prediction **result, const medley_model *model,
                              const medley_dataset *dataset, size_t threads, medley_error *error)
 {
+    md_begin(error);
     medley_predict_options options = MEDLEY_PREDICT_OPTIONS_INIT;
     options.threads = threads;
     return medley_predict_with(result, model, dataset, &options, error);

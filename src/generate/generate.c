@@ -5,6 +5,7 @@
 #include "generate/generate.h"
 
 #include "base/memory.h"
+#include "base/struct_size.h"
 #include "param/param.h"
 #include <math.h>
 #include <string.h>
@@ -41,11 +42,6 @@ static medley_status find(const md_generator **generator, const char *name, medl
 
 static medley_status check(const medley_generate_options *options, medley_error *error)
 {
-    if (options->struct_size != sizeof *options)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the generator's options have struct_size %zu, expected %zu; start them "
-                       "with MEDLEY_GENERATE_OPTIONS_INIT",
-                       options->struct_size, sizeof *options);
     if (!isfinite(options->noise) || options->noise < 0)
         return md_fail(error, MEDLEY_USAGE,
                        "noise is %g, expected a finite number that is not negative (1 is the "
@@ -80,16 +76,15 @@ static medley_status generate_rows(medley_dataset *dataset, const medley_generat
 medley_status medley_generate(medley_dataset **dataset, const char *name,
                               const medley_generate_options *options, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     medley_dataset *made = NULL;
     const md_generator *generator = NULL;
     medley_generate_options chosen = MEDLEY_GENERATE_OPTIONS_INIT;
     md_random random;
 
-    if (options != NULL) {
-        MEDLEY_TRY_DONE(check(options, error));
-        chosen = *options;
-    }
+    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&chosen, options, MEDLEY_GENERATE_OPTIONS_INIT, error));
+    MEDLEY_TRY_DONE(check(&chosen, error));
     MEDLEY_TRY_DONE(find(&generator, name, error));
     if (chosen.rows == 0)
         chosen.rows = generator->default_rows;

@@ -12,6 +12,7 @@
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
                                     medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_learner_free) medley_learner *learner = NULL;
     MEDLEY_TRY(md_new(&learner, 1, sizeof *learner, error));
     MEDLEY_TRY(md_partial_options(&learner->options, options, error));
@@ -163,6 +164,7 @@ done:
 medley_status medley_learner_partial_fit(medley_learner *learner, const medley_dataset *piece,
                                          medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
     md_problem *problem = &learner->problem;

@@ -142,6 +142,7 @@ static medley_status build(medley_model **model, const medley_learner *learner, 
 medley_status medley_learner_model(medley_model **model, medley_learner *learner,
                                    medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     const size_t count = learner->known.count;
     double *norm = NULL; /* [count] and, after them, dual scales */

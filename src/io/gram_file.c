@@ -108,6 +108,7 @@ static medley_status check_shape(const medley_dataset *dataset, const md_npy_fil
 medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
                                       medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     const size_t before = dataset->gram_count;
     md_input input = {0};
@@ -134,6 +135,7 @@ done:
 medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const char *path,
                                                medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     md_input input = {0};
     md_npy array = {0};

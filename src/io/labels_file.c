@@ -93,6 +93,7 @@ static medley_status read_text_labels(md_label_builder *builder, const md_input 
 medley_status medley_dataset_read_labels(medley_dataset *dataset, const char *path,
                                          medley_error *error)
 {
+    md_begin(error);
     static const char npy_magic[] = "\x93NUMPY";
     static const char idx_magic[] = {0, 0, 8, 1};
     medley_status status = MEDLEY_OK;

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a file as a dataset, and further files with the same rows as more tables of it. */
 #include "base/memory.h"
+#include "base/struct_size.h"
 #include "io/format_choice.h"
 #include "io/io.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* The caller's options as far as its version of the struct goes, else defaults. */
-static medley_read_options complete_options(const medley_read_options *options)
-{
-    medley_read_options complete = MEDLEY_READ_OPTIONS_INIT;
-    if (options != NULL)
-        memcpy(&complete, options,
-               options->struct_size < sizeof complete ? options->struct_size : sizeof complete);
-    complete.struct_size = sizeof complete;
-    return complete;
-}
 
 /* Keeps the chosen columns of a table whose reader took them all. */
 static medley_status keep_columns(md_table *table, size_t rows, const char *text,
@@ -73,9 +63,10 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
 static medley_status make_dataset(medley_dataset **dataset, md_input *input,
                                   const medley_read_options *options, medley_error *error)
 {
-    const medley_read_options complete = complete_options(options);
+    medley_read_options complete = MEDLEY_READ_OPTIONS_INIT;
     medley_status status = MEDLEY_OK;
     medley_dataset *created = NULL;
+    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&complete, options, MEDLEY_READ_OPTIONS_INIT, error));
     MEDLEY_TRY_DONE(medley_dataset_create(&created, error));
     MEDLEY_TRY_DONE(read_input(created, input, &complete, error));
     *dataset = created;
@@ -89,6 +80,7 @@ done:
 medley_status medley_dataset_read(medley_dataset **dataset, const char *path,
                                   const medley_read_options *options, medley_error *error)
 {
+    md_begin(error);
     md_input input = {0};
     const medley_status status = md_input_read(&input, path, error);
     return status < 0 ? status : make_dataset(dataset, &input, options, error);
@@ -98,6 +90,7 @@ medley_status medley_dataset_parse(medley_dataset **dataset, const char *text, s
                                    const char *name, const medley_read_options *options,
                                    medley_error *error)
 {
+    md_begin(error);
     md_input input = {0};
     const medley_status status =
         md_input_copy(&input, text, length, name != NULL ? name : "text", error);
@@ -172,6 +165,7 @@ static void take_row_knowledge(medley_dataset *dataset, medley_dataset *added)
 medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name, const char *path,
                                        const medley_read_options *options, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     medley_dataset *added = NULL;
     for (size_t i = 0; i < dataset->table_count; i++)

@@ -73,6 +73,7 @@ medley_status md_format_needs_one_table(const char *format, const medley_dataset
 medley_status medley_dataset_write(const medley_dataset *dataset, const char *path,
                                    const char *format, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     md_output output = {0};
     const md_format *chosen = format == NULL ? md_format_of_path(path) : NULL;

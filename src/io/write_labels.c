@@ -38,6 +38,7 @@ static const md_format *format_of(const medley_dataset *dataset)
 medley_status medley_dataset_write_labels(const medley_dataset *dataset, const char *const *labels,
                                           const char *path, medley_error *error)
 {
+    md_begin(error);
     const md_predicted predicted = {.labels = labels};
     return write_predicted(dataset, format_of(dataset), &predicted, path, error);
 }
@@ -46,6 +47,7 @@ medley_status medley_dataset_write_trees(const medley_dataset *dataset, const in
                                          const char *const *relations, const char *path,
                                          medley_error *error)
 {
+    md_begin(error);
     const md_format *format = format_of(dataset);
     if (format == NULL || !format->holds_trees)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,

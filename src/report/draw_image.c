@@ -79,7 +79,7 @@ static medley_status draw_row(md_report *report, size_t row, medley_error *error
     const size_t columns = medley_dataset_columns(data);
     size_t height;
     size_t width;
-    if (!medley_dataset_image_shape(data, &height, &width) || height * width > columns)
+    if (!medley_dataset_image_shape(&height, &width, data) || height * width > columns)
         return MEDLEY_OK;
     float *pixels;
     const medley_status status =
@@ -87,7 +87,7 @@ static medley_status draw_row(md_report *report, size_t row, medley_error *error
     if (status < 0)
         return status;
     struct image image = {.ink = pixels + columns};
-    medley_dataset_row(data, row, pixels);
+    medley_dataset_row(pixels, data, row);
     shrink(&image, pixels, height, width);
     md_text label = {0};
     md_text_addf(&label, "Image of '");

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/struct_size.h"
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,14 +143,14 @@ static medley_status compose(md_report *report, const char *path, medley_error *
     return save(path, &report->html.text, error);
 }
 
-medley_status medley_report_write(const char *path, const medley_model *model,
+medley_status medley_report_write(const medley_model *model, const char *path,
                                   const medley_report_options *options, medley_error *error)
 {
-    md_report report = {.model = model, .options = MEDLEY_REPORT_OPTIONS_INIT};
-    if (options != NULL)
-        memcpy(&report.options, options,
-               options->struct_size < sizeof report.options ? options->struct_size
-                                                            : sizeof report.options);
+    md_begin(error);
+    md_report report = {.model = model,
+                        .options = MEDLEY_REPORT_OPTIONS_INIT,
+                        .evaluation = MEDLEY_EVALUATION_INIT};
+    MEDLEY_TRY(MD_TAKE_STRUCT(&report.options, options, MEDLEY_REPORT_OPTIONS_INIT, error));
     if (model == NULL && report.options.path == NULL && report.options.tuning == NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "there is nothing to report on; give a model, a path or a tuning");

@@ -41,7 +41,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         medley_feature *features;
         size_t count;
         const medley_status status =
-            medley_model_features(report->model, block, MOST_FEATURES, &features, &count, error);
+            medley_model_features(&features, &count, report->model, block, MOST_FEATURES, error);
         if (status < 0)
             return status;
         if (count > 0) {

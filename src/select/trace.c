@@ -126,6 +126,7 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
                                 const medley_path_options *how, medley_path_taker take,
                                 void *context, const medley_observer *observer, medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     medley_options *defaults = NULL;
     struct trace *trace = NULL;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/struct_size.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,8 +194,10 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
                           const medley_tune_options *given, const medley_observer *observer,
                           medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     medley_tune_options how = MEDLEY_TUNE_OPTIONS_INIT;
+    medley_observer watch = MEDLEY_OBSERVER_INIT;
     medley_options *plain = NULL;
     medley_choice strength;
     char text[MD_CHOICE_TEXT];
@@ -204,19 +207,19 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
                        count);
     struct owner *owner = NULL;
     MEDLEY_TRY_DONE(md_new(&owner, 1, sizeof *owner, error));
-    if (given != NULL)
-        memcpy(&how, given, given->struct_size < sizeof how ? given->struct_size : sizeof how);
+    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&how, given, MEDLEY_TUNE_OPTIONS_INIT, error));
+    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
     MEDLEY_TRY_DONE(md_options_with(&plain, options, NULL, NULL, 0, error));
     MEDLEY_TRY_DONE(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
     if (count == 0) {
-        MEDLEY_TRY_DONE(md_choice_of_strength(&strength, text, dataset, plain, observer, error));
+        MEDLEY_TRY_DONE(md_choice_of_strength(&strength, text, dataset, plain, &watch, error));
         if (status == MEDLEY_STOPPED)
             goto done;
         choices = &strength;
         count = 1;
     }
     MEDLEY_TRY_DONE(make_owner(owner, choices, count, how.folds, error));
-    status = tune(owner, dataset, part, plain, &how, observer, error);
+    status = tune(owner, dataset, part, plain, &how, &watch, error);
     if (status == MEDLEY_OK) {
         *tuning = &owner->tuning;
         owner = NULL;
@@ -232,6 +235,7 @@ medley_status medley_tuning_options(medley_options **chosen, const medley_tuning
                                     size_t trial, const medley_options *options,
                                     medley_error *error)
 {
+    md_begin(error);
     if (trial >= tuning->trial_count)
         return md_fail(error, MEDLEY_USAGE, "there is no trial %zu; there are %zu", trial,
                        tuning->trial_count);

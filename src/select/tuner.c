@@ -17,7 +17,7 @@ void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_erro
     md_cell *cell = md_tuner_cell(tuner, trial, fold);
     if (problem != NULL) {
         char text[1024];
-        medley_error_format(problem, text, sizeof text);
+        medley_error_format(text, sizeof text, problem);
         cell->score = NAN;
         cell->code = problem->code;
         free(cell->problem);
@@ -113,7 +113,7 @@ static void run_group(md_group *group)
     md_tuner *tuner = group->tuner;
     medley_error problem = {0};
     const md_attempt *first = &tuner->attempts[group->trials[0]];
-    const medley_observer observer = {.context = tuner, .progress = watch_kernels};
+    const medley_observer observer = {sizeof observer, .context = tuner, .progress = watch_kernels};
     const md_share_limits limits = {.memory = tuner->memory,
                                     .threads = tuner->threads,
                                     .folds = tuner->folds,
@@ -173,7 +173,8 @@ medley_status md_tuner_run(md_tuner *tuner, medley_error *error)
 {
     medley_status status = MEDLEY_OK;
     md_blas_single_thread(); /* once, before folds that run side by side ask for it */
-    tuner->watch = (medley_observer){.context = tuner, .progress = watch_folds};
+    tuner->watch =
+        (medley_observer){sizeof(medley_observer), .context = tuner, .progress = watch_folds};
     for (size_t t = 0; t < tuner->grid->trial_count && status == MEDLEY_OK; t++)
         status = choose_method(tuner, t, error);
     for (size_t t = 0; t < tuner->grid->trial_count && status == MEDLEY_OK; t++) {
