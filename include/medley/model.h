@@ -118,8 +118,9 @@ MEDLEY_API const medley_task_info *medley_task_about(const char *name);
 
 /**
  * Feature columns that the model expects of the table called name ("": the main one); 0: it does
- * not use that table. Set it as feature_count of medley_read_options, so that files without labels
- * are recognised.
+ * not use that table. medley_dataset_read_for looks at it; for further tables
+ * (medley_dataset_add_table) set it as feature_count of medley_read_options, so that files without
+ * labels are recognised.
  */
 MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *name);
 
@@ -207,6 +208,18 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_model_features(medley_feature **f
 MEDLEY_API void medley_features_free(medley_feature *features, size_t count);
 
 /* ---- prediction ---- */
+
+/**
+ * Reads a file to predict on, as medley_dataset_read does, with what the model knows about the data
+ * it was trained on: its number of columns, so that files without labels are recognised, whether
+ * columns are words, and which of them is the label. What options set explicitly holds; NULL:
+ * defaults.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_read_for(medley_dataset **dataset,
+                                                                const medley_model *model,
+                                                                const char *path,
+                                                                const medley_read_options *options,
+                                                                medley_error *error);
 
 /** What a model predicts for a data set. Allocated by the library only. */
 typedef struct medley_prediction {

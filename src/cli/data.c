@@ -149,15 +149,9 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     const char *path = arguments->word_count > 0 ? arguments->words[0] : NULL;
     if (path != NULL) {
         medley_read_options first = options;
-        char column[32]; /* of tagged words: where the label was in training */
-        snprintf(column, sizeof column, "%zu", model ? medley_model_label_column(model) : 0);
-        if (first.label == NULL && strcmp(column, "0") != 0)
-            first.label = column;
-        if (model != NULL)
-            first.feature_count = medley_model_columns(model, "");
-        first.text_columns = model != NULL ? medley_model_reads_words(model)
-                                           : cli_value(arguments, "template") != NULL;
-        status = medley_dataset_read(dataset, path, &first, error);
+        first.text_columns = model == NULL && cli_value(arguments, "template") != NULL;
+        status = model != NULL ? medley_dataset_read_for(dataset, model, path, &first, error)
+                               : medley_dataset_read(dataset, path, &first, error);
     } else if (cli_nth(arguments, "view", 0) != NULL || cli_nth(arguments, "gram", 0) != NULL) {
         status = medley_dataset_create(dataset, error);
     } else {

@@ -8,6 +8,7 @@
 #include "base/owners.h"
 #include "base/parallel.h"
 #include "base/struct_size.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,24 @@ done:
 }
 
 /* ---- prediction ---- */
+
+medley_status medley_dataset_read_for(medley_dataset **dataset, const medley_model *model,
+                                      const char *path, const medley_read_options *given,
+                                      medley_error *error)
+{
+    md_begin(error);
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    char column[32]; /* of tagged words: where the label was in training */
+    MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_READ_OPTIONS_INIT, error));
+    if (options.feature_count == 0)
+        options.feature_count = medley_model_columns(model, "");
+    if (options.label == NULL && medley_model_label_column(model) > 0) {
+        snprintf(column, sizeof column, "%zu", medley_model_label_column(model));
+        options.label = column;
+    }
+    options.text_columns = options.text_columns || medley_model_reads_words(model);
+    return medley_dataset_read(dataset, path, &options, error);
+}
 
 static medley_status check_request(const md_request *request, medley_error *error)
 {

@@ -11,6 +11,7 @@
 #include "medley/medley.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXTRA = 24 };
 
@@ -267,6 +268,31 @@ static void unknown_fields_and_impossible_sizes_are_refused(void **state)
     medley_dataset_free(data);
 }
 
+/* Two columns, which might be a feature and a label, or two features. */
+static void models_know_how_to_read_their_data(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/medley-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "1,2\n3,4\n", 8), 8);
+    close(file);
+    const double values[] = {0, 0, 1, 1, 5, 5, 6, 6};
+    const char *const labels[] = {"a", "a", "b", "b"};
+    medley_dataset *data = NULL;
+    ASSERT_OK(medley_dataset_from_dense(&data, values, 4, 2, labels, &error));
+    medley_model *model = learnt(data);
+    medley_dataset_free(data);
+    ASSERT_OK(medley_dataset_read(&data, path, NULL, &error));
+    assert_int_equal(medley_dataset_columns(data), 1);
+    medley_dataset_free(data);
+    ASSERT_OK(medley_dataset_read_for(&data, model, path, NULL, &error));
+    assert_int_equal(medley_dataset_columns(data), 2);
+    medley_dataset_free(data);
+    medley_model_free(model);
+    unlink(path);
+}
+
 static void errors_tell_of_the_last_call_only(void **state)
 {
     (void)state;
@@ -306,6 +332,7 @@ int main(void)
         cmocka_unit_test_setup(structs_of_other_versions_are_filled, fill_with_rubbish),
         cmocka_unit_test_setup(structures_of_other_versions_are_taken, fill_with_rubbish),
         cmocka_unit_test_setup(unknown_fields_and_impossible_sizes_are_refused, fill_with_rubbish),
+        cmocka_unit_test_setup(models_know_how_to_read_their_data, fill_with_rubbish),
         cmocka_unit_test_setup(errors_tell_of_the_last_call_only, fill_with_rubbish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
