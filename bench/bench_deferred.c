@@ -79,8 +79,8 @@ static double rate(double amount, double seconds)
 struct products {
     const struct bench *bench;
     const md_prepared *left;
-    float *values; /* [BOOKED][rows] of whole stripes */
-    md_tile_scratch scratch[MOST_THREADS];
+    float *values;            /* [BOOKED][rows] of whole stripes */
+    md_tile_scratch *scratch; /* [threads] */
     size_t width;
 };
 
@@ -147,8 +147,7 @@ static void start_floors(struct products *work, md_prepared *left)
     for (size_t i = 0; i < BOOKED; i++)
         rows[i] = i;
     check(md_prepared_gather(left, &bench->prepared, rows, BOOKED, &error), &error);
-    for (size_t t = 0; t < bench->threads; t++)
-        check(md_tile_scratch_init(&work->scratch[t], &bench->prepared, &error), &error);
+    check(md_tile_scratch_make(&work->scratch, bench->threads, &bench->prepared, &error), &error);
     work->left = left;
     work->values = allocate(BOOKED * bench->rows);
 }
@@ -156,8 +155,7 @@ static void start_floors(struct products *work, md_prepared *left)
 static void end_floors(struct products *work, md_prepared *left)
 {
     free(work->values);
-    for (size_t t = 0; t < work->bench->threads; t++)
-        md_tile_scratch_clear(&work->scratch[t]);
+    md_tile_scratch_free(work->scratch);
     md_prepared_clear(left);
 }
 
@@ -206,9 +204,9 @@ static void start_deferred(struct bench *bench, size_t memory)
         memset(bench->score[m], 0, LABELS * bench->rows * sizeof(float));
         check(md_deferred_attach(bench->deferred, m, bench->score[m], &error), &error);
     }
-    if (md_deferred_window(bench->deferred) != WINDOW) {
+    if (md_deferred_open_most(bench->deferred) != WINDOW) {
         fprintf(stderr, "bench_deferred: the window has %zu rows and %d are expected\n",
-                md_deferred_window(bench->deferred), WINDOW);
+                md_deferred_open_most(bench->deferred), WINDOW);
         exit(1);
     }
 }

@@ -2,6 +2,7 @@
 /* Times the proximity operators on random block norms: the mkl threshold by selection and by
  * sorting beside one read of the norms, and the cost per block of the penalties that solve
  * equations. Prints a table and one line of JSON. */
+#include "../tests/laws/mkl_sorted.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -49,7 +50,7 @@ static double select_threshold(const struct input *input, const void *context)
 
 static double sort_threshold(const struct input *input, const void *context)
 {
-    return md_mkl_threshold_sorted(TAU, input->b, context, input->count, input->scratch);
+    return mkl_threshold_sorted(TAU, input->b, context, input->count, input->scratch);
 }
 
 static double run_prox(const struct input *input, const void *context)

@@ -229,6 +229,13 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_keep_table(medley_dataset
 /* ---- writing ---- */
 
 /**
+ * Writes bytes to a file that appears whole or not at all, as all files that the library writes do;
+ * a name that ends in .gz compresses. path NULL or "-": standard output.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_write_file(const char *path, const void *bytes,
+                                                          size_t size, medley_error *error);
+
+/**
  * Writes the data in this format ("svmlight", "csv" ...; NULL: by extension, else as they were
  * read). path NULL or "-": standard output.
  */

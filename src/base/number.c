@@ -13,9 +13,9 @@
 #include <string.h>
 #include <strings.h>
 
-static const double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+const double md_powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /* strtod on a terminated copy, in the "C" locale: the caller's may write a comma for the point.
  * (newlocale hands out a static object for "C", so this costs next to nothing.) */
@@ -96,7 +96,8 @@ bool md_read_number(const char **cursor, const char *end, double *value)
     if (digits > 19 || mantissa > (uint64_t)1 << 53 || scale < -22 || scale > 22)
         return read_slowly(cursor, end, value);
     double magnitude = (double)mantissa;
-    magnitude = scale < 0 ? magnitude / POWERS_OF_TEN[-scale] : magnitude * POWERS_OF_TEN[scale];
+    magnitude =
+        scale < 0 ? magnitude / md_powers_of_ten[-scale] : magnitude * md_powers_of_ten[scale];
     *value = negative ? -magnitude : magnitude;
     *cursor = p;
     return true;

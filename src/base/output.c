@@ -4,6 +4,7 @@
 #include "base/output.h"
 
 #include "base/memory.h"
+#include "medley/dataset.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static bool is_special(const char *path)
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-/* The name that will be replaced: behind a symbolic link, so that the link stays. */
+/* The file that will be replaced: the target of a symbolic link, so that the link stays. */
 static char *final_path(const char *path)
 {
     struct stat info;
@@ -76,26 +77,22 @@ medley_status md_output_open(md_output *output, const char *path, medley_error *
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "cannot write: it is a directory; name a file");
-    output->path = final_path(path);
-    if (output->path == NULL)
+    MD_CLEARED(md_output_abandon) md_output opened = {.path = final_path(path)};
+    if (opened.path == NULL)
         return md_fail_memory(error, strlen(path));
-    output->file = is_special(path) ? fopen(path, "wb") : open_temporary(output);
-    if (output->file == NULL) {
-        const medley_status status =
-            md_fail_at(error, MEDLEY_FAILED, path, 0,
-                       "cannot write: %s; check that the folder exists and may be written to",
-                       strerror(errno));
-        md_output_abandon(output);
-        return status;
-    }
+    opened.file = is_special(path) ? fopen(path, "wb") : open_temporary(&opened);
+    if (opened.file == NULL)
+        return md_fail_at(error, MEDLEY_FAILED, path, 0,
+                          "cannot write: %s; check that the folder exists and may be written to",
+                          strerror(errno));
     const size_t length = strlen(path);
     if (length > 3 && strcmp(path + length - 3, ".gz") == 0) {
-        output->compressed = gzdopen(dup(fileno(output->file)), "wb6");
-        if (output->compressed == NULL) {
-            md_output_abandon(output);
+        opened.compressed = gzdopen(dup(fileno(opened.file)), "wb6");
+        if (opened.compressed == NULL)
             return md_fail_memory(error, 1 << 18);
-        }
     }
+    *output = opened;
+    opened = (md_output){0};
     return MEDLEY_OK;
 }
 
@@ -122,8 +119,7 @@ medley_status md_output_write(md_output *output, const void *bytes, size_t count
 medley_status md_output_text(md_output *output, md_text *text, bool is_last, medley_error *error)
 {
     enum { PIECE = 1 << 16 };
-    if (text->failed)
-        return md_fail_memory(error, text->capacity);
+    MEDLEY_TRY(md_text_check(text, error));
     if (text->length < PIECE && !is_last)
         return MEDLEY_OK;
     const size_t length = text->length;
@@ -131,34 +127,35 @@ medley_status md_output_text(md_output *output, md_text *text, bool is_last, med
     return md_output_write(output, text->data, length, error);
 }
 
+/* False with errno where a step fails. A stream is forgotten before it is closed: after a failure
+ * it cannot be closed again. */
+static bool finish(md_output *output)
+{
+    gzFile compressed = output->compressed;
+    FILE *file = output->file;
+    errno = 0;
+    output->compressed = NULL;
+    if ((compressed != NULL && gzclose(compressed) != Z_OK) || fflush(file) != 0)
+        return false;
+    if (output->path == NULL)
+        return true;
+    if (output->temporary != NULL && fsync(fileno(file)) != 0)
+        return false;
+    output->file = NULL;
+    if (fclose(file) != 0)
+        return false;
+    if (output->temporary == NULL)
+        return true;
+    if (rename(output->temporary, output->path) != 0)
+        return false;
+    free(output->temporary);
+    output->temporary = NULL;
+    return true;
+}
+
 medley_status md_output_commit(md_output *output, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    errno = 0;
-    if (output->compressed != NULL) {
-        if (gzclose(output->compressed) != Z_OK)
-            status = fail_writing(output, error);
-        output->compressed = NULL;
-    }
-    if (status == MEDLEY_OK && fflush(output->file) != 0)
-        status = fail_writing(output, error);
-    if (output->path == NULL) {
-        *output = (md_output){0};
-        return status;
-    }
-    if (status == MEDLEY_OK && output->temporary != NULL && fsync(fileno(output->file)) != 0)
-        status = fail_writing(output, error);
-    if (fclose(output->file) != 0 && status == MEDLEY_OK)
-        status = fail_writing(output, error);
-    output->file = NULL;
-    if (status == MEDLEY_OK && output->temporary != NULL) {
-        if (rename(output->temporary, output->path) != 0) {
-            status = fail_writing(output, error);
-        } else {
-            free(output->temporary);
-            output->temporary = NULL;
-        }
-    }
+    const medley_status status = finish(output) ? MEDLEY_OK : fail_writing(output, error);
     md_output_abandon(output);
     return status;
 }
@@ -174,4 +171,14 @@ void md_output_abandon(md_output *output)
     free(output->temporary);
     free(output->path);
     *output = (md_output){0};
+}
+
+medley_status medley_write_file(const char *path, const void *bytes, size_t size,
+                                medley_error *error)
+{
+    md_begin(error);
+    MD_CLEARED(md_output_abandon) md_output output = {0};
+    MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
+    MEDLEY_TRY(md_output_write(&output, bytes, size, error));
+    return md_output_commit(&output, error);
 }

@@ -17,7 +17,7 @@ medley_status md_output_open(md_output *output, const char *path, medley_error *
 medley_status md_output_write(md_output *output, const void *bytes, size_t count,
                               medley_error *error);
 
-/* Writes what text has gathered and empties it; waits for a large piece unless it is the last. */
+/* Writes and empties text; waits until a large piece has gathered unless this is the last. */
 medley_status md_output_text(md_output *output, md_text *text, bool is_last, medley_error *error);
 
 /* Flushes, checks that everything reached the disk, and gives the file its name. */

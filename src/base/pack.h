@@ -26,7 +26,7 @@ typedef struct md_unpack {
 
 uint64_t md_unpack_u64(md_unpack *in);
 double md_unpack_f64(md_unpack *in);
-/* A count of items of at least `bytes` bytes each: bad if so many cannot follow. */
+/* A count of items of at least `bytes` bytes each: bad if fewer can follow. */
 size_t md_unpack_count(md_unpack *in, size_t bytes);
 /* These are owned by the caller, and NULL if bad. */
 char *md_unpack_text(md_unpack *in);

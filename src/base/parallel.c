@@ -87,8 +87,8 @@ static void *help(void *unused)
     const size_t worker = atomic_fetch_add(&pool.born, 1) + 1;
     for (uint_fast64_t turn = 0;;) {
         turn = await_job(turn);
-        /* who is counted first and then finds the job still open may look at it: its owner closes
-         * it first and then waits until nobody is counted */
+        /* A helper that is counted and then finds the job still open may look at it: the owner
+         * closes the job first and then waits until no helper is counted. */
         atomic_fetch_add(&pool.inside, 1);
         if (atomic_load(&pool.turn) == turn && worker < pool.threads)
             take_items(worker);

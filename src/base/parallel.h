@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The only place that starts threads. Work is cut into items whose results do not depend on who
- * computes them, so any thread count gives the same bits. */
+/* The only place that starts threads. Work is cut into items whose results do not depend on the
+ * thread that computes them, so any thread count gives the same bits. */
 #ifndef MD_PARALLEL_H
 #define MD_PARALLEL_H
 

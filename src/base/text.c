@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Growing text, hashes, the table of distinct strings (open addressing, at most half full) and the
- * Levenshtein distance behind "did you mean". */
+ * Levenshtein distance for "did you mean". */
 #include "base/text.h"
 
 #include "base/memory.h"
@@ -50,6 +50,11 @@ void md_text_addf(md_text *text, const char *format, ...)
     vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
     text->length += (size_t)length;
+}
+
+medley_status md_text_check(const md_text *text, medley_error *error)
+{
+    return text->failed ? md_fail_memory(error, text->capacity) : MEDLEY_OK;
 }
 
 static uint64_t mix(uint64_t x)

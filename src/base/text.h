@@ -19,13 +19,22 @@ typedef struct md_text {
 void md_text_clear(md_text *text); /* releases the memory */
 void md_text_add(md_text *text, const char *bytes, size_t length);
 void md_text_addf(md_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+medley_status md_text_check(const md_text *text, medley_error *error); /* an error if failed */
+
+static inline const char *md_text_string(const md_text *text) /* "" while empty */
+{
+    return text->data != NULL ? text->data : "";
+}
 
 /* ---- numbers ---- */
 
-/* Reads a decimal number at *cursor (stops before end); moves *cursor behind it. False if there is
+/* Reads a decimal number at *cursor (stops before end); moves *cursor past it. False if there is
  * none. Correctly rounded for up to 19 digits and small exponents, else by strtod. Accepts
  * nan and inf: callers decide. */
 bool md_read_number(const char **cursor, const char *end, double *value);
+
+/* 1e0 .. 1e22: the powers of ten that doubles hold exactly. */
+extern const double md_powers_of_ten[23];
 
 /* The whole of text is a number / a whole number / a size such as 512M or 2G (powers of 1024). */
 bool md_parse_double(const char *text, double *value);

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLI_COMMAND(name) extern const cli_command cli_command_##name;
-#include "commands.def"
-#undef CLI_COMMAND
-
 const cli_command *const cli_commands[] = {
 #define CLI_COMMAND(name) &cli_command_##name,
 #include "commands.def"
@@ -42,18 +38,28 @@ bool cli_flag(const cli_arguments *arguments, const char *name)
     return cli_value(arguments, name) != NULL;
 }
 
-bool cli_count(const cli_arguments *arguments, const char *name, size_t fallback, size_t *value)
+bool cli_read_count(const char *text, size_t *value)
 {
-    const char *text = cli_value(arguments, name);
-    *value = fallback;
-    if (text == NULL)
-        return true;
     char *end;
     errno = 0;
     *value = (size_t)strtoull(text, &end, 10);
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0)
-        return true;
-    return cli_refuse(arguments, "--%s='%s' is not a whole number%s", name, text,
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+bool cli_read_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+medley_status cli_count(const cli_arguments *arguments, const char *name, size_t *value,
+                        medley_error *error)
+{
+    const char *text = cli_value(arguments, name);
+    if (text == NULL || cli_read_count(text, value))
+        return MEDLEY_OK;
+    return cli_refuse(error, "--%s='%s' is not a whole number%s", name, text,
                       errno == ERANGE ? " of a possible size" : "");
 }
 
@@ -86,7 +92,8 @@ medley_status cli_error(medley_error *error, medley_status status, const char *f
     return status;
 }
 
-int cli_fail(const cli_arguments *arguments, const medley_error *error)
+/* Prints the error (JSON on stdout with --json) and returns the exit code. */
+static int fail(const cli_arguments *arguments, const medley_error *error)
 {
     char text[1200];
     medley_error_format(text, sizeof text, error);
@@ -98,16 +105,6 @@ int cli_fail(const cli_arguments *arguments, const medley_error *error)
         json_end(stdout);
     }
     return exit_code(error->code);
-}
-
-int cli_usage_error(const cli_arguments *arguments, const char *format, ...)
-{
-    medley_error error = {.code = MEDLEY_USAGE};
-    va_list list;
-    va_start(list, format);
-    vsnprintf(error.message, sizeof error.message, format, list);
-    va_end(list);
-    return cli_fail(arguments, &error);
 }
 
 /* Results must have reached stdout: returns code, or CLI_FAILED with a message. */
@@ -132,7 +129,8 @@ static bool find_option(const cli_command *command, const char *name, size_t len
     return false;
 }
 
-static int unknown_option(const cli_arguments *arguments, const char *name)
+static medley_status unknown_option(const cli_arguments *arguments, const char *name,
+                                    medley_error *error)
 {
     const char *names[128];
     size_t count = 0;
@@ -142,14 +140,14 @@ static int unknown_option(const cli_arguments *arguments, const char *name)
     names[count] = NULL;
     const char *nearest = medley_nearest_name(name, names);
     if (nearest != NULL)
-        return cli_usage_error(arguments, "there is no option --%s; did you mean --%s?", name,
-                               nearest);
-    return cli_usage_error(arguments, "there is no option --%s; see 'medley %s --help'", name,
-                           arguments->command->name);
+        return cli_refuse(error, "there is no option --%s; did you mean --%s?", name, nearest);
+    return cli_refuse(error, "there is no option --%s; see 'medley %s --help'", name,
+                      arguments->command->name);
 }
 
 /* One word that starts with "--"; *used counts how many words it took. */
-static int parse_option(cli_arguments *arguments, int count, char **words, int *used)
+static medley_status parse_option(cli_arguments *arguments, int count, char **words, int *used,
+                                  medley_error *error)
 {
     const char *name = words[0] + 2;
     const char *equals = strchr(name, '=');
@@ -159,24 +157,24 @@ static int parse_option(cli_arguments *arguments, int count, char **words, int *
     if (!find_option(arguments->command, name, length, &option)) {
         char copy[64];
         snprintf(copy, sizeof copy, "%.*s", (int)length, name);
-        return unknown_option(arguments, copy);
+        return unknown_option(arguments, copy, error);
     }
     const char *value = equals ? equals + 1 : "";
     if (option.argument[0] == '\0' && equals != NULL)
-        return cli_usage_error(arguments, "--%s takes no value", option.name);
+        return cli_refuse(error, "--%s takes no value", option.name);
     if (option.argument[0] != '\0' && equals == NULL) {
         if (count < 2)
-            return cli_usage_error(arguments, "--%s needs a value: --%s %s", option.name,
-                                   option.name, option.argument);
+            return cli_refuse(error, "--%s needs a value: --%s %s", option.name, option.name,
+                              option.argument);
         value = words[1];
         *used = 2;
     }
     arguments->given[arguments->given_count].name = option.name;
     arguments->given[arguments->given_count++].value = value;
-    return CLI_OK;
+    return MEDLEY_OK;
 }
 
-static int parse(cli_arguments *arguments, int count, char **words)
+static medley_status parse(cli_arguments *arguments, int count, char **words, medley_error *error)
 {
     bool options_end = false;
     for (int i = 0; i < count;) {
@@ -185,20 +183,17 @@ static int parse(cli_arguments *arguments, int count, char **words)
             i++;
         } else if (!options_end && strncmp(words[i], "--", 2) == 0) {
             int used;
-            const int code = parse_option(arguments, count - i, words + i, &used);
-            if (code != CLI_OK)
-                return code;
+            CLI_TRY(parse_option(arguments, count - i, words + i, &used, error));
             i += used;
         } else if (!options_end && words[i][0] == '-' && words[i][1] != '\0') {
-            return cli_usage_error(arguments,
-                                   "'%s' is not an option; options are written in full, "
-                                   "as in --help",
-                                   words[i]);
+            return cli_refuse(error,
+                              "'%s' is not an option; options are written in full, as in --help",
+                              words[i]);
         } else {
             arguments->words[arguments->word_count++] = words[i++];
         }
     }
-    return CLI_OK;
+    return MEDLEY_OK;
 }
 
 static bool asks_for(int count, char **words, const char *option)
@@ -209,6 +204,16 @@ static bool asks_for(int count, char **words, const char *option)
     return false;
 }
 
+static medley_status parse_and_run(cli_arguments *arguments, int count, char **words,
+                                   medley_error *error)
+{
+    if (arguments->given == NULL || arguments->words == NULL)
+        return cli_error(error, MEDLEY_FAILED, "out of memory");
+    CLI_TRY(parse(arguments, count, words, error));
+    arguments->quiet = cli_flag(arguments, "quiet");
+    return arguments->command->run(arguments, error);
+}
+
 static int run_command(const cli_command *command, int count, char **words)
 {
     if (asks_for(count, words, "--help") || asks_for(count, words, "-h")) {
@@ -216,54 +221,56 @@ static int run_command(const cli_command *command, int count, char **words)
         return CLI_OK;
     }
     cli_arguments arguments = {.command = command, .json = asks_for(count, words, "--json")};
-    arguments.given = calloc((size_t)count + 1, sizeof *arguments.given);
-    arguments.words = calloc((size_t)count + 1, sizeof *arguments.words);
-    int code = CLI_FAILED;
-    if (arguments.given != NULL && arguments.words != NULL)
-        code = parse(&arguments, count, words);
-    if (code == CLI_OK) {
-        arguments.quiet = cli_flag(&arguments, "quiet");
-        code = finish(&arguments, command->run(&arguments));
-    }
-    free(arguments.given);
-    free(arguments.words);
-    return code;
+    CLI_OWNED(free)
+    struct cli_given *given = arguments.given = calloc((size_t)count + 1, sizeof *given);
+    CLI_OWNED(free)
+    const char **rest = arguments.words = calloc((size_t)count + 1, sizeof *rest);
+    medley_error error = {0};
+    const medley_status status = parse_and_run(&arguments, count, words, &error);
+    const int code = status < 0 ? fail(&arguments, &error) : CLI_OK;
+    return finish(&arguments, arguments.interrupted ? CLI_INTERRUPTED : code);
+}
+
+static bool is_any(const char *word, const char *const *names)
+{
+    while (*names != NULL && strcmp(word, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+static int unknown_command(const char *name, const char *const *known)
+{
+    const cli_arguments none = {0};
+    medley_error error = {.code = MEDLEY_USAGE};
+    const char *nearest = medley_nearest_name(name, known);
+    snprintf(error.message, sizeof error.message, "there is no command '%s'; %s '%s'%s", name,
+             nearest != NULL ? "did you mean" : "see", nearest != NULL ? nearest : "medley --help",
+             nearest != NULL ? "?" : "");
+    return fail(&none, &error);
 }
 
 int cli_main(int count, char **words)
 {
-    const cli_arguments nothing = {0};
-    if (count < 2) {
-        cli_print_help(NULL, stderr);
-        return CLI_USAGE;
+    enum { MOST_COMMANDS = 31 };
+    static const char *const help[] = {"--help", "-h", "help", NULL};
+    static const char *const version[] = {"--version", "version", NULL};
+    const bool helps = count > 1 && is_any(words[1], help);
+    if (count < 2 || (helps && count < 3)) {
+        cli_print_help(NULL, helps ? stdout : stderr);
+        return helps ? CLI_OK : CLI_USAGE;
     }
-    const char *name = words[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        if (count < 3) {
-            cli_print_help(NULL, stdout);
-            return CLI_OK;
-        }
-        name = words[2];
-        char *help[] = {(char[]){"--help"}};
-        for (size_t i = 0; cli_commands[i] != NULL; i++)
-            if (strcmp(cli_commands[i]->name, name) == 0)
-                return run_command(cli_commands[i], 1, help);
-    }
-    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
+    const char *name = words[helps ? 2 : 1];
+    if (is_any(name, version)) {
         printf("medley %s\nBLAS: %s\n", medley_version(), medley_blas());
         return CLI_OK;
     }
-    const char *names[32];
-    size_t known = 0;
-    for (; cli_commands[known] != NULL && known < 31; known++) {
-        names[known] = cli_commands[known]->name;
-        if (strcmp(names[known], name) == 0)
-            return run_command(cli_commands[known], count - 2, words + 2);
+    char *ask_help[] = {(char[]){"--help"}};
+    const char *names[MOST_COMMANDS + 1] = {NULL};
+    for (size_t i = 0; cli_commands[i] != NULL && i < MOST_COMMANDS; i++) {
+        names[i] = cli_commands[i]->name;
+        if (strcmp(names[i], name) == 0)
+            return helps ? run_command(cli_commands[i], 1, ask_help)
+                         : run_command(cli_commands[i], count - 2, words + 2);
     }
-    names[known] = NULL;
-    const char *nearest = medley_nearest_name(name, names);
-    if (nearest != NULL)
-        return cli_usage_error(&nothing, "there is no command '%s'; did you mean '%s'?", name,
-                               nearest);
-    return cli_usage_error(&nothing, "there is no command '%s'; see 'medley --help'", name);
+    return unknown_command(name, names);
 }

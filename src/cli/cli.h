@@ -6,6 +6,7 @@
 
 #include <medley/medley.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_BAD_INPUT = 3, CLI_INTERRUPTED = 130 };
 
@@ -18,7 +19,14 @@ typedef struct cli_option {
 } cli_option;
 
 /* Groups of options that several commands share. */
-enum { CLI_TRAINING = 1, CLI_DATA = 2, CLI_ROWS = 4, CLI_RUN = 8, CLI_KERNELS = 16 };
+enum {
+    CLI_TRAINING = 1,
+    CLI_DATA = 2,
+    CLI_ROWS = 4,
+    CLI_RUN = 8,
+    CLI_KERNELS = 16,
+    CLI_PREDICTION = 32
+};
 
 typedef struct cli_arguments cli_arguments;
 
@@ -28,15 +36,21 @@ typedef struct cli_command {
     const cli_option *options; /* its own, ends with a NULL name; may be NULL */
     unsigned groups;
     const char *const *examples; /* "what it does", "command line", ..., NULL */
-    int (*run)(cli_arguments *arguments);
+    /* Prints results; what goes wrong is printed by the caller. */
+    medley_status (*run)(cli_arguments *arguments, medley_error *error);
 } cli_command;
+
+#define CLI_COMMAND(name) extern const cli_command cli_command_##name;
+#include "commands.def"
+#undef CLI_COMMAND
 
 extern const cli_command *const cli_commands[]; /* NULL-terminated */
 
 int cli_main(int count, char **words);
 
-/* Option number `index` of a command, shared groups included; false behind the last. */
+/* Option number `index` of a command, shared groups included; false after the last. */
 bool cli_option_at(const cli_command *command, size_t index, cli_option *option);
+bool cli_training_option(const char *name, medley_option_info *info); /* is it one? */
 void cli_print_help(const cli_command *command, FILE *file);
 
 /* ---- parsed arguments ---- */
@@ -50,28 +64,57 @@ struct cli_arguments {
     const char **words; /* positional */
     size_t word_count;
     bool json, quiet;
+    bool interrupted; /* set by the command: Ctrl-C cut its work short */
 };
 
 const char *cli_value(const cli_arguments *arguments, const char *name); /* NULL: not given */
 /* The i-th value of a repeatable option, or NULL. */
 const char *cli_nth(const cli_arguments *arguments, const char *name, size_t i);
 bool cli_flag(const cli_arguments *arguments, const char *name);
-/* A whole number; says what is wrong and returns false. */
-bool cli_count(const cli_arguments *arguments, const char *name, size_t fallback, size_t *value);
+/* A whole number; *value stays what it is where the option is not given. */
+medley_status cli_count(const cli_arguments *arguments, const char *name, size_t *value,
+                        medley_error *error);
+/* Is all of text a number? */
+bool cli_read_count(const char *text, size_t *value);
+bool cli_read_number(const char *text, double *value);
 
-/* ---- saying what went wrong ---- */
+/* ---- errors and ownership ----
+ *
+ * As in the library: a function that fails fills error and returns its code, and what it owns is
+ * released however it is left:
+ *
+ *     CLI_OWNED(medley_model_free) medley_model *model = NULL;
+ *     CLI_CLEARED(clear) struct run run = {0}; */
 
-/* Prints the error (JSON on stdout with --json) and returns the exit code. */
-int cli_fail(const cli_arguments *arguments, const medley_error *error);
-int cli_usage_error(const cli_arguments *arguments, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* The same, and false: for functions that say whether arguments are fine. */
-#define cli_refuse(...) (cli_usage_error(__VA_ARGS__), false)
-/* The key "error" of an object: its exit code, message and place. */
-void cli_json_error(const medley_error *error);
+#define CLI_TRY(call)                                                                              \
+    do {                                                                                           \
+        const medley_status tried_ = (call);                                                       \
+        if (tried_ < 0)                                                                            \
+            return tried_;                                                                         \
+    } while (0)
+
+#define CLI_OWNED(function)   __attribute__((cleanup(cli_##function)))
+#define CLI_CLEARED(function) __attribute__((cleanup(function)))
+#define CLI_OWNER(function, type)                                                                  \
+    static inline void cli_##function(type **owned)                                                \
+    {                                                                                              \
+        function(*owned);                                                                          \
+    }
+CLI_OWNER(medley_dataset_free, medley_dataset)
+CLI_OWNER(medley_model_free, medley_model)
+CLI_OWNER(medley_options_free, medley_options)
+CLI_OWNER(medley_prediction_free, medley_prediction)
+static inline void cli_free(void *owned) /* the address of a pointer of any type */
+{
+    free(*(void **)owned);
+}
+
 /* Fills error and returns status, which is its code. */
 medley_status cli_error(medley_error *error, medley_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define cli_refuse(error, ...) cli_error((error), MEDLEY_USAGE, __VA_ARGS__)
+/* The key "error" of an object: its exit code, message and place. */
+void cli_json_error(const medley_error *error);
 
 /* ---- shared steps (data.c) ---- */
 
@@ -79,17 +122,30 @@ medley_status cli_error(medley_error *error, medley_status status, const char *f
  * when training. */
 medley_status cli_load_data(const cli_arguments *arguments, const medley_model *model,
                             medley_dataset **dataset, medley_error *error);
-/* Training options and DATA; the file of --dev, read as DATA is, goes to *dev, and with --holdout
- * that share of DATA to *held_out (else both are left alone). seconds: the time it took. */
-medley_status cli_load_training(const cli_arguments *arguments, medley_options **options,
-                                medley_dataset **train, medley_dataset **dev,
-                                medley_dataset **held_out, double *seconds, medley_error *error);
+/* The same, after the model in the file of --model; purpose: "to measure", for the message. */
+medley_status cli_load_model_and_data(const cli_arguments *arguments, const char *purpose,
+                                      medley_model **model, medley_dataset **dataset,
+                                      medley_error *error);
+
+typedef struct cli_training {
+    medley_options *options;
+    medley_dataset *train, *dev, *held_out; /* dev: of --dev; held_out: of --holdout; else NULL */
+    double seconds_read;
+} cli_training;
+
+medley_status cli_load_training(const cli_arguments *arguments, cli_training *training,
+                                medley_error *error);
+void cli_training_clear(cli_training *training);
 medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
                                    medley_error *error);
+/* Learns with progress on stderr and saves the model under path. */
+medley_status cli_fit(cli_arguments *arguments, medley_model **model, const medley_dataset *train,
+                      const medley_dataset *dev, const medley_options *options, const char *path,
+                      medley_error *error);
 /* The end of commands that write data: with --json, tells what went into the file (not if that is
- * stdout, where the data are), or what went wrong. Frees the data and returns the exit code. */
-int cli_end_writing(const cli_arguments *arguments, medley_status status, medley_dataset *dataset,
-                    const char *output, const medley_error *error);
+ * stdout, where the data are). */
+void cli_tell_written(const cli_arguments *arguments, const medley_dataset *dataset,
+                      const char *output);
 /* Bytes of a file; 0 if there is none. */
 size_t cli_file_bytes(const char *path);
 /* On stderr, unless --quiet: that the BLAS in use is the reference one, and what to do about it. */
@@ -105,12 +161,14 @@ typedef struct cli_progress {
     char stage[64];
 } cli_progress;
 
+/* From here on the first Ctrl-C asks the observed work to end. */
 medley_observer cli_observe(cli_progress *progress, const cli_arguments *arguments);
 void cli_progress_end(cli_progress *progress);
 void cli_catch_interrupt(void);
 
-/* ---- JSON (json.c): commas, quotes and escapes are taken care of; NaN prints as null ---- */
+/* ---- values in files (json.c) ---- */
 
+/* JSON: commas, quotes and escapes are taken care of; NaN prints as null. */
 void json_open(FILE *file, const char *key, char bracket); /* '{' or '[' */
 void json_close(FILE *file, char bracket);
 void json_string(FILE *file, const char *key, const char *value);
@@ -118,7 +176,15 @@ void json_number(FILE *file, const char *key, double value);
 void json_count(FILE *file, const char *key, size_t value);
 void json_bool(FILE *file, const char *key, bool value);
 void json_numbers(FILE *file, const char *key, const double *values, size_t count);
+void json_strings(FILE *file, const char *key, const char *const *values, size_t count);
 void json_end(FILE *file); /* of the whole object: closes it and ends the line */
+
+enum { CLI_NUMBER_BYTES = 32 };
+/* The fewest digits that read back as value. */
+const char *cli_number(char text[CLI_NUMBER_BYTES], double value);
+/* In CSV: numbers with a comma before each, empty if NaN; a string in quotes. */
+void csv_numbers(FILE *file, const double *values, size_t count);
+void csv_quoted(FILE *file, const char *text);
 
 /* ---- models in JSON (summary.c) ---- */
 

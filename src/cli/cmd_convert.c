@@ -2,24 +2,23 @@
 /* medley convert: from one file format to another. */
 #include "cli.h"
 
-static int run_convert(cli_arguments *arguments)
+static medley_status run_convert(cli_arguments *arguments, medley_error *error)
 {
-    medley_error error = {0};
-    medley_dataset *dataset = NULL;
+    CLI_OWNED(medley_dataset_free) medley_dataset *dataset = NULL;
     medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
     const char *output = cli_value(arguments, "output");
     const char *to = cli_value(arguments, "to");
     if (arguments->word_count != 1)
-        return cli_usage_error(arguments, "give one file to convert: medley convert --to FORMAT "
-                                          "[--output OUT] IN");
+        return cli_refuse(error,
+                          "give one file to convert: medley convert --to FORMAT [--output OUT] IN");
     if (to == NULL && output == NULL)
-        return cli_usage_error(arguments, "--to FORMAT is missing (medley list formats)");
+        return cli_refuse(error, "--to FORMAT is missing (medley list formats)");
     options.format = cli_value(arguments, "from");
     options.label = cli_value(arguments, "label");
-    medley_status status = medley_dataset_read(&dataset, arguments->words[0], &options, &error);
-    if (status >= 0)
-        status = medley_dataset_write(dataset, output ? output : "-", to, &error);
-    return cli_end_writing(arguments, status, dataset, output, &error);
+    CLI_TRY(medley_dataset_read(&dataset, arguments->words[0], &options, error));
+    CLI_TRY(medley_dataset_write(dataset, output ? output : "-", to, error));
+    cli_tell_written(arguments, dataset, output);
+    return MEDLEY_OK;
 }
 
 static const cli_option options[] = {
@@ -33,7 +32,6 @@ static const char *const examples[] = {
     "CSV to svmlight", "medley convert --to svmlight --output data.svmlight data.csv",
     "the first column is the label", "medley convert --label 1 --to svmlight data.csv", NULL};
 
-extern const cli_command cli_command_convert;
 const cli_command cli_command_convert = {
     .name = "convert",
     .usage = "[--from FORMAT] --to FORMAT [--output OUT] IN",

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* medley demo: the whole story on generated handwriting. Words are read letter by letter, as
+/* medley demo: all steps on generated handwriting. Words are read letter by letter, as
  * sequences, with nine kernels that see different things; each alone, their average, and all of
  * them learnt together.
  *
  * The kernels, C and the number of epochs were chosen so that there is something to see, with seeds
  * 1 to 3 in sight; of seeds 1 to 20 the mixture was ahead of every other line on 17. */
 #include "cli.h"
-#include "report_output.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "outputs.h"
 
 #define EDGES "orient(directions=4,stride=4)"
 #define VIEWS "all+" EDGES "+grid:2x2+blur(3)+blur(4)+blur(6)"
@@ -85,7 +82,7 @@ static void draw_word(const medley_dataset *words, size_t word, float *image)
 static void draw_words(const medley_dataset *words)
 {
     enum { SHORTEST = 5, LONGEST = 8, COUNT = 2 };
-    float *image = calloc(medley_dataset_columns(words), sizeof *image);
+    CLI_OWNED(free) float *image = calloc(medley_dataset_columns(words), sizeof *image);
     size_t drawn = 0;
     for (size_t w = 0; image != NULL && drawn < COUNT && w < medley_dataset_sequences(words); w++) {
         const size_t length =
@@ -95,7 +92,6 @@ static void draw_words(const medley_dataset *words)
             drawn++;
         }
     }
-    free(image);
 }
 
 /* ---- learning ---- */
@@ -104,14 +100,10 @@ static medley_status prepare(struct demo *demo, medley_error *error)
 {
     medley_generate_options options = MEDLEY_GENERATE_OPTIONS_INIT;
     options.seed = demo->seed;
-    medley_status status = medley_generate(&demo->words, "handwriting", &options, error);
-    if (status >= 0)
-        status = medley_dataset_folds(&demo->train, demo->words, "0-3", error);
-    if (status >= 0)
-        status = medley_dataset_folds(&demo->dev, demo->words, "4", error);
-    if (status >= 0)
-        status = medley_dataset_folds(&demo->test, demo->words, "5-9", error);
-    return status;
+    CLI_TRY(medley_generate(&demo->words, "handwriting", &options, error));
+    CLI_TRY(medley_dataset_folds(&demo->train, demo->words, "0-3", error));
+    CLI_TRY(medley_dataset_folds(&demo->dev, demo->words, "4", error));
+    return medley_dataset_folds(&demo->test, demo->words, "5-9", error);
 }
 
 static medley_status set_options(medley_options *options, size_t run, medley_error *error)
@@ -120,57 +112,50 @@ static medley_status set_options(medley_options *options, size_t run, medley_err
         {"task", "chain"}, {"method", run == AVERAGE ? "average" : "spom"},
         {"views", VIEWS},  {"C", "2"},
         {"epochs", "30"},  {"patience", "30"}}; /* see the whole curve */
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; i < sizeof settings / sizeof *settings && status >= 0; i++)
-        status = medley_options_set(options, settings[i][0], settings[i][1], error);
-    for (size_t k = 0; k < KERNEL_COUNT && status >= 0; k++)
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        CLI_TRY(medley_options_set(options, settings[i][0], settings[i][1], error));
+    for (size_t k = 0; k < KERNEL_COUNT; k++)
         if (run >= KERNEL_COUNT || run == k)
-            status = medley_options_set(options, "kernel", kernels[k].spec, error);
-    return status;
+            CLI_TRY(medley_options_set(options, "kernel", kernels[k].spec, error));
+    return MEDLEY_OK;
 }
 
 static medley_status learn(struct demo *demo, size_t run, medley_error *error)
 {
-    medley_options *options = NULL;
-    medley_model *model = NULL;
-    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
+    CLI_OWNED(medley_options_free) medley_options *options = NULL;
+    CLI_OWNED(medley_model_free) medley_model *model = NULL;
+    CLI_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     const double start = cli_clock();
-    medley_status status = medley_options_create(&options, error);
-    if (status >= 0)
-        status = set_options(options, run, error);
-    if (status >= 0)
-        status = medley_fit(&model, demo->train, demo->dev, options, NULL, error);
-    if (status >= 0)
-        status = medley_evaluate(&evaluation, model, demo->test, 0, error);
+    CLI_TRY(medley_options_create(&options, error));
+    CLI_TRY(set_options(options, run, error));
+    CLI_TRY(medley_fit(&model, demo->train, demo->dev, options, NULL, error));
+    CLI_TRY(medley_evaluate(&evaluation, model, demo->test, 0, error));
     demo->lines[run] =
         (medley_contender){title_of(run), evaluation.accuracy, cli_clock() - start, run == MIXTURE};
-    medley_evaluation_clear(&evaluation);
-    medley_options_free(options);
-    if (run == MIXTURE)
+    if (run == MIXTURE) {
         demo->mixture = model;
-    else
-        medley_model_free(model);
-    return status;
+        model = NULL;
+    }
+    return MEDLEY_OK;
 }
 
 static medley_status learn_all(struct demo *demo, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     if (!demo->json)
         printf("%-28s letters right    time\n", "reading by");
-    for (size_t i = 0; i < RUN_COUNT && status >= 0; i++) {
+    for (size_t i = 0; i < RUN_COUNT; i++) {
         char bar[128];
-        status = learn(demo, i, error);
-        if (status < 0 || demo->json)
+        CLI_TRY(learn(demo, i, error));
+        if (demo->json)
             continue;
         printf("%-28s      %6.2f %%  %4.1f s  %s\n", title_of(i), 100 * demo->lines[i].score,
                demo->lines[i].seconds, cli_bar(bar, demo->lines[i].score, 24));
         fflush(stdout);
     }
-    return status;
+    return MEDLEY_OK;
 }
 
-/* ---- telling ---- */
+/* ---- results ---- */
 
 /* The folder may be one that must not be written to: then the demo goes on without a file. */
 static void write_report(struct demo *demo, const char *path)
@@ -220,7 +205,7 @@ static void print_end(const struct demo *demo)
     cli_print_blocks(stdout, medley_model_summary(demo->mixture), KERNEL_COUNT + 1);
     printf("\n%.1f s altogether. ", demo->seconds);
     if (demo->report != NULL)
-        printf("The whole story to look at, words included: open %s in a browser.", demo->report);
+        printf("The report, with the words: open %s in a browser.", demo->report);
     printf("\n\nOn your own data:\n"
            "  medley train --model my.medley --scale standard --holdout 0.2 --report my.html "
            "my.csv\n"
@@ -228,50 +213,44 @@ static void print_end(const struct demo *demo)
            "  medley predict --model my.medley new.csv\n");
 }
 
-static medley_status fill_summary(struct demo *demo, medley_error *error)
+static void print_beginning(const struct demo *demo)
 {
-    medley_status status = prepare(demo, error);
-    if (status < 0)
-        return status;
-    if (!demo->json) {
-        printf("Handwritten words, drawn with random slant, width, jitter and noise:\n\n");
-        draw_words(demo->train);
-        printf("%zu words (%zu letters) to learn from, %zu others to read.\n\n",
-               medley_dataset_sequences(demo->train), medley_dataset_rows(demo->train),
-               medley_dataset_sequences(demo->test));
-    }
-    return learn_all(demo, error);
+    printf("Handwritten words, drawn with random slant, width, jitter and noise:\n\n");
+    draw_words(demo->train);
+    printf("%zu words (%zu letters) to learn from, %zu others to read.\n\n",
+           medley_dataset_sequences(demo->train), medley_dataset_rows(demo->train),
+           medley_dataset_sequences(demo->test));
 }
 
-static int run_demo(cli_arguments *arguments)
+static void clear(struct demo *demo)
 {
-    medley_error error = {0};
-    struct demo demo = {.json = arguments->json};
+    medley_model_free(demo->mixture);
+    medley_dataset_free(demo->test);
+    medley_dataset_free(demo->dev);
+    medley_dataset_free(demo->train);
+    medley_dataset_free(demo->words);
+}
+
+static medley_status run_demo(cli_arguments *arguments, medley_error *error)
+{
+    CLI_CLEARED(clear) struct demo demo = {.json = arguments->json, .seed = 1};
     const double start = cli_clock();
-    if (!cli_count(arguments, "seed", 1, &demo.seed))
-        return CLI_USAGE;
     const char *path = cli_value(arguments, "report");
-    if (!cli_check_report(arguments, path))
-        return CLI_USAGE;
+    CLI_TRY(cli_count(arguments, "seed", &demo.seed, error));
+    CLI_TRY(cli_check_outputs(arguments, error));
     cli_warn_of_slow_blas(arguments);
-    int code = CLI_OK;
-    if (fill_summary(&demo, &error) < 0) {
-        code = cli_fail(arguments, &error);
-    } else {
-        if (!cli_flag(arguments, "no-report"))
-            write_report(&demo, path != NULL ? path : "medley-demo.html");
-        demo.seconds = cli_clock() - start;
-        if (demo.json)
-            print_json(&demo);
-        else
-            print_end(&demo);
-    }
-    medley_model_free(demo.mixture);
-    medley_dataset_free(demo.test);
-    medley_dataset_free(demo.dev);
-    medley_dataset_free(demo.train);
-    medley_dataset_free(demo.words);
-    return code;
+    CLI_TRY(prepare(&demo, error));
+    if (!demo.json)
+        print_beginning(&demo);
+    CLI_TRY(learn_all(&demo, error));
+    if (!cli_flag(arguments, "no-report"))
+        write_report(&demo, path != NULL ? path : "medley-demo.html");
+    demo.seconds = cli_clock() - start;
+    if (demo.json)
+        print_json(&demo);
+    else
+        print_end(&demo);
+    return MEDLEY_OK;
 }
 
 static const cli_option options[] = {
@@ -284,14 +263,13 @@ static const char *const examples[] = {"everything, in under a minute", "medley 
                                        "other words, and no file",
                                        "medley demo --seed 2 --no-report", NULL};
 
-extern const cli_command cli_command_demo;
 const cli_command cli_command_demo = {
     .name = "demo",
     .usage = "[options]",
-    .summary = "the whole story on generated handwriting, in under a minute",
+    .summary = "all steps on generated handwriting, in under a minute",
     .description = "Generates handwritten words and learns to read them, letter by letter, with "
                    "each of nine kernels alone, with their average and with all nine together; "
-                   "shows who reads best and what weight each kernel got, and writes a report to "
+                   "shows which reads best and what weight each kernel got, and writes a report to "
                    "look at in a browser.",
     .options = options,
     .groups = CLI_RUN,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley eval: measure a model on labelled data. */
 #include "cli.h"
-#include "proba.h"
 #include "summary.h"
 
 #include <math.h>
@@ -52,7 +51,7 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
     json_string(stdout, "task", medley_model_summary(model)->task);
     json_count(stdout, "examples", e->examples);
     json_count(stdout, "parts", e->parts);
-    if (isnan(e->accuracy)) { /* numbers */
+    if (isnan(e->accuracy)) { /* regression */
         json_number(stdout, "rmse", e->rmse);
         json_number(stdout, "r2", e->r2);
     } else if (!isnan(e->uas)) {
@@ -125,7 +124,7 @@ static void print_text_labels(const medley_model *model, const medley_evaluation
 
 static void print_text(const medley_model *model, const medley_evaluation *e)
 {
-    if (isnan(e->accuracy)) { /* numbers */
+    if (isnan(e->accuracy)) { /* regression */
         cli_print_fit(stdout, e);
         printf(" (%zu rows)\n", e->parts);
     } else if (!isnan(e->uas)) {
@@ -170,38 +169,25 @@ static medley_status refuse_unseen(const medley_model *model, const medley_datas
         e->unknown_labels);
 }
 
-static int run_eval(cli_arguments *arguments)
+static medley_status run_eval(cli_arguments *arguments, medley_error *error)
 {
-    medley_error error = {0};
-    medley_model *model = NULL;
-    medley_dataset *dataset = NULL;
-    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
+    CLI_OWNED(medley_model_free) medley_model *model = NULL;
+    CLI_OWNED(medley_dataset_free) medley_dataset *dataset = NULL;
+    CLI_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
-    const char *path = cli_value(arguments, "model");
-    if (path == NULL)
-        return cli_usage_error(arguments, "--model FILE is missing: which model to measure");
-    medley_status status = medley_model_load(&model, path, &error);
-    if (status >= 0)
-        status = cli_load_data(arguments, model, &dataset, &error);
+    CLI_TRY(cli_load_model_and_data(arguments, "to measure", &model, &dataset, error));
     wanted.threads = cli_threads(arguments);
     wanted.probabilities = cli_flag(arguments, "proba");
     wanted.tags = cli_value(arguments, "tags");
-    if (status >= 0)
-        status = medley_evaluate_with(&evaluation, model, dataset, &wanted, &error);
-    if (status >= 0 && isnan(evaluation.uas) && has_many_unseen(&evaluation) &&
+    CLI_TRY(medley_evaluate_with(&evaluation, model, dataset, &wanted, error));
+    if (isnan(evaluation.uas) && has_many_unseen(&evaluation) &&
         !cli_flag(arguments, "allow-unseen"))
-        status = refuse_unseen(model, dataset, &evaluation, &error);
-    int code = CLI_OK;
-    if (status < 0)
-        code = cli_fail(arguments, &error);
-    else if (arguments->json)
+        return refuse_unseen(model, dataset, &evaluation, error);
+    if (arguments->json)
         print_json(model, &evaluation);
     else
         print_text(model, &evaluation);
-    medley_evaluation_clear(&evaluation);
-    medley_dataset_free(dataset);
-    medley_model_free(model);
-    return code;
+    return MEDLEY_OK;
 }
 
 static const cli_option options[] = {{"model", "FILE", "", "the model to measure", false},
@@ -213,11 +199,6 @@ static const cli_option options[] = {{"model", "FILE", "", "the model to measure
                                       "count labels that the model has never seen as wrong even if "
                                       "more than one row in a hundred has one",
                                       false},
-                                     {"tags", "COLUMN", "",
-                                      "parsers: the column of CoNLL-U that has the tags; default "
-                                      "that of training",
-                                      false},
-                                     {"threads", "N", "0", "0: all processors", false},
                                      {0}};
 
 static const char *const examples[] = {
@@ -229,7 +210,6 @@ static const char *const examples[] = {
     "medley eval --model m.medley --proba test.csv",
     NULL};
 
-extern const cli_command cli_command_eval;
 const cli_command cli_command_eval = {
     .name = "eval",
     .usage = "--model FILE [options] [DATA]",
@@ -239,7 +219,7 @@ const cli_command cli_command_eval = {
                    "R2. A parser: UAS and LAS, the shares of right heads, and of right heads and "
                    "relations.",
     .options = options,
-    .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
+    .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,
     .run = run_eval,
 };

@@ -2,27 +2,22 @@
 /* medley generate: seeded synthetic data. */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static bool read_options(const cli_arguments *arguments, medley_generate_options *options)
+static medley_status read_options(const cli_arguments *arguments, medley_generate_options *options,
+                                  medley_error *error)
 {
-    size_t seed;
-    *options = (medley_generate_options)MEDLEY_GENERATE_OPTIONS_INIT;
-    if (!cli_count(arguments, "rows", 0, &options->rows) ||
-        !cli_count(arguments, "seed", 1, &seed) ||
-        !cli_count(arguments, "dimension", 0, &options->dimension) ||
-        !cli_count(arguments, "views", 0, &options->views) ||
-        !cli_count(arguments, "classes", 0, &options->classes))
-        return false;
-    options->seed = seed;
     const char *noise = cli_value(arguments, "noise");
-    char *end = NULL;
-    if (noise != NULL)
-        options->noise = strtod(noise, &end);
-    if (noise != NULL && (end == noise || *end != '\0'))
-        return cli_refuse(arguments, "--noise='%s' is not a number", noise);
-    return true;
+    size_t seed = 1;
+    CLI_TRY(cli_count(arguments, "rows", &options->rows, error));
+    CLI_TRY(cli_count(arguments, "seed", &seed, error));
+    CLI_TRY(cli_count(arguments, "dimension", &options->dimension, error));
+    CLI_TRY(cli_count(arguments, "views", &options->views, error));
+    CLI_TRY(cli_count(arguments, "classes", &options->classes, error));
+    options->seed = seed;
+    if (noise != NULL && !cli_read_number(noise, &options->noise))
+        return cli_refuse(error, "--noise='%s' is not a number", noise);
+    return MEDLEY_OK;
 }
 
 /* Several views go to several files: out.csv becomes out-view1.csv, out-view2.csv ... */
@@ -33,47 +28,41 @@ static medley_status write_tables(const medley_dataset *dataset, const char *out
     if (count <= 1) /* words have no table */
         return medley_dataset_write(dataset, output, format, error);
     if (strcmp(output, "-") == 0)
-        return cli_error(error, MEDLEY_USAGE,
-                         "these data have %zu views, one file each; give --output NAME.csv", count);
+        return cli_refuse(error, "these data have %zu views, one file each; give --output NAME.csv",
+                          count);
     const char *slash = strrchr(output, '/');
     const char *dot = strchr(slash ? slash : output, '.');
-    medley_status status = MEDLEY_OK;
-    for (size_t t = 0; t < count && status >= 0; t++) {
+    for (size_t t = 0; t < count; t++) {
         char path[4096];
-        medley_dataset *table = NULL;
+        CLI_OWNED(medley_dataset_free) medley_dataset *table = NULL;
         snprintf(path, sizeof path, "%.*s-%s%s",
                  (int)(dot ? (size_t)(dot - output) : strlen(output)), output,
                  medley_dataset_table_name(dataset, t), dot ? dot : "");
-        status = medley_dataset_keep_table(&table, dataset, t, error);
-        if (status >= 0)
-            status = medley_dataset_write(table, path, format, error);
-        medley_dataset_free(table);
+        CLI_TRY(medley_dataset_keep_table(&table, dataset, t, error));
+        CLI_TRY(medley_dataset_write(table, path, format, error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
-static int run_generate(cli_arguments *arguments)
+static medley_status run_generate(cli_arguments *arguments, medley_error *error)
 {
-    medley_error error = {0};
-    medley_dataset *dataset = NULL;
-    medley_generate_options options;
-    if (!read_options(arguments, &options))
-        return CLI_USAGE;
+    CLI_OWNED(medley_dataset_free) medley_dataset *dataset = NULL;
+    medley_generate_options options = MEDLEY_GENERATE_OPTIONS_INIT;
+    CLI_TRY(read_options(arguments, &options, error));
     if (arguments->word_count != 1)
-        return cli_usage_error(arguments,
-                               "give the name of one generator (medley list generators)");
+        return cli_refuse(error, "give the name of one generator (medley list generators)");
     const char *name = arguments->words[0];
     const char *output = cli_value(arguments, "output");
     const char *format = cli_value(arguments, "to");
-    medley_status status = medley_generate(&dataset, name, &options, &error);
+    CLI_TRY(medley_generate(&dataset, name, &options, error));
     medley_listing generator = MEDLEY_LISTING_INIT;
-    for (size_t i = 0; status >= 0 && medley_list(&generator, "generators", i); i++)
+    for (size_t i = 0; medley_list(&generator, "generators", i); i++)
         if (format == NULL && (output == NULL || strcmp(output, "-") == 0) &&
             strcmp(generator.name, name) == 0)
             format = generator.format;
-    if (status >= 0)
-        status = write_tables(dataset, output ? output : "-", format, &error);
-    return cli_end_writing(arguments, status, dataset, output, &error);
+    CLI_TRY(write_tables(dataset, output ? output : "-", format, error));
+    cli_tell_written(arguments, dataset, output);
+    return MEDLEY_OK;
 }
 
 static const cli_option options[] = {
@@ -99,7 +88,6 @@ static const char *const examples[] = {
     "medley generate treebank --rows 300 --output train.conllu",
     NULL};
 
-extern const cli_command cli_command_generate;
 const cli_command cli_command_generate = {
     .name = "generate",
     .usage = "NAME [options]",

@@ -1,66 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley inspect: what a model has learnt. */
 #include "cli.h"
-#include "proba.h"
 #include "summary.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* The strongest features of the blocks that are shown; kernels have none. */
-static medley_status print_features(const medley_model *model, size_t top, size_t most,
-                                    medley_error *error)
+/* The strongest features of one block: a paragraph, or a member of a JSON object. Kernels have
+ * none. */
+static medley_status print_block(const medley_model *model, size_t block, size_t most, bool json,
+                                 medley_error *error)
+{
+    const char *name = medley_model_summary(model)->blocks[block].name;
+    medley_feature *features;
+    size_t count;
+    CLI_TRY(medley_model_features(&features, &count, model, block, most, error));
+    if (count > 0 && json)
+        json_open(stdout, name, '{');
+    else if (count > 0)
+        printf("\n%s\n", name);
+    for (size_t f = 0; f < count; f++)
+        if (json)
+            json_number(stdout, features[f].text, features[f].value);
+        else
+            printf("  %+9.4f  %s\n", features[f].value, features[f].text);
+    if (count > 0 && json)
+        json_close(stdout, '}');
+    medley_features_free(features, count);
+    return MEDLEY_OK;
+}
+
+/* Of the blocks that are shown. */
+static medley_status print_features(const medley_model *model, const size_t *order, size_t top,
+                                    size_t most, medley_error *error)
 {
     const medley_summary *s = medley_model_summary(model);
     const char *none = medley_task_about(s->task)->no_features;
-    if (none != NULL) {
+    if (none != NULL)
         printf("\n%s\n", none);
-        return MEDLEY_OK;
-    }
-    size_t *order = cli_blocks_by_weight(s);
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; order != NULL && i < s->block_count && i < top && status >= 0; i++) {
-        medley_feature *features;
-        size_t count;
-        status = medley_model_features(&features, &count, model, order[i], most, error);
-        if (status < 0)
-            break;
-        if (count > 0)
-            printf("\n%s\n", s->blocks[order[i]].name);
-        for (size_t f = 0; f < count; f++)
-            printf("  %+9.4f  %s\n", features[f].value, features[f].text);
-        medley_features_free(features, count);
-    }
-    free(order);
-    return status;
+    for (size_t i = 0; none == NULL && i < s->block_count && i < top; i++)
+        CLI_TRY(print_block(model, order[i], most, false, error));
+    return MEDLEY_OK;
 }
 
 static medley_status print_json_features(const medley_model *model, size_t most,
                                          medley_error *error)
 {
-    const medley_summary *s = medley_model_summary(model);
-    medley_status status = MEDLEY_OK;
     json_open(stdout, "strongest", '{');
-    for (size_t m = 0; m < s->block_count && status >= 0; m++) {
-        medley_feature *features;
-        size_t count;
-        status = medley_model_features(&features, &count, model, m, most, error);
-        if (status < 0 || count == 0)
-            continue;
-        json_open(stdout, s->blocks[m].name, '{');
-        for (size_t f = 0; f < count; f++)
-            json_number(stdout, features[f].text, features[f].value);
-        json_close(stdout, '}');
-        medley_features_free(features, count);
-    }
+    for (size_t m = 0; m < medley_model_summary(model)->block_count; m++)
+        CLI_TRY(print_block(model, m, most, true, error));
     json_close(stdout, '}');
-    return status;
+    return MEDLEY_OK;
 }
 
-static medley_status print_json(const medley_model *model, size_t features, medley_error *error)
+static medley_status print_json(const medley_model *model, const size_t *order, size_t features,
+                                medley_error *error)
 {
     const medley_summary *s = medley_model_summary(model);
-    size_t *order = cli_blocks_by_weight(s);
     json_open(stdout, NULL, '{');
     cli_json_settings(s);
     json_count(stdout, "examples", s->examples);
@@ -71,15 +66,13 @@ static medley_status print_json(const medley_model *model, size_t features, medl
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_labels(stdout, model, medley_model_label_count(model));
     cli_json_blocks(s, order);
-    const medley_status status =
-        features > 0 ? print_json_features(model, features, error) : MEDLEY_OK;
+    if (features > 0)
+        CLI_TRY(print_json_features(model, features, error));
     json_end(stdout);
-    free(order);
-    return status;
+    return MEDLEY_OK;
 }
 
-static medley_status print_text(const medley_model *model, size_t top, size_t features,
-                                medley_error *error)
+static void print_text(const medley_model *model, size_t top)
 {
     const medley_summary *s = medley_model_summary(model);
     const medley_task_info *task = medley_task_about(s->task);
@@ -101,25 +94,25 @@ static medley_status print_text(const medley_model *model, size_t top, size_t fe
         printf("probabilities are not calibrated (train --calibrate)\n");
     printf("\n");
     cli_print_blocks(stdout, s, top);
-    return features > 0 ? print_features(model, top, features, error) : MEDLEY_OK;
 }
 
-static int run_inspect(cli_arguments *arguments)
+static medley_status run_inspect(cli_arguments *arguments, medley_error *error)
 {
-    medley_error error = {0};
-    medley_model *model = NULL;
-    size_t top;
-    size_t features;
-    if (!cli_count(arguments, "top", 20, &top) || !cli_count(arguments, "features", 0, &features))
-        return CLI_USAGE;
+    CLI_OWNED(medley_model_free) medley_model *model = NULL;
+    size_t top = 20;
+    size_t features = 0;
+    CLI_TRY(cli_count(arguments, "top", &top, error));
+    CLI_TRY(cli_count(arguments, "features", &features, error));
     if (arguments->word_count != 1)
-        return cli_usage_error(arguments, "give one model file: medley inspect MODEL");
-    if (medley_model_load(&model, arguments->words[0], &error) < 0)
-        return cli_fail(arguments, &error);
-    const medley_status status = arguments->json ? print_json(model, features, &error)
-                                                 : print_text(model, top, features, &error);
-    medley_model_free(model);
-    return status < 0 ? cli_fail(arguments, &error) : CLI_OK;
+        return cli_refuse(error, "give one model file: medley inspect MODEL");
+    CLI_TRY(medley_model_load(&model, arguments->words[0], error));
+    CLI_OWNED(free) size_t *order = cli_blocks_by_weight(medley_model_summary(model));
+    if (order == NULL)
+        return cli_error(error, MEDLEY_FAILED, "out of memory");
+    if (arguments->json)
+        return print_json(model, order, features, error);
+    print_text(model, top);
+    return features > 0 ? print_features(model, order, top, features, error) : MEDLEY_OK;
 }
 
 static const cli_option options[] = {
@@ -132,7 +125,6 @@ static const char *const examples[] = {
     "the kernels that matter", "medley inspect --top 10 model.medley",
     "templates and their strongest features", "medley inspect --features 5 chunk.medley", NULL};
 
-extern const cli_command cli_command_inspect;
 const cli_command cli_command_inspect = {
     .name = "inspect",
     .usage = "[options] MODEL",

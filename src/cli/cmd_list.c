@@ -30,7 +30,7 @@ static void print_kind(const char *kind, bool json)
         json_close(stdout, ']');
 }
 
-static int run_list(cli_arguments *arguments)
+static medley_status run_list(cli_arguments *arguments, medley_error *error)
 {
     const char *const *kinds = medley_list_kinds();
     const char *wanted = arguments->word_count > 0 ? arguments->words[0] : NULL;
@@ -39,11 +39,11 @@ static int run_list(cli_arguments *arguments)
         found = found || strcmp(kinds[i], wanted) == 0;
     if (!found || arguments->word_count > 1) {
         const char *nearest = wanted ? medley_nearest_name(wanted, kinds) : NULL;
-        return cli_usage_error(arguments,
-                               "'%s' cannot be listed; %s%s%sknown: kernels, penalties, losses, "
-                               "methods, formats, generators, structures, templates, tasks",
-                               wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
-                               nearest ? "'? " : "");
+        return cli_refuse(error,
+                          "'%s' cannot be listed; %s%s%sknown: kernels, penalties, losses, "
+                          "methods, formats, generators, structures, templates, tasks",
+                          wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
+                          nearest ? "'? " : "");
     }
     if (arguments->json)
         json_open(stdout, NULL, '{');
@@ -53,15 +53,14 @@ static int run_list(cli_arguments *arguments)
     if (arguments->json) {
         json_end(stdout);
     } else if (wanted == NULL || strcmp(wanted, "kernels") == 0) {
-        printf("\nEvery kernel also takes norm=none|diag|trace|center, and @VIEW behind it.\n");
+        printf("\nEvery kernel also takes norm=none|diag|trace|center, and @VIEW after it.\n");
     }
-    return CLI_OK;
+    return MEDLEY_OK;
 }
 
 static const char *const examples[] = {"all kernels with their options", "medley list kernels",
                                        NULL};
 
-extern const cli_command cli_command_list;
 const cli_command cli_command_list = {
     .name = "list",
     .usage = "[KIND]",

@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley report: what a model has learnt, as one HTML file. */
 #include "cli.h"
-#include "report_name.h"
-#include "report_output.h"
+#include "outputs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* The model's file with another ending: wave.medley, wave.html. The caller frees it. */
-static char *default_output(const char *model)
+enum { PATH_BYTES = 4096 };
+
+/* The model's file with another ending: wave.medley, wave.html. */
+static const char *default_output(char output[PATH_BYTES], const char *model)
 {
+    static const char ending[] = ".medley";
     const size_t length = strlen(model);
-    const size_t ending = strlen(".medley");
-    const bool known = length > ending && strcmp(model + length - ending, ".medley") == 0;
-    const size_t kept = known ? length - ending : length;
-    char *output = malloc(kept + sizeof ".html");
-    if (output != NULL) {
-        memcpy(output, model, kept);
-        memcpy(output + kept, ".html", sizeof ".html");
-    }
+    const size_t kept = length > strlen(ending) ? length - strlen(ending) : length;
+    const bool known = strcmp(model + kept, ending) == 0;
+    snprintf(output, PATH_BYTES, "%.*s.html", (int)(known ? kept : length), model);
     return output;
 }
 
-/* The words behind MODEL are those that other commands call DATA. */
+/* The words after MODEL are those that other commands call DATA. */
 static medley_status load_data(const cli_arguments *arguments, const medley_model *model,
                                medley_dataset **data, medley_error *error)
 {
     cli_arguments rest = *arguments;
     rest.words++;
     rest.word_count--;
-    if (rest.word_count == 0 && cli_nth(arguments, "view", 0) == NULL &&
-        cli_nth(arguments, "gram", 0) == NULL)
+    if (rest.word_count == 0 && cli_value(arguments, "view") == NULL &&
+        cli_value(arguments, "gram") == NULL)
         return MEDLEY_OK;
     return cli_load_data(&rest, model, data, error);
 }
 
-/* File number i of the data: DATA, then those of --view and --gram; NULL behind the last. */
+/* File number i of the data: DATA, then those of --view and --gram; NULL after the last. */
 static const char *data_file(const cli_arguments *arguments, size_t i)
 {
     if (arguments->word_count > 1 && i-- == 0)
@@ -93,55 +89,35 @@ static void tell(const cli_arguments *arguments, const char *output)
     json_end(stdout);
 }
 
-static medley_status write_report(const cli_arguments *arguments, const char *output,
-                                  medley_report_options options, medley_error *error)
+static medley_status run_report(cli_arguments *arguments, medley_error *error)
 {
-    medley_model *model = NULL;
-    medley_dataset *data = NULL;
+    CLI_OWNED(medley_model_free) medley_model *model = NULL;
+    CLI_OWNED(medley_dataset_free) medley_dataset *data = NULL;
+    medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    char own[PATH_BYTES];
     char title[CLI_NAME_BYTES];
     char name[6 * CLI_NAME_BYTES] = "the data";
-    medley_status status = medley_model_load(&model, arguments->words[0], error);
-    if (status >= 0)
-        status = load_data(arguments, model, &data, error);
-    if (status >= 0) {
-        name_data(arguments, name, sizeof name);
-        options.title = cli_value(arguments, "title");
-        if (options.title == NULL)
-            options.title = cli_report_name(title, arguments->words[0]);
-        options.data = data;
-        options.data_name = data != NULL ? name : NULL;
-        options.threads = cli_threads(arguments);
-        options.tags = cli_value(arguments, "tags");
-        status = medley_report_write(model, output, &options, error);
-    }
-    medley_dataset_free(data);
-    medley_model_free(model);
-    return status;
-}
-
-static int run_report(cli_arguments *arguments)
-{
-    medley_error error = {0};
-    medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     if (arguments->word_count == 0)
-        return cli_usage_error(arguments, "give a model file: medley report MODEL [DATA]");
-    if (!cli_count(arguments, "examples", options.examples, &options.examples) ||
-        !cli_count(arguments, "top", options.top, &options.top))
-        return CLI_USAGE;
-    const char *given = cli_value(arguments, "output");
-    char *own = given == NULL ? default_output(arguments->words[0]) : NULL;
-    const char *output = given != NULL ? given : own;
+        return cli_refuse(error, "give a model file: medley report MODEL [DATA]");
+    CLI_TRY(cli_count(arguments, "examples", &options.examples, error));
+    CLI_TRY(cli_count(arguments, "top", &options.top, error));
+    const char *output = cli_value(arguments, "output");
     if (output == NULL)
-        return CLI_FAILED;
-    int code = CLI_OK;
-    if (!cli_check_output(arguments, "output", output))
-        code = CLI_USAGE;
-    else if (write_report(arguments, output, options, &error) < 0)
-        code = cli_fail(arguments, &error);
-    else
-        tell(arguments, output);
-    free(own);
-    return code;
+        output = default_output(own, arguments->words[0]);
+    CLI_TRY(cli_check_output(arguments, "output", output, error));
+    CLI_TRY(medley_model_load(&model, arguments->words[0], error));
+    CLI_TRY(load_data(arguments, model, &data, error));
+    name_data(arguments, name, sizeof name);
+    options.title = cli_value(arguments, "title");
+    if (options.title == NULL)
+        options.title = cli_report_name(title, arguments->words[0]);
+    options.data = data;
+    options.data_name = data != NULL ? name : NULL;
+    options.threads = cli_threads(arguments);
+    options.tags = cli_value(arguments, "tags");
+    CLI_TRY(medley_report_write(model, output, &options, error));
+    tell(arguments, output);
+    return MEDLEY_OK;
 }
 
 static const cli_option options[] = {
@@ -149,9 +125,6 @@ static const cli_option options[] = {
     {"title", "TEXT", "", "headline of the report; default: the model's name", false},
     {"examples", "N", "24", "most examples that are drawn, wrong ones first", false},
     {"top", "N", "30", "most blocks that are drawn; a table has all of them", false},
-    {"tags", "COLUMN", "",
-     "parsers: the column of CoNLL-U that has the tags; default that of training", false},
-    {"threads", "N", "0", "0: all processors", false},
     {0}};
 
 static const char *const examples[] = {
@@ -163,7 +136,6 @@ static const char *const examples[] = {
     "medley report words.medley letter.data.gz --folds 1-9 --title 'Handwritten words'",
     NULL};
 
-extern const cli_command cli_command_report;
 const cli_command cli_command_report = {
     .name = "report",
     .usage = "[options] MODEL [DATA]",
@@ -173,7 +145,7 @@ const cli_command cli_command_report = {
         "words, the blocks by weight, the course of training, the settings. With labelled DATA "
         "also errors and what they look like: confusions, images, tagged sentences, trees.",
     .options = options,
-    .groups = CLI_DATA | CLI_ROWS | CLI_RUN,
+    .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,
     .run = run_report,
 };

@@ -1,43 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley train: learn a model. */
 #include "cli.h"
-#include "report_name.h"
-#include "report_output.h"
+#include "outputs.h"
 #include "summary.h"
-#include "writable.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct run {
-    medley_dataset *train, *dev, *held_out;
-    medley_options *options;
+    cli_training given;
     medley_model *model;
-    medley_evaluation evaluation; /* on held_out */
-    double seconds_read, seconds_total;
+    medley_evaluation evaluation; /* on the held-out rows */
+    double seconds_total;
     size_t model_bytes;
-    bool interrupted;
     const char *report; /* where it was written; NULL: nowhere */
 };
 
 static void clear(struct run *run)
 {
-    medley_dataset_free(run->train);
-    medley_dataset_free(run->dev);
-    medley_dataset_free(run->held_out);
-    medley_options_free(run->options);
+    cli_training_clear(&run->given);
     medley_model_free(run->model);
     medley_evaluation_clear(&run->evaluation);
 }
 
-static void print_json(const struct run *run)
+static void print_json(const struct run *run, bool interrupted)
 {
     const medley_summary *s = medley_model_summary(run->model);
     json_open(stdout, NULL, '{');
     cli_json_model(run->model);
     json_open(stdout, "seconds", '{');
-    json_number(stdout, "read", run->seconds_read);
+    json_number(stdout, "read", run->given.seconds_read);
     json_number(stdout, "kernels", s->seconds_kernels);
     json_number(stdout, "train", s->seconds_train);
     json_number(stdout, "total", run->seconds_total);
@@ -49,16 +40,17 @@ static void print_json(const struct run *run)
     json_count(stdout, "threads", s->threads);
     json_string(stdout, "blas", medley_blas());
     json_bool(stdout, "converged", s->converged);
-    json_bool(stdout, "interrupted", run->interrupted);
+    json_bool(stdout, "interrupted", interrupted);
     if (run->report != NULL)
         json_string(stdout, "report", run->report);
-    if (run->held_out != NULL && isnan(run->evaluation.accuracy)) { /* numbers */
-        json_number(stdout, "holdout_rmse", run->evaluation.rmse);
-        json_number(stdout, "holdout_r2", run->evaluation.r2);
-    } else if (run->held_out != NULL) {
-        json_number(stdout, "holdout_accuracy", run->evaluation.accuracy);
-        if (!isnan(run->evaluation.las))
-            json_number(stdout, "holdout_las", run->evaluation.las);
+    const medley_evaluation *e = run->given.held_out != NULL ? &run->evaluation : NULL;
+    if (e != NULL && isnan(e->accuracy)) { /* regression */
+        json_number(stdout, "holdout_rmse", e->rmse);
+        json_number(stdout, "holdout_r2", e->r2);
+    } else if (e != NULL) {
+        json_number(stdout, "holdout_accuracy", e->accuracy);
+        if (!isnan(e->las))
+            json_number(stdout, "holdout_las", e->las);
     }
     json_end(stdout);
 }
@@ -66,7 +58,7 @@ static void print_json(const struct run *run)
 static void print_held_out(const struct run *run)
 {
     const medley_evaluation *e = &run->evaluation;
-    if (!isnan(e->accuracy)) { /* that of numbers is NaN */
+    if (!isnan(e->accuracy)) { /* NaN for regression */
         printf("\naccuracy on the %zu held-out rows: %.2f %%", e->parts, 100 * e->accuracy);
         if (!isnan(e->las))
             printf(" (right heads), LAS %.2f %%", 100 * e->las);
@@ -78,24 +70,23 @@ static void print_held_out(const struct run *run)
     printf("\n");
 }
 
-static void print_text(const struct run *run, const char *path)
+static void print_text(const struct run *run, const char *path, bool interrupted)
 {
     const medley_summary *s = medley_model_summary(run->model);
     cli_print_model(stdout, run->model);
-    if (run->held_out != NULL)
+    if (run->given.held_out != NULL)
         print_held_out(run);
     printf("\nread %.2f s, kernels %.2f s, training %.2f s, total %.2f s; peak memory %.0f MB\n",
-           run->seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
+           run->given.seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);
-    cli_print_saved(stdout, s, path, run->model_bytes, run->interrupted);
+    cli_print_saved(stdout, s, path, run->model_bytes, interrupted);
     if (run->report != NULL)
         printf("report written to %s\n", run->report);
 }
 
-/* Was the model that of the epoch that did best on --dev? */
-static bool dev_chose(const struct run *run)
+/* Did --dev choose the epoch whose model was kept? */
+static bool dev_chose(const medley_summary *s)
 {
-    const medley_summary *s = medley_model_summary(run->model);
     for (size_t e = 0; e < s->epoch_count; e++)
         if (!isnan(s->epochs[e].dev_accuracy))
             return true;
@@ -107,72 +98,47 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
                                   medley_error *error)
 {
     const char *path = cli_value(arguments, "report");
+    const cli_training *given = &run->given;
     char title[CLI_NAME_BYTES];
     char name[CLI_NAME_BYTES];
-    if (path == NULL)
-        return MEDLEY_OK;
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.title = cli_report_name(title, cli_value(arguments, "model"));
-    options.data = run->held_out != NULL ? run->held_out : run->dev;
-    options.data_name = run->held_out != NULL ? "the held-out rows"
-                        : run->dev != NULL    ? cli_report_name(name, cli_value(arguments, "dev"))
-                                              : NULL;
-    options.data_chose = run->held_out == NULL && run->dev != NULL && dev_chose(run);
+    options.data = given->held_out != NULL ? given->held_out : given->dev;
+    options.data_name = given->held_out != NULL ? "the held-out rows"
+                        : given->dev != NULL    ? cli_report_name(name, cli_value(arguments, "dev"))
+                                                : NULL;
+    options.data_chose = given->held_out == NULL && given->dev != NULL &&
+                         dev_chose(medley_model_summary(run->model));
     options.threads = cli_threads(arguments);
-    const medley_status status = medley_report_write(run->model, path, &options, error);
-    run->report = status >= 0 ? path : NULL;
-    return status;
+    CLI_TRY(medley_report_write(run->model, path, &options, error));
+    run->report = path;
+    return MEDLEY_OK;
 }
 
-static int run_train(cli_arguments *arguments)
+static medley_status run_train(cli_arguments *arguments, medley_error *error)
 {
     const char *path = cli_value(arguments, "model");
-    if (path == NULL)
-        return cli_usage_error(arguments, "--model FILE is missing: where to write the model");
-    medley_error error = {0};
-    struct run run = {.evaluation = MEDLEY_EVALUATION_INIT};
-    cli_progress progress;
+    CLI_CLEARED(clear) struct run run = {.evaluation = MEDLEY_EVALUATION_INIT};
+    const cli_training *given = &run.given;
     const double start = cli_clock();
-    const char *report = cli_value(arguments, "report");
-    if (!cli_check_output(arguments, "model", path) || !cli_check_report(arguments, report))
-        return CLI_USAGE;
-    if (!cli_can_write(path, "the model", &error) ||
-        (report != NULL && !cli_can_write(report, "the report", &error)))
-        return cli_fail(arguments, &error);
+    if (path == NULL)
+        return cli_refuse(error, "--model FILE is missing: where to write the model");
+    CLI_TRY(cli_check_writable(arguments, error));
     cli_catch_interrupt();
-    medley_status status = cli_load_training(arguments, &run.options, &run.train, &run.dev,
-                                             &run.held_out, &run.seconds_read, &error);
-    if (status >= 0) {
-        const medley_observer observer = cli_observe(&progress, arguments);
-        status = medley_fit(&run.model, run.train, run.dev, run.options, &observer, &error);
-        cli_progress_end(&progress);
-        run.interrupted = status == MEDLEY_STOPPED;
-    }
-    if (run.interrupted && medley_model_summary(run.model)->epoch_count == 0)
-        status = cli_error(&error, MEDLEY_FAILED,
-                           "interrupted before the first epoch was complete; no model was written");
-    if (status >= 0)
-        status = medley_model_save(run.model, path, &error);
-    if (status >= 0 && run.held_out != NULL)
-        status = medley_evaluate(&run.evaluation, run.model, run.held_out, cli_threads(arguments),
-                                 &error);
-    if (status >= 0)
-        status = write_report(arguments, &run, &error);
-    int code = CLI_OK;
-    if (status < 0) {
-        code = cli_fail(arguments, &error);
-        code = run.interrupted ? CLI_INTERRUPTED : code;
-    } else {
-        run.model_bytes = cli_file_bytes(path);
-        run.seconds_total = cli_clock() - start;
-        if (arguments->json)
-            print_json(&run);
-        else
-            print_text(&run, path);
-        code = run.interrupted ? CLI_INTERRUPTED : CLI_OK;
-    }
-    clear(&run);
-    return code;
+    CLI_TRY(cli_load_training(arguments, &run.given, error));
+    CLI_TRY(cli_fit(arguments, &run.model, given->train, given->dev, given->options, path, error));
+    if (given->held_out != NULL)
+        CLI_TRY(medley_evaluate(&run.evaluation, run.model, given->held_out, cli_threads(arguments),
+                                error));
+    if (cli_value(arguments, "report") != NULL)
+        CLI_TRY(write_report(arguments, &run, error));
+    run.model_bytes = cli_file_bytes(path);
+    run.seconds_total = cli_clock() - start;
+    if (arguments->json)
+        print_json(&run, arguments->interrupted);
+    else
+        print_text(&run, path, arguments->interrupted);
+    return MEDLEY_OK;
 }
 
 static const cli_option options[] = {
@@ -194,7 +160,7 @@ static const char *const examples[] = {
     "medley train --model m.medley --holdout 0.2 --report m.html data.csv",
     "a bank of kernels on every variable, sparse mixing",
     "medley train --model m.medley --views all+each --kernel 'rbf(sigma={0.5,1,2..5})' data.csv",
-    "numbers instead of labels, the optimum within a millionth",
+    "a regression, the optimum certified within a millionth",
     "medley train --model m.medley --task regression --gap 1e-6 --kernel rbf data.csv",
     "probabilities that can be trusted, for predict --proba",
     "medley train --model m.medley --calibrate data.csv",
@@ -208,7 +174,6 @@ static const char *const examples[] = {
     "medley train --model m.medley --gram K.npy --labels y.npy",
     NULL};
 
-extern const cli_command cli_command_train;
 const cli_command cli_command_train = {
     .name = "train",
     .usage = "--model FILE [options] [DATA]",

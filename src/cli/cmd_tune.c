@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley tune: choose options by cross-validation, then learn the model. */
 #include "cli.h"
-#include "report_output.h"
+#include "outputs.h"
 #include "summary.h"
-#include "tune_table.h"
-#include "writable.h"
+#include "tables.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct run {
@@ -20,8 +18,7 @@ struct run {
     medley_model *model;
     double seconds_read, seconds_total;
     size_t model_bytes;
-    bool saved;       /* the model */
-    bool interrupted; /* while the model was learnt */
+    bool saved; /* the model */
 };
 
 static void clear(struct run *run)
@@ -35,14 +32,6 @@ static void clear(struct run *run)
 
 /* ---- which options are lists ---- */
 
-static bool is_training_option(const char *name, medley_option_info *info)
-{
-    for (size_t i = 0; medley_option_describe(info, i); i++)
-        if (strcmp(info->name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Of an option that is given twice the last one counts, unless it is added to. */
 static bool is_overruled(const cli_arguments *arguments, size_t place, bool repeatable)
 {
@@ -52,7 +41,7 @@ static bool is_overruled(const cli_arguments *arguments, size_t place, bool repe
     return false;
 }
 
-/* Kernels are learnt in the order they are given in, so those behind a list stand behind it. */
+/* Kernels are learnt in the order they are given in, so those after a list stay after it. */
 static bool is_varied(const struct run *run, const char *option)
 {
     for (size_t c = 0; c < run->choice_count; c++) {
@@ -78,25 +67,25 @@ static medley_status set_option(struct run *run, const medley_choice *choice, me
 static medley_status sort_options(const cli_arguments *arguments, struct run *run,
                                   medley_error *error)
 {
-    medley_status status = medley_options_create(&run->options, error);
+    CLI_TRY(medley_options_create(&run->options, error));
     run->choices = calloc(arguments->given_count + 1, sizeof *run->choices);
-    if (status >= 0 && run->choices == NULL)
+    if (run->choices == NULL)
         return cli_error(error, MEDLEY_FAILED, "out of memory");
-    for (size_t g = 0; status >= 0 && g < arguments->given_count; g++) {
+    for (size_t g = 0; g < arguments->given_count; g++) {
         const medley_choice choice = {arguments->given[g].name, arguments->given[g].value};
         medley_option_info info = MEDLEY_OPTION_INFO_INIT;
-        if (!is_training_option(choice.option, &info) ||
+        if (!cli_training_option(choice.option, &info) ||
             is_overruled(arguments, g, info.repeatable))
             continue;
         size_t values = 1;
         if (info.argument[0] != '\0')
-            status = medley_choice_count(&values, &choice, error);
-        if (status >= 0 && (values > 1 || (info.repeatable && is_varied(run, choice.option))))
+            CLI_TRY(medley_choice_count(&values, &choice, error));
+        if (values > 1 || (info.repeatable && is_varied(run, choice.option)))
             run->choices[run->choice_count++] = choice;
-        else if (status >= 0)
-            status = set_option(run, &choice, error);
+        else
+            CLI_TRY(set_option(run, &choice, error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- steps ---- */
@@ -112,7 +101,7 @@ static void tell_default(const cli_arguments *arguments)
             given ? "the value given" : "its default");
 }
 
-static medley_status tune(const cli_arguments *arguments, struct run *run, size_t folds,
+static medley_status tune(cli_arguments *arguments, struct run *run, size_t folds,
                           medley_error *error)
 {
     medley_tune_options how = MEDLEY_TUNE_OPTIONS_INIT;
@@ -125,47 +114,26 @@ static medley_status tune(const cli_arguments *arguments, struct run *run, size_
     const medley_status status = medley_tune(&run->tuning, run->data, run->options, run->choices,
                                              run->choice_count, &how, &observer, error);
     cli_progress_end(&progress);
-    if (status < 0)
-        return status;
+    arguments->interrupted = status == MEDLEY_STOPPED;
+    if (arguments->interrupted)
+        return cli_error(error, MEDLEY_FAILED,
+                         "interrupted before every combination was tried; there is no result");
+    CLI_TRY(status);
     const char *rule = cli_value(arguments, "choose");
-    if (status == MEDLEY_OK)
-        run->chosen = rule != NULL && strcmp(rule, "one-error") == 0 ? run->tuning->one_error
-                                                                     : run->tuning->best;
-    return status;
+    run->chosen =
+        rule != NULL && strcmp(rule, "one-error") == 0 ? run->tuning->one_error : run->tuning->best;
+    return MEDLEY_OK;
 }
 
-static medley_status fit(const cli_arguments *arguments, struct run *run, const char *path,
+static medley_status fit(cli_arguments *arguments, struct run *run, const char *path,
                          medley_error *error)
 {
-    medley_options *options = NULL;
-    cli_progress progress;
-    medley_status status =
-        medley_tuning_options(&options, run->tuning, run->chosen, run->options, error);
-    const medley_observer observer = cli_observe(&progress, arguments);
-    if (status >= 0)
-        status = medley_fit(&run->model, run->data, NULL, options, &observer, error);
-    cli_progress_end(&progress);
-    medley_options_free(options);
-    run->interrupted = status == MEDLEY_STOPPED;
-    if (run->interrupted && medley_model_summary(run->model)->epoch_count == 0)
-        return cli_error(error, MEDLEY_FAILED,
-                         "interrupted before the first epoch of the model was complete; no model "
-                         "was written");
-    if (status >= 0)
-        status = medley_model_save(run->model, path, error);
-    run->saved = status >= 0;
-    run->model_bytes = run->saved ? cli_file_bytes(path) : 0;
-    return status;
-}
-
-static medley_status write_table(const struct run *run, const char *path, medley_error *error)
-{
-    FILE *file = fopen(path, "w");
-    const bool written = file != NULL && cli_csv_tuning(file, run->tuning);
-    if (file != NULL && fclose(file) == 0 && written)
-        return MEDLEY_OK;
-    snprintf(error->file, sizeof error->file, "%s", path);
-    return cli_error(error, MEDLEY_FAILED, "the table cannot be written; is the disk full?");
+    CLI_OWNED(medley_options_free) medley_options *options = NULL;
+    CLI_TRY(medley_tuning_options(&options, run->tuning, run->chosen, run->options, error));
+    CLI_TRY(cli_fit(arguments, &run->model, run->data, NULL, options, path, error));
+    run->saved = true;
+    run->model_bytes = cli_file_bytes(path);
+    return MEDLEY_OK;
 }
 
 static medley_status write_report(const cli_arguments *arguments, const struct run *run,
@@ -177,10 +145,11 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
     return medley_report_write(run->model, path, &options, error);
 }
 
-/* ---- what is said ---- */
+/* ---- results ---- */
 
-/* code: CLI_OK, or that of the error which came after the tuning. */
-static void print_json(const struct run *run, const char *path, const medley_error *error, int code)
+/* error: the one that came after the tuning; NULL: none did. */
+static void print_json(const cli_arguments *arguments, const struct run *run,
+                       const medley_error *error)
 {
     json_open(stdout, NULL, '{');
     cli_json_tuning(run->tuning);
@@ -193,27 +162,27 @@ static void print_json(const struct run *run, const char *path, const medley_err
     json_close(stdout, '}');
     if (run->saved) {
         json_open(stdout, "model", '{');
-        json_string(stdout, "file", path);
+        json_string(stdout, "file", cli_value(arguments, "model"));
         cli_json_model(run->model);
         json_count(stdout, "model_bytes", run->model_bytes);
-        json_bool(stdout, "interrupted", run->interrupted);
+        json_bool(stdout, "interrupted", arguments->interrupted);
         json_close(stdout, '}');
     }
-    if (code != CLI_OK)
+    if (error != NULL)
         cli_json_error(error); /* within the one object that there is */
     json_end(stdout);
 }
 
 static void print_choice(const struct run *run, const char *what, size_t trial)
 {
+    char mean[CLI_MEASURE_BYTES];
     printf("%s", what);
     cli_print_trial(stdout, run->tuning, trial);
-    printf(" (%s ", run->tuning->measure);
-    cli_print_measure(stdout, run->tuning, run->tuning->trials[trial].mean);
-    printf(")\n");
+    printf(" (%s %s)\n", run->tuning->measure,
+           cli_measure(mean, run->tuning->higher_is_better, run->tuning->trials[trial].mean));
 }
 
-static void print_model(const struct run *run, const char *path)
+static void print_model(const struct run *run, const char *path, bool interrupted)
 {
     const medley_summary *s = medley_model_summary(run->model);
     printf("\nthe model, learnt from all of the data with ");
@@ -221,7 +190,7 @@ static void print_model(const struct run *run, const char *path)
     printf(":\n");
     cli_print_model(stdout, run->model);
     printf("\nkernels %.2f s, training %.2f s\n", s->seconds_kernels, s->seconds_train);
-    cli_print_saved(stdout, s, path, run->model_bytes, run->interrupted);
+    cli_print_saved(stdout, s, path, run->model_bytes, interrupted);
 }
 
 static const char *why_not_shared(const medley_tuning *tuning)
@@ -231,7 +200,6 @@ static const char *why_not_shared(const medley_tuning *tuning)
                : "no kernel values to share";
 }
 
-/* At once: what comes next may take long, or fail. */
 static void print_tuning(const struct run *run)
 {
     const medley_tuning *tuning = run->tuning;
@@ -255,78 +223,58 @@ static void print_tuning(const struct run *run)
 
 /* ---- the command ---- */
 
-/* The exit code if they are wrong, else CLI_OK. */
-static int check_arguments(const cli_arguments *arguments, size_t *folds)
+static medley_status check_arguments(const cli_arguments *arguments, size_t *folds,
+                                     medley_error *error)
 {
-    medley_error error = {0};
     const char *rule = cli_value(arguments, "choose");
-    if (!cli_count(arguments, "cv", 5, folds) || !cli_check_outputs(arguments))
-        return CLI_USAGE;
+    CLI_TRY(cli_count(arguments, "cv", folds, error));
     if (rule != NULL && strcmp(rule, "best") != 0 && strcmp(rule, "one-error") != 0)
-        return cli_usage_error(arguments, "--choose='%s' is not best or one-error", rule);
-    return cli_can_write_all(arguments, true, &error) ? CLI_OK : cli_fail(arguments, &error);
+        return cli_refuse(error, "--choose='%s' is not best or one-error", rule);
+    return cli_check_writable(arguments, error);
 }
 
-static medley_status work(const cli_arguments *arguments, struct run *run, size_t folds,
-                          medley_error *error)
+/* What follows the tuning, whose table is printed at once: this may take long, or fail. */
+static medley_status use_result(cli_arguments *arguments, struct run *run, medley_error *error)
 {
     const char *model = cli_value(arguments, "model");
     const char *table = cli_value(arguments, "output");
     const char *report = cli_value(arguments, "report");
-    const double start = cli_clock();
-    medley_status status = sort_options(arguments, run, error);
-    if (status >= 0)
-        status = cli_load_data(arguments, NULL, &run->data, error);
-    run->seconds_read = cli_clock() - start;
-    if (status >= 0)
-        status = tune(arguments, run, folds, error);
-    if (status == MEDLEY_STOPPED) {
-        run->interrupted = true;
-        return cli_error(error, MEDLEY_FAILED,
-                         "interrupted before every combination was tried; there is no result");
-    }
-    if (status >= 0 && !arguments->json)
+    if (!arguments->json)
         print_tuning(run);
-    if (status >= 0 && table != NULL)
-        status = write_table(run, table, error);
-    if (status >= 0 && model != NULL)
-        status = fit(arguments, run, model, error);
-    if (run->saved && !arguments->json)
-        print_model(run, model);
-    if (status >= 0 && report != NULL)
-        status = write_report(arguments, run, report, error);
-    run->seconds_total = cli_clock() - start;
-    return status;
+    if (table != NULL)
+        CLI_TRY(cli_write_text(table, cli_csv_tuning, run->tuning, error));
+    if (model != NULL)
+        CLI_TRY(fit(arguments, run, model, error));
+    if (model != NULL && !arguments->json)
+        print_model(run, model, arguments->interrupted);
+    return report != NULL ? write_report(arguments, run, report, error) : MEDLEY_OK;
 }
 
-static int run_tune(cli_arguments *arguments)
+static medley_status run_tune(cli_arguments *arguments, medley_error *error)
 {
-    medley_error error = {0};
-    struct run run = {0};
-    size_t folds;
-    int code = check_arguments(arguments, &folds);
-    if (code != CLI_OK)
-        return code;
+    CLI_CLEARED(clear) struct run run = {0};
+    size_t folds = 5;
+    CLI_TRY(check_arguments(arguments, &folds, error));
     cli_catch_interrupt();
-    const medley_status status = work(arguments, &run, folds, &error);
-    cli_arguments quiet = *arguments; /* an error after the tuning stands in its object */
-    quiet.json = arguments->json && run.tuning == NULL;
-    if (status < 0)
-        code = cli_fail(&quiet, &error);
-    if (arguments->json && run.tuning != NULL)
-        print_json(&run, cli_value(arguments, "model"), &error, code);
-    code = run.interrupted ? CLI_INTERRUPTED : code;
-    clear(&run);
-    return code;
+    const double start = cli_clock();
+    CLI_TRY(sort_options(arguments, &run, error));
+    CLI_TRY(cli_load_data(arguments, NULL, &run.data, error));
+    run.seconds_read = cli_clock() - start;
+    CLI_TRY(tune(arguments, &run, folds, error));
+    const medley_status status = use_result(arguments, &run, error);
+    run.seconds_total = cli_clock() - start;
+    if (arguments->json)
+        print_json(arguments, &run, status < 0 ? error : NULL);
+    arguments->json = false; /* an error stands in that object already */
+    return status;
 }
 
 static const cli_option options[] = {
     {"cv", "K", "5", "folds: each part is predicted by a model of the others", false},
     {"measure", "NAME", "",
      "what is best: accuracy, f1 (of chunks), log-loss, exact-match (of sequences), rmse, uas, "
-     "las; default: rmse of numbers, f1 where labels are those of chunks, las or uas of trees, "
-     "else "
-     "accuracy",
+     "las; default: rmse of a regression, f1 where labels are those of chunks, las or uas of "
+     "trees, else accuracy",
      false},
     {"choose", "best|one-error", "best",
      "values of the model: those of the best mean, or of the strongest penalty (else the fewest "
@@ -346,7 +294,7 @@ static const char *const examples[] = {
     "medley tune --penalty 'group-lasso,elastic(t=0.5),block(q=1.5)' --C 0.1,1,10,100 data.csv",
     "banks of kernels against each other: alternatives stand between bars",
     "medley tune --views all+each --kernel 'rbf(auto) | poly(degree={1,2},norm=diag)' data.csv",
-    "numbers instead of labels, by their root mean squared error",
+    "a regression, by its root mean squared error",
     "medley tune --task regression --loss 'squared,epsilon(0.1)' --C 1..1000 data.csv",
     "probabilities: which loss predicts them best?",
     "medley tune --measure log-loss --loss hinge,logistic --calibrate data.csv",
@@ -354,7 +302,6 @@ static const char *const examples[] = {
     "medley tune --template chunk --loss logistic --epochs 5,10 --C 1,10 --output t.csv train.txt",
     NULL};
 
-extern const cli_command cli_command_tune;
 const cli_command cli_command_tune = {
     .name = "tune",
     .usage = "[--cv K] [--model FILE] [options, any as a list] DATA",

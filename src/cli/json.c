@@ -1,10 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Printing JSON: values come in order, so all that must be remembered is whether a comma is due. */
+/* Values in files. JSON: values come in order, so all that must be remembered is whether a comma is
+ * due. */
 #include "cli.h"
-#include "print_number.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Seventeen digits tell all doubles apart; up to fifteen come back as they were written, and zeros
+ * at the end are not printed. */
+const char *cli_number(char text[CLI_NUMBER_BYTES], double value)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, CLI_NUMBER_BYTES, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}
+
+/* ---- CSV ---- */
+
+void csv_numbers(FILE *file, const double *values, size_t count)
+{
+    char text[CLI_NUMBER_BYTES];
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, ",%s", isnan(values[i]) ? "" : cli_number(text, values[i]));
+}
+
+void csv_quoted(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++)
+        fprintf(file, *text == '"' ? "\"%c" : "%c", *text);
+    fputc('"', file);
+}
+
+/* ---- JSON ---- */
 
 static bool comma_due; /* a member has been printed since the last opening bracket */
 
@@ -102,10 +133,19 @@ void json_numbers(FILE *file, const char *key, const double *values, size_t coun
     json_close(file, ']');
 }
 
+void json_strings(FILE *file, const char *key, const char *const *values, size_t count)
+{
+    json_open(file, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_string(file, NULL, values[i]);
+    json_close(file, ']');
+}
+
 void json_end(FILE *file)
 {
     json_close(file, '}');
     fputc('\n', file);
+    comma_due = false; /* another object may follow */
 }
 
 void json_bool(FILE *file, const char *key, bool value)

@@ -142,14 +142,24 @@ static void print_completion(FILE *file)
                   "    esac\n}\ncomplete -o filenames -F _medley medley\n");
 }
 
-static FILE *open_in(const char *folder, const char *name, const char *ending)
+/* Writes one file; of a page its command, else NULL. */
+static bool write_file(const char *folder, const cli_command *command, const char *ending)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s%s", folder, name, ending);
+    snprintf(path, sizeof path, "%s/medley%s%s%s", folder, command ? "-" : "",
+             command ? command->name : "", ending);
     FILE *file = fopen(path, "w");
-    if (file == NULL)
+    if (file == NULL) {
         fprintf(stderr, "make_docs: cannot write %s\n", path);
-    return file;
+        return false;
+    }
+    if (command != NULL)
+        print_command_page(file, command);
+    else if (strcmp(ending, ".1") == 0)
+        print_overview_page(file);
+    else
+        print_completion(file);
+    return fclose(file) == 0;
 }
 
 int main(int count, char **words)
@@ -158,25 +168,8 @@ int main(int count, char **words)
         fprintf(stderr, "usage: make_docs FOLDER\n");
         return 2;
     }
-    int failures = 0;
-    FILE *file = open_in(words[1], "medley", ".1");
-    if (file == NULL)
-        return 1;
-    print_overview_page(file);
-    failures += fclose(file) != 0;
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "medley-%s", cli_commands[i]->name);
-        file = open_in(words[1], name, ".1");
-        if (file == NULL)
-            return 1;
-        print_command_page(file, cli_commands[i]);
-        failures += fclose(file) != 0;
-    }
-    file = open_in(words[1], "medley", ".bash");
-    if (file == NULL)
-        return 1;
-    print_completion(file);
-    failures += fclose(file) != 0;
-    return failures != 0;
+    bool fine = write_file(words[1], NULL, ".1") && write_file(words[1], NULL, ".bash");
+    for (size_t i = 0; fine && cli_commands[i] != NULL; i++)
+        fine = write_file(words[1], cli_commands[i], ".1");
+    return !fine;
 }

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path_table.h"
 #include "cli.h"
-#include "print_number.h"
+#include "tables.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static bool is_share(const medley_path *path)
-{
-    return path->higher_is_better; /* what is better low has no upper end */
-}
 
 size_t cli_path_best(const medley_path *path)
 {
-    size_t best = path->point_count - 1;
+    size_t best = 0;
     if (path->measure == NULL)
-        return best;
-    best = 0;
+        return path->point_count - 1;
     for (size_t p = 1; p < path->point_count; p++) {
         const double gain = path->points[p].score - path->points[best].score;
-        if (is_share(path) ? gain > 0 : gain < 0)
+        if (path->higher_is_better ? gain > 0 : gain < 0)
             best = p;
     }
     return best;
@@ -33,13 +24,12 @@ static void print_line(FILE *file, const medley_path *path, size_t p, bool certi
 {
     const medley_path_point *point = &path->points[p];
     char bar[128];
+    char score[CLI_MEASURE_BYTES];
     fprintf(file, "%10.4g  %10.4g  %10.6g", point->lambda, point->C, point->objective);
     if (certified)
         fprintf(file, "  %8.2g %%", 100 * point->gap);
-    if (path->measure != NULL && is_share(path))
-        fprintf(file, "  %8.2f %%", 100 * point->score);
-    else if (path->measure != NULL)
-        fprintf(file, "  %10.5g", point->score);
+    if (path->measure != NULL)
+        fprintf(file, "  %10s", cli_measure(score, path->higher_is_better, point->score));
     const double share = most > 0 ? (double)point->active / (double)most : 0;
     fprintf(file, "  %6zu  %s", point->active, cli_bar(bar, share, 16));
 }
@@ -65,14 +55,15 @@ static struct entry *find_entries(const medley_path *path, size_t *count)
 {
     struct entry *entries = calloc(path->block_count + 1, sizeof *entries);
     *count = 0;
-    for (size_t m = 0; entries != NULL && m < path->block_count; m++)
+    if (entries == NULL)
+        return NULL;
+    for (size_t m = 0; m < path->block_count; m++)
         for (size_t p = 0; p < path->point_count; p++)
             if (path->points[p].norms[m] > 0) {
                 entries[(*count)++] = (struct entry){m, p, path->points[p].norms[m]};
                 break;
             }
-    if (entries != NULL)
-        qsort(entries, *count, sizeof *entries, compare_entries);
+    qsort(entries, *count, sizeof *entries, compare_entries);
     return entries;
 }
 
@@ -80,17 +71,16 @@ static void print_entries(FILE *file, const medley_path *path)
 {
     enum { SHOWN = 10 };
     size_t count;
-    struct entry *entries = find_entries(path, &count);
+    CLI_OWNED(free) struct entry *entries = find_entries(path, &count);
     const medley_path_point *last = &path->points[path->point_count - 1];
     if (count == 0)
         fprintf(file, "\nno block comes in along this path; a smaller --ratio goes farther\n");
     else
         fprintf(file, "\nthe first blocks to come in%s\n  from lambda   last weight  block\n",
                 count > SHOWN ? " (ten of them)" : "");
-    for (size_t i = 0; entries != NULL && i < count && i < SHOWN; i++)
+    for (size_t i = 0; i < count && i < SHOWN; i++)
         fprintf(file, "  %11.4g  %12.4g  %s\n", path->points[entries[i].point].lambda,
                 last->weights[entries[i].block], path->blocks[entries[i].block]);
-    free(entries);
 }
 
 void cli_print_path(FILE *file, const medley_path *path, size_t best)
@@ -140,10 +130,7 @@ void cli_json_path(FILE *file, const medley_path *path)
     json_string(file, "loss", path->loss);
     json_string(file, "penalty", path->penalty);
     json_string(file, "measure", path->measure);
-    json_open(file, "blocks", '[');
-    for (size_t m = 0; m < path->block_count; m++)
-        json_string(file, NULL, path->blocks[m]);
-    json_close(file, ']');
+    json_strings(file, "blocks", path->blocks, path->block_count);
     json_open(file, "path", '[');
     for (size_t p = 0; p < path->point_count; p++)
         json_point(file, path, &path->points[p]);
@@ -152,25 +139,23 @@ void cli_json_path(FILE *file, const medley_path *path)
 
 /* ---- CSV ---- */
 
-bool cli_csv_path(FILE *file, const medley_path *path)
+void cli_csv_path(FILE *file, const void *context)
 {
+    const medley_path *path = context;
+    char text[CLI_NUMBER_BYTES];
     fputs("lambda,C,active,objective,gap,score", file);
     for (size_t m = 0; m < path->block_count; m++) {
         fputc(',', file);
-        cli_csv_quoted(file, path->blocks[m]);
+        csv_quoted(file, path->blocks[m]);
     }
     fputc('\n', file);
     for (size_t p = 0; p < path->point_count; p++) {
         const medley_path_point *point = &path->points[p];
-        cli_csv_number(file, "", point->lambda);
-        cli_csv_number(file, ",", point->C);
-        fprintf(file, ",%zu", point->active);
-        cli_csv_number(file, ",", point->objective);
-        cli_csv_number(file, ",", point->gap);
-        cli_csv_number(file, ",", point->score);
-        for (size_t m = 0; m < path->block_count; m++)
-            cli_csv_number(file, ",", point->weights[m]);
+        const double numbers[] = {point->C, (double)point->active, point->objective, point->gap,
+                                  point->score};
+        fputs(cli_number(text, point->lambda), file);
+        csv_numbers(file, numbers, sizeof numbers / sizeof *numbers);
+        csv_numbers(file, point->weights, path->block_count);
         fputc('\n', file);
     }
-    return !ferror(file);
 }

@@ -23,6 +23,12 @@ static const cli_option data_options[] = {
      "K(x,x) of new rows, npy (M,rows): for precomputed kernels with unit diagonal", false},
     {0}};
 
+static const cli_option prediction_options[] = {
+    {"tags", "COLUMN", "",
+     "parsers: the column of CoNLL-U that has the tags; default that of training", false},
+    {"threads", "N", "0", "0: all processors", false},
+    {0}};
+
 static const cli_option rows_options[] = {
     {"folds", "LIST[/K]", "",
      "use only these folds: 0, 1-9, 0,3 of the file's fold column; 1-4/5: parts of a fixed "
@@ -52,11 +58,9 @@ static bool is_kernel_option(const char *name)
 static bool take(const cli_option *table, size_t *index, cli_option *option)
 {
     for (; table != NULL && table->name != NULL; table++) {
-        if (*index == 0) {
-            *option = *table;
+        *option = *table;
+        if ((*index)-- == 0)
             return true;
-        }
-        --*index;
     }
     return false;
 }
@@ -67,13 +71,18 @@ static bool take_training(bool kernels_only, size_t *index, cli_option *option)
     for (size_t i = 0; medley_option_describe(&info, i); i++) {
         if (kernels_only && !is_kernel_option(info.name))
             continue;
-        if (*index == 0) {
-            *option =
-                (cli_option){info.name, info.argument, info.fallback, info.help, info.repeatable};
+        *option = (cli_option){info.name, info.argument, info.fallback, info.help, info.repeatable};
+        if ((*index)-- == 0)
             return true;
-        }
-        --*index;
     }
+    return false;
+}
+
+bool cli_training_option(const char *name, medley_option_info *info)
+{
+    for (size_t i = 0; medley_option_describe(info, i); i++)
+        if (strcmp(info->name, name) == 0)
+            return true;
     return false;
 }
 
@@ -82,6 +91,7 @@ bool cli_option_at(const cli_command *command, size_t index, cli_option *option)
     return take(command->options, &index, option) ||
            ((command->groups & CLI_TRAINING) && take_training(false, &index, option)) ||
            ((command->groups & CLI_KERNELS) && take_training(true, &index, option)) ||
+           ((command->groups & CLI_PREDICTION) && take(prediction_options, &index, option)) ||
            ((command->groups & CLI_DATA) && take(data_options, &index, option)) ||
            ((command->groups & CLI_ROWS) && take(rows_options, &index, option)) ||
            ((command->groups & CLI_RUN) && take(run_options, &index, option));

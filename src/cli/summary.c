@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What train and inspect both tell of a model. */
+/* What several commands tell of a model and of its measures. */
 #include "summary.h"
 #include "cli.h"
-#include "proba.h"
 
 #include <math.h>
 
@@ -107,7 +106,7 @@ static void print_stages(FILE *file, const medley_summary *summary)
     fprintf(file, "%zu updates in %zu rounds, R %.4g, bound of theorem 1 %.3g\n", summary->updates,
             summary->iterations, summary->radius, summary->bound);
     if (!summary->converged)
-        fprintf(file, "the objective has not settled: more epochs or --average would lower it\n");
+        fprintf(file, "not converged: more epochs or --average would lower the objective\n");
 }
 
 void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,
@@ -118,6 +117,62 @@ void cli_print_saved(FILE *file, const medley_summary *summary, const char *path
             path, kilobytes < 1000 ? kilobytes : kilobytes / 1000, kilobytes < 1000 ? "kB" : "MB",
             interrupted ? "; training was interrupted" : "");
 }
+
+/* ---- probabilities ---- */
+
+void cli_json_calibration(const medley_model *model)
+{
+    const medley_summary *s = medley_model_summary(model);
+    if (!medley_task_about(s->task)->has_labels)
+        return;
+    if (isnan(s->temperature)) {
+        json_number(stdout, "calibration", NAN);
+        return;
+    }
+    json_open(stdout, "calibration", '{');
+    json_number(stdout, "temperature", s->temperature);
+    if (s->offsets != NULL)
+        json_numbers(stdout, "offsets", s->offsets, medley_model_label_count(model));
+    json_close(stdout, '}');
+}
+
+bool cli_print_calibration(FILE *file, const medley_model *model)
+{
+    const medley_summary *s = medley_model_summary(model);
+    if (isnan(s->temperature))
+        return false;
+    fprintf(file, "calibrated probabilities: temperature %.4g", s->temperature);
+    if (s->offsets != NULL) {
+        double least = s->offsets[0];
+        double most = s->offsets[0];
+        for (size_t l = 1; l < medley_model_label_count(model); l++) {
+            least = fmin(least, s->offsets[l]);
+            most = fmax(most, s->offsets[l]);
+        }
+        fprintf(file, ", offsets %.3g to %.3g", least, most);
+    }
+    fprintf(file, "\n");
+    return true;
+}
+
+void cli_json_probabilities(const medley_evaluation *evaluation)
+{
+    if (isnan(evaluation->log_loss))
+        return;
+    json_number(stdout, "log_loss", evaluation->log_loss);
+    json_number(stdout, "brier", evaluation->brier);
+    json_number(stdout, "calibration_error", evaluation->calibration_error);
+}
+
+void cli_print_probabilities(FILE *file, const medley_evaluation *evaluation)
+{
+    if (isnan(evaluation->log_loss))
+        return;
+    fprintf(file, "probabilities: log loss %.4f, Brier score %.4f, calibration error %.4f\n",
+            evaluation->log_loss, evaluation->brier, evaluation->calibration_error);
+}
+
+/* ---- numbers ---- */
 
 void cli_print_fit(FILE *file, const medley_evaluation *evaluation)
 {

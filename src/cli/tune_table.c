@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune_table.h"
 #include "cli.h"
-#include "print_number.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- text ---- */
 
-static bool is_share(const medley_tuning *tuning)
+const char *cli_measure(char text[CLI_MEASURE_BYTES], bool higher_is_better, double value)
 {
-    return tuning->higher_is_better; /* what is better low has no upper end */
-}
-
-static const char *measure_text(char text[32], const medley_tuning *tuning, double value)
-{
-    if (is_share(tuning))
-        snprintf(text, 32, "%.2f %%", 100 * value);
+    if (higher_is_better)
+        snprintf(text, CLI_MEASURE_BYTES, "%.2f %%", 100 * value);
     else
-        snprintf(text, 32, "%.5g", value);
+        snprintf(text, CLI_MEASURE_BYTES, "%.5g", value);
     return text;
-}
-
-void cli_print_measure(FILE *file, const medley_tuning *tuning, double value)
-{
-    char text[32];
-    fputs(measure_text(text, tuning, value), file);
 }
 
 enum { NAME_BYTES = 64 };
@@ -87,15 +75,16 @@ static const char *mark(const medley_tuning *tuning, size_t trial)
 static void print_line(FILE *file, const medley_tuning *tuning, size_t t)
 {
     const medley_trial *trial = &tuning->trials[t];
-    char mean[32];
-    char deviation[32];
+    const bool high = tuning->higher_is_better;
+    char mean[CLI_MEASURE_BYTES];
+    char deviation[CLI_MEASURE_BYTES];
     char bar[128];
     if (trial->problem != NULL) {
         fprintf(file, "failed: %s\n", trial->problem);
         return;
     }
-    fprintf(file, "%11s  %9s  %6.4g  %7.3g  %s%s\n", measure_text(mean, tuning, trial->mean),
-            measure_text(deviation, tuning, trial->deviation), trial->active, trial->seconds,
+    fprintf(file, "%11s  %9s  %6.4g  %7.3g  %s%s\n", cli_measure(mean, high, trial->mean),
+            cli_measure(deviation, high, trial->deviation), trial->active, trial->seconds,
             cli_bar(bar, bar_share(tuning, trial->mean), 16), mark(tuning, t));
 }
 
@@ -114,19 +103,14 @@ void cli_print_tuning(FILE *file, const medley_tuning *tuning)
 
 /* ---- JSON ---- */
 
-static void json_values(const medley_tuning *tuning, const medley_trial *trial)
+static void json_trial(const medley_tuning *tuning, const medley_trial *trial)
 {
     char name[NAME_BYTES];
+    json_open(stdout, NULL, '{');
     json_open(stdout, "options", '{');
     for (size_t o = 0; o < tuning->option_count; o++)
         json_string(stdout, option_name(name, tuning, o), trial->values[o]);
     json_close(stdout, '}');
-}
-
-static void json_trial(const medley_tuning *tuning, const medley_trial *trial)
-{
-    json_open(stdout, NULL, '{');
-    json_values(tuning, trial);
     json_number(stdout, "mean", trial->mean);
     json_number(stdout, "deviation", trial->deviation);
     json_number(stdout, "standard_error", trial->standard_error);
@@ -160,11 +144,12 @@ static void csv_text(FILE *file, const char *text)
     if (strpbrk(text, ",\"\n") == NULL)
         fputs(text, file);
     else
-        cli_csv_quoted(file, text);
+        csv_quoted(file, text);
 }
 
-bool cli_csv_tuning(FILE *file, const medley_tuning *tuning)
+void cli_csv_tuning(FILE *file, const void *context)
 {
+    const medley_tuning *tuning = context;
     char name[NAME_BYTES];
     for (size_t o = 0; o < tuning->option_count; o++)
         fprintf(file, "%s%s", o ? "," : "", option_name(name, tuning, o));
@@ -178,16 +163,12 @@ bool cli_csv_tuning(FILE *file, const medley_tuning *tuning)
             fputs(o ? "," : "", file);
             csv_text(file, trial->values[o]);
         }
-        cli_csv_number(file, ",", trial->mean);
-        cli_csv_number(file, ",", trial->deviation);
-        cli_csv_number(file, ",", trial->standard_error);
-        cli_csv_number(file, ",", trial->active);
-        cli_csv_number(file, ",", trial->seconds);
-        for (size_t f = 0; f < tuning->fold_count; f++)
-            cli_csv_number(file, ",", trial->fold[f]);
+        const double numbers[] = {trial->mean, trial->deviation, trial->standard_error,
+                                  trial->active, trial->seconds};
+        csv_numbers(file, numbers, sizeof numbers / sizeof *numbers);
+        csv_numbers(file, trial->fold, tuning->fold_count);
         fputc(',', file);
         csv_text(file, trial->problem ? trial->problem : "");
         fputc('\n', file);
     }
-    return !ferror(file);
 }

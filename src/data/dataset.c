@@ -11,9 +11,8 @@
 medley_status medley_dataset_create(medley_dataset **dataset, medley_error *error)
 {
     md_begin(error);
-    medley_dataset *created = md_calloc(1, sizeof *created);
-    if (created == NULL)
-        return md_fail_memory(error, sizeof *created);
+    medley_dataset *created = NULL;
+    MEDLEY_TRY(md_new(&created, 1, sizeof *created, error));
     *dataset = created;
     return MEDLEY_OK;
 }
@@ -164,15 +163,10 @@ void medley_dataset_row(float *values, const medley_dataset *dataset, size_t row
 {
     if (dataset->table_count == 0 || row >= dataset->rows)
         return;
-    const md_matrix *features = &dataset->tables[0].features;
-    if (!md_matrix_is_sparse(features)) {
-        memcpy(values, features->dense + row * features->columns,
-               features->columns * sizeof *values);
-        return;
-    }
-    memset(values, 0, features->columns * sizeof *values);
-    for (size_t e = features->start[row]; e < features->start[row + 1]; e++)
-        values[features->index[e]] = features->value[e];
+    const md_row from = md_matrix_row(&dataset->tables[0].features, row);
+    memset(values, 0, dataset->tables[0].features.columns * sizeof *values);
+    for (size_t e = 0; e < from.count; e++)
+        values[md_row_column(from, e)] = from.value[e];
 }
 
 size_t medley_dataset_word_columns(const medley_dataset *dataset)
@@ -220,13 +214,12 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     if (index >= dataset->table_count)
         return md_fail(error, MEDLEY_USAGE, "there is no table %zu; the data have %zu", index,
                        dataset->table_count);
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) size_t *rows = NULL;
     medley_dataset *copy = NULL;
-    size_t *rows;
-    MEDLEY_TRY_DONE(md_new(&rows, dataset->rows, sizeof *rows, error));
+    MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
     for (size_t r = 0; r < dataset->rows; r++)
         rows[r] = r;
-    MEDLEY_TRY_DONE(md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error));
+    MEDLEY_TRY(md_dataset_select(&copy, dataset, rows, dataset->rows, NULL, error));
     for (size_t t = 0; t < copy->table_count; t++)
         if (t != index)
             clear_table(&copy->tables[t]);
@@ -234,7 +227,5 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     copy->tables[0].name[0] = '\0';
     copy->table_count = 1;
     *selected = copy;
-done:
-    free(rows);
-    return status;
+    return MEDLEY_OK;
 }

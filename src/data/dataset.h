@@ -59,7 +59,7 @@ struct medley_dataset {
     uint32_t *line; /* [rows] line of the file, for messages; NULL: not known */
 
     size_t token_columns;     /* text columns of tagged words, label column excluded */
-    md_strings *token_values; /* [token_columns] distinct texts of each column */
+    md_strings *token_values; /* [token_columns] distinct strings of each column */
     int32_t *token;           /* [rows][token_columns] ids into token_values */
 
     md_verbatim *verbatim;
@@ -69,7 +69,7 @@ struct medley_dataset {
     const char *format;     /* its name among the formats, never freed; NULL: no file */
     char separator;         /* of tagged columns: ' ' or '\t' */
     size_t label_column;    /* place of the label among the fields of a line */
-    md_strings label_texts; /* distinct texts of the label's field, not made canonical */
+    md_strings label_texts; /* distinct strings of the label's field, not made canonical */
     int32_t *label_text;    /* [rows] ids into label_texts, NULL where there is no such field */
 };
 
@@ -79,7 +79,7 @@ static inline size_t md_dataset_units(const medley_dataset *dataset)
     return dataset->sequence_count > 0 ? dataset->sequence_count : dataset->rows;
 }
 
-/* The first row of a unit; of one behind the last: the number of rows. */
+/* The first row of a unit; of the one after the last: the number of rows. */
 static inline size_t md_dataset_unit_start(const medley_dataset *dataset, size_t unit)
 {
     return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
@@ -93,7 +93,7 @@ md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const 
 md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);
 void md_precomputed_clear(md_precomputed *gram);
 
-/* Labels arrive as texts in file order; this collects them. Texts that are numbers are written
+/* Labels arrive as strings in file order; this collects them. Those that are numbers are written
  * canonically ("+1", "1.0" and "1" are one label). */
 typedef struct md_label_builder {
     md_strings names; /* in order of arrival */
@@ -113,6 +113,11 @@ medley_status md_labels_add(md_label_builder *builder, const char *text, size_t 
 medley_status md_labels_finish(md_label_builder *builder, medley_dataset *dataset,
                                medley_error *error);
 void md_labels_clear(md_label_builder *builder);
+
+/* target[rows]: the labels of the rows as numbers, NaN where there is none; *target is NULL unless
+ * all names are numbers. number[names]: value of each name, NaN if it is no number. */
+medley_status md_labels_as_targets(double **target, const double *number, size_t names,
+                                   const int32_t *label, size_t rows, medley_error *error);
 
 /* Everything is taken over. */
 void md_dataset_replace_labels(medley_dataset *dataset, md_strings names, int32_t *label,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collecting labels. They arrive as texts in file order and are numbered as they come; at the end
+/* Collecting labels. They arrive as strings in file order and are numbered as they come; at the end
  * the names are sorted (numbers by value, otherwise by byte order), so that the numbering does not
  * depend on the order of the rows. */
 #include "base/memory.h"
@@ -91,20 +91,29 @@ static medley_status sort_names(md_strings *sorted, int32_t *place, const md_lab
                                 bool all_numbers, medley_error *error)
 {
     const size_t count = builder->names.count;
-    medley_status status = MEDLEY_OK;
-    named_label *labels;
-    MEDLEY_TRY_DONE(md_new(&labels, count, sizeof *labels, error));
+    MD_OWNED(free) named_label *labels = NULL;
+    MEDLEY_TRY(md_new(&labels, count, sizeof *labels, error));
     for (size_t i = 0; i < count; i++)
         labels[i] = (named_label){builder->names.items[i], builder->number[i], (int32_t)i};
     qsort(labels, count, sizeof *labels, all_numbers ? compare_numbers : compare_names);
     for (size_t i = 0; i < count; i++) {
         place[labels[i].arrival] = (int32_t)i;
-        MEDLEY_TRY_DONE(
-            md_strings_put(sorted, labels[i].name, strlen(labels[i].name), NULL, error));
+        MEDLEY_TRY(md_strings_put(sorted, labels[i].name, strlen(labels[i].name), NULL, error));
     }
-done:
-    free(labels);
-    return status;
+    return MEDLEY_OK;
+}
+
+medley_status md_labels_as_targets(double **target, const double *number, size_t names,
+                                   const int32_t *label, size_t rows, medley_error *error)
+{
+    *target = NULL;
+    for (size_t i = 0; i < names; i++)
+        if (isnan(number[i]))
+            return MEDLEY_OK;
+    MEDLEY_TRY(md_new(target, rows, sizeof **target, error));
+    for (size_t row = 0; row < rows; row++)
+        (*target)[row] = label[row] >= 0 ? number[label[row]] : (double)NAN;
+    return MEDLEY_OK;
 }
 
 medley_status md_labels_finish(md_label_builder *builder, medley_dataset *dataset,
@@ -121,22 +130,17 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
         md_labels_clear(builder);
         return MEDLEY_OK;
     }
-    bool all_numbers = true;
-    for (size_t i = 0; i < builder->names.count; i++)
-        all_numbers = all_numbers && !isnan(builder->number[i]);
     MEDLEY_TRY(md_new(&place, builder->names.count, sizeof *place, error));
-    MEDLEY_TRY(md_new(&target, builder->count, sizeof *target, error));
-    MEDLEY_TRY(sort_names(&sorted, place, builder, all_numbers, error));
-    for (size_t row = 0; row < builder->count; row++) {
-        const int32_t arrival = builder->label[row];
-        target[row] = arrival >= 0 ? builder->number[arrival] : (double)NAN;
-        builder->label[row] = arrival >= 0 ? place[arrival] : -1;
-    }
-    md_dataset_replace_labels(dataset, sorted, builder->label, all_numbers ? target : NULL);
+    MEDLEY_TRY(md_labels_as_targets(&target, builder->number, builder->names.count, builder->label,
+                                    builder->count, error));
+    MEDLEY_TRY(sort_names(&sorted, place, builder, target != NULL, error));
+    for (size_t row = 0; row < builder->count; row++)
+        if (builder->label[row] >= 0)
+            builder->label[row] = place[builder->label[row]];
+    md_dataset_replace_labels(dataset, sorted, builder->label, target);
     builder->label = NULL;
     sorted = (md_strings){0};
-    if (all_numbers)
-        target = NULL;
+    target = NULL;
     md_labels_clear(builder);
     return MEDLEY_OK;
 }
@@ -170,10 +174,10 @@ const char *md_dataset_label_text(const medley_dataset *dataset, size_t row, cha
 int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *names)
 {
     int32_t *mapped = md_calloc(dataset->rows, sizeof *mapped);
+    MD_OWNED(free)
     int32_t *translation = md_calloc(dataset->label_names.count, sizeof *translation);
     if (mapped == NULL || translation == NULL) {
         free(mapped);
-        free(translation);
         return NULL;
     }
     for (size_t i = 0; i < dataset->label_names.count; i++) {
@@ -184,6 +188,5 @@ int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *
         const int32_t label = dataset->label != NULL ? dataset->label[row] : -1;
         mapped[row] = label >= 0 ? translation[label] : -1;
     }
-    free(translation);
     return mapped;
 }

@@ -41,9 +41,8 @@ static medley_status copy_names(md_strings *names, double *number, const char *c
                            i);
         size_t length = strlen(given[i]);
         const char *text = md_label_canonical(given[i], &length, &number[i], buffer);
-        const int32_t id = md_strings_add(names, text, length);
-        if (id < 0)
-            return md_fail_memory(error, length);
+        int32_t id;
+        MEDLEY_TRY(md_strings_put(names, text, length, &id, error));
         if ((size_t)id != i)
             return md_fail(error, MEDLEY_USAGE,
                            "the labels %d and %zu are both called '%.60s'; give each name once",
@@ -69,38 +68,26 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
                                         medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    md_strings copies = {0};
-    double *number = NULL;
+    MD_CLEARED(md_strings_clear) md_strings copies = {0};
+    MD_OWNED(free) double *number = NULL;
+    MD_OWNED(free) int32_t *copy = NULL;
     double *target = NULL;
-    int32_t *copy = NULL;
-    MEDLEY_TRY_DONE(check_rows(dataset, rows, "labels", error));
+    MEDLEY_TRY(check_rows(dataset, rows, "labels", error));
     if (name_count == 0 || name_count > INT32_MAX)
         return md_fail(error, MEDLEY_BAD_INPUT, "%zu names of labels were given; 1 to %ld can be",
                        name_count, (long)INT32_MAX);
     if (label == NULL || names == NULL)
         return fail_null(label == NULL ? "labels" : "names of labels", error);
-    MEDLEY_TRY_DONE(md_new(&number, name_count, sizeof *number, error));
-    MEDLEY_TRY_DONE(md_new(&target, rows, sizeof *target, error));
-    MEDLEY_TRY_DONE(md_new_copy(&copy, label, rows * sizeof *copy, error));
-    MEDLEY_TRY_DONE(copy_names(&copies, number, names, name_count, error));
-    MEDLEY_TRY_DONE(check_labels(copy, rows, name_count, error));
-    bool all_numbers = true;
-    for (size_t i = 0; i < name_count; i++)
-        all_numbers = all_numbers && !isnan(number[i]);
-    for (size_t r = 0; r < rows; r++)
-        target[r] = copy[r] >= 0 ? number[copy[r]] : (double)NAN;
-    md_dataset_replace_labels(dataset, copies, copy, all_numbers ? target : NULL);
+    MEDLEY_TRY(md_new(&number, name_count, sizeof *number, error));
+    MEDLEY_TRY(md_new_copy(&copy, label, rows * sizeof *copy, error));
+    MEDLEY_TRY(copy_names(&copies, number, names, name_count, error));
+    MEDLEY_TRY(check_labels(copy, rows, name_count, error));
+    MEDLEY_TRY(md_labels_as_targets(&target, number, name_count, copy, rows, error));
+    md_dataset_replace_labels(dataset, copies, copy, target);
     dataset->rows = rows;
     copies = (md_strings){0};
     copy = NULL;
-    target = all_numbers ? NULL : target;
-done:
-    md_strings_clear(&copies);
-    free(number);
-    free(target);
-    free(copy);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *target, size_t rows,
@@ -149,9 +136,8 @@ medley_status medley_dataset_put_sequences(medley_dataset *dataset, const size_t
         return md_fail(error, MEDLEY_BAD_INPUT,
                        "the lengths of %zu sequences add up to %zu rows, and there are %zu", count,
                        rows, dataset->rows);
-    size_t *start = md_calloc(count + 1, sizeof *start);
-    if (start == NULL)
-        return md_fail_memory(error, count * sizeof *start);
+    size_t *start = NULL;
+    MEDLEY_TRY(md_new(&start, count + 1, sizeof *start, error));
     for (size_t s = 0; s < count; s++)
         start[s + 1] = start[s] + length[s];
     free(dataset->sequence_start);
@@ -185,29 +171,27 @@ medley_status medley_dataset_put_info(medley_dataset *dataset, const int32_t *in
 static medley_status check_sequences(const medley_dataset *dataset, const size_t *rows,
                                      size_t count, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    size_t *sequence_end; /* behind the last row of the sequence that begins there, 0 within one */
-    MEDLEY_TRY_DONE(md_new(&sequence_end, dataset->rows, sizeof *sequence_end, error));
+    /* after the last row of the sequence that begins there, 0 within one */
+    MD_OWNED(free) size_t *sequence_end = NULL;
+    MEDLEY_TRY(md_new(&sequence_end, dataset->rows, sizeof *sequence_end, error));
     for (size_t s = 0; s < dataset->sequence_count; s++)
         sequence_end[dataset->sequence_start[s]] = dataset->sequence_start[s + 1];
-    for (size_t i = 0; i < count && status == MEDLEY_OK;) {
+    for (size_t i = 0; i < count;) {
         const size_t end = sequence_end[rows[i]];
         size_t row = rows[i];
         if (end == 0)
-            status = md_fail(error, MEDLEY_USAGE,
-                             "row %zu stands within a sequence whose first row was not named "
-                             "before; name whole sequences",
-                             row);
-        for (; row < end && status == MEDLEY_OK; row++, i++)
+            return md_fail(error, MEDLEY_USAGE,
+                           "row %zu stands within a sequence whose first row was not named "
+                           "before; name whole sequences",
+                           row);
+        for (; row < end; row++, i++)
             if (i == count || rows[i] != row)
-                status = md_fail(error, MEDLEY_USAGE,
-                                 "row %zu of a sequence is missing or out of order; name whole "
-                                 "sequences",
-                                 row);
+                return md_fail(error, MEDLEY_USAGE,
+                               "row %zu of a sequence is missing or out of order; name whole "
+                               "sequences",
+                               row);
     }
-done:
-    free(sequence_end);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status medley_dataset_rows_of(medley_dataset **selected, const medley_dataset *dataset,
@@ -223,11 +207,8 @@ medley_status medley_dataset_rows_of(medley_dataset **selected, const medley_dat
             return md_fail(error, MEDLEY_USAGE,
                            "there is no row %zu; the rows have the numbers 0 to %zu", rows[i],
                            dataset->rows - 1);
-    if (dataset->sequence_count > 0) {
-        const medley_status status = check_sequences(dataset, rows, count, error);
-        if (status < 0)
-            return status;
-    }
+    if (dataset->sequence_count > 0)
+        MEDLEY_TRY(check_sequences(dataset, rows, count, error));
     const md_columns columns = {rows, count};
     return md_dataset_select(selected, dataset, rows, count, &columns, error);
 }

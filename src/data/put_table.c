@@ -133,11 +133,11 @@ static medley_status take_dense(md_matrix *matrix, const medley_table *table, me
 {
     if (can_borrow(table))
         return borrow_dense(matrix, table, error);
-    medley_status status = md_matrix_init_dense(matrix, table->rows, table->columns, error);
-    for (size_t r = 0; status == MEDLEY_OK && r < table->rows; r++)
+    MEDLEY_TRY(md_matrix_init_dense(matrix, table->rows, table->columns, error));
+    for (size_t r = 0; r < table->rows; r++)
         if (!copy_run(matrix->dense + r * table->columns, table, r * table->stride, table->columns))
-            status = fail_dense_row(table, r, error);
-    return status;
+            return fail_dense_row(table, r, error);
+    return MEDLEY_OK;
 }
 
 /* ---- sparse rows ---- */
@@ -306,34 +306,26 @@ medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_tab
                                        medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
     medley_table table;
-    md_matrix features = {0};
-    MEDLEY_TRY_DONE(take_table(&table, given, error));
-    MEDLEY_TRY_DONE(check_size(&table, dataset, "view", error));
-    MEDLEY_TRY_DONE(check_image(&table, error));
-    for (size_t i = 0; i < dataset->table_count; i++) {
-        if (strcmp(dataset->tables[i].name, table.name) == 0) {
-            status = md_fail(error, MEDLEY_USAGE, "there are two views called '%.100s'; rename one",
-                             table.name);
-            goto done;
-        }
-    }
-    MEDLEY_TRY_DONE(table.start != NULL ? take_sparse(&features, &table, error)
-                                        : take_dense(&features, &table, error));
+    MD_CLEARED(md_matrix_clear) md_matrix features = {0};
+    MEDLEY_TRY(take_table(&table, given, error));
+    MEDLEY_TRY(check_size(&table, dataset, "view", error));
+    MEDLEY_TRY(check_image(&table, error));
+    for (size_t i = 0; i < dataset->table_count; i++)
+        if (strcmp(dataset->tables[i].name, table.name) == 0)
+            return md_fail(error, MEDLEY_USAGE, "there are two views called '%.100s'; rename one",
+                           table.name);
+    MEDLEY_TRY(table.start != NULL ? take_sparse(&features, &table, error)
+                                   : take_dense(&features, &table, error));
     md_table *place = md_dataset_new_table(dataset, table.name, "");
-    if (place == NULL) {
-        status = md_fail_memory(error, sizeof *place);
-        goto done;
-    }
+    if (place == NULL)
+        return md_fail_memory(error, sizeof *place);
     place->features = features;
     place->height = table.height;
     place->width = table.width;
     features = (md_matrix){0};
     dataset->rows = table.rows;
-done:
-    md_matrix_clear(&features);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- kernel values ---- */
@@ -342,11 +334,11 @@ done:
 static medley_status keep_wide(md_precomputed *gram, const medley_table *table, medley_error *error)
 {
     const size_t bytes = table->columns * sizeof *gram->wide;
-    const medley_status status = md_new_aligned(&gram->wide, table->rows, bytes, error);
-    for (size_t r = 0; status == MEDLEY_OK && r < table->rows; r++)
+    MEDLEY_TRY(md_new_aligned(&gram->wide, table->rows, bytes, error));
+    for (size_t r = 0; r < table->rows; r++)
         memcpy(gram->wide + r * table->columns,
                (const char *)table->values + r * table->stride * sizeof *gram->wide, bytes);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status keep_diagonal(md_precomputed *gram, const double *diagonal, size_t rows,
@@ -370,7 +362,8 @@ static bool has_gram(const medley_dataset *dataset, const char *name)
 }
 
 /* "gram1", "gram2" ... where there is no name, as of files: the next that is free. */
-static medley_status append_gram(medley_dataset *dataset, const char *name, medley_error *error)
+static medley_status name_gram(md_precomputed *gram, const medley_dataset *dataset,
+                               const char *name, medley_error *error)
 {
     char numbered[32];
     if (name[0] == '\0') {
@@ -383,33 +376,31 @@ static medley_status append_gram(medley_dataset *dataset, const char *name, medl
     if (has_gram(dataset, name))
         return md_fail(error, MEDLEY_USAGE,
                        "there are two precomputed kernels called '%.100s'; rename one", name);
-    return md_dataset_new_gram(dataset, name) != NULL ? MEDLEY_OK
-                                                      : md_fail_memory(error, strlen(name));
+    return md_new_text(&gram->name, name, strlen(name), error);
 }
 
 medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_table *given,
                                       const double *diagonal, medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
     medley_table table;
-    const size_t before = dataset->gram_count;
+    MD_CLEARED(md_precomputed_clear) md_precomputed made = {0};
     MEDLEY_TRY(take_table(&table, given, error));
-    MEDLEY_TRY_DONE(check_size(&table, dataset, "kernel", error));
+    MEDLEY_TRY(check_size(&table, dataset, "kernel", error));
     if (table.start != NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "the values of kernel '%.100s' are sparse; give them as dense rows",
                        table.name);
-    MEDLEY_TRY_DONE(append_gram(dataset, table.name, error));
-    md_precomputed *gram = &dataset->grams[before];
-    MEDLEY_TRY_DONE(take_dense(&gram->values, &table, error));
+    MEDLEY_TRY(name_gram(&made, dataset, table.name, error));
+    MEDLEY_TRY(take_dense(&made.values, &table, error));
     if (dataset->keeps_wide && table.type == MEDLEY_FLOAT64)
-        MEDLEY_TRY_DONE(keep_wide(gram, &table, error));
+        MEDLEY_TRY(keep_wide(&made, &table, error));
     if (diagonal != NULL)
-        MEDLEY_TRY_DONE(keep_diagonal(gram, diagonal, table.rows, error));
+        MEDLEY_TRY(keep_diagonal(&made, diagonal, table.rows, error));
+    MEDLEY_TRY(md_grow(&dataset->grams, &dataset->gram_capacity, dataset->gram_count + 1,
+                       sizeof *dataset->grams, error));
+    dataset->grams[dataset->gram_count++] = made;
+    made = (md_precomputed){0};
     dataset->rows = table.rows;
-done:
-    if (status < 0 && dataset->gram_count > before)
-        md_precomputed_clear(&dataset->grams[--dataset->gram_count]);
-    return status;
+    return MEDLEY_OK;
 }

@@ -5,7 +5,6 @@
 #include "base/owners.h"
 #include "data/dataset.h"
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct selection {
@@ -36,14 +35,14 @@ static medley_status select_tables(const selection *chosen, medley_error *error)
 static medley_status gather_items(void *gathered, const selection *chosen, const void *items,
                                   size_t bytes, medley_error *error)
 {
-    char *made = NULL;
     if (items == NULL)
         return MEDLEY_OK;
-    const medley_status status = md_new(&made, chosen->count, bytes > 0 ? bytes : 1, error);
-    for (size_t i = 0; made != NULL && i < chosen->count; i++)
+    char *made = NULL;
+    MEDLEY_TRY(md_new(&made, chosen->count, bytes > 0 ? bytes : 1, error));
+    for (size_t i = 0; i < chosen->count; i++)
         memcpy(made + i * bytes, (const char *)items + chosen->rows[i] * bytes, bytes);
     memcpy(gathered, &made, sizeof made);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The chosen rows of a kernel's unrounded values, and with cut only the chosen columns. */
@@ -54,14 +53,13 @@ static medley_status gather_wide(double **gathered, const selection *chosen,
     if (!cut || gram->wide == NULL)
         return gather_items(gathered, chosen, gram->wide, columns * sizeof *gram->wide, error);
     const size_t kept = chosen->columns->count;
-    const medley_status status =
-        md_new_aligned(gathered, chosen->count, kept * sizeof **gathered, error);
-    for (size_t i = 0; status == MEDLEY_OK && i < chosen->count; i++) {
+    MEDLEY_TRY(md_new_aligned(gathered, chosen->count, kept * sizeof **gathered, error));
+    for (size_t i = 0; i < chosen->count; i++) {
         const double *from = gram->wide + chosen->rows[i] * columns;
         for (size_t j = 0; j < kept; j++)
             (*gathered)[i * kept + j] = from[chosen->columns->rows[j]];
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status select_grams(const selection *chosen, medley_error *error)
@@ -160,7 +158,7 @@ static size_t first_verbatim_from(const medley_dataset *dataset, size_t row)
 }
 
 /* Where two sequences meet, the lines up to the first blank one end the sequence before (an empty
- * node behind its last word) and the others begin the next (comments, a multiword token). Where no
+ * node after its last word) and the others begin the next (comments, a multiword token). Where no
  * blank line was kept it stood in front of all of them. Returns the first line that begins, of
  * those from first on that stand before `row`. */
 static size_t first_of_next(const medley_dataset *dataset, size_t first, size_t row)
@@ -197,16 +195,16 @@ static medley_status end_previous(medley_dataset *target, const medley_dataset *
 }
 
 /* Copies the lines of the sequence in rows start..end-1, which is at new_start in the target. What
- * stands behind the end of the last sequence comes along where that is the last again. */
+ * follows the end of the last sequence comes along where that is the last again. */
 static medley_status copy_verbatim(medley_dataset *target, const medley_dataset *source,
                                    size_t start, size_t end, size_t new_start, medley_error *error)
 {
     size_t first = first_verbatim_from(source, start);
     if (start > 0)
         first = first_of_next(source, first, start);
-    const size_t behind = first_verbatim_from(source, end);
+    const size_t after = first_verbatim_from(source, end);
     const bool stays_last = end == source->rows && new_start + (end - start) == target->rows;
-    const size_t last = stays_last ? source->verbatim_count : first_of_next(source, behind, end);
+    const size_t last = stays_last ? source->verbatim_count : first_of_next(source, after, end);
     MEDLEY_TRY(end_previous(target, source, first, start, new_start, error));
     for (size_t i = first; i < last; i++) {
         const md_verbatim *line = &source->verbatim[i];

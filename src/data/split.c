@@ -47,22 +47,21 @@ static int compare_targets(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The labels that rows are sorted by: their own, or the ranks of the numbers to be predicted, which
- * are what the labels of a file with these numbers would be. *made is freed by the caller, and NULL
- * where the labels are the dataset's or there are none. */
-static medley_status find_strata(const int32_t **label, int32_t **made, size_t *count,
-                                 const medley_dataset *dataset, medley_error *error)
+/* What rows are sorted by: their labels, or the ranks of the numbers to be predicted, which are
+ * what the labels of a file with these numbers would be. *label stays NULL where there are neither.
+ */
+static medley_status find_strata(int32_t **label, size_t *count, const medley_dataset *dataset,
+                                 medley_error *error)
 {
     const size_t rows = dataset->rows;
-    *label = dataset->label;
-    *made = NULL;
+    MD_OWNED(free) double *sorted = NULL;
     *count = dataset->label_names.count;
-    if (dataset->label != NULL || dataset->target == NULL)
+    if (dataset->label != NULL)
+        return md_new_copy(label, dataset->label, rows * sizeof **label, error);
+    if (dataset->target == NULL)
         return MEDLEY_OK;
-    medley_status status = MEDLEY_OK;
-    double *sorted;
-    MEDLEY_TRY_DONE(md_new_copy(&sorted, dataset->target, rows * sizeof *sorted, error));
-    MEDLEY_TRY_DONE(md_new(made, rows, sizeof **made, error));
+    MEDLEY_TRY(md_new_copy(&sorted, dataset->target, rows * sizeof *sorted, error));
+    MEDLEY_TRY(md_new(label, rows, sizeof **label, error));
     qsort(sorted, rows, sizeof *sorted, compare_targets);
     for (size_t r = 0; r < rows; r++)
         if (*count == 0 || sorted[r] != sorted[*count - 1])
@@ -70,12 +69,9 @@ static medley_status find_strata(const int32_t **label, int32_t **made, size_t *
     for (size_t r = 0; r < rows; r++) {
         const double *place =
             bsearch(&dataset->target[r], sorted, *count, sizeof *sorted, compare_targets);
-        (*made)[r] = (int32_t)(place - sorted);
+        (*label)[r] = (int32_t)(place - sorted);
     }
-    *label = *made;
-done:
-    free(sorted);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Labels that no row has are no strata. place[strata + 1] is zero and stays so. */
@@ -88,49 +84,47 @@ static size_t count_used(size_t *place, const int32_t *label, size_t rows, size_
     return used;
 }
 
+static medley_status shuffled_units(size_t **order, const medley_dataset *dataset, uint64_t seed,
+                                    medley_error *error)
+{
+    const size_t units = md_dataset_units(dataset);
+    md_random random;
+    MEDLEY_TRY(md_new(order, units, sizeof **order, error));
+    for (size_t i = 0; i < units; i++)
+        (*order)[i] = i;
+    md_random_seed(&random, seed);
+    md_random_shuffle(&random, *order, units);
+    return MEDLEY_OK;
+}
+
 /* All units, shuffled, then stably sorted by label (a counting sort). Sequences have many labels,
  * and numbers that hardly repeat are no classes: both stay shuffled. */
 static medley_status stratified_order(size_t **order, const medley_dataset *dataset, uint64_t seed,
                                       medley_error *error)
 {
     const size_t units = md_dataset_units(dataset);
-    medley_status status = MEDLEY_OK;
-    const int32_t *label;
-    int32_t *made;
     size_t strata;
-    size_t *shuffled = NULL;
-    size_t *sorted = NULL;
-    size_t *place = NULL;
-    MEDLEY_TRY_DONE(find_strata(&label, &made, &strata, dataset, error));
+    MD_OWNED(free) int32_t *label = NULL;
+    MD_OWNED(free) size_t *shuffled = NULL;
+    MD_OWNED(free) size_t *place = NULL;
+    MEDLEY_TRY(find_strata(&label, &strata, dataset, error));
     strata++; /* unlabelled rows come first */
-    MEDLEY_TRY_DONE(md_new(&shuffled, units, sizeof *shuffled, error));
-    MEDLEY_TRY_DONE(md_new(&sorted, units, sizeof *sorted, error));
-    MEDLEY_TRY_DONE(md_new(&place, strata + 1, sizeof *place, error));
-    for (size_t i = 0; i < units; i++)
-        shuffled[i] = i;
-    md_random random;
-    md_random_seed(&random, seed);
-    md_random_shuffle(&random, shuffled, units);
+    MEDLEY_TRY(shuffled_units(&shuffled, dataset, seed, error));
+    MEDLEY_TRY(md_new(&place, strata + 1, sizeof *place, error));
     if (label == NULL || dataset->sequence_count > 0 ||
         count_used(place, label, units, strata) > units / 2) {
         *order = shuffled;
         shuffled = NULL;
-        goto done;
+        return MEDLEY_OK;
     }
+    MEDLEY_TRY(md_new(order, units, sizeof **order, error));
     for (size_t i = 0; i < units; i++)
         place[label[i] + 2]++;
     for (size_t s = 0; s < strata; s++)
         place[s + 1] += place[s];
     for (size_t i = 0; i < units; i++)
-        sorted[place[label[shuffled[i]] + 1]++] = shuffled[i];
-    *order = sorted;
-    sorted = NULL;
-done:
-    free(made);
-    free(shuffled);
-    free(sorted);
-    free(place);
-    return status;
+        (*order)[place[label[shuffled[i]] + 1]++] = shuffled[i];
+    return MEDLEY_OK;
 }
 
 /* ---- fold lists ---- */
@@ -138,8 +132,13 @@ done:
 typedef struct fold_list {
     long long (*ranges)[2]; /* [count] first and last, inclusive */
     size_t count, capacity;
-    long long parts; /* behind the '/', 0 if there is none */
+    long long parts; /* after the '/', 0 if there is none */
 } fold_list;
+
+static void clear_folds(fold_list *list)
+{
+    free(list->ranges);
+}
 
 /* Digits at *cursor as a number below 2^31, or -1. */
 static long long read_whole(const char **cursor)
@@ -200,72 +199,66 @@ medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, si
         return md_fail(error, MEDLEY_USAGE,
                        "cannot divide %zu %s into %zu parts; ask for at most as many parts", units,
                        dataset->sequence_count > 0 ? "sequences" : "rows", parts);
-    size_t *order = NULL;
-    const medley_status status = stratified_order(&order, dataset, FOLDS_SEED + variant, error);
-    for (size_t i = 0; status == MEDLEY_OK && i < units; i++)
+    MD_OWNED(free) size_t *order = NULL;
+    MEDLEY_TRY(stratified_order(&order, dataset, FOLDS_SEED + variant, error));
+    for (size_t i = 0; i < units; i++)
         part[order[i]] = (int32_t)(i % parts);
-    free(order);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Every fold in the list must be the part of some unit. */
 static medley_status check_present(const fold_list *list, const int32_t *part, size_t units,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) bool *present = NULL;
     int32_t largest = 0;
     for (size_t unit = 0; unit < units; unit++)
         largest = part[unit] > largest ? part[unit] : largest;
-    bool *present;
-    MEDLEY_TRY_DONE(md_new(&present, (size_t)largest + 1, sizeof *present, error));
+    MEDLEY_TRY(md_new(&present, (size_t)largest + 1, sizeof *present, error));
     for (size_t unit = 0; unit < units; unit++)
         if (part[unit] >= 0)
             present[part[unit]] = true;
-    for (size_t i = 0; i < list->count && status == MEDLEY_OK; i++)
-        for (long long fold = list->ranges[i][0]; fold <= list->ranges[i][1] && status == MEDLEY_OK;
-             fold++)
+    for (size_t i = 0; i < list->count; i++)
+        for (long long fold = list->ranges[i][0]; fold <= list->ranges[i][1]; fold++)
             if (fold > largest || !present[fold])
-                status = md_fail(error, MEDLEY_USAGE,
-                                 "fold %lld has no rows; the folds here go up to %d", fold,
-                                 (int)largest);
-done:
-    free(present);
-    return status;
+                return md_fail(error, MEDLEY_USAGE,
+                               "fold %lld has no rows; the folds here go up to %d", fold,
+                               (int)largest);
+    return MEDLEY_OK;
+}
+
+/* part[unit]: of the random division that the list asks for, or the fold column. */
+static medley_status find_parts(int32_t *part, const medley_dataset *dataset, const fold_list *list,
+                                const char *text, medley_error *error)
+{
+    if (list->parts > 0)
+        return md_dataset_divide(part, dataset, (size_t)list->parts, 0, error);
+    if (dataset->fold == NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "these data have no fold column; use LIST/K for parts of a random "
+                       "division, for example %s/5 or %s/10",
+                       text, text);
+    for (size_t unit = 0; unit < md_dataset_units(dataset); unit++)
+        part[unit] = dataset->fold[md_dataset_unit_start(dataset, unit)];
+    return MEDLEY_OK;
 }
 
 medley_status medley_dataset_folds(medley_dataset **selected, const medley_dataset *dataset,
                                    const char *folds, medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    fold_list list = {0};
     const size_t units = md_dataset_units(dataset);
-    int32_t *part = NULL;
-    bool *taken = NULL;
-    MEDLEY_TRY_DONE(md_new(&part, units, sizeof *part, error));
-    MEDLEY_TRY_DONE(md_new(&taken, units, sizeof *taken, error));
-    MEDLEY_TRY_DONE(parse_folds(&list, folds, error));
-    if (list.parts > 0) {
-        MEDLEY_TRY_DONE(md_dataset_divide(part, dataset, (size_t)list.parts, 0, error));
-    } else if (dataset->fold != NULL) {
-        for (size_t unit = 0; unit < units; unit++)
-            part[unit] = dataset->fold[md_dataset_unit_start(dataset, unit)];
-    } else {
-        status = md_fail(error, MEDLEY_USAGE,
-                         "these data have no fold column; use LIST/K for parts of a random "
-                         "division, for example %s/5 or %s/10",
-                         folds, folds);
-        goto done;
-    }
-    MEDLEY_TRY_DONE(check_present(&list, part, units, error));
+    MD_CLEARED(clear_folds) fold_list list = {0};
+    MD_OWNED(free) int32_t *part = NULL;
+    MD_OWNED(free) bool *taken = NULL;
+    MEDLEY_TRY(md_new(&part, units, sizeof *part, error));
+    MEDLEY_TRY(md_new(&taken, units, sizeof *taken, error));
+    MEDLEY_TRY(parse_folds(&list, folds, error));
+    MEDLEY_TRY(find_parts(part, dataset, &list, folds, error));
+    MEDLEY_TRY(check_present(&list, part, units, error));
     for (size_t unit = 0; unit < units; unit++)
         taken[unit] = is_listed(&list, part[unit]);
-    MEDLEY_TRY_DONE(select_units(selected, dataset, taken, true, true, error));
-done:
-    free(list.ranges);
-    free(part);
-    free(taken);
-    return status;
+    return select_units(selected, dataset, taken, true, true, error);
 }
 
 medley_status medley_dataset_sample(medley_dataset **selected, const medley_dataset *dataset,
@@ -277,13 +270,8 @@ medley_status medley_dataset_sample(medley_dataset **selected, const medley_data
     MD_OWNED(free) bool *taken = NULL;
     if (count == 0)
         return md_fail(error, MEDLEY_USAGE, "a sample of 0 was asked for; ask for at least 1");
-    MEDLEY_TRY(md_new(&order, units, sizeof *order, error));
+    MEDLEY_TRY(shuffled_units(&order, dataset, seed, error));
     MEDLEY_TRY(md_new(&taken, units, sizeof *taken, error));
-    for (size_t i = 0; i < units; i++)
-        order[i] = i;
-    md_random random;
-    md_random_seed(&random, seed);
-    md_random_shuffle(&random, order, units);
     for (size_t i = 0; i < units && i < count; i++)
         taken[order[i]] = true;
     return select_units(selected, dataset, taken, true, true, error);

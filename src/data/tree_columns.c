@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts are touched once for each distinct text: a column is a field of some relative of the word,
- * and its values are that field's numbers, looked up at the relative's row. Two rows behind the
+/* Strings are touched once for each distinct one: a column is a field of some relative of the word,
+ * and its values are that field's numbers, looked up at the relative's row. Two rows after the
  * last stand for the root and for a word that is not there, so that nothing has to be asked. */
 #include "data/tree_columns.h"
 
-#include "base/memory.h"
+#include "base/owners.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static const struct {
 
 /* ---- tags ---- */
 
-/* The universal ones have a bit of their own in sets of tags. Others share the bits behind them by
+/* The universal ones have a bit of their own in sets of tags. Others share the bits after them by
  * a hash of their text, so that a set does not depend on what else is in the data. */
 static const char *const UNIVERSAL[] = {"ADJ",   "ADP",   "ADV", "AUX",  "CCONJ", "DET",
                                         "INTJ",  "NOUN",  "NUM", "PART", "PRON",  "PROPN",
@@ -79,7 +79,8 @@ typedef struct tag_kind {
 static tag_kind kind_of_tag(const char *text)
 {
     const int index = md_text_index(text, UNIVERSAL);
-    uint32_t hash = 2166136261u; /* FNV-1a: the same everywhere, as models keep texts of sets */
+    uint32_t hash =
+        2166136261u; /* FNV-1a: the same everywhere, as models keep the strings of sets */
     for (const char *c = text; *c != '\0'; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     const uint32_t other = UNIVERSAL_COUNT + (hash ^ hash >> 16) % (BITS - UNIVERSAL_COUNT);
@@ -87,7 +88,8 @@ static tag_kind kind_of_tag(const char *text)
                       md_text_index(text, MARKERS) >= 0};
 }
 
-/* Sets of tags as texts. Few are frequent: those seen last, by a hash, spare the text. */
+/* Sets of tags as strings. Few are frequent: those seen last are found by a hash of the set,
+ * without making their string. */
 enum { KNOWN_BITS = 10 };
 typedef struct known_set {
     uint64_t set;
@@ -189,25 +191,23 @@ static medley_status take_lemmas(tree *t, medley_error *error)
 {
     const medley_dataset *dataset = t->dataset;
     const md_strings *forms = &dataset->token_values[FORM_COLUMN];
-    medley_status status = take_field(t, LEMMA, LEMMA_COLUMN, error);
+    MD_OWNED(free) int32_t *lemma_of_form = NULL; /* + 1 */
+    MEDLEY_TRY(take_field(t, LEMMA, LEMMA_COLUMN, error));
     const int32_t unknown = md_strings_find(&dataset->token_values[LEMMA_COLUMN], "_", 1);
-    if (status < 0 || unknown < 0)
-        return status;
-    int32_t *lemma_of_form; /* + 1 */
-    MEDLEY_TRY_DONE(md_new(&lemma_of_form, forms->count, sizeof *lemma_of_form, error));
+    if (unknown < 0)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_new(&lemma_of_form, forms->count, sizeof *lemma_of_form, error));
     for (size_t row = 0; row < dataset->rows; row++) {
         if (t->id[LEMMA][row] != unknown)
             continue;
         const int32_t form = dataset->token[row * CONLLU_COLUMNS + FORM_COLUMN];
         int32_t id = lemma_of_form[form] - 1;
         if (id < 0)
-            MEDLEY_TRY_DONE(add_text(&id, &t->texts[LEMMA], forms->items[form], error));
+            MEDLEY_TRY(add_text(&id, &t->texts[LEMMA], forms->items[form], error));
         lemma_of_form[form] = id + 1;
         t->id[LEMMA][row] = id;
     }
-done:
-    free(lemma_of_form);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- relatives ---- */
@@ -402,30 +402,27 @@ static medley_status check_data(const medley_dataset *dataset, const int32_t *he
 medley_status md_tree_columns(medley_dataset **derived, const medley_dataset *dataset,
                               const int32_t *head, size_t tags, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_dataset *made = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *made = NULL;
+    MD_CLEARED(clear_tree)
     tree t = {.dataset = dataset,
               .head = head,
               .tags = tags,
               .root = dataset->rows,
               .none = dataset->rows + 1};
-    MEDLEY_TRY_DONE(check_data(dataset, head, tags, error));
-    MEDLEY_TRY_DONE(allocate(&t, error));
-    MEDLEY_TRY_DONE(take_field(&t, FORM, FORM_COLUMN, error));
-    MEDLEY_TRY_DONE(take_lemmas(&t, error));
-    MEDLEY_TRY_DONE(take_field(&t, TAG, tags, error));
-    MEDLEY_TRY_DONE(take_field(&t, XPOS, XPOS_COLUMN, error));
-    MEDLEY_TRY_DONE(take_field(&t, FEATS, FEATS_COLUMN, error));
-    MEDLEY_TRY_DONE(relate_all(&t, error));
-    MEDLEY_TRY_DONE(make_fields(&t, error));
-    MEDLEY_TRY_DONE(medley_dataset_create(&made, error));
-    MEDLEY_TRY_DONE(start_dataset(made, dataset, error));
-    MEDLEY_TRY_DONE(fill_columns(made, &t, error));
-    MEDLEY_TRY_DONE(take_labels(made, dataset, error));
+    MEDLEY_TRY(check_data(dataset, head, tags, error));
+    MEDLEY_TRY(allocate(&t, error));
+    MEDLEY_TRY(take_field(&t, FORM, FORM_COLUMN, error));
+    MEDLEY_TRY(take_lemmas(&t, error));
+    MEDLEY_TRY(take_field(&t, TAG, tags, error));
+    MEDLEY_TRY(take_field(&t, XPOS, XPOS_COLUMN, error));
+    MEDLEY_TRY(take_field(&t, FEATS, FEATS_COLUMN, error));
+    MEDLEY_TRY(relate_all(&t, error));
+    MEDLEY_TRY(make_fields(&t, error));
+    MEDLEY_TRY(medley_dataset_create(&made, error));
+    MEDLEY_TRY(start_dataset(made, dataset, error));
+    MEDLEY_TRY(fill_columns(made, &t, error));
+    MEDLEY_TRY(take_labels(made, dataset, error));
     *derived = made;
     made = NULL;
-done:
-    medley_dataset_free(made);
-    clear_tree(&t);
-    return status;
+    return MEDLEY_OK;
 }

@@ -4,6 +4,7 @@
 #include "data/trees.h"
 
 #include "base/memory.h"
+#include "base/size.h"
 #include "base/text.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,22 +27,18 @@ static sentence sentence_at(const medley_dataset *dataset, size_t number)
     return (sentence){dataset, number, first, next - first, dataset->head + first};
 }
 
-/* Takes what is wrong with a word (from 1); the memory of `what` is released. */
-static medley_status fail_at_word(const sentence *s, size_t word, md_text *what,
+/* what: is wrong with a word (from 1). */
+static medley_status fail_at_word(const sentence *s, size_t word, const md_text *what,
                                   medley_error *error)
 {
     const medley_dataset *dataset = s->dataset;
     const size_t line = dataset->line != NULL ? dataset->line[s->first + word - 1] : 0;
-    medley_status status;
     if (what->failed)
-        status = md_fail_memory(error, what->capacity);
-    else if (line > 0)
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, line, "%s", what->data);
-    else
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
-                            "sentence %zu, word %zu: %s", s->number + 1, word, what->data);
-    md_text_clear(what);
-    return status;
+        return md_fail_memory(error, what->capacity);
+    if (line > 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, line, "%s", what->data);
+    return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0, "sentence %zu, word %zu: %s",
+                      s->number + 1, word, what->data);
 }
 
 static medley_status check_given(const sentence *s, medley_error *error)
@@ -50,7 +47,7 @@ static medley_status check_given(const sentence *s, medley_error *error)
         const int32_t head = s->head[word - 1];
         if (head >= 0 && (size_t)head <= s->length)
             continue;
-        md_text what = {0};
+        MD_CLEARED(md_text_clear) md_text what = {0};
         if (head == -1)
             md_text_addf(&what, "the HEAD is not given; training needs one for every word");
         else
@@ -66,7 +63,7 @@ static medley_status check_given(const sentence *s, medley_error *error)
 static medley_status check_roots(const sentence *s, bool many_roots, medley_error *error)
 {
     size_t root = 0;
-    md_text what = {0};
+    MD_CLEARED(md_text_clear) md_text what = {0};
     for (size_t word = 1; word <= s->length; word++) {
         if (s->head[word - 1] != 0)
             continue;
@@ -95,7 +92,7 @@ static medley_status fail_with_cycle(const sentence *s, size_t inside, medley_er
         start = w < start ? w : start;
         length++;
     }
-    md_text what = {0};
+    MD_CLEARED(md_text_clear) md_text what = {0};
     md_text_addf(&what, "the heads form a cycle: %zu", start);
     size_t word = start;
     for (size_t i = 1; i < length && i < NAMED_WORDS; i++) {
@@ -127,7 +124,7 @@ static medley_status check_cycles(const sentence *s, size_t *met, medley_error *
 medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_roots,
                                      medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) size_t *met = NULL;
     const size_t count = md_dataset_units(dataset);
     size_t longest = 0;
     if (dataset->head == NULL)
@@ -136,47 +133,14 @@ medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_ro
                           "files");
     for (size_t i = 0; i < count; i++) {
         const size_t length = sentence_at(dataset, i).length;
-        longest = length > longest ? length : longest;
+        longest = md_max(longest, length);
     }
-    size_t *met;
-    MEDLEY_TRY_DONE(md_new(&met, longest, sizeof *met, error));
+    MEDLEY_TRY(md_new(&met, longest, sizeof *met, error));
     for (size_t i = 0; i < count; i++) {
         const sentence s = sentence_at(dataset, i);
-        MEDLEY_TRY_DONE(check_given(&s, error));
-        MEDLEY_TRY_DONE(check_roots(&s, many_roots, error));
-        MEDLEY_TRY_DONE(check_cycles(&s, met, error));
+        MEDLEY_TRY(check_given(&s, error));
+        MEDLEY_TRY(check_roots(&s, many_roots, error));
+        MEDLEY_TRY(check_cycles(&s, met, error));
     }
-done:
-    free(met);
-    return status;
-}
-
-typedef struct span {
-    int64_t left, right;
-} span;
-
-static span arc_span(const int32_t *head, size_t word)
-{
-    const int64_t end = (int64_t)word;
-    const int64_t other = head[word - 1];
-    return other < end ? (span){other, end} : (span){end, other};
-}
-
-static bool cross(span a, span b)
-{
-    return (a.left < b.left && b.left < a.right && a.right < b.right) ||
-           (b.left < a.left && a.left < b.right && b.right < a.right);
-}
-
-bool md_tree_is_projective(const int32_t *head, size_t length)
-{
-    for (size_t word = 2; word <= length; word++) {
-        if (head[word - 1] < 0)
-            continue;
-        const span arc = arc_span(head, word);
-        for (size_t before = 1; before < word; before++)
-            if (head[before - 1] >= 0 && cross(arc, arc_span(head, before)))
-                return false;
-    }
-    return true;
+    return MEDLEY_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dependency trees in data: whether heads are what learning and the projective decoders need. Words
+/* Dependency trees in data: whether heads are what learning needs. Words
  * are numbered from 1 within their sentence and 0 is the root, as in files. */
 #ifndef MD_TREES_H
 #define MD_TREES_H
@@ -12,10 +12,5 @@
  * line where it is known, else sentence and word. */
 medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_roots,
                                      medley_error *error);
-
-/* No two arcs cross, those from the root (left of the first word) included. Heads that are not
- * given
- * (-1) have no arcs. head[length]; time quadratic in length. */
-bool md_tree_is_projective(const int32_t *head, size_t length);
 
 #endif

@@ -15,14 +15,8 @@
 #define MD_ARC_H
 
 #include "base/memory.h"
-#include "base/pack.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "data/dataset.h"
 #include "feature/template_source.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- templates ---- */
 
@@ -51,7 +45,8 @@ medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_te
 /* Names of the built-in sets, NULL-terminated, and what they are. */
 extern const md_template_set md_arc_sets[]; /* name NULL: the end */
 
-/* To and from the bytes of a model file: the texts. A damaged input gives in->bad and a failure. */
+/* To and from the bytes of a model file: the templates as text. A damaged input gives in->bad and a
+ * failure. */
 void md_arc_templates_pack(md_text *out, const md_arc_templates *templates);
 medley_status md_arc_templates_unpack(md_arc_templates **templates, md_unpack *in,
                                       medley_error *error);
@@ -76,6 +71,7 @@ typedef struct md_arcs md_arcs;
 medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
                              const md_arc_source *source, size_t threads, medley_error *error);
 void md_arcs_free(md_arcs *arcs);
+MD_OWNER(md_arcs_free, md_arcs)
 
 /* Bytes that md_arcs_create would take. */
 size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *source);

@@ -61,11 +61,6 @@ static size_t number_of(const md_arc_source *source, size_t sentence)
     return source->which != NULL ? source->which[sentence] : source->first + sentence;
 }
 
-static size_t first_row(const md_arc_source *source, size_t sentence)
-{
-    return md_dataset_unit_start(source->dataset, number_of(source, sentence));
-}
-
 static size_t words_of(const md_arc_source *source, size_t sentence)
 {
     const size_t number = number_of(source, sentence);
@@ -75,9 +70,9 @@ static size_t words_of(const md_arc_source *source, size_t sentence)
 
 static size_t pair_of(const md_arc_template *item)
 {
-    if (item->has_set)
-        return item->has_crossed ? SET_AND_CROSSED : SET;
-    return item->has_crossed ? CROSSED : PAIRS;
+    if (item->has[MD_ARC_SET])
+        return item->has[MD_ARC_CROSSED] ? SET_AND_CROSSED : SET;
+    return item->has[MD_ARC_CROSSED] ? CROSSED : PAIRS;
 }
 
 static pair_layout lay_out_pairs(const md_arc_templates *templates)
@@ -88,7 +83,7 @@ static pair_layout lay_out_pairs(const md_arc_templates *templates)
         const size_t pair = pair_of(item);
         if (pair != PAIRS)
             pairs.is_used[pair] = true;
-        if (item->has_between)
+        if (item->has[MD_ARC_BETWEEN])
             pairs.is_used[TAGS] = true;
     }
     for (size_t p = 0; p < PAIRS; p++)
@@ -106,11 +101,11 @@ static route make_route(const md_arc_template *item)
 {
     return (route){.head = item->head,
                    .modifier = item->modifier,
-                   .distance = item->has_dist  ? BINNED
-                               : item->has_dir ? DIRECTION
-                                               : NO_DISTANCE,
+                   .distance = item->has[MD_ARC_DIST]  ? BINNED
+                               : item->has[MD_ARC_DIR] ? DIRECTION
+                                                       : NO_DISTANCE,
                    .pair = pair_of(item),
-                   .has_tags = item->has_between};
+                   .has_tags = item->has[MD_ARC_BETWEEN]};
 }
 
 size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *source)
@@ -129,7 +124,7 @@ size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *sou
 
 /* ---- sides ---- */
 
-/* Heads and modifiers of the same texts must differ: their seeds do. */
+/* Heads and modifiers with the same strings must differ, so their seeds do. */
 static uint32_t seed_of(const md_arc_side *side)
 {
     if (side->count == 0)
@@ -224,12 +219,14 @@ static void fill_sentence(const arc_job *job, size_t sentence, size_t worker)
 {
     const md_arcs *arcs = job->arcs;
     const size_t words = arcs->length[sentence];
+    const size_t first =
+        md_dataset_unit_start(job->source->dataset, number_of(job->source, sentence));
     const uint32_t *values[MD_ARC_VALUES] = {0};
     for (size_t v = 0; v < MD_ARC_VALUES; v++) {
         uint32_t *out =
             job->scratch + (worker * MD_ARC_VALUES + v) * job->stride + MD_ARC_OFFSET_MOST;
         if (job->values.is_used[v])
-            md_arc_values_fill(&job->values, v, first_row(job->source, sentence), words, out);
+            md_arc_values_fill(&job->values, v, first, words, out);
         values[v] = out;
     }
     uint32_t *out = arcs->numbers + arcs->start[sentence];
@@ -334,31 +331,34 @@ static void note_used(arc_job *job)
     job->values.is_used[MD_ARC_TAG_BIT] = job->arcs->pairs.count > 0;
 }
 
+static void clear_job(arc_job *job)
+{
+    md_arc_values_clear(&job->values);
+    free(job->scratch);
+    md_arcs_free(job->arcs);
+}
+
 medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
                              const md_arc_source *source, size_t threads, medley_error *error)
 {
+    MD_CLEARED(clear_job)
     arc_job job = {.templates = templates, .source = source, .values.dataset = source->dataset};
-    medley_status status = MEDLEY_OK;
     threads = threads > 0 ? threads : 1;
-    MEDLEY_TRY_DONE(check_source(source, error));
-    MEDLEY_TRY_DONE(md_new(&job.arcs, 1, sizeof *job.arcs, error));
-    MEDLEY_TRY_DONE(lay_out(job.arcs, templates, source, error));
+    MEDLEY_TRY(check_source(source, error));
+    MEDLEY_TRY(md_new(&job.arcs, 1, sizeof *job.arcs, error));
+    MEDLEY_TRY(lay_out(job.arcs, templates, source, error));
     note_used(&job);
     job.stride = job.arcs->longest + 1 + MD_ARC_OUTSIDE;
-    MEDLEY_TRY_DONE(md_new_aligned(&job.scratch, threads * MD_ARC_VALUES * job.stride,
-                                   sizeof *job.scratch, error));
+    MEDLEY_TRY(md_new_aligned(&job.scratch, threads * MD_ARC_VALUES * job.stride,
+                              sizeof *job.scratch, error));
     size_t words = 0;
     for (size_t s = 0; s < source->count; s++)
         words += words_of(source, s);
-    MEDLEY_TRY_DONE(md_arc_values_make(&job.values, source->tags, words, threads, error));
+    MEDLEY_TRY(md_arc_values_make(&job.values, source->tags, words, threads, error));
     md_parallel_for(threads, (source->count + PIECE - 1) / PIECE, fill_piece, &job);
     *arcs = job.arcs;
     job.arcs = NULL;
-done:
-    md_arc_values_clear(&job.values);
-    free(job.scratch);
-    md_arcs_free(job.arcs);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_arcs_free(md_arcs *arcs)

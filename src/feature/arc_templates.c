@@ -23,8 +23,8 @@ void md_arc_templates_free(md_arc_templates *templates)
 /* An empty collection; the caller frees *templates also when it fails. */
 static medley_status start(md_arc_templates **templates, const char *source, medley_error *error)
 {
-    const medley_status status = md_new(templates, 1, sizeof **templates, error);
-    return status < 0 ? status : md_new_text(&(*templates)->source, source, strlen(source), error);
+    MEDLEY_TRY(md_new(templates, 1, sizeof **templates, error));
+    return md_new_text(&(*templates)->source, source, strlen(source), error);
 }
 
 /* ---- one template more ---- */
@@ -39,35 +39,33 @@ static int compare_fields(const void *left, const void *right)
     return (a->word > b->word) - (a->word < b->word);
 }
 
-/* The number of a text among keys, as md_strings_add gives it; -1: no memory. */
-static int32_t number_key(md_strings *keys, const md_arc_field *fields, size_t count)
+/* The number of the fields among keys, where they are put as text. */
+static medley_status number_key(md_strings *keys, const md_arc_field *fields, size_t count,
+                                size_t *number, medley_error *error)
 {
-    md_text key = {0};
+    MD_CLEARED(md_text_clear) md_text key = {0};
+    int32_t id = 0;
     md_arc_fields_write(&key, fields, count);
-    const int32_t number =
-        key.failed ? -1 : md_strings_add(keys, key.data != NULL ? key.data : "", key.length);
-    md_text_clear(&key);
-    return number;
+    MEDLEY_TRY(md_text_check(&key, error));
+    MEDLEY_TRY(md_strings_put(keys, md_text_string(&key), key.length, &id, error));
+    *number = (size_t)id;
+    return MEDLEY_OK;
 }
 
 /* The side made of those of the sorted fields that are of that kind. */
-static bool find_side(md_arc_templates *templates, const md_arc_field *fields, size_t count,
-                      md_arc_kind kind, size_t *side)
+static medley_status find_side(md_arc_templates *templates, const md_arc_field *fields,
+                               size_t count, md_arc_kind kind, size_t *side, medley_error *error)
 {
     md_arc_side made = {0};
     for (size_t i = 0; i < count; i++)
         if (fields[i].kind == kind)
             made.field[made.count++] = fields[i];
-    if (md_reserve((void **)&templates->sides, &templates->side_capacity, templates->side_count + 1,
-                   sizeof *templates->sides) != 0)
-        return false;
-    const int32_t number = number_key(&templates->side_keys, made.field, made.count);
-    if (number < 0)
-        return false;
-    if ((size_t)number == templates->side_count)
+    MEDLEY_TRY(md_grow(&templates->sides, &templates->side_capacity, templates->side_count + 1,
+                       sizeof *templates->sides, error));
+    MEDLEY_TRY(number_key(&templates->side_keys, made.field, made.count, side, error));
+    if (*side == templates->side_count)
         templates->sides[templates->side_count++] = made;
-    *side = (size_t)number;
-    return true;
+    return MEDLEY_OK;
 }
 
 static bool has_kind(const md_arc_field *fields, size_t count, md_arc_kind kind)
@@ -89,21 +87,17 @@ static size_t drop_idle(md_arc_field *fields, size_t count)
     return kept;
 }
 
+/* Takes the name over. */
 static medley_status append(md_arc_templates *templates, const md_arc_field *sorted, size_t count,
-                            char *name, const md_arc_template *known, medley_error *error)
+                            md_text *name, const md_arc_template *known, medley_error *error)
 {
     md_arc_template made = *known;
-    made.name = name;
-    made.has_dir = has_kind(sorted, count, MD_ARC_DIR);
-    made.has_dist = has_kind(sorted, count, MD_ARC_DIST);
-    made.has_set = has_kind(sorted, count, MD_ARC_SET);
-    made.has_crossed = has_kind(sorted, count, MD_ARC_CROSSED);
-    made.has_between = has_kind(sorted, count, MD_ARC_BETWEEN);
-    if (!find_side(templates, sorted, count, MD_ARC_HEAD, &made.head) ||
-        !find_side(templates, sorted, count, MD_ARC_MODIFIER, &made.modifier)) {
-        free(name);
-        return md_fail_memory(error, sizeof(md_arc_side));
-    }
+    MEDLEY_TRY(find_side(templates, sorted, count, MD_ARC_HEAD, &made.head, error));
+    MEDLEY_TRY(find_side(templates, sorted, count, MD_ARC_MODIFIER, &made.modifier, error));
+    made.name = name->data;
+    *name = (md_text){0};
+    for (size_t i = 0; i < count; i++)
+        made.has[sorted[i].kind] = true;
     templates->items[templates->count++] = made;
     return MEDLEY_OK;
 }
@@ -139,24 +133,20 @@ medley_status md_arc_templates_add(md_arc_templates *templates, const md_arc_fie
 {
     md_arc_field copy[MD_ARC_FIELDS_MOST] = {0};
     const md_arc_template known = {.line = line, .is_plain = is_plain};
-    md_text name = {0};
+    MD_CLEARED(md_text_clear) md_text name = {0};
     const size_t before = templates->count;
+    size_t number;
     MEDLEY_TRY(copy_fields(templates, fields, &count, &known, copy, error));
     md_arc_fields_write(&name, copy, count); /* in the order written */
     qsort(copy, count, sizeof *copy, compare_fields);
     count = drop_idle(copy, count);
-    if (name.failed || md_reserve((void **)&templates->items, &templates->capacity, before + 1,
-                                  sizeof *templates->items) != 0) {
-        md_text_clear(&name);
-        return md_fail_memory(error, sizeof *templates->items);
-    }
-    const int32_t number = number_key(&templates->keys, copy, count);
-    if (number >= 0 && (size_t)number == before && before < MD_ARC_TEMPLATES_MOST)
-        return append(templates, copy, count, name.data, &known, error);
-    md_text_clear(&name);
-    if (number < 0)
-        return md_fail_memory(error, sizeof *templates->items);
-    if ((size_t)number == before)
+    MEDLEY_TRY(md_text_check(&name, error));
+    MEDLEY_TRY(md_grow(&templates->items, &templates->capacity, before + 1,
+                       sizeof *templates->items, error));
+    MEDLEY_TRY(number_key(&templates->keys, copy, count, &number, error));
+    if (number == before && before < MD_ARC_TEMPLATES_MOST)
+        return append(templates, copy, count, &name, &known, error);
+    if (number == before)
         return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, line,
                           "there are more than %d templates; use fewer", MD_ARC_TEMPLATES_MOST);
     const md_arc_template *same = &templates->items[number];
@@ -167,49 +157,40 @@ medley_status md_arc_templates_add(md_arc_templates *templates, const md_arc_fie
                       same->line);
 }
 
-/* ---- texts and files ---- */
+/* ---- strings and files ---- */
 
 medley_status md_arc_templates_parse(md_arc_templates **templates, const char *text,
                                      const char *source, medley_error *error)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
-    md_arc_templates *made = NULL;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(start(&made, source, error));
+    MD_OWNED(md_arc_templates_free) md_arc_templates *made = NULL;
+    MEDLEY_TRY(start(&made, source, error));
     if (strncmp(text, mark, sizeof mark - 1) == 0)
         text += sizeof mark - 1;
     for (size_t line = 1; *text != '\0'; line++) {
         const size_t length = strcspn(text, "\n");
-        MEDLEY_TRY_DONE(md_arc_templates_add_line(made, text, length, line, error));
+        MEDLEY_TRY(md_arc_templates_add_line(made, text, length, line, error));
         text += length + (text[length] != '\0');
     }
-    if (made->count == 0) {
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
-                            "there are no templates in it; expected lines such as h.form m.form "
-                            "dist");
-        goto done;
-    }
+    if (made->count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
+                          "there are no templates in it; expected lines such as h.form m.form "
+                          "dist");
     *templates = made;
     made = NULL;
-done:
-    md_arc_templates_free(made);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_arc_templates_read(md_arc_templates **templates, const char *path,
                                     medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     const char *name;
-    medley_status status =
-        md_template_source(&text, &name, path, md_arc_sets, "file of arc templates", error);
-    if (status == MEDLEY_OK && text.length > 0 && memchr(text.data, '\0', text.length) != NULL)
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                            "the file contains a zero byte; this is not a text file");
-    if (status == MEDLEY_OK)
-        status = md_arc_templates_parse(templates, text.data != NULL ? text.data : "", name, error);
-    md_text_clear(&text);
-    return status;
+    MEDLEY_TRY(md_template_source(&text, &name, path, md_arc_sets, "file of arc templates", error));
+    if (memchr(md_text_string(&text), '\0', text.length) != NULL)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                          "the file contains a zero byte; this is not a text file");
+    return md_arc_templates_parse(templates, md_text_string(&text), name, error);
 }
 
 /* ---- looking at them, taking some, storing them ---- */
@@ -226,7 +207,7 @@ const char *md_arc_templates_name(const md_arc_templates *templates, size_t t)
 
 bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t)
 {
-    return templates->items[t].has_between;
+    return templates->items[t].has[MD_ARC_BETWEEN];
 }
 
 medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_templates *templates,
@@ -247,23 +228,20 @@ medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_te
 
 void md_arc_templates_pack(md_text *out, const md_arc_templates *templates)
 {
-    md_text lines = {0};
+    MD_CLEARED(md_text_clear) md_text lines = {0};
     for (size_t t = 0; t < templates->count; t++)
         md_text_addf(&lines, "%s\n", templates->items[t].name);
     md_pack_text(out, templates->source);
-    md_pack_text(out, lines.data != NULL ? lines.data : "");
+    md_pack_text(out, md_text_string(&lines));
     out->failed = out->failed || lines.failed;
-    md_text_clear(&lines);
 }
 
 /* Takes lines that are templates as md_arc_templates_pack writes them, nothing else. */
 static void unpack_lines(md_unpack *in, md_arc_templates *templates, const char *text)
 {
     for (size_t line = 1; *text != '\0' && !in->bad; line++) {
-        medley_error ignored = {0};
         const size_t length = strcspn(text, "\n"), before = templates->count;
-        const medley_status status =
-            md_arc_templates_add_line(templates, text, length, line, &ignored);
+        const medley_status status = md_arc_templates_add_line(templates, text, length, line, NULL);
         in->no_memory = status == MEDLEY_FAILED;
         in->bad = status < 0 || text[length] != '\n' || templates->count != before + 1 ||
                   strlen(templates->items[before].name) != length ||
@@ -275,26 +253,16 @@ static void unpack_lines(md_unpack *in, md_arc_templates *templates, const char 
 medley_status md_arc_templates_unpack(md_arc_templates **templates, md_unpack *in,
                                       medley_error *error)
 {
-    md_arc_templates *made = NULL;
-    char *source = md_unpack_text(in);
-    char *lines = md_unpack_text(in);
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_arc_templates_free) md_arc_templates *made = NULL;
+    MD_OWNED(free) char *source = md_unpack_text(in);
+    MD_OWNED(free) char *lines = md_unpack_text(in);
     if (source != NULL && lines != NULL) {
-        MEDLEY_TRY_DONE(start(&made, source, error));
+        MEDLEY_TRY(start(&made, source, error));
         unpack_lines(in, made, lines);
     }
-    if (in->bad && in->no_memory)
-        status = md_fail_memory(error, in->length);
-    else if (in->bad)
-        status = md_fail(error, MEDLEY_BAD_INPUT,
-                         "the arc templates are damaged; train again or restore a copy");
-    if (status == MEDLEY_OK) {
-        *templates = made;
-        made = NULL;
-    }
-done:
-    md_arc_templates_free(made);
-    free(source);
-    free(lines);
-    return status;
+    if (in->bad)
+        return md_template_damaged(in, "arc templates", error);
+    *templates = made;
+    made = NULL;
+    return MEDLEY_OK;
 }

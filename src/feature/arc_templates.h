@@ -36,7 +36,8 @@ typedef enum md_arc_kind {
     MD_ARC_SET,
     MD_ARC_CROSSED,
     MD_ARC_BETWEEN,
-    MD_ARC_BIAS
+    MD_ARC_BIAS,
+    MD_ARC_KINDS
 } md_arc_kind;
 
 typedef struct md_arc_field {
@@ -45,15 +46,6 @@ typedef struct md_arc_field {
     md_arc_word word;
 } md_arc_field;
 
-/* Where a text comes from. */
-typedef struct md_arc_place {
-    const char *source;
-    size_t line;
-} md_arc_place;
-
-/* One field, without blanks. */
-medley_status md_arc_field_read(md_arc_field *field, const char *text, size_t length,
-                                md_arc_place place, medley_error *error);
 /* Appends fields with one blank between them: each has one spelling only. */
 void md_arc_fields_write(md_text *text, const md_arc_field *fields, size_t count);
 
@@ -65,9 +57,9 @@ typedef struct md_arc_side {
 typedef struct md_arc_template {
     char *name;
     size_t line;
-    bool is_plain;         /* its line has no braces */
-    size_t head, modifier; /* sides */
-    bool has_dir, has_dist, has_set, has_crossed, has_between;
+    bool is_plain;          /* its line has no braces */
+    size_t head, modifier;  /* sides */
+    bool has[MD_ARC_KINDS]; /* fields of that kind; of DIR and DIST only one */
 } md_arc_template;
 
 struct md_arc_templates {

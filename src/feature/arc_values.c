@@ -5,13 +5,14 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "feature/values.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { FORM = 1, LEMMA = 2, XPOS = 4, FEATS = 5, AFFIX = 3 /* characters */ };
 
 /* Values of positions that are no words. */
-static const uint32_t ROOT = 0x8f1bbcdcu, BEFORE = 0x5be0cd19u, BEHIND = 0xca62c1d6u,
+static const uint32_t ROOT = 0x8f1bbcdcu, BEFORE = 0x5be0cd19u, AFTER = 0xca62c1d6u,
                       ABSENT = 0x3c6ef372u;
 
 /* universaldependencies.org/u/pos, in the order of the alphabet. */
@@ -19,18 +20,9 @@ static const char *const universal_tags[MD_ARC_TAGS_KNOWN + 1] = {
     "ADJ",  "ADP",  "ADV",   "AUX",   "CCONJ", "DET", "INTJ", "NOUN", "NUM",
     "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X",    NULL};
 
-/* FNV-1a, mixed because its low bits are weak; capitals A to Z count as small letters if folds. */
-static uint32_t hash_text(const char *text, size_t length, bool folds)
+static uint32_t hash_text(const char *text, size_t length, bool folds_case)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (folds && c >= 'A' && c <= 'Z')
-            c = (unsigned char)(c - 'A' + 'a');
-        hash = (hash ^ c) * UINT64_C(0x100000001b3);
-    }
-    hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return (uint32_t)(hash ^ hash >> 32);
+    return (uint32_t)md_value_hash(text, length, folds_case);
 }
 
 /* Inside a character of UTF-8, not its first byte. */
@@ -129,7 +121,7 @@ void md_arc_values_fill(const md_arc_values *values, size_t value, size_t first,
     const uint32_t *of_text = values->of_text[value];
     for (ptrdiff_t i = 1; i <= MD_ARC_OFFSET_MOST; i++) {
         out[-i] = BEFORE;
-        out[(ptrdiff_t)count + i] = BEHIND;
+        out[(ptrdiff_t)count + i] = AFTER;
     }
     out[0] = ROOT;
     for (size_t i = 0; i < count; i++) {

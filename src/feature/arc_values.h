@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What fields see of words, as numbers: 32-bit hashes of texts, and the bit of a word's tag in sets
- * of tags. */
+/* What fields see of words, as numbers: 32-bit hashes of strings, and the bit of a word's tag in
+ * sets of tags. */
 #ifndef MD_ARC_VALUES_H
 #define MD_ARC_VALUES_H
 
@@ -16,7 +16,7 @@ enum {
     MD_ARC_TAGS_KNOWN = 17
 };
 
-/* Fields of words, and behind them the bits of tags. */
+/* Fields of words, followed by the bits of tags. */
 enum { MD_ARC_TAG_BIT = MD_ARC_WORDS, MD_ARC_VALUES };
 
 /* Numbers of a sentence's positions: the root, its words, and MD_ARC_OFFSET_MOST positions outside
@@ -30,9 +30,9 @@ typedef struct md_arc_values {
     uint32_t *of_text[MD_ARC_VALUES]; /* by number of the text; NULL: computed as they come */
 } md_arc_values;
 
-/* words: how many will be looked at; where there are fewer of them than texts in a column, texts
- * are not looked at in advance. is_used and dataset are set before. What was made is cleared by the
- * caller in any case. */
+/* words: how many will be looked at; where there are fewer of them than strings in a column,
+ * strings are not looked at in advance. is_used and dataset are set before. What was made is
+ * cleared by the caller in any case. */
 medley_status md_arc_values_make(md_arc_values *values, size_t tags, size_t words, size_t threads,
                                  medley_error *error);
 void md_arc_values_clear(md_arc_values *values);

@@ -22,25 +22,22 @@ typedef struct feature_job {
     bool *failed; /* [blocks] out of memory */
 } feature_job;
 
-medley_status md_features_new(md_features **features, md_templates *templates, size_t hash_bits,
+medley_status md_features_new(md_features **features, md_templates **templates, size_t hash_bits,
                               medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_features *made;
-    MEDLEY_TRY_DONE(md_new(&made, 1, sizeof *made, error));
-    *made = (md_features){.templates = templates, .hash_bits = hash_bits};
+    const size_t functions = (*templates)->function_count;
+    const size_t blocks = (*templates)->block_count;
+    MD_OWNED(md_features_free) md_features *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
+    *made = (md_features){.templates = *templates, .hash_bits = hash_bits};
+    *templates = NULL;
     if (hash_bits == 0) {
-        MEDLEY_TRY_DONE(
-            md_new(&made->vocabulary, templates->function_count, sizeof(md_strings), error));
-        MEDLEY_TRY_DONE(md_new(&made->tuples, templates->block_count, sizeof(md_tuples), error));
+        MEDLEY_TRY(md_new(&made->vocabulary, functions, sizeof *made->vocabulary, error));
+        MEDLEY_TRY(md_new(&made->tuples, blocks, sizeof *made->tuples, error));
     }
     *features = made;
-done:
-    if (status < 0 && made == NULL)
-        md_templates_free(templates);
-    else if (status < 0)
-        md_features_free(made);
-    return status;
+    made = NULL;
+    return MEDLEY_OK;
 }
 
 void md_features_free(md_features *features)
@@ -97,13 +94,12 @@ static void hash_features(const feature_job *job, const md_template *block, uint
 static bool run_rows(const feature_job *job, size_t b, size_t first, size_t stop)
 {
     const md_template *block = &job->features->templates->blocks[b];
-    const uint64_t seed = md_value_hash(block->name, strlen(block->name));
+    const uint64_t seed = md_value_hash(block->name, strlen(block->name), false);
     int32_t column[MD_MACROS_MOST][MD_BATCH];
     int32_t *ids = job->ids->ids[b];
     const medley_dataset *dataset = job->values->dataset;
     size_t sequence = first < stop ? md_dataset_unit_of(dataset, first) : 0;
-    bool has_memory = true;
-    for (size_t row = first; row < stop && has_memory; row += MD_BATCH) {
+    for (size_t row = first; row < stop; row += MD_BATCH) {
         const size_t count = stop - row < MD_BATCH ? stop - row : MD_BATCH;
         while (md_dataset_unit_start(dataset, sequence + 1) <= row)
             sequence++;
@@ -112,46 +108,44 @@ static bool run_rows(const feature_job *job, size_t b, size_t first, size_t stop
                            sequence, row, count, column[m]);
         if (job->features->hash_bits > 0)
             hash_features(job, block, seed, column, count, ids + row);
-        else if (job->making != NULL)
-            has_memory = md_tuples_number(&job->making->tuples[b], column, count, ids + row);
-        else
+        else if (job->making == NULL)
             md_tuples_find(&job->features->tuples[b], column, count, ids + row);
+        else if (!md_tuples_number(&job->making->tuples[b], column, count, ids + row))
+            return false;
     }
-    return has_memory;
+    return true;
 }
 
-/* Drops the features seen less often than min_count; the others keep their order. */
+/* Drops the features seen less often than min_count; the others keep their order. False: no
+ * memory. */
 static bool cut_rare(const feature_job *job, size_t b)
 {
-    md_tuples *all = &job->making->tuples[b], kept = {0};
+    md_tuples *all = &job->making->tuples[b];
+    MD_CLEARED(md_tuples_clear) md_tuples kept = {0};
     const size_t rows = job->ids->rows;
     int32_t *ids = job->ids->ids[b];
-    size_t *seen = md_calloc(all->count, sizeof *seen);
-    int32_t *number = md_calloc(all->count, sizeof *number);
-    bool has_memory =
-        seen != NULL && number != NULL && md_tuples_start(&kept, all->width, all->direct_count);
-    for (size_t row = 0; row < rows && has_memory; row++)
+    MD_OWNED(free) size_t *seen = md_calloc(all->count, sizeof *seen);
+    MD_OWNED(free) int32_t *number = md_calloc(all->count, sizeof *number);
+    if (seen == NULL || number == NULL || !md_tuples_start(&kept, all->width, all->direct_count))
+        return false;
+    for (size_t row = 0; row < rows; row++)
         if (ids[row] >= 0)
             seen[ids[row]]++;
-    for (size_t i = 0; i < all->count && has_memory; i++) {
+    for (size_t i = 0; i < all->count; i++) {
         number[i] = -1;
         if (seen[i] < job->min_count)
             continue;
         number[i] = md_tuples_add(&kept, all->value + i * all->width);
-        has_memory = number[i] >= 0;
+        if (number[i] < 0)
+            return false;
     }
-    if (has_memory) {
-        for (size_t row = 0; row < rows; row++)
-            if (ids[row] >= 0)
-                ids[row] = number[ids[row]];
-        md_tuples_clear(all);
-        *all = kept;
-    } else {
-        md_tuples_clear(&kept);
-    }
-    free(seen);
-    free(number);
-    return has_memory;
+    for (size_t row = 0; row < rows; row++)
+        if (ids[row] >= 0)
+            ids[row] = number[ids[row]];
+    md_tuples_clear(all);
+    *all = kept;
+    kept = (md_tuples){0};
+    return true;
 }
 
 static void make_block(void *context, size_t b, size_t worker)
@@ -187,19 +181,15 @@ void md_feature_ids_free(md_feature_ids *ids)
 
 static medley_status start_ids(md_feature_ids *ids, size_t blocks, size_t rows, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     *ids = (md_feature_ids){.block_count = blocks, .rows = rows};
-    MEDLEY_TRY_DONE(md_new(&ids->ids, blocks, sizeof *ids->ids, error));
+    MEDLEY_TRY(md_new(&ids->ids, blocks, sizeof *ids->ids, error));
     for (size_t b = 0; b < blocks; b++)
-        MEDLEY_TRY_DONE(md_new_aligned(&ids->ids[b], rows, sizeof **ids->ids, error));
-done:
-    if (status < 0)
-        md_feature_ids_free(ids);
-    return status;
+        MEDLEY_TRY(md_new_aligned(&ids->ids[b], rows, sizeof **ids->ids, error));
+    return MEDLEY_OK;
 }
 
-/* file, line: whom the message blames; a new data set must fit an old template, a new template its
- * data. */
+/* Where training names a missing column the template is at fault, and the error tells its line;
+ * later on the data are. */
 static medley_status check_columns(const md_templates *templates, const medley_dataset *dataset,
                                    bool is_training, medley_error *error)
 {
@@ -249,17 +239,13 @@ static medley_status check_options(const md_features_options *options, medley_er
 static medley_status make_blocks(feature_job *job, size_t threads, medley_error *error)
 {
     const size_t blocks = job->ids->block_count;
-    bool has_memory = true;
-    job->failed = md_calloc(blocks, sizeof *job->failed);
-    if (job->failed == NULL)
-        return md_fail_memory(error, blocks);
+    MD_OWNED(free) bool *failed = NULL;
+    MEDLEY_TRY(md_new(&failed, blocks, sizeof *failed, error));
+    job->failed = failed;
     md_parallel_for(threads, blocks, make_block, job);
-    for (size_t b = 0; b < blocks; b++)
-        has_memory = has_memory && !job->failed[b];
-    free(job->failed);
-    job->failed = NULL;
-    return has_memory ? MEDLEY_OK
-                      : md_fail_memory(error, blocks * job->ids->rows * sizeof(md_tuple_slot));
+    if (memchr(failed, true, blocks) != NULL)
+        return md_fail_memory(error, blocks * job->ids->rows * sizeof(md_tuple_slot));
+    return MEDLEY_OK;
 }
 
 static void find_features(feature_job *job, size_t threads)
@@ -272,17 +258,18 @@ medley_status md_features_create(md_features **features, md_feature_ids *ids,
                                  const md_templates *templates, const medley_dataset *train,
                                  const md_features_options *options, medley_error *error)
 {
-    md_templates *copy = NULL;
+    MD_OWNED(md_templates_free) md_templates *copy = NULL;
     MD_OWNED(md_features_free) md_features *made = NULL;
     MD_CLEARED(md_values_clear) md_values values = {0};
     MD_CLEARED(md_feature_ids_free) md_feature_ids found = {0};
     MEDLEY_TRY(check_options(options, error));
     MEDLEY_TRY(check_columns(templates, train, true, error));
     MEDLEY_TRY(md_templates_subset(&copy, templates, NULL, error));
-    MEDLEY_TRY(md_features_new(&made, copy, options->hash_bits, error));
-    MEDLEY_TRY(md_values_make(&values, copy, train, (md_vocabularies){.growing = made->vocabulary},
-                              options->threads, error));
-    MEDLEY_TRY(start_ids(&found, copy->block_count, train->rows, error));
+    MEDLEY_TRY(md_features_new(&made, &copy, options->hash_bits, error));
+    MEDLEY_TRY(md_values_make(&values, made->templates, train,
+                              (md_vocabularies){.growing = made->vocabulary}, options->threads,
+                              error));
+    MEDLEY_TRY(start_ids(&found, templates->block_count, train->rows, error));
     feature_job job = {.making = made,
                        .features = made,
                        .values = &values,
@@ -303,7 +290,7 @@ medley_status md_features_apply(const md_features *features, md_feature_ids *ids
                                 const medley_dataset *dataset, size_t threads, medley_error *error)
 {
     MD_CLEARED(md_values_clear) md_values values = {0};
-    md_feature_ids found = {0};
+    MD_CLEARED(md_feature_ids_free) md_feature_ids found = {0};
     MEDLEY_TRY(check_columns(features->templates, dataset, false, error));
     MEDLEY_TRY(md_values_make(&values, features->templates, dataset,
                               (md_vocabularies){.known = features->vocabulary}, threads, error));
@@ -311,6 +298,7 @@ medley_status md_features_apply(const md_features *features, md_feature_ids *ids
     feature_job job = {.features = features, .values = &values, .ids = &found};
     find_features(&job, threads);
     *ids = found;
+    found = (md_feature_ids){0};
     return MEDLEY_OK;
 }
 

@@ -25,9 +25,18 @@ static size_t function_of(const md_features *features, size_t block, size_t plac
     return templates->macros[templates->blocks[block].macro[place]].function;
 }
 
+static void clear_cut(value_cut *cut)
+{
+    for (size_t f = 0; cut->value != NULL && f < cut->to->templates->function_count; f++)
+        free(cut->value[f]);
+    free(cut->block);
+    free(cut->function);
+    free(cut->value);
+}
+
 /* Finds blocks and functions again and marks the values that kept features have (0 instead of -1).
  */
-static bool mark_values(value_cut *cut)
+static medley_status mark_values(value_cut *cut, medley_error *error)
 {
     for (size_t b = 0; b < cut->to->templates->block_count; b++) {
         const md_tuples *tuples = &cut->from->tuples[cut->block[b]];
@@ -36,8 +45,7 @@ static bool mark_values(value_cut *cut)
             cut->function[f] = function_of(cut->from, cut->block[b], m);
             const size_t values = cut->from->vocabulary[cut->function[f]].count;
             if (cut->value[f] == NULL) {
-                if ((cut->value[f] = md_calloc(values, sizeof **cut->value)) == NULL)
-                    return false;
+                MEDLEY_TRY(md_new(&cut->value[f], values, sizeof **cut->value, error));
                 memset(cut->value[f], -1, values * sizeof **cut->value);
             }
             for (size_t i = 0; i < tuples->count; i++)
@@ -45,30 +53,26 @@ static bool mark_values(value_cut *cut)
                     cut->value[f][tuples->value[i * tuples->width + m]] = 0;
         }
     }
-    return true;
+    return MEDLEY_OK;
 }
 
-static bool copy_values(value_cut *cut)
+static medley_status copy_values(value_cut *cut, medley_error *error)
 {
     for (size_t f = 0; f < cut->to->templates->function_count; f++) {
         const md_strings *from = &cut->from->vocabulary[cut->function[f]];
-        for (size_t v = 0; v < from->count; v++) {
-            if (cut->value[f][v] < 0)
-                continue;
-            cut->value[f][v] =
-                md_strings_add(&cut->to->vocabulary[f], from->items[v], strlen(from->items[v]));
-            if (cut->value[f][v] < 0)
-                return false;
-        }
+        for (size_t v = 0; v < from->count; v++)
+            if (cut->value[f][v] >= 0)
+                MEDLEY_TRY(md_strings_put(&cut->to->vocabulary[f], from->items[v],
+                                          strlen(from->items[v]), &cut->value[f][v], error));
     }
-    return true;
+    return MEDLEY_OK;
 }
 
-static bool copy_tuples(value_cut *cut, size_t b)
+static medley_status copy_tuples(value_cut *cut, size_t b, medley_error *error)
 {
     const md_tuples *from = &cut->from->tuples[cut->block[b]];
     if (!md_features_start_block(cut->to, b))
-        return false;
+        return md_fail_memory(error, sizeof *from);
     for (size_t i = 0; i < from->count; i++) {
         int32_t tuple[MD_MACROS_MOST];
         if (!cut->keep[cut->block[b]][i])
@@ -76,57 +80,47 @@ static bool copy_tuples(value_cut *cut, size_t b)
         for (size_t m = 0; m < from->width; m++)
             tuple[m] = cut->value[function_of(cut->to, b, m)][from->value[i * from->width + m]];
         if (md_tuples_add(&cut->to->tuples[b], tuple) < 0)
-            return false;
+            return md_fail_memory(error, i * sizeof tuple);
     }
-    return true;
+    return MEDLEY_OK;
 }
 
-static bool copy_features(value_cut *cut)
+static medley_status copy_features(md_features *to, const md_features *from,
+                                   const bool *const *keep, medley_error *error)
 {
-    const size_t blocks = cut->to->templates->block_count;
-    const size_t functions = cut->to->templates->function_count;
-    cut->block = md_calloc(blocks, sizeof *cut->block);
-    cut->function = md_calloc(functions, sizeof *cut->function);
-    cut->value = md_calloc(functions, sizeof *cut->value);
-    bool has_memory = cut->block != NULL && cut->function != NULL && cut->value != NULL;
-    for (size_t from = 0, b = 0; has_memory && b < blocks; from++)
-        if (cut->keep[from] != NULL)
-            cut->block[b++] = from;
-    has_memory = has_memory && mark_values(cut) && copy_values(cut);
-    for (size_t b = 0; has_memory && b < blocks; b++)
-        has_memory = copy_tuples(cut, b);
-    for (size_t f = 0; cut->value != NULL && f < functions; f++)
-        free(cut->value[f]);
-    free(cut->block);
-    free(cut->function);
-    free(cut->value);
-    return has_memory;
+    const size_t blocks = to->templates->block_count;
+    const size_t functions = to->templates->function_count;
+    MD_CLEARED(clear_cut) value_cut cut = {.from = from, .to = to, .keep = keep};
+    MEDLEY_TRY(md_new(&cut.block, blocks, sizeof *cut.block, error));
+    MEDLEY_TRY(md_new(&cut.function, functions, sizeof *cut.function, error));
+    MEDLEY_TRY(md_new(&cut.value, functions, sizeof *cut.value, error));
+    for (size_t b = 0, old = 0; b < blocks; old++)
+        if (keep[old] != NULL)
+            cut.block[b++] = old;
+    MEDLEY_TRY(mark_values(&cut, error));
+    MEDLEY_TRY(copy_values(&cut, error));
+    for (size_t b = 0; b < blocks; b++)
+        MEDLEY_TRY(copy_tuples(&cut, b, error));
+    return MEDLEY_OK;
 }
 
 medley_status md_features_subset(md_features **subset, const md_features *features,
                                  const bool *const *keep, medley_error *error)
 {
     const size_t blocks = features->templates->block_count;
-    medley_status status = MEDLEY_OK;
-    md_templates *templates = NULL;
-    md_features *made = NULL;
-    bool *is_kept = md_calloc(blocks, sizeof *is_kept);
-    if (is_kept == NULL)
-        return md_fail_memory(error, blocks);
+    MD_OWNED(md_templates_free) md_templates *templates = NULL;
+    MD_OWNED(md_features_free) md_features *made = NULL;
+    MD_OWNED(free) bool *is_kept = NULL;
+    MEDLEY_TRY(md_new(&is_kept, blocks, sizeof *is_kept, error));
     for (size_t b = 0; b < blocks; b++)
         is_kept[b] = keep[b] != NULL;
-    MEDLEY_TRY_DONE(md_templates_subset(&templates, features->templates, is_kept, error));
-    MEDLEY_TRY_DONE(md_features_new(&made, templates, features->hash_bits, error));
-    value_cut cut = {.from = features, .to = made, .keep = keep};
-    if (features->hash_bits == 0 && !copy_features(&cut)) {
-        md_features_free(made);
-        status = md_fail_memory(error, blocks * sizeof(md_tuples));
-        goto done;
-    }
+    MEDLEY_TRY(md_templates_subset(&templates, features->templates, is_kept, error));
+    MEDLEY_TRY(md_features_new(&made, &templates, features->hash_bits, error));
+    if (features->hash_bits == 0)
+        MEDLEY_TRY(copy_features(made, features, keep, error));
     *subset = made;
-done:
-    free(is_kept);
-    return status;
+    made = NULL;
+    return MEDLEY_OK;
 }
 
 /* ---- bytes ---- */
@@ -135,7 +129,7 @@ void md_features_pack(md_text *out, const md_features *features)
 {
     const md_templates *templates = features->templates;
     md_pack_u64(out, features->hash_bits);
-    const char *slash = strrchr(templates->source, '/'); /* the folder is nobody's business */
+    const char *slash = strrchr(templates->source, '/'); /* a model must not reveal folders */
     md_pack_text(out, slash != NULL ? slash + 1 : templates->source);
     md_pack_u64(out, templates->block_count);
     for (size_t b = 0; b < templates->block_count; b++) {
@@ -160,28 +154,24 @@ void md_features_pack(md_text *out, const md_features *features)
 static void unpack_block(md_unpack *in, md_templates *templates)
 {
     const size_t line = md_unpack_u64(in);
-    char *name = md_unpack_text(in);
+    MD_OWNED(free) char *name = md_unpack_text(in);
     const size_t before = templates->block_count;
-    if (name != NULL) {
-        medley_error ignored = {0};
-        const medley_status status =
-            md_templates_add_line(templates, name, strlen(name), line, &ignored);
-        in->no_memory = in->no_memory || status == MEDLEY_FAILED;
-        in->bad = in->bad || status < 0 || templates->block_count != before + 1 ||
-                  strcmp(templates->blocks[before].name, name) != 0;
-    }
-    free(name);
+    if (name == NULL)
+        return;
+    const medley_status status = md_templates_add_line(templates, name, strlen(name), line, NULL);
+    in->no_memory = in->no_memory || status == MEDLEY_FAILED;
+    in->bad = in->bad || status < 0 || templates->block_count != before + 1 ||
+              strcmp(templates->blocks[before].name, name) != 0;
 }
 
 static void unpack_vocabulary(md_unpack *in, md_strings *vocabulary)
 {
     const size_t count = md_unpack_count(in, 8);
     for (size_t v = 0; v < count && !in->bad; v++) {
-        char *text = md_unpack_text(in);
+        MD_OWNED(free) char *text = md_unpack_text(in);
         const int32_t id = text != NULL ? md_strings_add(vocabulary, text, strlen(text)) : -1;
         in->no_memory = in->no_memory || (text != NULL && id < 0);
         in->bad = in->bad || id != (int32_t)v;
-        free(text);
     }
 }
 
@@ -195,7 +185,7 @@ static void unpack_tuples(md_unpack *in, md_features *features, size_t b)
     const size_t width = tuples->width;
     const size_t count = width > 0 ? md_unpack_count(in, width * 4) : (size_t)md_unpack_u64(in);
     in->bad = in->bad || (width == 0 && count > 1);
-    uint32_t *values = in->bad ? NULL : md_unpack_u32s(in, count * width);
+    MD_OWNED(free) uint32_t *values = in->bad ? NULL : md_unpack_u32s(in, count * width);
     for (size_t i = 0; i < count && values != NULL && !in->bad; i++) {
         int32_t tuple[MD_MACROS_MOST] = {0};
         for (size_t m = 0; m < width; m++) {
@@ -207,52 +197,43 @@ static void unpack_tuples(md_unpack *in, md_features *features, size_t b)
         in->no_memory = in->no_memory || id < 0;
         in->bad = in->bad || id != (int32_t)i; /* one that was there before, or no memory */
     }
-    free(values);
 }
 
 static medley_status fail_damaged(md_unpack *in, medley_error *error)
 {
-    in->bad = true;
-    if (in->no_memory)
-        return md_fail_memory(error, in->length);
-    return md_fail(error, MEDLEY_BAD_INPUT,
-                   "the feature templates or the texts of their features are damaged; train again "
-                   "or restore a copy");
+    return md_template_damaged(in, "feature templates or the texts of their features", error);
 }
 
 static medley_status unpack_templates(md_templates **templates, md_unpack *in, medley_error *error)
 {
-    char *source = md_unpack_text(in);
+    MD_OWNED(free) char *source = md_unpack_text(in);
     const size_t blocks = md_unpack_count(in, 16);
-    medley_status status =
-        source != NULL ? md_templates_new(templates, source, error) : fail_damaged(in, error);
-    free(source);
-    for (size_t b = 0; status == MEDLEY_OK && b < blocks && !in->bad; b++)
+    if (source == NULL)
+        return fail_damaged(in, error);
+    MEDLEY_TRY(md_templates_new(templates, source, error));
+    for (size_t b = 0; b < blocks && !in->bad; b++)
         unpack_block(in, *templates);
-    if (status == MEDLEY_OK && in->bad) {
-        md_templates_free(*templates);
-        status = fail_damaged(in, error);
-    }
-    return status;
+    return in->bad ? fail_damaged(in, error) : MEDLEY_OK;
 }
 
 medley_status md_features_unpack(md_features **features, md_unpack *in, medley_error *error)
 {
-    md_templates *templates = NULL;
-    md_features *made = NULL;
+    MD_OWNED(md_templates_free) md_templates *templates = NULL;
+    MD_OWNED(md_features_free) md_features *made = NULL;
     const uint64_t hash_bits = md_unpack_u64(in);
     if (hash_bits > MD_HASH_BITS_MOST)
         return fail_damaged(in, error);
     MEDLEY_TRY(unpack_templates(&templates, in, error));
-    MEDLEY_TRY(md_features_new(&made, templates, hash_bits, error));
-    for (size_t f = 0; made->vocabulary != NULL && f < templates->function_count && !in->bad; f++)
+    const size_t functions = hash_bits == 0 ? templates->function_count : 0;
+    const size_t blocks = hash_bits == 0 ? templates->block_count : 0;
+    MEDLEY_TRY(md_features_new(&made, &templates, hash_bits, error));
+    for (size_t f = 0; f < functions && !in->bad; f++)
         unpack_vocabulary(in, &made->vocabulary[f]);
-    for (size_t b = 0; made->tuples != NULL && b < templates->block_count && !in->bad; b++)
+    for (size_t b = 0; b < blocks && !in->bad; b++)
         unpack_tuples(in, made, b);
-    if (in->bad) {
-        md_features_free(made);
+    if (in->bad)
         return fail_damaged(in, error);
-    }
     *features = made;
+    made = NULL;
     return MEDLEY_OK;
 }

@@ -68,7 +68,7 @@ static void take_literal(md_pattern_item *item, const char *text, size_t bytes)
     item->literal_bytes = (unsigned char)bytes;
 }
 
-/* Reads what stands behind a backslash. */
+/* Reads what follows a backslash. */
 static const char *take_escape(md_pattern_item *item, const char *text, size_t length, size_t *used)
 {
     if (length == 0)

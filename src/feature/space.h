@@ -15,8 +15,8 @@ struct md_features {
     md_tuples *tuples;      /* [blocks] */
 };
 
-/* A space without vocabulary or features yet; takes templates over, also when it fails. */
-medley_status md_features_new(md_features **features, md_templates *templates, size_t hash_bits,
+/* A space without vocabulary or features yet; takes *templates over and sets it to NULL. */
+medley_status md_features_new(md_features **features, md_templates **templates, size_t hash_bits,
                               medley_error *error);
 
 /* Makes the empty dictionary of a block once the vocabulary is complete. */

@@ -92,7 +92,7 @@ static medley_status read_pattern(line_parser *parser, macro_parts *parts, const
     return MEDLEY_OK;
 }
 
-/* From the letter behind % up to the closing bracket. */
+/* From the letter after % up to the closing bracket. */
 static medley_status read_macro(line_parser *parser, macro_parts *parts)
 {
     const char *macro = parser->at++;
@@ -124,7 +124,7 @@ static medley_status read_macro(line_parser *parser, macro_parts *parts)
     }
     if (!accept(parser, ']'))
         return fail_macro(parser, macro, "expected a closing ] here or earlier");
-    while (parser->at[-1] != ']') /* blanks behind it belong to the line */
+    while (parser->at[-1] != ']') /* blanks after it belong to the line */
         parser->at--;
     return MEDLEY_OK;
 }
@@ -133,22 +133,22 @@ static medley_status add_function(line_parser *parser, const macro_parts *parts,
                                   size_t *id)
 {
     md_templates *templates = parser->templates;
-    md_text key = {0};
+    MD_CLEARED(md_text_clear) md_text key = {0};
+    int32_t number = 0;
     md_text_addf(&key, "%c%d[%ld,%.*s]", parts->kind, parts->folds_case, parts->column,
                  (int)parts->pattern_length, parts->pattern != NULL ? parts->pattern : "");
     const size_t known = templates->function_count;
-    const int32_t number =
-        key.failed ? -1 : md_strings_add(&templates->function_keys, key.data, key.length);
-    md_text_clear(&key);
-    if (number < 0 || md_reserve((void **)&templates->functions, &templates->function_capacity,
-                                 known + 1, sizeof *templates->functions) != 0)
-        return md_fail_memory(parser->error, sizeof(md_function));
+    MEDLEY_TRY(md_text_check(&key, parser->error));
+    MEDLEY_TRY(
+        md_strings_put(&templates->function_keys, key.data, key.length, &number, parser->error));
+    MEDLEY_TRY(md_grow(&templates->functions, &templates->function_capacity, known + 1,
+                       sizeof *templates->functions, parser->error));
     *id = (size_t)number;
     if (*id < known)
         return MEDLEY_OK;
     md_pattern *pattern = NULL;
-    if (parts->pattern != NULL && (pattern = md_calloc(1, sizeof *pattern)) == NULL)
-        return md_fail_memory(parser->error, sizeof *pattern);
+    if (parts->pattern != NULL)
+        MEDLEY_TRY(md_new(&pattern, 1, sizeof *pattern, parser->error));
     templates->functions[templates->function_count++] =
         (md_function){.kind = parts->kind,
                       .folds_case = parts->folds_case,
@@ -170,7 +170,7 @@ static medley_status add_function(line_parser *parser, const macro_parts *parts,
 static void note_reach(md_function *function, const macro_parts *parts)
 {
     const size_t distance = (size_t)labs(parts->row) - parts->is_absolute;
-    size_t *farthest = parts->row < 0 ? &function->before : &function->behind;
+    size_t *farthest = parts->row < 0 ? &function->before : &function->after;
     *farthest = distance > *farthest ? distance : *farthest;
 }
 
@@ -180,15 +180,15 @@ static medley_status add_macro(line_parser *parser, const macro_parts *parts, si
     md_templates *templates = parser->templates;
     size_t function = 0;
     MEDLEY_TRY(add_function(parser, parts, place, &function));
-    md_text key = {0};
+    MD_CLEARED(md_text_clear) md_text key = {0};
+    int32_t number = 0;
     md_text_addf(&key, "%s%ld:%zu", parts->is_absolute ? "@" : "", parts->row, function);
     const size_t known = templates->macro_count;
-    const int32_t number =
-        key.failed ? -1 : md_strings_add(&templates->macro_keys, key.data, key.length);
-    md_text_clear(&key);
-    if (number < 0 || md_reserve((void **)&templates->macros, &templates->macro_capacity, known + 1,
-                                 sizeof *templates->macros) != 0)
-        return md_fail_memory(parser->error, sizeof(md_macro));
+    MEDLEY_TRY(md_text_check(&key, parser->error));
+    MEDLEY_TRY(
+        md_strings_put(&templates->macro_keys, key.data, key.length, &number, parser->error));
+    MEDLEY_TRY(md_grow(&templates->macros, &templates->macro_capacity, known + 1,
+                       sizeof *templates->macros, parser->error));
     *id = (size_t)number;
     if (*id == known) {
         templates->macros[templates->macro_count++] =
@@ -206,13 +206,10 @@ static medley_status add_block(line_parser *parser, char letter)
                        sizeof *templates->blocks, parser->error));
     const size_t length = (size_t)(parser->end - parser->start);
     md_template *block = &templates->blocks[templates->block_count++];
-    *block = (md_template){.name = md_copy_text(parser->start, length),
-                           .line = parser->line,
-                           .is_pair = letter == 'B' || letter == 'b',
-                           .macro = md_calloc(MD_MACROS_MOST, sizeof *block->macro),
-                           .span = md_calloc(MD_MACROS_MOST, sizeof *block->span)};
-    if (block->name == NULL || block->macro == NULL || block->span == NULL)
-        return md_fail_memory(parser->error, length);
+    *block = (md_template){.line = parser->line, .is_pair = letter == 'B' || letter == 'b'};
+    MEDLEY_TRY(md_new_text(&block->name, parser->start, length, parser->error));
+    MEDLEY_TRY(md_new(&block->macro, MD_MACROS_MOST, sizeof *block->macro, parser->error));
+    MEDLEY_TRY(md_new(&block->span, MD_MACROS_MOST, sizeof *block->span, parser->error));
     block->name[0] = letter;
     parser->at = parser->start + 1;
     while ((parser->at = memchr(parser->at, '%', (size_t)(parser->end - parser->at))) != NULL) {
@@ -231,7 +228,7 @@ static medley_status add_block(line_parser *parser, char letter)
     return MEDLEY_OK;
 }
 
-/* The end of the line without a comment (# behind a blank, outside quotes) and without blanks. */
+/* The end of the line without a comment (# after a blank, outside quotes) and without blanks. */
 static const char *line_end(const char *start, const char *end)
 {
     bool is_quoted = false;
@@ -276,8 +273,6 @@ medley_status md_templates_add_line(md_templates *templates, const char *text, s
             "of labels), * (both) and # (a comment); arc templates want --task tree",
             md_template_show(shown, parser.start, (size_t)(parser.end - parser.start)));
     }
-    medley_status status = add_block(&parser, (char)(letter == '*' ? 'U' : letter));
-    if (status == MEDLEY_OK && letter == '*')
-        status = add_block(&parser, 'B');
-    return status;
+    MEDLEY_TRY(add_block(&parser, (char)(letter == '*' ? 'U' : letter)));
+    return letter == '*' ? add_block(&parser, 'B') : MEDLEY_OK;
 }

@@ -24,7 +24,7 @@ static const char chunk[] = "U00:%x[-2,0]\n"
                             "U22:%x[0,1]/%x[1,1]/%x[2,1]\n"
                             "B\n";
 
-/* CoNLL-U: the form stands in column 1, behind the number of the word. */
+/* CoNLL-U: the form stands in column 1, after the number of the word. */
 static const char ud_pos[] = "U00:%x[-1,1]\n"
                              "U01:%x[0,1]\n"
                              "U02:%x[1,1]\n"

@@ -17,19 +17,25 @@ const char *md_template_show(char shown[MD_SHOWN_MOST + 1], const char *text, si
     return shown;
 }
 
+medley_status md_template_damaged(md_unpack *in, const char *what, medley_error *error)
+{
+    in->bad = true;
+    if (in->no_memory)
+        return md_fail_memory(error, in->length);
+    return md_fail(error, MEDLEY_BAD_INPUT, "the %s are damaged; train again or restore a copy",
+                   what);
+}
+
 static medley_status read_stream(FILE *file, const char *path, md_text *text, const char *what,
                                  medley_error *error)
 {
     enum { PIECE = 1 << 16, LARGEST = 1 << 24 };
-    char *piece = md_calloc(PIECE, 1);
+    MD_OWNED(free) char *piece = NULL;
     size_t got = 0;
-    while (piece != NULL && !text->failed && text->length <= LARGEST &&
-           (got = fread(piece, 1, PIECE, file)) > 0)
+    MEDLEY_TRY(md_new(&piece, PIECE, 1, error));
+    while (!text->failed && text->length <= LARGEST && (got = fread(piece, 1, PIECE, file)) > 0)
         md_text_add(text, piece, got);
-    const bool has_memory = piece != NULL && !text->failed;
-    free(piece);
-    if (!has_memory)
-        return md_fail_memory(error, text->length + PIECE);
+    MEDLEY_TRY(md_text_check(text, error));
     if (ferror(file) != 0)
         return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot read: %s", strerror(errno));
     if (text->length > LARGEST)
@@ -41,16 +47,13 @@ static medley_status read_stream(FILE *file, const char *path, md_text *text, co
 static medley_status fail_unknown(const char *name, const md_template_set *sets, const char *what,
                                   medley_error *error)
 {
-    md_text list = {0};
+    MD_CLEARED(md_text_clear) md_text list = {0};
     for (size_t i = 0; sets[i].name != NULL; i++)
         md_text_addf(&list, "%s%s (%s)", i > 0 ? ", " : "", sets[i].name, sets[i].summary);
-    const medley_status status =
-        md_fail_at(error, MEDLEY_FAILED, name, 0,
-                   "there is neither such a %s nor a built-in set of that name; the built-in sets "
-                   "are: %s",
-                   what, list.data != NULL ? list.data : "");
-    md_text_clear(&list);
-    return status;
+    return md_fail_at(error, MEDLEY_FAILED, name, 0,
+                      "there is neither such a %s nor a built-in set of that name; the built-in "
+                      "sets are: %s",
+                      what, md_text_string(&list));
 }
 
 medley_status md_template_source(md_text *text, const char **name, const char *path_or_name,
@@ -66,7 +69,7 @@ medley_status md_template_source(md_text *text, const char **name, const char *p
         for (size_t i = 0; sets[i].name != NULL; i++)
             if (strcmp(sets[i].name, *name) == 0) {
                 md_text_add(text, sets[i].text, strlen(sets[i].text));
-                return text->failed ? md_fail_memory(error, strlen(sets[i].text)) : MEDLEY_OK;
+                return md_text_check(text, error);
             }
     if (!exists)
         return fail_unknown(*name, sets, what, error);

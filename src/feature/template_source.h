@@ -3,8 +3,7 @@
 #ifndef MD_TEMPLATE_SOURCE_H
 #define MD_TEMPLATE_SOURCE_H
 
-#include "base/status.h"
-#include "base/text.h"
+#include "base/pack.h"
 
 typedef struct md_template_set {
     const char *name, *summary, *text;
@@ -17,9 +16,12 @@ medley_status md_template_source(md_text *text, const char **name, const char *p
                                  const md_template_set *sets, const char *what,
                                  medley_error *error);
 
+/* The failure of a model file's bytes that could not be used. what: "feature templates". */
+medley_status md_template_damaged(md_unpack *in, const char *what, medley_error *error);
+
 enum { MD_SHOWN_MOST = 40 };
 
-/* A text as far as a message can show it, without control characters. */
+/* A string as far as a message can show it, without control characters. */
 const char *md_template_show(char shown[MD_SHOWN_MOST + 1], const char *text, size_t length);
 
 #endif

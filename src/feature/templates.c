@@ -8,14 +8,12 @@
 
 medley_status md_templates_new(md_templates **templates, const char *source, medley_error *error)
 {
-    *templates = md_calloc(1, sizeof **templates);
-    if (*templates != NULL)
-        (*templates)->source = md_copy_text(source, strlen(source));
-    if (*templates != NULL && (*templates)->source != NULL)
-        return MEDLEY_OK;
-    md_templates_free(*templates);
-    *templates = NULL;
-    return md_fail_memory(error, sizeof **templates);
+    MD_OWNED(md_templates_free) md_templates *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
+    MEDLEY_TRY(md_new_text(&made->source, source, strlen(source), error));
+    *templates = made;
+    made = NULL;
+    return MEDLEY_OK;
 }
 
 void md_templates_free(md_templates *templates)
@@ -42,42 +40,33 @@ medley_status md_templates_parse(md_templates **templates, const char *text, siz
                                  const char *source, medley_error *error)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
-    md_templates *made = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_templates_free) md_templates *made = NULL;
     const char *end = text + length;
-    MEDLEY_TRY_DONE(md_templates_new(&made, source, error));
+    MEDLEY_TRY(md_templates_new(&made, source, error));
     if (length >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0)
         text += sizeof mark - 1;
     for (size_t line = 1; text < end; line++) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
         stop = stop != NULL ? stop : end;
-        MEDLEY_TRY_DONE(md_templates_add_line(made, text, (size_t)(stop - text), line, error));
+        MEDLEY_TRY(md_templates_add_line(made, text, (size_t)(stop - text), line, error));
         text = stop < end ? stop + 1 : end;
     }
-    if (made->block_count == 0) {
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
-                            "there are no templates in it; expected lines such as U00:%%x[0,0]");
-        goto done;
-    }
+    if (made->block_count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
+                          "there are no templates in it; expected lines such as U00:%%x[0,0]");
     *templates = made;
     made = NULL;
-done:
-    md_templates_free(made);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_templates_read(md_templates **templates, const char *path_or_name,
                                 medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     const char *name;
-    medley_status status =
-        md_template_source(&text, &name, path_or_name, md_template_sets, "template file", error);
-    if (status == MEDLEY_OK)
-        status = md_templates_parse(templates, text.data != NULL ? text.data : "", text.length,
-                                    name, error);
-    md_text_clear(&text);
-    return status;
+    MEDLEY_TRY(
+        md_template_source(&text, &name, path_or_name, md_template_sets, "template file", error));
+    return md_templates_parse(templates, md_text_string(&text), text.length, name, error);
 }
 
 size_t md_templates_count(const md_templates *templates)

@@ -19,9 +19,9 @@ typedef struct md_function {
     char kind; /* 'x', 't' or 'm' */
     bool folds_case;
     size_t column;
-    md_pattern *pattern;   /* NULL for x */
-    size_t before, behind; /* how far its macros can reach outside a sequence */
-    size_t block, place;   /* the macro that names it first, for messages */
+    md_pattern *pattern;  /* NULL for x */
+    size_t before, after; /* rows that its macros can reach outside a sequence */
+    size_t block, place;  /* the macro that names it first, for messages */
 } md_function;
 
 typedef struct md_macro {

@@ -144,18 +144,6 @@ static void hash_rows(const md_tuples *tuples, const int32_t (*column)[MD_BATCH]
     }
 }
 
-static void find_direct(const md_tuples *tuples, const int32_t *value, size_t count, int32_t *ids)
-{
-    for (size_t i = 0; i < count; i++)
-        ids[i] = value[i] >= 0 ? tuples->direct[value[i]] : -1;
-}
-
-static void find_constant(const md_tuples *tuples, size_t count, int32_t *ids)
-{
-    for (size_t i = 0; i < count; i++)
-        ids[i] = tuples->count > 0 ? 0 : -1;
-}
-
 static void gather(int32_t *tuple, const int32_t (*column)[MD_BATCH], size_t width, size_t row)
 {
     for (size_t m = 0; m < width; m++)
@@ -175,14 +163,12 @@ static bool is_row_at(const md_tuples *tuples, int32_t id, const int32_t (*colum
 void md_tuples_find(const md_tuples *tuples, const int32_t (*column)[MD_BATCH], size_t count,
                     int32_t *ids)
 {
-    if (tuples->width == 0) {
-        find_constant(tuples, count, ids);
+    for (size_t i = 0; i < count && tuples->width == 0; i++)
+        ids[i] = tuples->count > 0 ? 0 : -1;
+    for (size_t i = 0; i < count && tuples->width == 1; i++)
+        ids[i] = column[0][i] >= 0 ? tuples->direct[column[0][i]] : -1;
+    if (tuples->width < 2)
         return;
-    }
-    if (tuples->width == 1) {
-        find_direct(tuples, column[0], count, ids);
-        return;
-    }
     uint32_t hash[MD_BATCH];
     bool is_known[MD_BATCH];
     const size_t mask = tuples->slot_count - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From texts to numbers of values, and from those to what a macro sees at each row. */
+/* From strings to numbers of values, and from those to what a macro sees at each row. */
 #include "feature/values.h"
 
 #include "base/memory.h"
@@ -19,11 +19,17 @@ typedef struct piece {
     size_t length;
 } piece;
 
-uint64_t md_value_hash(const char *text, size_t length)
+static char fold(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+uint64_t md_value_hash(const char *text, size_t length, bool folds_case)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed: its low bits are weak */
     for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+        hash = (hash ^ (unsigned char)(folds_case ? fold(text[i]) : text[i])) *
+               UINT64_C(0x100000001b3);
     hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
     return hash ^ hash >> 32;
 }
@@ -45,8 +51,7 @@ static piece derive(const md_function *function, const char *text, md_text *scra
     scratch->length = 0;
     md_text_add(scratch, result.text, result.length);
     for (size_t i = 0; !scratch->failed && i < result.length; i++)
-        if (scratch->data[i] >= 'A' && scratch->data[i] <= 'Z')
-            scratch->data[i] = (char)(scratch->data[i] - 'A' + 'a');
+        scratch->data[i] = fold(scratch->data[i]);
     return (piece){scratch->failed ? "" : scratch->data, scratch->failed ? 0 : result.length};
 }
 
@@ -63,7 +68,7 @@ static int32_t number_text(value_job *job, size_t f, const char *text, int32_t f
     }
     if (job->vocabularies.known != NULL)
         return md_strings_find(&job->vocabularies.known[f], value.text, value.length);
-    job->values->column[f].hash[fresh] = md_value_hash(value.text, value.length);
+    job->values->column[f].hash[fresh] = md_value_hash(value.text, value.length, false);
     return fresh;
 }
 
@@ -71,10 +76,10 @@ static void number_outside(value_job *job, size_t f, int32_t fresh, md_text *scr
 {
     const md_function *function = &job->templates->functions[f];
     md_value_column *column = &job->values->column[f];
-    md_text name = {0};
+    MD_CLEARED(md_text_clear) md_text name = {0};
     for (size_t side = 0; side < 2; side++) {
-        const size_t reach = side == 0 ? function->before : function->behind;
-        int32_t *to = side == 0 ? column->before : column->behind;
+        const size_t reach = side == 0 ? function->before : function->after;
+        int32_t *to = side == 0 ? column->before : column->after;
         for (size_t distance = 1; distance <= reach; distance++) {
             name.length = 0;
             md_text_addf(&name, "_B%c%zu", side == 0 ? '-' : '+', distance);
@@ -83,7 +88,6 @@ static void number_outside(value_job *job, size_t f, int32_t fresh, md_text *scr
         }
     }
     job->failed[f] |= name.failed;
-    md_text_clear(&name);
 }
 
 /* number[texts] -> the value at each row. */
@@ -105,29 +109,27 @@ static void make_column(void *context, size_t f, size_t worker)
     const md_function *function = &job->templates->functions[f];
     const md_strings *texts = &dataset->token_values[function->column];
     const bool is_hashed = job->vocabularies.growing == NULL && job->vocabularies.known == NULL;
-    const size_t outside = function->before + function->behind;
+    const size_t outside = function->before + function->after;
     md_value_column *column = &job->values->column[f];
-    md_text scratch = {0};
+    MD_CLEARED(md_text_clear) md_text scratch = {0};
     (void)worker;
 
-    int32_t *number = md_calloc(texts->count, sizeof *number);
+    MD_OWNED(free) int32_t *number = md_calloc(texts->count, sizeof *number);
     column->at = md_alloc_aligned(dataset->rows, sizeof *column->at);
     column->before = md_calloc(function->before + 1, sizeof *column->before);
-    column->behind = md_calloc(function->behind + 1, sizeof *column->behind);
+    column->after = md_calloc(function->after + 1, sizeof *column->after);
     if (is_hashed)
         column->hash = md_calloc(texts->count + outside, sizeof *column->hash);
-    if (number == NULL || column->at == NULL || column->before == NULL || column->behind == NULL ||
+    if (number == NULL || column->at == NULL || column->before == NULL || column->after == NULL ||
         (is_hashed && column->hash == NULL)) {
         job->failed[f] = true;
-    } else {
-        for (size_t i = 0; i < texts->count; i++)
-            number[i] = number_text(job, f, texts->items[i], (int32_t)i, &scratch);
-        number_outside(job, f, (int32_t)texts->count, &scratch);
-        spread(job, f, number, texts->count);
+        return;
     }
+    for (size_t i = 0; i < texts->count; i++)
+        number[i] = number_text(job, f, texts->items[i], (int32_t)i, &scratch);
+    number_outside(job, f, (int32_t)texts->count, &scratch);
+    spread(job, f, number, texts->count);
     job->failed[f] |= scratch.failed;
-    md_text_clear(&scratch);
-    free(number);
 }
 
 medley_status md_values_make(md_values *values, const md_templates *templates,
@@ -135,21 +137,15 @@ medley_status md_values_make(md_values *values, const md_templates *templates,
                              size_t threads, medley_error *error)
 {
     const size_t count = templates->function_count;
-    const size_t bytes = count * dataset->rows * sizeof(int32_t);
-    value_job job = {.values = values, .templates = templates, .vocabularies = vocabularies};
+    MD_OWNED(free) bool *failed = NULL;
     *values = (md_values){.dataset = dataset, .count = count};
-    values->column = md_calloc(count, sizeof *values->column);
-    job.failed = md_calloc(count, sizeof *job.failed);
-    bool is_made = values->column != NULL && job.failed != NULL;
-    if (is_made)
-        md_parallel_for(threads, count, make_column, &job);
-    for (size_t f = 0; is_made && f < count; f++)
-        is_made = !job.failed[f];
-    free(job.failed);
-    if (is_made)
-        return MEDLEY_OK;
-    md_values_clear(values);
-    return md_fail_memory(error, bytes);
+    MEDLEY_TRY(md_new(&values->column, count, sizeof *values->column, error));
+    MEDLEY_TRY(md_new(&failed, count, sizeof *failed, error));
+    value_job job = {values, templates, vocabularies, failed};
+    md_parallel_for(threads, count, make_column, &job);
+    if (memchr(failed, true, count) != NULL)
+        return md_fail_memory(error, count * dataset->rows * sizeof(int32_t));
+    return MEDLEY_OK;
 }
 
 void md_values_clear(md_values *values)
@@ -157,7 +153,7 @@ void md_values_clear(md_values *values)
     for (size_t f = 0; values->column != NULL && f < values->count; f++) {
         free(values->column[f].at);
         free(values->column[f].before);
-        free(values->column[f].behind);
+        free(values->column[f].after);
         free(values->column[f].hash);
     }
     free(values->column);
@@ -173,7 +169,7 @@ static int32_t value_at(const md_value_column *column, ptrdiff_t place, stretch 
 {
     if (place < sequence.start)
         return column->before[sequence.start - place];
-    return place < sequence.end ? column->at[place] : column->behind[place - sequence.end + 1];
+    return place < sequence.end ? column->at[place] : column->after[place - sequence.end + 1];
 }
 
 static ptrdiff_t nearest_in(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
@@ -193,12 +189,12 @@ static void fill_part(const md_value_column *column, const md_macro *macro, stre
         return;
     }
     const ptrdiff_t inside = nearest_in(sequence.start - macro->row, rows.start, rows.end);
-    const ptrdiff_t behind = nearest_in(sequence.end - macro->row, inside, rows.end);
+    const ptrdiff_t outside = nearest_in(sequence.end - macro->row, inside, rows.end);
     for (ptrdiff_t row = rows.start; row < inside; row++)
         *out++ = value_at(column, row + macro->row, sequence);
-    for (ptrdiff_t row = inside; row < behind; row++)
+    for (ptrdiff_t row = inside; row < outside; row++)
         *out++ = column->at[row + macro->row];
-    for (ptrdiff_t row = behind; row < rows.end; row++)
+    for (ptrdiff_t row = outside; row < rows.end; row++)
         *out++ = value_at(column, row + macro->row, sequence);
 }
 

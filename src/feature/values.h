@@ -9,9 +9,9 @@
 
 /* The values of one function; -1: none, or one that training did not have. */
 typedef struct md_value_column {
-    int32_t *at;              /* [rows] */
-    int32_t *before, *behind; /* by distance from the sequence, 1 the nearest; [0] is not used */
-    uint64_t *hash; /* hashed spaces: of each value's text, whoever numbered it; else NULL */
+    int32_t *at;             /* [rows] */
+    int32_t *before, *after; /* by distance from the sequence, 1 the nearest; [0] is not used */
+    uint64_t *hash; /* hashed spaces: of each value's text, whichever number it has; else NULL */
 } md_value_column;
 
 typedef struct md_values {
@@ -28,6 +28,7 @@ typedef struct md_vocabularies {
     const md_strings *known;
 } md_vocabularies;
 
+/* What was made is cleared by the caller in any case. */
 medley_status md_values_make(md_values *values, const md_templates *templates,
                              const medley_dataset *dataset, md_vocabularies vocabularies,
                              size_t threads, medley_error *error);
@@ -38,8 +39,8 @@ void md_values_clear(md_values *values);
 void md_values_fill(const md_values *values, const md_macro *macro, size_t sequence, size_t first,
                     size_t count, int32_t out[MD_BATCH]);
 
-/* Not md_hash_bytes: hashed models store slots, so this one is the same on every machine and may
- * never change. */
-uint64_t md_value_hash(const char *text, size_t length);
+/* Not md_hash_bytes: models store slots found by this hash, so it is the same on every machine and
+ * may never change. folds_case: capitals A to Z count as small letters. */
+uint64_t md_value_hash(const char *text, size_t length, bool folds_case);
 
 #endif

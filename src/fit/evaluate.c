@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The front door of evaluation: the model's task compares what is predicted with what is known. */
+#include "fit/fit.h"
 #include "task/task.h"
 
 #include "base/clock.h"
@@ -16,29 +17,10 @@ void medley_evaluation_clear(medley_evaluation *evaluation)
     md_fill_struct(evaluation, &empty, sizeof empty);
 }
 
-static medley_evaluation nothing_measured(const medley_model *model, const medley_dataset *dataset)
+medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kept,
+                          const medley_model *model, const medley_dataset *dataset,
+                          const medley_evaluate_options *given, medley_error *error)
 {
-    return (medley_evaluation){.struct_size = sizeof(medley_evaluation),
-                               .labels = model->labels.count,
-                               .parts = dataset->rows,
-                               .rmse = NAN,
-                               .r2 = NAN,
-                               .log_loss = NAN,
-                               .brier = NAN,
-                               .calibration_error = NAN,
-                               .uas = NAN,
-                               .las = NAN,
-                               .uas_no_punct = NAN,
-                               .las_no_punct = NAN,
-                               .chunk_f1 = NAN};
-}
-
-medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
-                                   const medley_dataset *dataset,
-                                   const medley_evaluate_options *given, medley_error *error)
-{
-    md_begin(error);
-    const double start = md_clock_seconds();
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     MEDLEY_TRY(md_check_struct(evaluation, "MEDLEY_EVALUATION_INIT", error));
     MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_EVALUATE_OPTIONS_INIT, error));
@@ -46,19 +28,44 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
     request.options.threads = options.threads;
     request.options.probabilities = options.probabilities;
     request.options.tags = options.tags;
+    const double start = md_clock_seconds();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MD_CLEARED(medley_evaluation_clear)
-    medley_evaluation found = nothing_measured(model, dataset);
+    medley_evaluation made = {.struct_size = sizeof made,
+                              .labels = model->labels.count,
+                              .parts = dataset->rows,
+                              .rmse = NAN,
+                              .r2 = NAN,
+                              .log_loss = NAN,
+                              .brier = NAN,
+                              .calibration_error = NAN,
+                              .uas = NAN,
+                              .las = NAN,
+                              .uas_no_punct = NAN,
+                              .las_no_punct = NAN,
+                              .chunk_f1 = NAN};
     MEDLEY_TRY(model->task->check_truth(dataset, error));
     MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
-    MEDLEY_TRY(model->task->compare(&found, &request, prediction, error));
-    found.seconds_score = prediction->seconds_score;
-    found.seconds_decode = prediction->seconds_decode;
-    found.seconds_total = md_clock_seconds() - start;
-    md_fill_struct(evaluation, &found, sizeof found);
+    MEDLEY_TRY(model->task->compare(&made, &request, prediction, error));
+    made.seconds_score = prediction->seconds_score;
+    made.seconds_decode = prediction->seconds_decode;
+    made.seconds_total = md_clock_seconds() - start;
+    md_fill_struct(evaluation, &made, sizeof made);
     if (MD_STRUCT_HAS(evaluation, confusion))
-        found.confusion = NULL; /* it is the caller's now */
+        made.confusion = NULL; /* it is the caller's now */
+    if (kept != NULL) {
+        *kept = prediction;
+        prediction = NULL;
+    }
     return MEDLEY_OK;
+}
+
+medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_model *model,
+                                   const medley_dataset *dataset,
+                                   const medley_evaluate_options *given, medley_error *error)
+{
+    md_begin(error);
+    return md_evaluate(evaluation, NULL, model, dataset, given, error);
 }
 
 medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,

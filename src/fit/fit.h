@@ -15,4 +15,9 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
                                  const medley_options *options, const medley_observer *observer,
                                  medley_error *error);
 
+/* medley_evaluate_with that hands the prediction over, too; kept NULL: it is freed. */
+medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kept,
+                          const medley_model *model, const medley_dataset *dataset,
+                          const medley_evaluate_options *given, medley_error *error);
+
 #endif

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { DEFAULT_VIEWS = 3, DEFAULT_CLASSES = 4, DEFAULT_DIMENSION = 10, MOST = 1000 };
 
@@ -74,16 +73,15 @@ static medley_status generate_view(medley_dataset *dataset, const medley_generat
                                    size_t view, const size_t *class_of_row, md_random *random,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_table *table;
     char name[32];
     const size_t dimension = options->dimension;
     const size_t base = digit_base(options->classes, options->views - 1);
     const bool is_noise = view + 1 == options->views;
-    double *centres;
-    MEDLEY_TRY_DONE(md_new(&centres, dimension, base * sizeof *centres, error));
+    MD_OWNED(free) double *centres = NULL;
+    MEDLEY_TRY(md_new(&centres, dimension, base * sizeof *centres, error));
     snprintf(name, sizeof name, "view%zu", view + 1);
-    MEDLEY_TRY_DONE(md_generate_table(&table, dataset, name, dimension, error));
+    MEDLEY_TRY(md_generate_table(&table, dataset, name, dimension, error));
     draw_centres(centres, base, dimension, is_noise, random);
     for (size_t row = 0; row < dataset->rows; row++) {
         const size_t digit =
@@ -93,9 +91,7 @@ static medley_status generate_view(medley_dataset *dataset, const medley_generat
             values[d] =
                 (float)(centres[digit * dimension + d] + options->noise * md_random_normal(random));
     }
-done:
-    free(centres);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status generate(medley_dataset *dataset, const medley_generate_options *options,
@@ -122,7 +118,6 @@ static medley_status generate(medley_dataset *dataset, const medley_generate_opt
     return MEDLEY_OK;
 }
 
-extern const md_generator md_generator_blobs;
 const md_generator md_generator_blobs = {
     .name = "blobs",
     .summary = "Gaussian blobs in several views, none of which separates all classes",

@@ -198,7 +198,6 @@ static medley_status generate(medley_dataset *dataset, const medley_generate_opt
     return md_labels_finish(&labels, dataset, error);
 }
 
-extern const md_generator md_generator_handwriting;
 const md_generator md_generator_handwriting = {
     .name = "handwriting",
     .summary = "handwritten English words, 26 letters as 16x8 images, sequences",

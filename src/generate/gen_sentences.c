@@ -204,7 +204,7 @@ static const char *copy_part(char *to, size_t size, const char *from, const char
     return from;
 }
 
-/* Reads NAME[/FORM][.NUMBER][:RELATION][!] at text and returns what is behind it and its blank. */
+/* Reads NAME[/FORM][.NUMBER][:RELATION][!] at text and returns the place after it and its blank. */
 static const char *read_part(wish *part, const char *text, const wish *whole, char shared,
                              const char *rest, md_random *random)
 {
@@ -225,7 +225,7 @@ static const char *read_part(wish *part, const char *text, const wish *whole, ch
     return *text == ' ' ? text + 1 : text;
 }
 
-/* Relations outlive the rule they were read from: the text in the grammar behind the ':'. */
+/* A relation as a constant string, which outlives the part it was read from. */
 static const char *relation_text(const char *relation)
 {
     static const char *const known[] = {

@@ -30,25 +30,4 @@ medley_status md_sentence_draw(md_sentence *sentence, double noise, md_random *r
 /* The label of a word for chunking: "B-NP", "I-NP" or "O". */
 void md_sentence_chunk(char label[16], const md_sentence *sentence, size_t word);
 
-/* ---- words of a dataset ---- */
-
-/* Collects words as the readers of tagged text leave them. */
-typedef struct md_word_rows {
-    medley_dataset *dataset;
-    size_t token_capacity, head_capacity;
-    md_label_builder labels;
-} md_word_rows;
-
-/* fields[columns]; head: within the sentence, from 1, -1: the data have no trees. */
-medley_status md_word_rows_add(md_word_rows *rows, const char *const *fields, const char *label,
-                               int32_t head, medley_error *error);
-
-/* Fills dataset with options->rows sentences, whose words `add` gives to md_word_rows_add one by
- * one. Options that sentences do not have are refused. */
-typedef medley_status md_word_adder(md_word_rows *rows, const md_sentence *sentence, size_t word,
-                                    medley_error *error);
-medley_status md_sentences_generate(medley_dataset *dataset, const medley_generate_options *options,
-                                    md_random *random, size_t columns, md_word_adder *add,
-                                    medley_error *error);
-
 #endif

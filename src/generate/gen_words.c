@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words that a generator makes, collected into a dataset as the readers of tagged text do. */
+/* The generators of sentences, as datasets of words: tagged and treebank. */
 #include "base/memory.h"
 #include "generate/gen_sentences.h"
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-medley_status md_word_rows_add(md_word_rows *rows, const char *const *fields, const char *label,
-                               int32_t head, medley_error *error)
+enum { TAGGED_COLUMNS = 2, LABEL_BYTES = 16, TREE_COLUMNS = 10, UPOS = 3 };
+
+/* Collects words as the readers of tagged text leave them. */
+typedef struct word_rows {
+    medley_dataset *dataset;
+    size_t token_capacity, head_capacity;
+    md_label_builder *labels;
+} word_rows;
+
+/* Gives one word of a sentence to add_row. */
+typedef medley_status word_adder(word_rows *rows, const md_sentence *sentence, size_t word,
+                                 medley_error *error);
+
+/* fields[columns]; head: within the sentence, from 1, -1: the data have no trees. */
+static medley_status add_row(word_rows *rows, const char *const *fields, const char *label,
+                             int32_t head, medley_error *error)
 {
     medley_dataset *dataset = rows->dataset;
     const size_t columns = dataset->token_columns;
@@ -22,10 +36,10 @@ medley_status md_word_rows_add(md_word_rows *rows, const char *const *fields, co
         dataset->head[row] = head;
     }
     dataset->rows++;
-    return md_labels_add(&rows->labels, label, strlen(label), error);
+    return md_labels_add(rows->labels, label, strlen(label), error);
 }
 
-/* Room for so many sentences. */
+/* Room for that many sentences. */
 static medley_status begin(medley_dataset *dataset, size_t columns, size_t sentences,
                            medley_error *error)
 {
@@ -38,31 +52,100 @@ static medley_status begin(medley_dataset *dataset, size_t columns, size_t sente
 
 static medley_status check_options(const medley_generate_options *options, medley_error *error)
 {
-    const medley_status status = md_generate_refuse_views(options, error);
-    if (status < 0 || options->dimension == 0)
-        return status;
+    MEDLEY_TRY(md_generate_refuse_views(options, error));
+    if (options->dimension == 0)
+        return MEDLEY_OK;
     return md_fail(error, MEDLEY_USAGE,
                    "dimension is %zu but sentences have words and no features; leave it out",
                    options->dimension);
 }
 
-medley_status md_sentences_generate(medley_dataset *dataset, const medley_generate_options *options,
-                                    md_random *random, size_t columns, md_word_adder *add,
-                                    medley_error *error)
+/* Fills dataset with options->rows sentences. Options that sentences do not have are refused. */
+static medley_status generate_sentences(medley_dataset *dataset,
+                                        const medley_generate_options *options, md_random *random,
+                                        size_t columns, word_adder *add, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_word_rows rows = {.dataset = dataset};
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
+    word_rows rows = {.dataset = dataset, .labels = &labels};
     md_sentence sentence;
-    MEDLEY_TRY_DONE(begin(dataset, columns, options->rows, error));
-    MEDLEY_TRY_DONE(check_options(options, error));
+    MEDLEY_TRY(begin(dataset, columns, options->rows, error));
+    MEDLEY_TRY(check_options(options, error));
     for (size_t s = 0; s < options->rows; s++) {
-        MEDLEY_TRY_DONE(md_sentence_draw(&sentence, options->noise, random, error));
+        MEDLEY_TRY(md_sentence_draw(&sentence, options->noise, random, error));
         for (size_t w = 0; w < sentence.count; w++)
-            MEDLEY_TRY_DONE(add(&rows, &sentence, w, error));
+            MEDLEY_TRY(add(&rows, &sentence, w, error));
         dataset->sequence_start[++dataset->sequence_count] = dataset->rows;
     }
-    MEDLEY_TRY_DONE(md_labels_finish(&rows.labels, dataset, error));
-done:
-    md_labels_clear(&rows.labels);
-    return status;
+    return md_labels_finish(&labels, dataset, error);
 }
+
+/* ---- tagged: chunking as in the CoNLL-2000 task, with word, part of speech, and as label the
+ * phrase that the word begins or continues ---- */
+
+static medley_status add_tagged_word(word_rows *rows, const md_sentence *sentence, size_t w,
+                                     medley_error *error)
+{
+    const md_word *word = &sentence->words[w];
+    const char *const fields[TAGGED_COLUMNS] = {word->form, word->xpos};
+    char label[LABEL_BYTES];
+    md_sentence_chunk(label, sentence, w);
+    return add_row(rows, fields, label, -1, error);
+}
+
+/* The labels stand in the last column of a file of these data, so that predictions are written
+ * beside them. */
+static medley_status generate_tagged(medley_dataset *dataset,
+                                     const medley_generate_options *options, md_random *random,
+                                     medley_error *error)
+{
+    MEDLEY_TRY(
+        generate_sentences(dataset, options, random, TAGGED_COLUMNS, add_tagged_word, error));
+    dataset->format = "columns";
+    dataset->separator = ' ';
+    dataset->label_column = TAGGED_COLUMNS;
+    MEDLEY_TRY(md_new_copy(&dataset->label_text, dataset->label,
+                           dataset->rows * sizeof *dataset->label, error));
+    return md_strings_copy(&dataset->label_texts, &dataset->label_names, error);
+}
+
+const md_generator md_generator_tagged = {
+    .name = "tagged",
+    .summary = "English sentences with parts of speech and phrases, for chunking; rows: sentences",
+    .format = "columns",
+    .default_rows = 500,
+    .generate = generate_tagged,
+};
+
+/* ---- treebank: dependency trees in the ten columns of CoNLL-U, with one root and the relations of
+ * Universal Dependencies. Trees are projective but where noise turned two words around ---- */
+
+static medley_status add_tree_word(word_rows *rows, const md_sentence *sentence, size_t w,
+                                   medley_error *error)
+{
+    const md_word *word = &sentence->words[w];
+    char id[24];
+    char head[24];
+    snprintf(id, sizeof id, "%zu", w + 1);
+    snprintf(head, sizeof head, "%d", word->head + 1);
+    const char *const fields[TREE_COLUMNS] = {id,         word->form,  word->lemma, word->upos,
+                                              word->xpos, word->feats, head,        word->relation,
+                                              "_",        "_"};
+    return add_row(rows, fields, word->upos, word->head + 1, error);
+}
+
+static medley_status generate_treebank(medley_dataset *dataset,
+                                       const medley_generate_options *options, md_random *random,
+                                       medley_error *error)
+{
+    dataset->format = "conllu";
+    dataset->label_column = UPOS;
+    return generate_sentences(dataset, options, random, TREE_COLUMNS, add_tree_word, error);
+}
+
+const md_generator md_generator_treebank = {
+    .name = "treebank",
+    .summary = "English sentences with dependency trees (CoNLL-U), for parsing; rows: sentences",
+    .format = "conllu",
+    .default_rows = 300,
+    .generate = generate_treebank,
+};

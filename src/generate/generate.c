@@ -4,15 +4,11 @@
  * benchmarks share. */
 #include "generate/generate.h"
 
-#include "base/memory.h"
+#include "base/owners.h"
 #include "base/struct_size.h"
 #include "param/param.h"
 #include <math.h>
 #include <string.h>
-
-#define MD_GENERATOR(name) extern const md_generator md_generator_##name;
-#include "generate/generators.def"
-#undef MD_GENERATOR
 
 const md_generator *const md_generators[] = {
 #define MD_GENERATOR(name) &md_generator_##name,
@@ -20,12 +16,7 @@ const md_generator *const md_generators[] = {
 #undef MD_GENERATOR
     NULL};
 
-enum {
-#define MD_GENERATOR(name) GENERATOR_##name,
-#include "generate/generators.def"
-#undef MD_GENERATOR
-    GENERATOR_COUNT
-};
+enum { GENERATOR_COUNT = sizeof md_generators / sizeof *md_generators - 1 };
 
 static medley_status find(const md_generator **generator, const char *name, medley_error *error)
 {
@@ -77,29 +68,26 @@ medley_status medley_generate(medley_dataset **dataset, const char *name,
                               const medley_generate_options *options, medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    medley_dataset *made = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *made = NULL;
     const md_generator *generator = NULL;
     medley_generate_options chosen = MEDLEY_GENERATE_OPTIONS_INIT;
     md_random random;
 
-    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&chosen, options, MEDLEY_GENERATE_OPTIONS_INIT, error));
-    MEDLEY_TRY_DONE(check(&chosen, error));
-    MEDLEY_TRY_DONE(find(&generator, name, error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&chosen, options, MEDLEY_GENERATE_OPTIONS_INIT, error));
+    MEDLEY_TRY(check(&chosen, error));
+    MEDLEY_TRY(find(&generator, name, error));
     if (chosen.rows == 0)
         chosen.rows = generator->default_rows;
-    MEDLEY_TRY_DONE(medley_dataset_create(&made, error));
-    MEDLEY_TRY_DONE(md_new_text(&made->source, generator->name, strlen(generator->name), error));
+    MEDLEY_TRY(medley_dataset_create(&made, error));
+    MEDLEY_TRY(md_new_text(&made->source, generator->name, strlen(generator->name), error));
     md_random_seed(&random, chosen.seed);
     if (generator->rows != NULL)
-        MEDLEY_TRY_DONE(generate_rows(made, &chosen, &random, generator->rows, error));
+        MEDLEY_TRY(generate_rows(made, &chosen, &random, generator->rows, error));
     else
-        MEDLEY_TRY_DONE(generator->generate(made, &chosen, &random, error));
+        MEDLEY_TRY(generator->generate(made, &chosen, &random, error));
     *dataset = made;
     made = NULL;
-done:
-    medley_dataset_free(made);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_generate_table(md_table **table, medley_dataset *dataset, const char *name,

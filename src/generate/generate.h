@@ -27,6 +27,9 @@ typedef struct md_generator {
     medley_status (*generate)(medley_dataset *dataset, const medley_generate_options *options,
                               md_random *random, medley_error *error);
 } md_generator;
+#define MD_GENERATOR(name) extern const md_generator md_generator_##name;
+#include "generate/generators.def"
+#undef MD_GENERATOR
 
 /* NULL-terminated, in the order of generators.def. */
 extern const md_generator *const md_generators[];

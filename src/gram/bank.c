@@ -112,7 +112,7 @@ static medley_status init_from_spec(md_kernel *kernel, const md_spec *spec, md_n
 /* Rewrites the name from the parameters as they stand, so that it reads back the same. */
 static medley_status name_kernel(md_kernel *kernel, const char *view, medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     md_text_addf(&text, "%s(", kernel->class->name);
     md_params_print(params_of(kernel->class), kernel->state, &text);
     const char *separator = text.length > 0 && text.data[text.length - 1] != '(' ? "," : "";
@@ -128,19 +128,18 @@ static medley_status name_kernel(md_kernel *kernel, const char *view, medley_err
         md_text_addf(&text, ")");
     if (!kernel->class->constant)
         md_text_addf(&text, "@%s", view);
-    if (text.failed) {
-        md_text_clear(&text);
+    if (text.failed)
         return md_fail_memory(error, 256);
-    }
     free(kernel->name);
     kernel->name = text.data;
+    text = (md_text){0};
     return MEDLEY_OK;
 }
 
 /* ---- the bank ---- */
 
 struct builder {
-    md_bank *bank;
+    md_bank bank;
     md_view_index index;
     size_t capacity;
     const md_bank_options *options;
@@ -149,7 +148,7 @@ struct builder {
 
 static medley_status new_kernel(md_kernel **kernel, struct builder *builder)
 {
-    md_bank *bank = builder->bank;
+    md_bank *bank = &builder->bank;
     MEDLEY_TRY(md_grow(&bank->kernels, &builder->capacity, bank->count + 1, sizeof *bank->kernels,
                        builder->error));
     *kernel = &bank->kernels[bank->count++];
@@ -159,14 +158,11 @@ static medley_status new_kernel(md_kernel **kernel, struct builder *builder)
 
 static medley_status fail_unknown_view(const md_bank *bank, const char *name, medley_error *error)
 {
-    md_text known = {0};
+    MD_CLEARED(md_text_clear) md_text known = {0};
     for (size_t v = 0; v < bank->view_count && v < 12; v++)
         md_text_addf(&known, "%s%s", v ? ", " : "", bank->views[v].name);
-    const medley_status status =
-        md_fail(error, MEDLEY_USAGE, "there is no view '%s'; the views are: %s%s", name,
-                known.data ? known.data : "(none)", bank->view_count > 12 ? ", ..." : "");
-    md_text_clear(&known);
-    return status;
+    return md_fail(error, MEDLEY_USAGE, "there is no view '%s'; the views are: %s%s", name,
+                   known.data ? known.data : "(none)", bank->view_count > 12 ? ", ..." : "");
 }
 
 /* Another kernel like prototype, on view v. */
@@ -190,7 +186,7 @@ static medley_status add_kernel(struct builder *builder, const char *text)
     MEDLEY_TRY(md_spec_parse(&spec, text, builder->error));
     const md_view_list chosen = md_view_index_find(&builder->index, spec.view);
     if (chosen.count == 0)
-        return fail_unknown_view(builder->bank, spec.view ? spec.view : "all", builder->error);
+        return fail_unknown_view(&builder->bank, spec.view ? spec.view : "all", builder->error);
     MEDLEY_TRY(init_from_spec(&prototype, &spec, builder->options->normalize, builder->error));
     const size_t count = prototype.class->constant ? 1 : chosen.count;
     for (size_t i = 0; i < count; i++)
@@ -227,13 +223,13 @@ static medley_status set_scale(const struct builder *builder, md_scale *scales, 
     for (size_t i = 0; i < chosen.count; i++)
         scales[chosen.views[i]] = (md_scale)kind;
     if (chosen.count == 0 && equals != NULL)
-        return fail_unknown_view(builder->bank, name, builder->error);
+        return fail_unknown_view(&builder->bank, name, builder->error);
     return MEDLEY_OK;
 }
 
-static medley_status scale_views(const struct builder *builder, const medley_dataset *dataset)
+static medley_status scale_views(struct builder *builder, const medley_dataset *dataset)
 {
-    md_bank *bank = builder->bank;
+    md_bank *bank = &builder->bank;
     char *const *texts = builder->options->scale;
     MD_OWNED(free) md_scale *scales = NULL;
     MEDLEY_TRY(md_new(&scales, bank->view_count, sizeof *scales, builder->error));
@@ -289,29 +285,30 @@ static medley_status order_kernels(md_bank *bank, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* The kernels that a spec with its lists expanded stands for. */
+static medley_status add_spec(struct builder *builder, const char *spec)
+{
+    MD_OWNED(md_texts_free) char **texts = NULL;
+    MEDLEY_TRY(md_spec_expand(&texts, spec, builder->error));
+    for (size_t j = 0; texts[j] != NULL; j++)
+        MEDLEY_TRY(add_kernel(builder, texts[j]));
+    return MEDLEY_OK;
+}
+
 static medley_status add_all_kernels(struct builder *builder, const medley_dataset *dataset)
 {
-    medley_status status = MEDLEY_OK;
     const char *const *specs = (const char *const *)builder->options->kernels;
     if (specs == NULL && dataset->table_count > 0)
         specs = default_kernels;
-    char **texts = NULL;
-    for (size_t i = 0; specs != NULL && specs[i] != NULL; i++) {
-        MEDLEY_TRY_DONE(md_spec_expand(&texts, specs[i], builder->error));
-        for (size_t j = 0; texts[j] != NULL; j++)
-            MEDLEY_TRY_DONE(add_kernel(builder, texts[j]));
-        md_texts_free(texts);
-        texts = NULL;
-    }
-    MEDLEY_TRY_DONE(order_kernels(builder->bank, builder->error));
-    MEDLEY_TRY_DONE(add_precomputed(builder, dataset));
-    if (builder->bank->count == 0)
-        status = md_fail(builder->error, MEDLEY_USAGE,
-                         "there are no kernels: the data have no numeric columns and no --gram "
-                         "is given");
-done:
-    md_texts_free(texts);
-    return status;
+    for (size_t i = 0; specs != NULL && specs[i] != NULL; i++)
+        MEDLEY_TRY(add_spec(builder, specs[i]));
+    MEDLEY_TRY(order_kernels(&builder->bank, builder->error));
+    MEDLEY_TRY(add_precomputed(builder, dataset));
+    if (builder->bank.count == 0)
+        return md_fail(builder->error, MEDLEY_USAGE,
+                       "there are no kernels: the data have no numeric columns and no --gram "
+                       "is given");
+    return MEDLEY_OK;
 }
 
 /* A linear kernel of few columns is cheaper as weights: a step costs its columns instead of all
@@ -330,51 +327,53 @@ static void choose_primal(md_bank *bank)
     }
 }
 
+static void clear_builder(struct builder *builder)
+{
+    md_view_index_clear(&builder->index);
+    md_bank_clear(&builder->bank);
+}
+
 medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
                            const md_bank_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    *bank = (md_bank){.training_rows = dataset->rows};
-    struct builder builder = {.bank = bank, .options = options, .error = error};
+    MD_CLEARED(clear_builder)
+    struct builder builder = {
+        .bank = {.training_rows = dataset->rows}, .options = options, .error = error};
+    md_bank *made = &builder.bank;
+    *bank = (md_bank){0};
     if (dataset->table_count > 0)
-        MEDLEY_TRY_DONE(
-            md_views_make(&bank->views, &bank->view_count, dataset, options->views, error));
-    MEDLEY_TRY_DONE(md_view_index_make(&builder.index, bank->views, bank->view_count, error));
-    MEDLEY_TRY_DONE(scale_views(&builder, dataset));
-    MEDLEY_TRY_DONE(add_all_kernels(&builder, dataset));
-    MEDLEY_TRY_DONE(md_bank_choose(bank, dataset, options->seed, error));
+        MEDLEY_TRY(md_views_make(&made->views, &made->view_count, dataset, options->views, error));
+    MEDLEY_TRY(md_view_index_make(&builder.index, made->views, made->view_count, error));
+    MEDLEY_TRY(scale_views(&builder, dataset));
+    MEDLEY_TRY(add_all_kernels(&builder, dataset));
+    MEDLEY_TRY(md_bank_choose(made, dataset, options->seed, error));
     if (options->primal)
-        choose_primal(bank);
-    for (size_t m = 0; m < bank->count; m++)
-        if (bank->kernels[m].class != NULL)
-            MEDLEY_TRY_DONE(
-                name_kernel(&bank->kernels[m], bank->views[bank->kernels[m].view].name, error));
-done:
-    md_view_index_clear(&builder.index);
-    if (status < 0)
-        md_bank_clear(bank);
-    return status;
+        choose_primal(made);
+    for (size_t m = 0; m < made->count; m++)
+        if (made->kernels[m].class != NULL)
+            MEDLEY_TRY(
+                name_kernel(&made->kernels[m], made->views[made->kernels[m].view].name, error));
+    *bank = *made;
+    *made = (md_bank){0};
+    return MEDLEY_OK;
 }
 
 medley_status md_kernel_from_name(md_kernel *kernel, const char *name, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_spec spec = {0};
+    MD_CLEARED(md_spec_clear) md_spec spec = {0};
+    MD_CLEARED(md_kernel_clear) md_kernel made = {0};
     bool needs_data = false;
-    *kernel = (md_kernel){0};
-    MEDLEY_TRY_DONE(md_spec_parse(&spec, name, error));
-    MEDLEY_TRY_DONE(init_from_spec(kernel, &spec, MD_NORM_NONE, error));
-    if (kernel->class->prepare != NULL)
-        MEDLEY_TRY_DONE(kernel->class->prepare(kernel->state, &needs_data, error));
+    *kernel = made;
+    MEDLEY_TRY(md_spec_parse(&spec, name, error));
+    MEDLEY_TRY(init_from_spec(&made, &spec, MD_NORM_NONE, error));
+    if (made.class->prepare != NULL)
+        MEDLEY_TRY(made.class->prepare(made.state, &needs_data, error));
     if (needs_data)
-        status = md_fail(error, MEDLEY_BAD_INPUT, "kernel '%s' leaves a parameter open", name);
-    else
-        status = md_new_text(&kernel->name, name, strlen(name), error);
-done:
-    md_spec_clear(&spec);
-    if (status < 0)
-        md_kernel_clear(kernel);
-    return status;
+        return md_fail(error, MEDLEY_BAD_INPUT, "kernel '%s' leaves a parameter open", name);
+    MEDLEY_TRY(md_new_text(&made.name, name, strlen(name), error));
+    *kernel = made;
+    made = (md_kernel){0};
+    return MEDLEY_OK;
 }
 
 /* ---- subset ---- */
@@ -413,25 +412,23 @@ static medley_status take_view(md_bank *subset, const md_bank *bank, size_t v, s
 medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t *keep, size_t count,
                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    *subset = (md_bank){.training_rows = bank->training_rows};
-    size_t *place = NULL; /* index + 1, 0: not taken */
-    MEDLEY_TRY_DONE(md_new(&place, bank->view_count, sizeof *place, error));
-    MEDLEY_TRY_DONE(md_new(&subset->views, bank->view_count, sizeof *subset->views, error));
-    MEDLEY_TRY_DONE(md_new(&subset->origin, bank->view_count, sizeof(float *), error));
-    MEDLEY_TRY_DONE(md_new(&subset->kernels, count, sizeof *subset->kernels, error));
+    MD_CLEARED(md_bank_clear) md_bank made = {.training_rows = bank->training_rows};
+    MD_OWNED(free) size_t *place = NULL; /* index + 1, 0: not taken */
+    *subset = (md_bank){0};
+    MEDLEY_TRY(md_new(&place, bank->view_count, sizeof *place, error));
+    MEDLEY_TRY(md_new(&made.views, bank->view_count, sizeof *made.views, error));
+    MEDLEY_TRY(md_new(&made.origin, bank->view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&made.kernels, count, sizeof *made.kernels, error));
     for (size_t k = 0; k < count; k++) {
-        md_kernel *copy = &subset->kernels[subset->count++];
+        md_kernel *copy = &made.kernels[made.count++];
         const md_kernel *kernel = &bank->kernels[keep[k]];
-        MEDLEY_TRY_DONE(copy_kernel(copy, kernel, bank->training_rows, error));
+        MEDLEY_TRY(copy_kernel(copy, kernel, bank->training_rows, error));
         if (kernel->class == NULL)
             continue;
-        MEDLEY_TRY_DONE(take_view(subset, bank, kernel->view, place, error));
+        MEDLEY_TRY(take_view(&made, bank, kernel->view, place, error));
         copy->view = place[kernel->view] - 1;
     }
-done:
-    free(place);
-    if (status < 0)
-        md_bank_clear(subset);
-    return status;
+    *subset = made;
+    made = (md_bank){0};
+    return MEDLEY_OK;
 }

@@ -7,7 +7,6 @@
 #include "base/random.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_PAIRS = 200000 }; /* of rows looked at: a quantile is then known to about 0.1 % */
 
@@ -15,12 +14,9 @@ enum { MAX_PAIRS = 200000 }; /* of rows looked at: a quantile is then known to a
 static void column_means(const md_matrix *matrix, double *means)
 {
     for (size_t r = 0; r < matrix->rows; r++) {
-        if (md_matrix_is_sparse(matrix))
-            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
-                means[matrix->index[e]] += (double)matrix->value[e];
-        else
-            for (size_t c = 0; c < matrix->columns; c++)
-                means[c] += (double)matrix->dense[r * matrix->columns + c];
+        const md_row row = md_matrix_row(matrix, r);
+        for (size_t e = 0; e < row.count; e++)
+            means[md_row_column(row, e)] += (double)row.value[e];
     }
     for (size_t c = 0; c < matrix->columns; c++)
         means[c] /= (double)matrix->rows;
@@ -72,18 +68,16 @@ static int compare_floats(const void *a, const void *b)
  * measured from their mean so that nothing cancels; of sparse rows sum ||x||^2 - N ||mean||^2. */
 static double mean_distance2(const md_matrix *matrix, const double *means)
 {
+    const bool sparse = md_matrix_is_sparse(matrix);
     double total = 0;
     for (size_t r = 0; r < matrix->rows; r++) {
-        if (md_matrix_is_sparse(matrix))
-            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
-                total += (double)matrix->value[e] * (double)matrix->value[e];
-        else
-            for (size_t c = 0; c < matrix->columns; c++) {
-                const double d = (double)matrix->dense[r * matrix->columns + c] - means[c];
-                total += d * d;
-            }
+        const md_row row = md_matrix_row(matrix, r);
+        for (size_t e = 0; e < row.count; e++) {
+            const double d = (double)row.value[e] - (sparse ? 0 : means[e]);
+            total += d * d;
+        }
     }
-    for (size_t c = 0; md_matrix_is_sparse(matrix) && c < matrix->columns; c++)
+    for (size_t c = 0; sparse && c < matrix->columns; c++)
         total -= (double)matrix->rows * means[c] * means[c];
     return matrix->rows > 1 ? 2 * fmax(0, total) / (double)(matrix->rows - 1) : 0;
 }
@@ -181,9 +175,7 @@ static medley_status choose_origin(md_bank *bank, struct view_kernels of, const 
     }
     if (!has_distances || !is_far(matrix, means))
         return MEDLEY_OK;
-    *origin = md_calloc(matrix->columns, sizeof **origin);
-    if (*origin == NULL)
-        return md_fail_memory(error, matrix->columns * sizeof **origin);
+    MEDLEY_TRY(md_new(origin, matrix->columns, sizeof **origin, error));
     for (size_t c = 0; c < matrix->columns; c++)
         (*origin)[c] = (float)means[c];
     return MEDLEY_OK;
@@ -207,14 +199,13 @@ static medley_status choose_view(md_bank *bank, struct view_kernels of, const bo
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    bool *needs_data = NULL;
-    MEDLEY_TRY_DONE(md_new(&needs_data, bank->count, sizeof *needs_data, error));
-    MEDLEY_TRY_DONE(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
+    MD_OWNED(free) bool *needs_data = NULL;
+    MEDLEY_TRY(md_new(&needs_data, bank->count, sizeof *needs_data, error));
+    MEDLEY_TRY(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         md_kernel *kernel = &bank->kernels[m];
         if (kernel->class != NULL && kernel->class->prepare != NULL)
-            MEDLEY_TRY_DONE(kernel->class->prepare(kernel->state, &needs_data[m], error));
+            MEDLEY_TRY(kernel->class->prepare(kernel->state, &needs_data[m], error));
     }
     struct view_kernels of = {0};
     for (; of.first < bank->count && bank->kernels[of.first].class != NULL; of.first = of.end) {
@@ -226,9 +217,7 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
             looks = looks || needs_data[of.end] ||
                     bank->kernels[of.end].class->quantity == MD_DISTANCE2;
         if (looks)
-            MEDLEY_TRY_DONE(choose_view(bank, of, needs_data, dataset, seed, error));
+            MEDLEY_TRY(choose_view(bank, of, needs_data, dataset, seed, error));
     }
-done:
-    free(needs_data);
-    return status;
+    return MEDLEY_OK;
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of deferred scores: slots, windows, entries. What is flushed and how: deferred_book.c.
+/* The life of deferred scores: slots, open rows, entries. What is flushed and how:
+ * deferred_flush.c.
  */
 #include "gram/deferred_internal.h"
 
-#include "base/memory.h"
+#include "base/size.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a window and changes that are flushed together: enough for products at full speed, few
+/* Open rows and changes that are flushed together: enough for products at full speed, few
  * enough that looking at every example of an epoch with all of them costs little. */
-enum { WINDOW = 64, FEWEST_IN_WINDOW = 16, DUE = 128 };
-static const double SHARE = 0.125; /* of the memory for values of the window */
+enum { MOST_OPEN = 64, FEWEST_OPEN = 16, DUE = 128 };
+static const double SHARE = 0.125; /* of the memory for values of the open rows */
 
 /* ---- creation ---- */
 
-static void free_slot(md_slot *slot)
+static void clear_slot(md_slot *slot)
 {
-    free(slot->window);
+    free(slot->open_score);
     free(slot->entered);
     free(slot->due);
     free(slot->values);
@@ -28,10 +29,10 @@ void md_deferred_free(md_deferred *deferred)
     if (deferred == NULL)
         return;
     for (size_t m = 0; deferred->slots != NULL && m < deferred->count; m++)
-        free_slot(&deferred->slots[m]);
+        clear_slot(&deferred->slots[m]);
     free(deferred->slots);
     free(deferred->range);
-    free(deferred->window_row);
+    free(deferred->open_row);
     free(deferred->position);
     free(deferred->changed);
     free(deferred->due_row);
@@ -58,97 +59,86 @@ static void find_ranges(md_deferred *deferred)
 }
 
 /* As many rows as values of all kernels fit a part of the memory. */
-static size_t choose_window(const md_deferred *deferred, const md_deferred_options *options)
+static size_t choose_open_most(const md_deferred *deferred, const md_deferred_options *options)
 {
     size_t kernels = 0;
     for (size_t m = 0; m < deferred->count; m++)
         kernels += !md_gram_is_kept(deferred->gram, m);
     const double room = options->memory > 0 ? SHARE * (double)options->memory : 1e9;
-    size_t window = WINDOW;
-    while (window > FEWEST_IN_WINDOW &&
-           (double)window * (double)window * (double)kernels * sizeof(float) > room)
-        window /= 2;
-    return window > options->longest ? window : options->longest;
+    size_t most = MOST_OPEN;
+    while (most > FEWEST_OPEN &&
+           (double)most * (double)most * (double)kernels * sizeof(float) > room)
+        most /= 2;
+    return md_max(most, options->longest);
+}
+
+/* Room for everything but the slots' own; the sizes are known. */
+static medley_status make_room(md_deferred *deferred, medley_error *error)
+{
+    const size_t most = deferred->open_most;
+    const size_t threads = deferred->gram->threads;
+    MEDLEY_TRY(md_new(&deferred->slots, deferred->count, sizeof *deferred->slots, error));
+    MEDLEY_TRY(md_new(&deferred->range, deferred->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&deferred->open_row, most, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&deferred->position, deferred->n, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&deferred->changed, most, sizeof *deferred->changed, error));
+    MEDLEY_TRY(md_new(&deferred->due_row, deferred->due_most, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&deferred->keep, MD_TILE, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&deferred->found, MD_TILE, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&deferred->fresh, MD_TILE, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&deferred->fresh_row, MD_TILE, sizeof(size_t), error));
+    MEDLEY_TRY(md_new(&deferred->wanted, deferred->count, sizeof(bool), error));
+    MEDLEY_TRY(md_new(&deferred->sums, threads, sizeof(float *), error));
+    for (size_t t = 0; deferred->gram->mix != NULL && t < threads; t++)
+        MEDLEY_TRY(md_new_aligned(&deferred->sums[t], MD_TILE, MD_TILE * sizeof(float), error));
+    return md_kept_rows_init(&deferred->kept, deferred, error);
 }
 
 medley_status md_deferred_create(md_deferred **result, md_gram *gram,
                                  const md_deferred_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_deferred *deferred = md_calloc(1, sizeof *deferred);
-    if (deferred == NULL)
-        return md_fail_memory(error, sizeof *deferred);
+    MD_OWNED(md_deferred_free) md_deferred *deferred = NULL;
+    MEDLEY_TRY(md_new(&deferred, 1, sizeof *deferred, error));
     deferred->gram = gram;
     deferred->n = gram->n;
     deferred->labels = options->labels;
     deferred->count = gram->count;
     deferred->memory = options->memory - (size_t)(SHARE * (double)options->memory); /* 1 stays 1 */
-    deferred->window_most = choose_window(deferred, options);
-    deferred->due_most = deferred->window_most > DUE ? deferred->window_most : DUE;
-    deferred->slots = md_calloc(deferred->count, sizeof *deferred->slots);
-    deferred->range = md_calloc(deferred->count + 1, sizeof *deferred->range);
-    deferred->window_row = md_calloc(deferred->window_most, sizeof *deferred->window_row);
-    deferred->position = md_calloc(deferred->n, sizeof *deferred->position);
-    deferred->changed = md_calloc(deferred->window_most, sizeof *deferred->changed);
-    deferred->due_row = md_calloc(deferred->due_most, sizeof *deferred->due_row);
-    /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers are wanted */
-    deferred->keep = md_calloc(MD_TILE, sizeof *deferred->keep);
-    deferred->found = md_calloc(MD_TILE, sizeof *deferred->found);
-    deferred->fresh = md_calloc(MD_TILE, sizeof *deferred->fresh);
-    deferred->fresh_row = md_calloc(MD_TILE, sizeof *deferred->fresh_row);
-    deferred->wanted = md_calloc(deferred->count, sizeof *deferred->wanted);
-    deferred->sums = md_calloc(gram->threads, sizeof *deferred->sums);
-    /* NOLINTEND(bugprone-sizeof-expression) */
-    if (!deferred->slots || !deferred->range || !deferred->window_row || !deferred->position ||
-        !deferred->changed || !deferred->due_row || !deferred->keep || !deferred->found ||
-        !deferred->fresh || !deferred->fresh_row || !deferred->wanted || !deferred->sums) {
-        status = md_fail_memory(error, deferred->n * sizeof *deferred->position);
-        goto done;
-    }
-    for (size_t t = 0; gram->mix != NULL && t < gram->threads; t++) {
-        deferred->sums[t] = md_alloc_aligned((size_t)MD_TILE * MD_TILE, sizeof(float));
-        if (deferred->sums[t] == NULL) {
-            status = md_fail_memory(error, sizeof(float) * MD_TILE * MD_TILE);
-            goto done;
-        }
-    }
+    deferred->open_most = choose_open_most(deferred, options);
+    deferred->due_most = md_max(deferred->open_most, DUE);
+    MEDLEY_TRY(make_room(deferred, error));
     find_ranges(deferred);
-    MEDLEY_TRY_DONE(md_kept_rows_init(&deferred->kept, deferred, error));
     *result = deferred;
     deferred = NULL;
-done:
-    md_deferred_free(deferred);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, medley_error *error)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t window = deferred->window_most;
-    *slot = (md_slot){
-        .window = md_calloc(deferred->labels * window, sizeof(float)),
-        .entered = md_calloc(deferred->labels * window, sizeof(float)),
-        .due = md_calloc(deferred->labels * deferred->due_most, sizeof(float)),
-        .values = md_alloc_aligned(window * window, sizeof(float)),
-    };
-    if (!slot->window || !slot->entered || !slot->due || !slot->values) {
-        free_slot(slot);
-        return md_fail_memory(error, window * window * sizeof(float));
-    }
-    slot->score = score;
+    const size_t most = deferred->open_most;
+    const size_t labels = deferred->labels;
+    MD_CLEARED(clear_slot) md_slot made = {0};
+    MEDLEY_TRY(md_new(&made.open_score, labels * most, sizeof(float), error));
+    MEDLEY_TRY(md_new(&made.entered, labels * most, sizeof(float), error));
+    MEDLEY_TRY(md_new(&made.due, labels * deferred->due_most, sizeof(float), error));
+    MEDLEY_TRY(md_new_aligned(&made.values, most * most, sizeof(float), error));
+    made.score = score;
+    *slot = made;
+    made = (md_slot){0};
     return MEDLEY_OK;
 }
 
 void md_deferred_detach(md_deferred *deferred, size_t m)
 {
-    free_slot(md_deferred_slot(deferred, m));
+    clear_slot(md_deferred_slot(deferred, m));
 }
 
-/* ---- windows ---- */
+/* ---- open rows ---- */
 
-size_t md_deferred_window(const md_deferred *deferred)
+size_t md_deferred_open_most(const md_deferred *deferred)
 {
-    return deferred->window_most;
+    return deferred->open_most;
 }
 
 md_deferred_counts md_deferred_count(const md_deferred *deferred)
@@ -156,59 +146,55 @@ md_deferred_counts md_deferred_count(const md_deferred *deferred)
     return deferred->counts;
 }
 
-/* The changes that were entered in the window become due; there is room for them. */
+/* The changes that were entered for the open rows become due; there is room for them. */
 static void take_entries(md_deferred *deferred)
 {
-    for (size_t s = 0; s < deferred->window_count; s++) {
+    for (size_t s = 0; s < deferred->open_count; s++) {
         if (!atomic_load_explicit(&deferred->changed[s], memory_order_relaxed))
             continue;
         const size_t d = deferred->due_count++;
-        deferred->due_row[d] = deferred->window_row[s];
+        deferred->due_row[d] = deferred->open_row[s];
         for (size_t m = 0; m < deferred->count; m++) {
             const md_slot *slot = &deferred->slots[m];
             for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++) {
-                slot->due[l * deferred->due_most + d] =
-                    slot->entered[l * deferred->window_most + s];
-                slot->entered[l * deferred->window_most + s] = 0;
+                slot->due[l * deferred->due_most + d] = slot->entered[l * deferred->open_most + s];
+                slot->entered[l * deferred->open_most + s] = 0;
             }
         }
         atomic_store_explicit(&deferred->changed[s], false, memory_order_relaxed);
     }
 }
 
-static void drop_window(md_deferred *deferred)
+static void drop_open_rows(md_deferred *deferred)
 {
-    for (size_t s = 0; s < deferred->window_count; s++)
-        deferred->position[deferred->window_row[s]] = 0;
-    deferred->window_count = 0;
+    for (size_t s = 0; s < deferred->open_count; s++)
+        deferred->position[deferred->open_row[s]] = 0;
+    deferred->open_count = 0;
 }
 
-/* Ends the window; its changes are due. */
-static medley_status leave_window(md_deferred *deferred, medley_error *error)
+/* No row is open any more; their changes are due. */
+static medley_status leave_open_rows(md_deferred *deferred, medley_error *error)
 {
     size_t changes = 0;
-    for (size_t s = 0; s < deferred->window_count; s++)
+    for (size_t s = 0; s < deferred->open_count; s++)
         changes += atomic_load_explicit(&deferred->changed[s], memory_order_relaxed);
-    medley_status status = MEDLEY_OK;
     if (deferred->due_count + changes > deferred->due_most)
-        status = md_deferred_flush(deferred, error);
-    if (status < 0)
-        return status;
+        MEDLEY_TRY(md_deferred_flush(deferred, error));
     take_entries(deferred);
-    drop_window(deferred);
+    drop_open_rows(deferred);
     return MEDLEY_OK;
 }
 
 medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t count,
                                medley_error *error)
 {
-    MEDLEY_TRY(leave_window(deferred, error));
-    deferred->window_count = count;
+    MEDLEY_TRY(leave_open_rows(deferred, error));
+    deferred->open_count = count;
     for (size_t s = 0; s < count; s++) {
-        deferred->window_row[s] = rows[s];
+        deferred->open_row[s] = rows[s];
         deferred->position[rows[s]] = s + 1;
     }
-    return md_deferred_fill_window(deferred, error);
+    return md_deferred_fill_open(deferred, error);
 }
 
 /* ---- replaced coefficients ---- */
@@ -237,23 +223,25 @@ static void make_due(md_deferred *deferred, size_t row)
 }
 
 /* Nothing is due when this begins. */
-static medley_status flush_restated(md_deferred *deferred, medley_error *error)
+static medley_status flush_replaced(md_deferred *deferred, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < deferred->count; m++)
-        if (deferred->slots[m].replaced != NULL)
-            memset(deferred->slots[m].score, 0, deferred->n * deferred->labels * sizeof(float));
-    for (size_t row = 0; row < deferred->n && status == MEDLEY_OK; row++) {
+    bool any = false;
+    for (size_t m = 0; m < deferred->count; m++) {
+        const md_slot *slot = &deferred->slots[m];
+        any = any || slot->replaced != NULL;
+        if (slot->replaced != NULL)
+            memset(slot->score, 0, deferred->n * deferred->labels * sizeof(float));
+    }
+    for (size_t row = 0; any && row < deferred->n; row++) {
         if (!is_support(deferred, row))
             continue;
         if (deferred->due_count == deferred->due_most)
-            status = md_deferred_flush(deferred, error);
-        if (status == MEDLEY_OK)
-            make_due(deferred, row);
+            MEDLEY_TRY(md_deferred_flush(deferred, error));
+        make_due(deferred, row);
     }
     for (size_t m = 0; m < deferred->count; m++)
         deferred->slots[m].replaced = NULL;
-    return status == MEDLEY_OK ? md_deferred_flush(deferred, error) : status;
+    return md_deferred_flush(deferred, error);
 }
 
 void md_deferred_replace(md_deferred *deferred, size_t m, const float *coefficient, float gain)
@@ -272,13 +260,9 @@ void md_deferred_continue(md_deferred *deferred, size_t m)
 
 medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
 {
-    medley_status status = leave_window(deferred, error);
-    if (status == MEDLEY_OK)
-        status = md_deferred_flush(deferred, error);
-    bool replaced = false;
-    for (size_t m = 0; m < deferred->count; m++)
-        replaced = replaced || deferred->slots[m].replaced != NULL;
-    return status == MEDLEY_OK && replaced ? flush_restated(deferred, error) : status;
+    MEDLEY_TRY(leave_open_rows(deferred, error));
+    MEDLEY_TRY(md_deferred_flush(deferred, error));
+    return flush_replaced(deferred, error);
 }
 
 /* ---- entries ---- */
@@ -287,35 +271,35 @@ const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t ro
 {
     const md_slot *slot = md_deferred_slot(deferred, m);
     const size_t position = deferred->position[row];
-    *stride = position > 0 ? deferred->window_most : deferred->n;
-    return position > 0 ? slot->window + position - 1 : slot->score + row;
+    *stride = position > 0 ? deferred->open_most : deferred->n;
+    return position > 0 ? slot->open_score + position - 1 : slot->score + row;
 }
 
 void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, float change)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
     const size_t position = deferred->position[row] - 1;
-    const size_t at = label * deferred->window_most;
+    const size_t at = label * deferred->open_most;
     slot->live = true;
     slot->entered[at + position] += change;
     atomic_store_explicit(&deferred->changed[position], true, memory_order_relaxed);
-    md_add_multiple(slot->window + at, change, slot->values + position * deferred->window_most,
-                    deferred->window_count);
+    md_add_multiple(slot->open_score + at, change, slot->values + position * deferred->open_most,
+                    deferred->open_count);
 }
 
 float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other)
 {
     const md_slot *slot = md_deferred_slot(deferred, m);
-    return slot->values[(deferred->position[row] - 1) * deferred->window_most +
+    return slot->values[(deferred->position[row] - 1) * deferred->open_most +
                         deferred->position[other] - 1];
 }
 
 void md_deferred_forget_label(md_deferred *deferred, size_t m, size_t label)
 {
     const md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t window = deferred->window_most;
-    memset(slot->window + label * window, 0, window * sizeof(float));
-    memset(slot->entered + label * window, 0, window * sizeof(float));
+    const size_t most = deferred->open_most;
+    memset(slot->open_score + label * most, 0, most * sizeof(float));
+    memset(slot->entered + label * most, 0, most * sizeof(float));
     memset(slot->due + label * deferred->due_most, 0, deferred->due_most * sizeof(float));
 }
 
@@ -331,8 +315,8 @@ void md_deferred_forget(md_deferred *deferred, size_t m)
 void md_deferred_rescale(md_deferred *deferred, size_t m, float factor)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
-    for (size_t i = 0; i < deferred->labels * deferred->window_most; i++) {
-        slot->window[i] *= factor;
+    for (size_t i = 0; i < deferred->labels * deferred->open_most; i++) {
+        slot->open_score[i] *= factor;
         slot->entered[i] *= factor;
     }
     for (size_t i = 0; i < deferred->labels * deferred->due_most; i++)

@@ -4,8 +4,8 @@
  *     S[label][j] = sum_i A[label][i] K(x_i, x_j)
  *
  * of all training rows j while A changes at one row after the other. What is read next is known
- * beforehand: a window of rows, whose scores are always true. A change at a row of the window is
- * entered at once for the window and flushed for all other rows later, together with many others,
+ * beforehand: the open rows, whose scores are always exact. A change at an open row is entered at
+ * once for the open rows and flushed for all other rows later, together with many others,
  * as one product of kernel values with changes; kernels of a view share their dot products. So
  * every kernel row is computed when and as often as its row has changed, at the speed of matrix
  * products, and never for rows that are only looked at. Rows that change often are kept as far as
@@ -22,8 +22,8 @@ typedef struct md_deferred md_deferred;
 
 typedef struct md_deferred_options {
     size_t labels;
-    size_t longest; /* rows that must fit a window together */
-    size_t memory;  /* bytes for windows and kept rows; 0: no limit */
+    size_t longest; /* rows that must be open together */
+    size_t memory;  /* bytes for open and kept rows; 0: no limit */
 } md_deferred_options;
 
 /* For the kernels of gram that md_gram_is_kept says are not. gram must outlive the deferred scores.
@@ -31,30 +31,31 @@ typedef struct md_deferred_options {
 medley_status md_deferred_create(md_deferred **deferred, md_gram *gram,
                                  const md_deferred_options *options, medley_error *error);
 void md_deferred_free(md_deferred *deferred);
+MD_OWNER(md_deferred_free, md_deferred)
 
-/* Opens an slot for kernel m: score[labels][rows] is kept up to date from here on, and holds
+/* Opens a slot for kernel m: score[labels][rows] is kept up to date from here on, and holds
  * zeros now. Until it is closed there is no other for the same kernel. */
 medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score,
                                  medley_error *error);
 void md_deferred_detach(md_deferred *deferred, size_t m);
 
-/* Rows of a window at most. */
-size_t md_deferred_window(const md_deferred *deferred);
+/* Rows that may be open, at most. */
+size_t md_deferred_open_most(const md_deferred *deferred);
 
 /* The rows that are looked at and changed next, each once. Flushes what has come together. */
 medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t count,
                                medley_error *error);
 
-/* Flushes everything: score is then true for all rows, and there is no window. */
+/* Flushes everything: score is then exact for all rows, and none is open. */
 medley_status md_deferred_close(md_deferred *deferred, medley_error *error);
 
 /* Where the scores of a row are: *stride floats from label to label. */
 const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t row, size_t *stride);
 
-/* A[label][row] += change; the row is in the window. Accounts may be changed side by side. */
+/* A[label][row] += change; the row is open. Slots may be changed side by side. */
 void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, float change);
 
-/* K(row, other), both in the window. */
+/* K(row, other), both open. */
 float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other);
 
 /* A = 0, or for one label only; score is left as it is, and to be cleared by its owner. */
@@ -68,7 +69,7 @@ void md_deferred_rescale(md_deferred *deferred, size_t m, float factor);
  * closed, which computes the scores of all slots that were replaced together. */
 void md_deferred_replace(md_deferred *deferred, size_t m, const float *coefficient, float gain);
 
-/* score was filled by its owner with what rows bring in that are not here; no window is open. */
+/* score was filled by its owner with what rows bring in that are not here; no row is open. */
 void md_deferred_continue(md_deferred *deferred, size_t m);
 
 /* Rows that were computed, and those that were found among the kept ones. */

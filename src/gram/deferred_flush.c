@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Booking: kernel values of changed rows against all rows, or against those of a window, multiplied
- * with the changes as they are computed. Columns belong to one thread each and rows come in order,
- * so any number of threads gives the same bits. */
+/* Flushing: kernel values of changed rows against all rows, or against the open ones,
+ * multiplied with the changes as they are computed. Columns belong to one thread each and rows come
+ * in order, so any number of threads gives the same bits. */
 #include "gram/deferred_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include <string.h>
 
-enum { NARROW = 32 }; /* columns of the window that a thread takes at a time */
+enum { NARROW = 32 }; /* open rows, as columns, that a thread takes at a time */
 
-typedef enum md_purpose { TO_BOOK, TO_ENTER, TO_KNOW } md_purpose;
+typedef enum md_purpose { TO_FLUSH, TO_ENTER, TO_KNOW } md_purpose;
 
 /* A pass over tiles. */
 struct pass {
@@ -111,18 +111,19 @@ static void flush_tile(struct piece *piece, size_t m, const md_tile_values *tile
     }
 }
 
-/* Of the window: its scores get the changes that are due, or its kernel values are learnt. */
-static void use_in_window(const struct pass *pass, const md_slot *slot, const md_tile_values *tile)
+/* The scores of the open rows get the changes that are due, or their kernel values are learnt. */
+static void use_for_open_rows(const struct pass *pass, const md_slot *slot,
+                              const md_tile_values *tile)
 {
     const md_deferred *deferred = pass->deferred;
-    const size_t window = deferred->window_most;
+    const size_t most = deferred->open_most;
     for (size_t r = 0; r < tile->rows; r++) {
         const float *values = tile->values + r * tile->stride;
         if (pass->purpose == TO_ENTER)
             add_change(deferred, slot, tile->row + r, values, tile->columns,
-                       slot->window + tile->column, window);
+                       slot->open_score + tile->column, most);
         else
-            memcpy(slot->values + (tile->row + r) * window + tile->column, values,
+            memcpy(slot->values + (tile->row + r) * most + tile->column, values,
                    tile->columns * sizeof(float));
     }
 }
@@ -151,11 +152,11 @@ static void take_tile(void *context, size_t m, const md_tile_values *values)
     const md_deferred *deferred = pass->deferred;
     md_tile_values tile = *values;
     finish_values(pass, m, &tile, deferred->gram->scratch[piece->worker].values);
-    if (pass->purpose == TO_BOOK) {
+    if (pass->purpose == TO_FLUSH) {
         keep_values(pass, m, &tile);
         flush_tile(piece, m, &tile);
     } else if (deferred->gram->mix == NULL || add_to_mixture(piece, m, &tile)) {
-        use_in_window(pass, md_deferred_slot(deferred, m), &tile);
+        use_for_open_rows(pass, md_deferred_slot(deferred, m), &tile);
     }
 }
 
@@ -178,26 +179,25 @@ static void run_item(void *context, size_t item, size_t worker)
     md_tile_job job = pass->job;
     job.sink = &sink;
     const size_t k = item / pass->across;
-    const bool all = pass->purpose == TO_BOOK;
+    const bool all = pass->purpose == TO_FLUSH;
     md_tile_range range = {.column = item % pass->across * pass->width,
                            .first_kernel = all ? 0 : deferred->range[k],
                            .end_kernel = all ? deferred->count : deferred->range[k + 1],
                            .symmetric = pass->purpose == TO_KNOW};
-    const size_t left = pass->columns - range.column;
-    range.columns = left < pass->width ? left : pass->width;
+    range.columns = md_min(pass->columns - range.column, pass->width);
     if (pass->rows == 0)
         flush_kept(&piece, range);
     for (range.row = 0; range.row < pass->rows; range.row += MD_TILE) {
-        range.rows = pass->rows - range.row < MD_TILE ? pass->rows - range.row : MD_TILE;
+        range.rows = md_min(pass->rows - range.row, MD_TILE);
         md_tile_compute(&job, range, &deferred->gram->scratch[worker]);
     }
 }
 
 static void run_pass(struct pass *pass, size_t threads)
 {
-    const size_t ranges = pass->purpose == TO_BOOK ? 1 : pass->deferred->ranges;
-    pass->width = pass->purpose == TO_BOOK ? (size_t)MD_TILE : (size_t)NARROW;
-    pass->across = (pass->columns + pass->width - 1) / pass->width;
+    const size_t ranges = pass->purpose == TO_FLUSH ? 1 : pass->deferred->ranges;
+    pass->width = pass->purpose == TO_FLUSH ? (size_t)MD_TILE : (size_t)NARROW;
+    pass->across = md_pieces(pass->columns, pass->width);
     md_parallel_for(threads, pass->across * ranges, run_item, pass);
 }
 
@@ -250,16 +250,13 @@ static medley_status flush_some(md_deferred *deferred, size_t first, size_t coun
                                 medley_error *error)
 {
     md_gram *gram = deferred->gram;
-    md_prepared left = {0};
+    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     const size_t fresh = list_fresh(deferred, first, count);
-    medley_status status = MEDLEY_OK;
     if (fresh > 0)
-        status = md_prepared_gather(&left, gram->prepared, deferred->fresh_row, fresh, error);
-    if (status < 0)
-        return status;
+        MEDLEY_TRY(md_prepared_gather(&left, gram->prepared, deferred->fresh_row, fresh, error));
     find_room(deferred, fresh, count);
     struct pass pass = {.deferred = deferred,
-                        .purpose = TO_BOOK,
+                        .purpose = TO_FLUSH,
                         .job = {.bank = gram->bank,
                                 .left = &left,
                                 .right = gram->prepared,
@@ -270,7 +267,6 @@ static medley_status flush_some(md_deferred *deferred, size_t first, size_t coun
                         .first_due = first,
                         .due_rows = count};
     run_pass(&pass, gram->threads);
-    md_prepared_clear(&left);
     deferred->counts.computed += fresh;
     deferred->counts.found += count - fresh;
     return MEDLEY_OK;
@@ -278,19 +274,17 @@ static medley_status flush_some(md_deferred *deferred, size_t first, size_t coun
 
 medley_status md_deferred_flush(md_deferred *deferred, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    if (deferred->due_count > 0 && want(deferred, true)) {
-        md_kept_rows_prepare(deferred);
-        for (size_t d = 0; d < deferred->due_count && status == MEDLEY_OK; d += MD_TILE) {
-            const size_t left = deferred->due_count - d;
-            status = flush_some(deferred, d, left < MD_TILE ? left : MD_TILE, error);
-        }
-    }
-    deferred->due_count = 0;
-    return status;
+    const size_t due = deferred->due_count;
+    deferred->due_count = 0; /* also where flushing fails: nothing is flushed twice */
+    if (due == 0 || !want(deferred, true))
+        return MEDLEY_OK;
+    md_kept_rows_prepare(deferred);
+    for (size_t d = 0; d < due; d += MD_TILE)
+        MEDLEY_TRY(flush_some(deferred, d, md_min(due - d, MD_TILE), error));
+    return MEDLEY_OK;
 }
 
-/* ---- windows ---- */
+/* ---- open rows ---- */
 
 /* What was flushed, as it is found by row. Also for slots without an entry so far: their owner
  * may have read the scores from a file. */
@@ -299,34 +293,34 @@ static void copy_scores(md_deferred *deferred)
     for (size_t m = 0; m < deferred->count; m++) {
         const md_slot *slot = &deferred->slots[m];
         for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++)
-            for (size_t s = 0; s < deferred->window_count; s++)
-                slot->window[l * deferred->window_most + s] =
-                    slot->score[l * deferred->n + deferred->window_row[s]];
+            for (size_t s = 0; s < deferred->open_count; s++)
+                slot->open_score[l * deferred->open_most + s] =
+                    slot->score[l * deferred->n + deferred->open_row[s]];
     }
 }
 
-medley_status md_deferred_fill_window(md_deferred *deferred, medley_error *error)
+medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
 {
     md_gram *gram = deferred->gram;
     MD_CLEARED(md_prepared_clear) md_prepared right = {0};
     MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     copy_scores(deferred);
-    if (deferred->window_count == 0 || !want(deferred, false))
+    if (deferred->open_count == 0 || !want(deferred, false))
         return MEDLEY_OK;
-    MEDLEY_TRY(md_prepared_gather(&right, gram->prepared, deferred->window_row,
-                                  deferred->window_count, error));
+    MEDLEY_TRY(md_prepared_gather(&right, gram->prepared, deferred->open_row, deferred->open_count,
+                                  error));
     MEDLEY_TRY(md_prepared_index(&right, error));
     struct pass pass = {.deferred = deferred,
                         .purpose = TO_KNOW,
                         .job = {.bank = gram->bank,
                                 .left = &right,
                                 .right = &right,
-                                .columns_of = deferred->window_row,
+                                .columns_of = deferred->open_row,
                                 .wanted = deferred->wanted},
-                        .left_row = deferred->window_row,
-                        .right_row = deferred->window_row,
-                        .rows = deferred->window_count,
-                        .columns = deferred->window_count};
+                        .left_row = deferred->open_row,
+                        .right_row = deferred->open_row,
+                        .rows = deferred->open_count,
+                        .columns = deferred->open_count};
     run_pass(&pass, gram->threads);
     if (deferred->due_count == 0 || !want(deferred, true))
         return MEDLEY_OK;

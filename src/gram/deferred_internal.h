@@ -9,12 +9,12 @@
 
 /* One kernel, or the mixture of all. */
 typedef struct md_slot {
-    float *score;          /* [labels][n] flushed; NULL: nobody has an slot */
+    float *score;          /* [labels][n] flushed; NULL: nobody has the slot */
     bool live;             /* A may be something else than 0 */
-    float *window;         /* [labels][window] scores of the rows of the window */
-    float *entered;        /* [labels][window] changes since it was opened */
+    float *open_score;     /* [labels][open_most] scores of the open rows */
+    float *entered;        /* [labels][open_most] changes since they were opened */
     float *due;            /* [labels][due_most] changes that are not flushed yet */
-    float *values;         /* [window][window] kernel values */
+    float *values;         /* [open_most][open_most] kernel values */
     const float *replaced; /* [labels][n] A that replaces everything; NULL: none */
     float gain;            /* of replaced */
 } md_slot;
@@ -36,13 +36,13 @@ struct md_deferred {
     md_gram *gram;
     size_t n, labels, count; /* rows, labels, kernels of the bank */
     md_slot *slots;          /* [count]; a mixture has the first one */
-    size_t *range; /* [ranges + 1] kernels that share products, for the window's threads */
+    size_t *range; /* [ranges + 1] kernels that share products, for the threads of open rows */
     size_t ranges;
 
-    size_t window_most, window_count;
-    size_t *window_row;   /* [window_most] */
-    size_t *position;     /* [n] position + 1 of a row in the window */
-    atomic_bool *changed; /* [window_most] some slot has an entry */
+    size_t open_most, open_count;
+    size_t *open_row;     /* [open_most] */
+    size_t *position;     /* [n] position + 1 of an open row */
+    atomic_bool *changed; /* [open_most] some slot has an entry */
 
     size_t due_most, due_count;
     size_t *due_row; /* [due_most] may have a row more than once */
@@ -65,13 +65,13 @@ static inline md_slot *md_deferred_slot(const md_deferred *deferred, size_t m)
     return &deferred->slots[deferred->gram->mix ? 0 : m];
 }
 
-/* ---- deferred_book.c ---- */
+/* ---- deferred_flush.c ---- */
 
 /* Flushes the due changes of all live slots. */
 medley_status md_deferred_flush(md_deferred *deferred, medley_error *error);
 
-/* Fills window and values of all slots for the rows of the window. */
-medley_status md_deferred_fill_window(md_deferred *deferred, medley_error *error);
+/* Fills open_score and values of all slots for the open rows. */
+medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error);
 
 /* ---- deferred_kept.c ---- */
 void md_kept_rows_clear(md_kept_rows *kept);

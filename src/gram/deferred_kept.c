@@ -4,9 +4,8 @@
  * touching new memory may take as long as computing some rows again. */
 #include "gram/deferred_internal.h"
 
-#include "base/memory.h"
+#include "base/size.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { WORTH_KEEPING = 4 };          /* flushes: what has come so often comes many times more */
 static const double SLAB = 32 << 20; /* bytes that are asked for at a time */
@@ -38,17 +37,12 @@ void md_kept_rows_clear(md_kept_rows *kept)
 medley_status md_kept_rows_init(md_kept_rows *kept, const md_deferred *deferred,
                                 medley_error *error)
 {
-    kept->place = md_calloc(deferred->count, sizeof *kept->place);
-    /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers are wanted */
-    kept->values = md_calloc(deferred->n, sizeof *kept->values);
-    kept->slab = md_calloc(deferred->n, sizeof *kept->slab);
-    /* NOLINTEND(bugprone-sizeof-expression) */
-    kept->row = md_calloc(deferred->n, sizeof *kept->row);
-    kept->position = md_calloc(deferred->n, sizeof *kept->position);
-    kept->uses = md_calloc(deferred->n, sizeof *kept->uses);
-    if (!kept->place || !kept->values || !kept->slab || !kept->row || !kept->position ||
-        !kept->uses)
-        return md_fail_memory(error, deferred->n * sizeof *kept->values);
+    MEDLEY_TRY(md_new(&kept->place, deferred->count, sizeof *kept->place, error));
+    MEDLEY_TRY(md_new(&kept->values, deferred->n, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&kept->slab, deferred->n, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&kept->row, deferred->n, sizeof *kept->row, error));
+    MEDLEY_TRY(md_new(&kept->position, deferred->n, sizeof *kept->position, error));
+    MEDLEY_TRY(md_new(&kept->uses, deferred->n, sizeof *kept->uses, error));
     for (size_t m = 0; m < deferred->count; m++)
         kept->place[m] = SIZE_MAX;
     return MEDLEY_OK;
@@ -79,8 +73,7 @@ static float *allocate_row(md_kept_rows *kept, size_t n)
     const size_t in_slab = kept->count % kept->slab_rows;
     const size_t size = kept->kernels * n;
     if (in_slab == 0) {
-        const size_t left = kept->capacity - kept->count;
-        const size_t rows = left < kept->slab_rows ? left : kept->slab_rows;
+        const size_t rows = md_min(kept->capacity - kept->count, kept->slab_rows);
         float *slab = md_alloc_aligned(rows * size, sizeof(float));
         if (slab == NULL)
             return NULL;

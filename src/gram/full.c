@@ -3,8 +3,8 @@
  * for it are centred, K - 1 mean' - mean 1' + grand mean. */
 #include "gram/gram_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include <stdlib.h>
 
@@ -25,25 +25,22 @@ static void mirror_full(void *context, size_t m, const md_tile_values *tile)
 
 medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) size_t *group_start = NULL;
+    MEDLEY_TRY(md_new(&group_start, gram->count + 1, sizeof *group_start, error));
     const md_tile_sink sink = {.context = gram, .place = place_in_full, .take = mirror_full};
     md_triangle triangle = {.scratch = gram->scratch,
+                            .group_start = group_start,
                             .job = {.bank = gram->bank,
                                     .left = gram->prepared,
                                     .right = gram->prepared,
                                     .wanted = wanted,
                                     .sink = &sink}};
-    MEDLEY_TRY_DONE(md_new(&triangle.group_start, gram->count + 1, sizeof(size_t), error));
     md_triangle_group(&triangle, NULL);
-    const size_t batch = md_triangle_items(&triangle) / REPORTS;
-    if (!md_triangle_compute(&triangle, gram->threads,
-                             batch > MD_MANY_TILES ? batch : MD_MANY_TILES, gram->observer,
-                             gram->began))
-        status = md_fail(error, MEDLEY_FAILED,
-                         "stopped while kernels were computed; nothing was learnt");
-done:
-    free(triangle.group_start);
-    return status;
+    const size_t batch = md_max(md_triangle_items(&triangle) / REPORTS, MD_MANY_TILES);
+    if (!md_triangle_compute(&triangle, gram->threads, batch, gram->observer, gram->began))
+        return md_fail(error, MEDLEY_FAILED,
+                       "stopped while kernels were computed; nothing was learnt");
+    return MEDLEY_OK;
 }
 
 /* ---- centring ---- */
@@ -82,9 +79,7 @@ medley_status md_gram_learn_means(md_kernel *kernel, const double *sums, size_t 
                                   medley_error *error)
 {
     free(kernel->column_mean);
-    kernel->column_mean = md_calloc(n, sizeof(float));
-    if (kernel->column_mean == NULL)
-        return md_fail_memory(error, n * sizeof(float));
+    MEDLEY_TRY(md_new(&kernel->column_mean, n, sizeof(float), error));
     double total = 0;
     for (size_t i = 0; i < n; i++) {
         kernel->column_mean[i] = (float)(sums[i] / (double)n);
@@ -119,18 +114,16 @@ static void center_row(void *context, size_t row, size_t worker)
 
 medley_status md_gram_center_full(md_gram *gram, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct center center = {.gram = gram};
-    MEDLEY_TRY_DONE(md_new(&center.sums, gram->n, sizeof(double), error));
+    MD_OWNED(free) double *sums = NULL;
+    MEDLEY_TRY(md_new(&sums, gram->n, sizeof *sums, error));
+    struct center center = {.gram = gram, .sums = sums};
     for (size_t m = 0; m < gram->count; m++) {
         if (gram->bank->kernels[m].norm != MD_NORM_CENTER || gram->stored[m].full == NULL)
             continue;
         center.m = m;
         md_parallel_for(gram->threads, gram->n, sum_row, &center);
-        MEDLEY_TRY_DONE(md_gram_learn_means(&gram->bank->kernels[m], center.sums, gram->n, error));
+        MEDLEY_TRY(md_gram_learn_means(&gram->bank->kernels[m], sums, gram->n, error));
         md_parallel_for(gram->threads, gram->n, center_row, &center);
     }
-done:
-    free(center.sums);
-    return status;
+    return MEDLEY_OK;
 }

@@ -3,7 +3,7 @@
 #include "gram/gram_internal.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include "linalg/blas.h"
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void md_gram_free(md_gram *gram)
     }
     free(gram->stored);
     free(gram->small);
-    md_tile_scratch_free(gram->scratch, gram->threads);
+    md_tile_scratch_free(gram->scratch);
     free(gram->mix);
     free(gram);
 }
@@ -58,17 +58,12 @@ size_t md_gram_bytes(const md_gram *gram)
 
 /* ---- creation ---- */
 
-static bool needs_values(const md_kernel *kernel)
-{
-    return !md_kernel_has_weights(kernel);
-}
-
 /* K_m(i,i) of every row after normalisation (centred kernels: once their means are known). */
 static medley_status learn_diagonals(md_gram *gram, medley_error *error)
 {
     for (size_t m = 0; m < gram->count; m++) {
         const md_kernel *kernel = &gram->bank->kernels[m];
-        if (!needs_values(kernel))
+        if (md_kernel_has_weights(kernel))
             continue;
         MEDLEY_TRY(md_new(&gram->stored[m].diagonal, gram->n, sizeof(double), error));
         double *self = gram->stored[m].diagonal;
@@ -90,37 +85,22 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* The means of a constant kernel are the constant. */
-static medley_status center_constant(md_kernel *kernel, size_t n, medley_error *error)
-{
-    double *sums = md_calloc(n, sizeof *sums);
-    if (sums == NULL)
-        return md_fail_memory(error, n * sizeof *sums);
-    for (size_t i = 0; i < n; i++)
-        sums[i] = (double)n;
-    const medley_status status = md_gram_learn_means(kernel, sums, n, error);
-    free(sums);
-    return status;
-}
-
-/* Centred, a constant is 0; otherwise it is 1, or 1/N with unit trace. */
+/* Without centring a constant is 1, or 1/N with unit trace. Centred it is 0, and its means are the
+ * constant. */
 static medley_status build_constant(md_gram *gram, size_t m, medley_error *error)
 {
-    const md_kernel *kernel = &gram->bank->kernels[m];
-    float *row = md_calloc(gram->n, sizeof *row);
-    gram->stored[m].same = row;
-    if (row == NULL)
-        return md_fail_memory(error, gram->n * sizeof *row);
-    if (kernel->norm == MD_NORM_CENTER)
-        return center_constant(&gram->bank->kernels[m], gram->n, error);
-    for (size_t j = 0; j < gram->n; j++)
-        row[j] = (float)kernel->factor;
-    return MEDLEY_OK;
-}
-
-static bool is_constant(const md_kernel *kernel)
-{
-    return kernel->class != NULL && kernel->class->constant;
+    md_kernel *kernel = &gram->bank->kernels[m];
+    float **row = &gram->stored[m].same;
+    MEDLEY_TRY(md_new(row, gram->n, sizeof **row, error));
+    for (size_t j = 0; kernel->norm != MD_NORM_CENTER && j < gram->n; j++)
+        (*row)[j] = (float)kernel->factor;
+    if (kernel->norm != MD_NORM_CENTER)
+        return MEDLEY_OK;
+    MD_OWNED(free) double *sums = NULL;
+    MEDLEY_TRY(md_new(&sums, gram->n, sizeof *sums, error));
+    for (size_t i = 0; i < gram->n; i++)
+        sums[i] = (double)gram->n;
+    return md_gram_learn_means(kernel, sums, gram->n, error);
 }
 
 /* Room for the matrices of the kernels with full[m]: small ones side by side in one array, since
@@ -153,15 +133,15 @@ static bool allocate_full(md_gram *gram, const bool *full)
 static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, medley_error *error)
 {
     const double each = (double)gram->n * (double)gram->n * sizeof(float);
-    medley_status status = MEDLEY_OK;
     double wanted = 0;
-    MEDLEY_TRY_DONE(md_gram_build_sparse(gram, memory, error));
+    MEDLEY_TRY(md_gram_build_sparse(gram, memory, error));
     for (size_t m = 0; m < gram->count; m++) {
         const md_kernel *kernel = &gram->bank->kernels[m];
-        if (is_constant(kernel))
-            MEDLEY_TRY_DONE(build_constant(gram, m, error));
+        const bool constant = kernel->class != NULL && kernel->class->constant;
+        if (constant)
+            MEDLEY_TRY(build_constant(gram, m, error));
         full[m] =
-            needs_values(kernel) && !is_constant(kernel) && gram->stored[m].sparse.start == NULL;
+            !md_kernel_has_weights(kernel) && !constant && gram->stored[m].sparse.start == NULL;
         wanted += full[m] ? each : 0;
     }
     gram->streamed = memory > 0 && wanted + (double)gram->bytes > (double)memory;
@@ -173,40 +153,35 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
                        "are computed on the fly",
                        wanted / 1e9);
     gram->bytes += (size_t)wanted;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared *prepared,
                              const md_gram_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    bool *full = NULL;
-    md_gram *gram = NULL;
-    MEDLEY_TRY_DONE(md_new(&full, bank->count, sizeof *full, error));
-    MEDLEY_TRY_DONE(md_new(&gram, 1, sizeof *gram, error));
+    MD_OWNED(free) bool *full = NULL;
+    MD_OWNED(md_gram_free) md_gram *gram = NULL;
+    MEDLEY_TRY(md_new(&full, bank->count, sizeof *full, error));
+    MEDLEY_TRY(md_new(&gram, 1, sizeof *gram, error));
     md_blas_single_thread();
     gram->bank = bank;
     gram->prepared = prepared;
     gram->n = prepared->rows;
     gram->count = bank->count;
-    gram->threads = options->threads ? options->threads : 1;
+    gram->threads = md_max(options->threads, 1);
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
-    MEDLEY_TRY_DONE(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
-    MEDLEY_TRY_DONE(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
-    MEDLEY_TRY_DONE(choose_storage(gram, options->memory, full, error));
+    MEDLEY_TRY(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
+    MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
+    MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
-        MEDLEY_TRY_DONE(md_gram_build_full(gram, full, error));
-        MEDLEY_TRY_DONE(md_gram_center_full(gram, error));
+        MEDLEY_TRY(md_gram_build_full(gram, full, error));
+        MEDLEY_TRY(md_gram_center_full(gram, error));
     }
-    MEDLEY_TRY_DONE(learn_diagonals(gram, error));
+    MEDLEY_TRY(learn_diagonals(gram, error));
     *result = gram;
     gram = NULL;
-done:
-    free(full);
-    md_gram_free(gram);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- use ---- */
@@ -295,26 +270,15 @@ bool md_gram_add_rows(md_gram *gram, size_t m, size_t first, size_t rows, float 
 
 static float sparse_entry(const md_matrix *k, size_t row, size_t column)
 {
-    size_t low = k->start[row];
-    size_t high = k->start[row + 1];
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if ((size_t)k->index[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < k->start[row + 1] && (size_t)k->index[low] == column ? k->value[low] : 0;
+    const size_t e = md_matrix_lower_bound(k, row, column);
+    return e < k->start[row + 1] && (size_t)k->index[e] == column ? k->value[e] : 0;
 }
 
 static float stored_entry(md_gram *gram, size_t m, size_t row, size_t column)
 {
-    const md_stored *stored = &gram->stored[m];
-    if (stored->sparse.start != NULL)
-        return sparse_entry(&stored->sparse, row, column);
-    if (stored->same != NULL)
-        return stored->same[column];
-    return md_gram_row(gram, m, row)[column];
+    const md_matrix *sparse = &gram->stored[m].sparse;
+    return sparse->start != NULL ? sparse_entry(sparse, row, column)
+                                 : md_gram_row(gram, m, row)[column];
 }
 
 float md_gram_entry(md_gram *gram, size_t m, size_t row, size_t column)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Gram sources: kernel values K_m(left row, right row) for every kernel of a bank, wherever they
  * are kept: full float32 matrices, sparse ones where most values are zero, or rows computed when
- * they are about to be used (a window) if the matrices do not fit the memory budget. Learners ask
+ * they are about to be used (deferred.h) if the matrices do not fit the memory budget. Learners ask
  * for rows; they never see kernels. */
 #ifndef MD_GRAM_H
 #define MD_GRAM_H
@@ -31,7 +31,7 @@ bool md_gram_is_streamed(const md_gram *gram);
 size_t md_gram_bytes(const md_gram *gram); /* held in memory */
 
 /* Are the values of kernel m (of a mixture: all of them) kept? What follows is for these; deferred
- * scores (deferred scores.h) is for the others. */
+ * scores (deferred.h) are for the others. */
 bool md_gram_is_kept(const md_gram *gram, size_t m);
 
 /* Kernels with explicit weights have no values here: what follows is for the others.

@@ -4,8 +4,8 @@
  */
 #include "gram/gram_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include "linalg/products.h"
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +83,7 @@ static void center_scores(const struct scoring_block *block, size_t rows)
 static size_t block_height(size_t rows)
 {
     enum { BLOCKS = 16, LEAST = 16 };
-    const size_t height = (rows / BLOCKS + LEAST - 1) / LEAST * LEAST;
-    return height < LEAST ? LEAST : height < MD_TILE ? height : MD_TILE;
+    return md_min(md_max(md_pieces(rows / BLOCKS, LEAST) * LEAST, LEAST), MD_TILE);
 }
 
 static void score_block(void *context, size_t item, size_t worker)
@@ -104,15 +103,10 @@ static void score_block(void *context, size_t item, size_t worker)
                              .wanted = scoring->wanted,
                              .sink = &sink};
     memset(block.row_sums, 0, kernels * MD_TILE * sizeof(double));
-    md_tile_range range = {.row = block.row, .symmetric = between->left == between->right};
-    range.rows =
-        between->left->rows - range.row < height ? between->left->rows - range.row : height;
-    for (range.column = 0; range.column < between->right->rows; range.column += MD_TILE) {
-        range.columns = between->right->rows - range.column < MD_TILE
-                            ? between->right->rows - range.column
-                            : MD_TILE;
-        md_tile_compute(&job, range, &scoring->scratch[worker]);
-    }
+    const md_tile_range range = {.row = block.row,
+                                 .rows = md_min(between->left->rows - block.row, height),
+                                 .symmetric = between->left == between->right};
+    md_tile_compute_rows(&job, range, &scoring->scratch[worker]);
     center_scores(&block, range.rows);
 }
 
@@ -135,64 +129,61 @@ static void take_coefficients(struct scoring *scoring)
     }
 }
 
-/* scoring: where the scores go. */
-static medley_status score_all(struct scoring scoring, const md_between *between,
-                               const md_expansion *terms, size_t term_count, size_t labels,
+static void clear_scoring(struct scoring *scoring)
+{
+    md_tile_scratch_free(scoring->scratch);
+    free(scoring->by_label);
+    free(scoring->term_of);
+    free(scoring->wanted);
+    free(scoring->sums);
+    free(scoring->means);
+    free(scoring->row_sums);
+}
+
+/* The scores go to scores, or if that is NULL to apart. */
+static medley_status score_all(const md_between *between, const md_expansion *terms,
+                               size_t term_count, size_t labels, float *scores, float *const *apart,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t kernels = between->bank->count;
-    const size_t threads = between->threads ? between->threads : 1;
-    scoring.between = between;
-    scoring.terms = terms;
-    scoring.term_count = term_count;
-    scoring.labels = labels;
-    scoring.by_label = md_calloc(term_count * labels * between->right->rows, sizeof(float));
-    scoring.term_of = md_calloc(kernels, sizeof *scoring.term_of);
-    scoring.wanted = md_calloc(kernels, sizeof *scoring.wanted);
-    scoring.sums = md_calloc(term_count * labels, sizeof *scoring.sums);
-    scoring.means = md_calloc(term_count * labels, sizeof *scoring.means);
-    scoring.row_sums = md_calloc(threads * kernels * MD_TILE, sizeof *scoring.row_sums);
-    scoring.scratch = md_calloc(threads, sizeof *scoring.scratch);
-    if (!scoring.by_label || !scoring.term_of || !scoring.wanted || !scoring.sums ||
-        !scoring.means || !scoring.row_sums || !scoring.scratch) {
-        status = md_fail_memory(error, threads * kernels * MD_TILE * sizeof(double));
-        goto done;
-    }
-    for (size_t t = 0; t < threads; t++)
-        MEDLEY_TRY_DONE(md_tile_scratch_init(&scoring.scratch[t], between->right, error));
+    const size_t threads = md_max(between->threads, 1);
+    const size_t values = term_count * labels;
+    MD_CLEARED(clear_scoring)
+    struct scoring scoring = {.between = between,
+                              .terms = terms,
+                              .term_count = term_count,
+                              .labels = labels,
+                              .scores = scores,
+                              .apart = apart};
+    MEDLEY_TRY(md_new(&scoring.by_label, values * between->right->rows, sizeof(float), error));
+    MEDLEY_TRY(md_new(&scoring.term_of, kernels, sizeof *scoring.term_of, error));
+    MEDLEY_TRY(md_new(&scoring.wanted, kernels, sizeof *scoring.wanted, error));
+    MEDLEY_TRY(md_new(&scoring.sums, values, sizeof(double), error));
+    MEDLEY_TRY(md_new(&scoring.means, values, sizeof(double), error));
+    MEDLEY_TRY(md_new(&scoring.row_sums, threads * kernels * MD_TILE, sizeof(double), error));
+    MEDLEY_TRY(md_tile_scratch_make(&scoring.scratch, threads, between->right, error));
     for (size_t t = 0; t < term_count; t++) {
         scoring.term_of[terms[t].kernel] = t + 1;
         scoring.wanted[terms[t].kernel] = true;
     }
     take_coefficients(&scoring);
-    const size_t height = block_height(between->left->rows);
-    md_parallel_for(threads, (between->left->rows + height - 1) / height, score_block, &scoring);
-done:
-    for (size_t t = 0; scoring.scratch != NULL && t < threads; t++)
-        md_tile_scratch_clear(&scoring.scratch[t]);
-    free(scoring.scratch);
-    free(scoring.by_label);
-    free(scoring.term_of);
-    free(scoring.wanted);
-    free(scoring.sums);
-    free(scoring.means);
-    free(scoring.row_sums);
-    return status;
+    const size_t blocks = md_pieces(between->left->rows, block_height(between->left->rows));
+    md_parallel_for(threads, blocks, score_block, &scoring);
+    return MEDLEY_OK;
 }
 
 medley_status md_between_scores(const md_between *between, const md_expansion *terms,
                                 size_t term_count, size_t labels, float *scores,
                                 medley_error *error)
 {
-    return score_all((struct scoring){.scores = scores}, between, terms, term_count, labels, error);
+    return score_all(between, terms, term_count, labels, scores, NULL, error);
 }
 
 medley_status md_between_scores_apart(const md_between *between, const md_expansion *terms,
                                       size_t term_count, size_t labels, float *const *scores,
                                       medley_error *error)
 {
-    return score_all((struct scoring){.apart = scores}, between, terms, term_count, labels, error);
+    return score_all(between, terms, term_count, labels, NULL, scores, error);
 }
 
 /* ---- values ---- */
@@ -224,15 +215,12 @@ static void mirror_values(void *context, size_t m, const md_tile_values *tile)
 static void values_block(void *context, size_t item, size_t worker)
 {
     const struct values_job *job = context;
-    const size_t rows = job->between->left->rows;
-    const size_t columns = job->between->right->rows;
-    md_tile_range range = {.row = item * job->height, .symmetric = job->symmetric};
-    range.rows = rows - range.row < job->height ? rows - range.row : job->height;
-    for (range.column = job->symmetric ? range.row : 0; range.column < columns;
-         range.column += MD_TILE) {
-        range.columns = columns - range.column < MD_TILE ? columns - range.column : MD_TILE;
-        md_tile_compute(&job->tile, range, &job->scratch[worker]);
-    }
+    const size_t row = item * job->height;
+    const md_tile_range range = {.row = row,
+                                 .rows = md_min(job->between->left->rows - row, job->height),
+                                 .column = job->symmetric ? row : 0,
+                                 .symmetric = job->symmetric};
+    md_tile_compute_rows(&job->tile, range, &job->scratch[worker]);
 }
 
 static void center_values(void *context, size_t row, size_t worker)
@@ -257,7 +245,7 @@ static void compute_values(struct values_job *job, const bool *wanted, size_t th
                               .wanted = wanted,
                               .sink = &sink};
     const size_t rows = between->left->rows;
-    md_parallel_for(threads, (rows + job->height - 1) / job->height, values_block, job);
+    md_parallel_for(threads, md_pieces(rows, job->height), values_block, job);
     if (between->bank->kernels[job->kernel].norm == MD_NORM_CENTER)
         md_parallel_for(threads, rows, center_values, job);
 }
@@ -265,27 +253,19 @@ static void compute_values(struct values_job *job, const bool *wanted, size_t th
 medley_status md_between_values(const md_between *between, size_t kernel, float *values,
                                 medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    const size_t threads = between->threads ? between->threads : 1;
-    bool *wanted = md_calloc(between->bank->count, sizeof *wanted);
+    const size_t threads = md_max(between->threads, 1);
+    const bool symmetric = between->left == between->right;
+    MD_OWNED(free) bool *wanted = NULL;
+    MD_OWNED(md_tile_scratch_free) md_tile_scratch *scratch = NULL;
+    MEDLEY_TRY(md_new(&wanted, between->bank->count, sizeof *wanted, error));
+    MEDLEY_TRY(md_tile_scratch_make(&scratch, threads, between->right, error));
     struct values_job job = {.between = between,
                              .kernel = kernel,
-                             .values = values,
-                             .symmetric = between->left == between->right,
-                             .scratch = md_calloc(threads, sizeof *job.scratch)};
-    job.height = job.symmetric ? MD_TILE : block_height(between->left->rows);
-    if (wanted == NULL || job.scratch == NULL) {
-        status = md_fail_memory(error, between->bank->count);
-        goto done;
-    }
-    for (size_t t = 0; t < threads; t++)
-        MEDLEY_TRY_DONE(md_tile_scratch_init(&job.scratch[t], between->right, error));
+                             .height = symmetric ? MD_TILE : block_height(between->left->rows),
+                             .symmetric = symmetric,
+                             .scratch = scratch,
+                             .values = values};
     wanted[kernel] = true;
     compute_values(&job, wanted, threads);
-done:
-    for (size_t t = 0; job.scratch != NULL && t < threads; t++)
-        md_tile_scratch_clear(&job.scratch[t]);
-    free(job.scratch);
-    free(wanted);
-    return status;
+    return MEDLEY_OK;
 }

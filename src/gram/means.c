@@ -3,8 +3,8 @@
  * rows for each thread. */
 #include "gram/gram_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include <stdlib.h>
 
 struct sums {
@@ -24,13 +24,9 @@ static void add_sums(void *context, size_t m, const md_tile_values *tile)
 static void sum_strip(void *context, size_t item, size_t worker)
 {
     const struct sums *sums = context;
-    const size_t n = sums->gram->n;
     md_tile_range range = {.row = item * MD_TILE, .symmetric = true};
-    range.rows = n - range.row < MD_TILE ? n - range.row : MD_TILE;
-    for (; range.column < n; range.column += MD_TILE) {
-        range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
-        md_tile_compute(&sums->job, range, &sums->gram->scratch[worker]);
-    }
+    range.rows = md_min(sums->gram->n - range.row, MD_TILE);
+    md_tile_compute_rows(&sums->job, range, &sums->gram->scratch[worker]);
 }
 
 static void free_sums(struct sums *sums)
@@ -61,7 +57,7 @@ medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medl
                              .right = gram->prepared,
                              .wanted = wanted,
                              .sink = &sink};
-    md_parallel_for(gram->threads, (gram->n + MD_TILE - 1) / MD_TILE, sum_strip, &sums);
+    md_parallel_for(gram->threads, md_pieces(gram->n, MD_TILE), sum_strip, &sums);
     for (size_t m = 0; m < gram->count; m++)
         if (wanted[m])
             MEDLEY_TRY(

@@ -68,9 +68,9 @@ medley_status md_precomputed_check(const md_precomputed *gram, size_t rows, medl
                        "kernel '%s' is not square: %zu x %zu; training needs one row and one "
                        "column for each of the %zu examples",
                        gram->name, k->rows, k->columns, rows);
-    medley_status status = check_values(gram, rows, &largest, error);
+    MEDLEY_TRY(check_values(gram, rows, &largest, error));
     for (size_t i = 0; i < rows; i += PATCH)
-        for (size_t j = 0; j <= i && status == MEDLEY_OK; j += PATCH)
-            status = check_patch(gram, i, j, largest, error);
-    return status;
+        for (size_t j = 0; j <= i; j += PATCH)
+            MEDLEY_TRY(check_patch(gram, i, j, largest, error));
+    return MEDLEY_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Points that grow: the support of a learner that is fed piece by piece. Everything is made room
- * for first, then filled in behind what is there, and counted only at the end, so that prepared
+ * for first, then filled in after what is there, and counted only at the end, so that prepared
  * rows for which memory was lacking are what they were. */
 #include "gram/prepared_rows.h"
 
@@ -8,17 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for count items, those that are there included; false for lack of memory. */
-static bool make_room(void **array, size_t count, size_t size)
+/* Room for count items in *(T **)array, those that are there included. */
+static medley_status make_room(void *array, size_t count, size_t size, medley_error *error)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count > 0 ? count : 1, size, &bytes))
-        return false;
-    void *moved = realloc(*array, bytes);
-    if (moved == NULL)
-        return false;
-    *array = moved;
-    return true;
+    void *moved = *(void **)array;
+    if (__builtin_mul_overflow(count > 0 ? count : 1, size, &bytes) ||
+        (moved = realloc(moved, bytes)) == NULL)
+        return md_fail_memory(error, count * size);
+    *(void **)array = moved;
+    return MEDLEY_OK;
+}
+
+/* The same for one float of each row, where there are any. */
+static medley_status make_room_for_floats(float **array, size_t rows, medley_error *error)
+{
+    return *array != NULL ? make_room(array, rows, sizeof **array, error) : MEDLEY_OK;
 }
 
 static size_t entries_of(const md_matrix *matrix)
@@ -26,34 +31,30 @@ static size_t entries_of(const md_matrix *matrix)
     return matrix->start[matrix->rows];
 }
 
-static bool make_room_in_view(md_prepared *prepared, const md_prepared *other, size_t v)
+static medley_status make_room_in_view(md_prepared *prepared, const md_prepared *other, size_t v,
+                                       medley_error *error)
 {
     md_matrix *matrix = &prepared->views[v];
     const size_t rows = prepared->rows + other->rows;
-    size_t count;
-    if (prepared->norm2[v] != NULL && !make_room((void **)&prepared->norm2[v], rows, sizeof(float)))
-        return false;
-    if (prepared->lift[v] != NULL && !make_room((void **)&prepared->lift[v], rows, sizeof(float)))
-        return false;
+    MEDLEY_TRY(make_room_for_floats(&prepared->norm2[v], rows, error));
+    MEDLEY_TRY(make_room_for_floats(&prepared->lift[v], rows, error));
     if (!md_matrix_is_sparse(matrix))
-        return !__builtin_mul_overflow(rows, matrix->columns, &count) &&
-               make_room((void **)&matrix->dense, count, sizeof(float));
-    count = entries_of(matrix) + entries_of(&other->views[v]);
-    return make_room((void **)&matrix->start, rows + 1, sizeof *matrix->start) &&
-           make_room((void **)&matrix->index, count, sizeof *matrix->index) &&
-           make_room((void **)&matrix->value, count, sizeof *matrix->value);
+        return make_room(&matrix->dense, rows * matrix->columns, sizeof(float), error);
+    const size_t entries = entries_of(matrix) + entries_of(&other->views[v]);
+    MEDLEY_TRY(make_room(&matrix->start, rows + 1, sizeof *matrix->start, error));
+    MEDLEY_TRY(make_room(&matrix->index, entries, sizeof *matrix->index, error));
+    return make_room(&matrix->value, entries, sizeof *matrix->value, error);
 }
 
-static bool make_room_for_all(md_prepared *prepared, const md_prepared *other)
+static medley_status make_room_for_all(md_prepared *prepared, const md_prepared *other,
+                                       medley_error *error)
 {
-    bool fits = true;
-    for (size_t v = 0; fits && v < prepared->view_count; v++)
-        fits = make_room_in_view(prepared, other, v);
-    for (size_t m = 0; fits && m < prepared->kernel_count; m++)
-        if (prepared->inverse_root[m] != NULL)
-            fits = make_room((void **)&prepared->inverse_root[m], prepared->rows + other->rows,
-                             sizeof(float));
-    return fits;
+    const size_t rows = prepared->rows + other->rows;
+    for (size_t v = 0; v < prepared->view_count; v++)
+        MEDLEY_TRY(make_room_in_view(prepared, other, v, error));
+    for (size_t m = 0; m < prepared->kernel_count; m++)
+        MEDLEY_TRY(make_room_for_floats(&prepared->inverse_root[m], rows, error));
+    return MEDLEY_OK;
 }
 
 static void fill_floats(float *array, size_t rows, const float *more, size_t count)
@@ -88,46 +89,42 @@ static md_matrix whole(const md_prepared *prepared, const md_prepared *other, si
     return matrix;
 }
 
-static medley_status transpose_views(md_matrix *transposed, const md_prepared *prepared,
-                                     const md_prepared *other, medley_error *error)
+/* The transposes of some views. */
+struct transposes {
+    md_matrix *views;
+    size_t count;
+};
+
+static void clear_transposes(struct transposes *transposes)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t v = 0; v < prepared->view_count && status == MEDLEY_OK; v++) {
-        const md_matrix matrix = whole(prepared, other, v);
-        if (prepared->used[v] && md_matrix_is_sparse(&matrix))
-            status = md_matrix_transpose_sparse(&transposed[v], &matrix, error);
-    }
-    return status;
+    for (size_t v = 0; transposes->views != NULL && v < transposes->count; v++)
+        md_matrix_clear(&transposes->views[v]);
+    free(transposes->views);
 }
 
 medley_status md_prepared_append(md_prepared *prepared, const md_prepared *other,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t rows = prepared->rows;
-    md_matrix *transposed = md_calloc(prepared->view_count, sizeof *transposed);
-    if (transposed == NULL || !make_room_for_all(prepared, other)) {
-        status = md_fail_memory(error, (rows + other->rows) * sizeof(float));
-        goto done;
-    }
+    MD_CLEARED(clear_transposes) struct transposes after = {.count = prepared->view_count};
+    MEDLEY_TRY(md_new(&after.views, after.count, sizeof *after.views, error));
+    MEDLEY_TRY(make_room_for_all(prepared, other, error));
     for (size_t v = 0; v < prepared->view_count; v++) {
         fill_matrix(&prepared->views[v], &other->views[v]);
         fill_floats(prepared->norm2[v], rows, other->norm2[v], other->rows);
         fill_floats(prepared->lift[v], rows, other->lift[v], other->rows);
+        const md_matrix matrix = whole(prepared, other, v);
+        if (prepared->used[v] && md_matrix_is_sparse(&matrix))
+            MEDLEY_TRY(md_matrix_transpose_sparse(&after.views[v], &matrix, error));
     }
     for (size_t m = 0; m < prepared->kernel_count; m++)
         fill_floats(prepared->inverse_root[m], rows, other->inverse_root[m], other->rows);
-    MEDLEY_TRY_DONE(transpose_views(transposed, prepared, other, error));
     for (size_t v = 0; v < prepared->view_count; v++) {
         const md_matrix before = prepared->transposed[v];
         prepared->views[v] = whole(prepared, other, v);
-        prepared->transposed[v] = transposed[v];
-        transposed[v] = before;
+        prepared->transposed[v] = after.views[v];
+        after.views[v] = before;
     }
     prepared->rows = rows + other->rows;
-done:
-    for (size_t v = 0; transposed != NULL && v < prepared->view_count; v++)
-        md_matrix_clear(&transposed[v]);
-    free(transposed);
-    return status;
+    return MEDLEY_OK;
 }

@@ -3,10 +3,10 @@
 #include "gram/prepared_rows.h"
 
 #include "base/memory.h"
+#include "base/size.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void md_prepared_clear(md_prepared *prepared)
 {
@@ -28,7 +28,7 @@ void md_prepared_clear(md_prepared *prepared)
     free(prepared->lift);
     free(prepared->inverse_root);
     free(prepared->precomputed);
-    free(prepared->precomputed_wide);
+    free(prepared->precomputed_float64);
     free(prepared->used);
     *prepared = (md_prepared){0};
 }
@@ -36,30 +36,29 @@ void md_prepared_clear(md_prepared *prepared)
 medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_count,
                                size_t kernel_count, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    *prepared = (md_prepared){.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
-    MEDLEY_TRY_DONE(md_new(&prepared->views, view_count, sizeof *prepared->views, error));
-    MEDLEY_TRY_DONE(md_new(&prepared->transposed, view_count, sizeof *prepared->transposed, error));
-    MEDLEY_TRY_DONE(md_new(&prepared->norm2, view_count, sizeof(float *), error));
-    MEDLEY_TRY_DONE(md_new(&prepared->lift, view_count, sizeof(float *), error));
-    MEDLEY_TRY_DONE(md_new(&prepared->inverse_root, kernel_count, sizeof(float *), error));
-    MEDLEY_TRY_DONE(md_new(&prepared->precomputed, kernel_count, sizeof(md_matrix *), error));
-    MEDLEY_TRY_DONE(md_new(&prepared->precomputed_wide, kernel_count, sizeof(double *), error));
-    MEDLEY_TRY_DONE(md_new(&prepared->used, view_count, sizeof *prepared->used, error));
-done:
-    if (status < 0)
-        md_prepared_clear(prepared);
-    return status;
+    MD_CLEARED(md_prepared_clear)
+    md_prepared made = {.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
+    *prepared = (md_prepared){0};
+    MEDLEY_TRY(md_new(&made.views, view_count, sizeof *made.views, error));
+    MEDLEY_TRY(md_new(&made.transposed, view_count, sizeof *made.transposed, error));
+    MEDLEY_TRY(md_new(&made.norm2, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&made.lift, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&made.inverse_root, kernel_count, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&made.precomputed, kernel_count, sizeof(md_matrix *), error));
+    MEDLEY_TRY(md_new(&made.precomputed_float64, kernel_count, sizeof(double *), error));
+    MEDLEY_TRY(md_new(&made.used, view_count, sizeof *made.used, error));
+    *prepared = made;
+    made = (md_prepared){0};
+    return MEDLEY_OK;
 }
 
 medley_status md_prepared_index(md_prepared *prepared, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t v = 0; v < prepared->view_count && status == MEDLEY_OK; v++)
+    for (size_t v = 0; v < prepared->view_count; v++)
         if (prepared->used[v] && md_matrix_is_sparse(&prepared->views[v]))
-            status =
-                md_matrix_transpose_sparse(&prepared->transposed[v], &prepared->views[v], error);
-    return status;
+            MEDLEY_TRY(
+                md_matrix_transpose_sparse(&prepared->transposed[v], &prepared->views[v], error));
+    return MEDLEY_OK;
 }
 
 /* Subtracts the origin o from dense rows and notes lift(x) = <x - o, o> + ||o||^2 / 2, from which
@@ -69,9 +68,7 @@ static medley_status shift_view(md_prepared *prepared, size_t v, const float *or
                                 medley_error *error)
 {
     md_matrix *matrix = &prepared->views[v];
-    prepared->lift[v] = md_calloc(prepared->rows, sizeof(float));
-    if (prepared->lift[v] == NULL)
-        return md_fail_memory(error, prepared->rows * sizeof(float));
+    MEDLEY_TRY(md_new(&prepared->lift[v], prepared->rows, sizeof(float), error));
     double half_square = 0;
     for (size_t c = 0; c < matrix->columns; c++)
         half_square += 0.5 * (double)origin[c] * (double)origin[c];
@@ -137,11 +134,8 @@ static float self_quantity(const md_prepared *prepared, const md_kernel *kernel,
         return origin != NULL ? (float)unshifted_norm2(matrix->dense + r * matrix->columns, origin,
                                                        matrix->columns)
                               : prepared->norm2[kernel->view][r];
-    const bool sparse = md_matrix_is_sparse(matrix);
-    const float *row =
-        sparse ? matrix->value + matrix->start[r] : matrix->dense + r * matrix->columns;
-    return kernel->class->pair_sum(
-        row, row, sparse ? matrix->start[r + 1] - matrix->start[r] : matrix->columns);
+    const md_row row = md_matrix_row(matrix, r);
+    return kernel->class->pair_sum(row.value, row.value, row.count);
 }
 
 void md_prepared_self(const md_prepared *prepared, const md_bank *bank, size_t m, double *self)
@@ -157,7 +151,7 @@ void md_prepared_self(const md_prepared *prepared, const md_bank *bank, size_t m
         return;
     }
     for (size_t first = 0; first < prepared->rows; first += PIECE) {
-        const size_t count = prepared->rows - first < PIECE ? prepared->rows - first : PIECE;
+        const size_t count = md_min(prepared->rows - first, PIECE);
         for (size_t i = 0; i < count; i++)
             values[i] = self_quantity(prepared, kernel, origin, first + i);
         kernel->class->map(kernel->state, values, values, count);
@@ -219,9 +213,7 @@ static medley_status learn_norm(md_prepared *prepared, md_kernel *kernel, size_t
         kernel->factor = trace >= (double)FLT_MIN ? 1 / trace : 1;
     if (kernel->norm != MD_NORM_DIAG)
         return MEDLEY_OK;
-    prepared->inverse_root[m] = md_calloc(prepared->rows, sizeof(float));
-    if (prepared->inverse_root[m] == NULL)
-        return md_fail_memory(error, prepared->rows * sizeof(float));
+    MEDLEY_TRY(md_new(&prepared->inverse_root[m], prepared->rows, sizeof(float), error));
     for (size_t r = 0; r < prepared->rows; r++) /* a row with K(x,x) = 0 is the zero vector */
         prepared->inverse_root[m][r] = self[r] >= (double)FLT_MIN ? (float)(1 / sqrt(self[r])) : 0;
     return MEDLEY_OK;
@@ -257,19 +249,18 @@ static medley_status check_nonnegative(md_prepared *prepared, const md_bank *ban
 {
     const md_kernel *kernel = &bank->kernels[m];
     const bool clips = !training && bank->views[kernel->view].factor != NULL;
-    const md_matrix *matrix = &prepared->views[kernel->view];
-    const size_t count =
-        md_matrix_is_sparse(matrix) ? matrix->start[matrix->rows] : matrix->rows * matrix->columns;
-    float *value = md_matrix_is_sparse(matrix) ? matrix->value : matrix->dense;
-    for (size_t i = 0; i < count; i++) {
-        if (value[i] < 0 && clips)
-            value[i] = 0;
-        else if (value[i] < 0)
-            return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
-                              "kernel %s needs values that are not negative, found %g in view "
-                              "'%s'; use --scale minmax or another kernel",
-                              kernel->class->name, (double)value[i],
-                              bank->views[kernel->view].name);
+    for (size_t r = 0; r < prepared->rows; r++) {
+        const md_row row = md_matrix_row(&prepared->views[kernel->view], r);
+        for (size_t e = 0; e < row.count; e++) {
+            if (row.value[e] < 0 && !clips)
+                return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                                  "kernel %s needs values that are not negative, found %g in view "
+                                  "'%s'; use --scale minmax or another kernel",
+                                  kernel->class->name, (double)row.value[e],
+                                  bank->views[kernel->view].name);
+            if (row.value[e] < 0)
+                row.value[e] = 0;
+        }
     }
     return MEDLEY_OK;
 }
@@ -286,7 +277,7 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
                        kernel->name, kernel->view + 1, dataset->gram_count);
     const md_precomputed *gram = &dataset->grams[kernel->view];
     prepared->precomputed[m] = &gram->values;
-    prepared->precomputed_wide[m] = gram->wide;
+    prepared->precomputed_float64[m] = gram->wide;
     if (training && !(gram->sound && gram->values.columns == prepared->rows))
         return md_precomputed_check(gram, prepared->rows, error);
     if (!training && gram->values.columns != bank->training_rows)
@@ -300,29 +291,27 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
 medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medley_dataset *dataset,
                                bool training, medley_error *error)
 {
-    medley_status status =
-        md_prepared_init(prepared, dataset->rows, bank->view_count, bank->count, error);
-    if (status < 0)
-        return status;
+    MD_CLEARED(md_prepared_clear) md_prepared made = {0};
+    *prepared = made;
+    MEDLEY_TRY(md_prepared_init(&made, dataset->rows, bank->view_count, bank->count, error));
     for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].class != NULL && !md_kernel_has_weights(&bank->kernels[m]))
-            prepared->used[bank->kernels[m].view] = true;
+            made.used[bank->kernels[m].view] = true;
     for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY_DONE(md_view_extract(&prepared->views[v], &bank->views[v], dataset, error));
+        MEDLEY_TRY(md_view_extract(&made.views[v], &bank->views[v], dataset, error));
     for (size_t m = 0; m < bank->count; m++) {
         if (bank->kernels[m].class == NULL)
-            MEDLEY_TRY_DONE(attach_precomputed(prepared, bank, m, dataset, training, error));
+            MEDLEY_TRY(attach_precomputed(&made, bank, m, dataset, training, error));
         else if (bank->kernels[m].class->nonnegative_data)
-            MEDLEY_TRY_DONE(check_nonnegative(prepared, bank, m, dataset, training, error));
+            MEDLEY_TRY(check_nonnegative(&made, bank, m, dataset, training, error));
     }
     for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY_DONE(measure_view(prepared, bank, v, error));
-    MEDLEY_TRY_DONE(normalise(prepared, bank, dataset, training, error));
-    MEDLEY_TRY_DONE(md_prepared_index(prepared, error));
-done:
-    if (status < 0)
-        md_prepared_clear(prepared);
-    return status;
+        MEDLEY_TRY(measure_view(&made, bank, v, error));
+    MEDLEY_TRY(normalise(&made, bank, dataset, training, error));
+    MEDLEY_TRY(md_prepared_index(&made, error));
+    *prepared = made;
+    made = (md_prepared){0};
+    return MEDLEY_OK;
 }
 
 /* One float of each row, where there are any. */
@@ -331,10 +320,10 @@ static medley_status gather_floats(float **target, const float *source, const si
 {
     if (source == NULL)
         return MEDLEY_OK;
-    const medley_status status = md_new(target, count, sizeof **target, error);
-    for (size_t r = 0; status == MEDLEY_OK && r < count; r++)
+    MEDLEY_TRY(md_new(target, count, sizeof **target, error));
+    for (size_t r = 0; r < count; r++)
         (*target)[r] = source[rows[r]];
-    return status;
+    return MEDLEY_OK;
 }
 
 /* View `from` of prepared rows becomes view `to` of subset. */
@@ -349,66 +338,47 @@ static medley_status gather_view(md_prepared *subset, size_t to, const md_prepar
     return gather_floats(&subset->lift[to], prepared->lift[from], rows, count, error);
 }
 
-static medley_status gather_kernel(md_prepared *subset, size_t to, const md_prepared *prepared,
-                                   size_t from, const size_t *rows, medley_error *error)
-{
-    return gather_floats(&subset->inverse_root[to], prepared->inverse_root[from], rows,
-                         subset->rows, error);
-}
-
 medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepared,
                                  const size_t *rows, size_t count, medley_error *error)
 {
-    medley_status status =
-        md_prepared_init(subset, count, prepared->view_count, prepared->kernel_count, error);
-    if (status < 0)
-        return status;
+    const size_t kernels = prepared->kernel_count;
+    MD_CLEARED(md_prepared_clear) md_prepared made = {0};
+    *subset = made;
+    MEDLEY_TRY(md_prepared_init(&made, count, prepared->view_count, kernels, error));
     for (size_t v = 0; v < prepared->view_count; v++)
-        MEDLEY_TRY_DONE(gather_view(subset, v, prepared, v, rows, error));
-    for (size_t m = 0; m < prepared->kernel_count; m++) {
-        MEDLEY_TRY_DONE(gather_kernel(subset, m, prepared, m, rows, error));
-        subset->precomputed[m] = prepared->precomputed[m];
-        subset->precomputed_wide[m] = prepared->precomputed_wide[m];
+        MEDLEY_TRY(gather_view(&made, v, prepared, v, rows, error));
+    for (size_t m = 0; m < kernels; m++) {
+        MEDLEY_TRY(
+            gather_floats(&made.inverse_root[m], prepared->inverse_root[m], rows, count, error));
+        made.precomputed[m] = prepared->precomputed[m];
+        made.precomputed_float64[m] = prepared->precomputed_float64[m];
     }
-    subset->precomputed_row = rows;
-done:
-    if (status < 0)
-        md_prepared_clear(subset);
-    return status;
+    made.precomputed_row = rows;
+    *subset = made;
+    made = (md_prepared){0};
+    return MEDLEY_OK;
 }
 
 medley_status md_prepared_subset(md_prepared *support, const md_prepared *prepared,
                                  const md_prepared_choice *choice, medley_error *error)
 {
     const md_bank *subset = choice->subset;
-    medley_status status =
-        md_prepared_init(support, choice->row_count, subset->view_count, subset->count, error);
-    if (status < 0)
-        return status;
+    const size_t rows = choice->row_count;
+    MD_CLEARED(md_prepared_clear) md_prepared made = {0};
+    *support = made;
+    MEDLEY_TRY(md_prepared_init(&made, rows, subset->view_count, subset->count, error));
     for (size_t k = 0; k < subset->count; k++) {
         const md_kernel *kernel = &subset->kernels[k];
-        if (kernel->class == NULL)
-            continue;
         const size_t from = choice->bank->kernels[choice->keep[k]].view;
-        if (support->norm2[kernel->view] == NULL)
-            MEDLEY_TRY_DONE(
-                gather_view(support, kernel->view, prepared, from, choice->rows, error));
+        if (kernel->class != NULL && made.norm2[kernel->view] == NULL)
+            MEDLEY_TRY(gather_view(&made, kernel->view, prepared, from, choice->rows, error));
+        MEDLEY_TRY(gather_floats(&made.inverse_root[k], prepared->inverse_root[choice->keep[k]],
+                                 choice->rows, rows, error));
     }
-    for (size_t k = 0; k < subset->count; k++)
-        MEDLEY_TRY_DONE(gather_kernel(support, k, prepared, choice->keep[k], choice->rows, error));
-    MEDLEY_TRY_DONE(md_prepared_index(support, error));
-done:
-    if (status < 0)
-        md_prepared_clear(support);
-    return status;
-}
-
-/* (x + origin) / ||x|| in one column. */
-static float feature_at(const md_matrix *view, size_t row, size_t column, const float *origin,
-                        const float *inverse_root)
-{
-    const float value = view->dense[row * view->columns + column] + (origin ? origin[column] : 0);
-    return inverse_root ? inverse_root[row] * value : value;
+    MEDLEY_TRY(md_prepared_index(&made, error));
+    *support = made;
+    made = (md_prepared){0};
+    return MEDLEY_OK;
 }
 
 medley_status md_prepared_features(md_matrix *features, const md_prepared *prepared,
@@ -418,29 +388,19 @@ medley_status md_prepared_features(md_matrix *features, const md_prepared *prepa
     const md_matrix *view = &prepared->views[kernel->view];
     const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
     const float *inverse_root = prepared->inverse_root[m];
+    MD_CLEARED(md_matrix_clear) md_matrix dense = {0};
+    MEDLEY_TRY(md_matrix_init_dense(&dense, prepared->rows, view->columns, error));
     size_t entries = 0;
-    for (size_t r = 0; r < prepared->rows; r++)
-        for (size_t c = 0; c < view->columns; c++)
-            entries += feature_at(view, r, c, origin, inverse_root) != 0;
-    const bool sparse = 2 * entries < prepared->rows * view->columns;
-    const medley_status status =
-        sparse ? md_matrix_init_sparse(features, prepared->rows, view->columns, entries, error)
-               : md_matrix_init_dense(features, prepared->rows, view->columns, error);
-    if (status < 0)
-        return status;
-    size_t used = 0;
-    for (size_t r = 0; r < prepared->rows; r++) {
+    for (size_t r = 0; r < prepared->rows; r++) /* (x + origin) / ||x|| */
         for (size_t c = 0; c < view->columns; c++) {
-            const float value = feature_at(view, r, c, origin, inverse_root);
-            if (!sparse) {
-                features->dense[r * view->columns + c] = value;
-            } else if (value != 0) {
-                features->index[used] = (int32_t)c;
-                features->value[used++] = value;
-            }
+            const size_t place = r * view->columns + c;
+            const float value = view->dense[place] + (origin ? origin[c] : 0);
+            dense.dense[place] = inverse_root ? inverse_root[r] * value : value;
+            entries += dense.dense[place] != 0;
         }
-        if (sparse)
-            features->start[r + 1] = used;
-    }
+    if (2 * entries < prepared->rows * view->columns)
+        return md_matrix_to_sparse(features, &dense, error);
+    *features = dense;
+    dense = (md_matrix){0};
     return MEDLEY_OK;
 }

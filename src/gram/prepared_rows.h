@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Points: rows of data as a bank sees them, ready for kernel values: views extracted, squared
- * norms, unit-diagonal factors. Training rows, support rows and new rows all take this form. */
+/* Prepared rows: rows of data as a bank sees them, ready for kernel values: views extracted,
+ * squared norms, unit-diagonal factors. Training rows, support rows and new rows all take this
+ * form. */
 #ifndef MD_PREPARED_H
 #define MD_PREPARED_H
 
@@ -14,9 +15,9 @@ typedef struct md_prepared {
     float **norm2;         /* [view_count][rows] squared norms of the (shifted) rows */
     float **lift;          /* [view_count][rows] <x,z> = product + lift(x) + lift(z); NULL: 0 */
     float **inverse_root;  /* [kernel_count][rows] 1/sqrt(K(x,x)); NULL unless norm=diag */
-    const md_matrix **precomputed;   /* [kernel_count] borrowed values [][training rows], or NULL */
-    const double **precomputed_wide; /* [kernel_count] the same before rounding to float, where the
-                                      * dataset kept them, with the same columns; or NULL */
+    const md_matrix **precomputed; /* [kernel_count] borrowed values [][training rows], or NULL */
+    const double **precomputed_float64; /* [kernel_count] the same before rounding to float, where
+                                         * the dataset kept them, with the same columns; or NULL */
     const size_t *precomputed_row; /* [rows] where each row stands in them; borrowed; NULL: there */
     bool *used; /* [view_count] some kernel (not explicit weights only) needs products of it */
 } md_prepared;
@@ -28,7 +29,7 @@ medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_c
                                size_t kernel_count, medley_error *error);
 
 /* Chooses data-dependent kernel parameters and origins of a new bank from its training data.
- * Kernels of one view must stand together, and precomputed ones behind all others. */
+ * Kernels of one view must stand together, and precomputed ones after all others. */
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
                              medley_error *error);
 
@@ -42,7 +43,7 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
 medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepared,
                                  const size_t *rows, size_t count, medley_error *error);
 
-/* The rows of other, prepared rows of the same bank, behind those of prepared rows, ready to stand
+/* The rows of other, prepared rows of the same bank, after those of prepared rows, ready to stand
  * on the right. On failure prepared rows stay as they are. Precomputed kernels, whose values are
  * not of rows, have no place here. */
 medley_status md_prepared_append(md_prepared *prepared, const md_prepared *other,

@@ -3,12 +3,11 @@
  * kernels, products with coefficients. */
 #include "gram/gram_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include "linalg/blas.h"
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct pass {
     md_gram *gram;
@@ -32,8 +31,7 @@ static void mix_rows(void *context, size_t item, size_t worker)
     const struct mixing *mixing = context;
     const md_gram *gram = mixing->gram;
     const size_t start = item * MD_TILE * gram->n;
-    const size_t total = gram->n * gram->n;
-    const size_t count = total - start < MD_TILE * gram->n ? total - start : MD_TILE * gram->n;
+    const size_t count = md_min(gram->n * gram->n - start, MD_TILE * gram->n);
     float *sum = gram->stored[mixing->first].full + start;
     const float own = (float)mixing->weight[mixing->first];
     for (size_t i = 0; i < count; i++)
@@ -67,15 +65,13 @@ static void absorb(md_gram *gram, size_t first, size_t m, double weight)
 medley_status md_gram_mix(md_gram *gram, const double *weight, medley_error *error)
 {
     assert(gram->mix == NULL);
-    gram->mix = md_copy(weight, gram->count * sizeof *weight);
-    if (gram->mix == NULL)
-        return md_fail_memory(error, gram->count * sizeof *weight);
+    MEDLEY_TRY(md_new_copy(&gram->mix, weight, gram->count * sizeof *weight, error));
     struct mixing mixing = {.gram = gram, .weight = weight};
     while (mixing.first < gram->count &&
            (gram->stored[mixing.first].full == NULL || weight[mixing.first] == 0))
         mixing.first++;
     if (mixing.first < gram->count)
-        md_parallel_for(gram->threads, (gram->n + MD_TILE - 1) / MD_TILE, mix_rows, &mixing);
+        md_parallel_for(gram->threads, md_pieces(gram->n, MD_TILE), mix_rows, &mixing);
     for (size_t m = 0; m < gram->count; m++)
         if (gram->stored[m].full != NULL)
             absorb(gram, mixing.first, m, weight[m]);
@@ -126,8 +122,7 @@ static void multiply_block(void *context, size_t item, size_t worker)
     (void)worker;
     const struct pass *pass = context;
     const size_t first = item * MD_TILE;
-    const size_t left = pass->gram->n - first;
-    const size_t rows = left < MD_TILE ? left : MD_TILE;
+    const size_t rows = md_min(pass->gram->n - first, MD_TILE);
     for (size_t m = pass->kernel; m < pass->kernel + pass->kernels; m++)
         multiply_rows(pass, m, first, rows);
 }
@@ -142,6 +137,6 @@ void md_gram_multiply(md_gram *gram, size_t m, const float *coefficient, size_t 
                         .labels = labels,
                         .out = out};
     const size_t work = gram->n * pass.kernels * (labels + 1);
-    md_parallel_for(md_gram_threads(gram, gram->n, work), (gram->n + MD_TILE - 1) / MD_TILE,
+    md_parallel_for(md_gram_threads(gram, gram->n, work), md_pieces(gram->n, MD_TILE),
                     multiply_block, &pass);
 }

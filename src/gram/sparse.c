@@ -2,11 +2,10 @@
 /* Sparse storage of kernels that are mostly zero: compact support, or few shared features. */
 #include "gram/gram_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/size.h"
 #include <stdlib.h>
-#include <string.h>
 
 static const double WORTH_IT = 0.75; /* share of zeros: index and value cost twice a plain value */
 enum { SAMPLE_ROWS = 32, ENTRY_BYTES = sizeof(float) + sizeof(int32_t) };
@@ -45,10 +44,12 @@ static float *place_in_strip(void *context, size_t m, size_t row, size_t column,
 static void strip_tile(void *context, size_t item, size_t worker)
 {
     const struct strip *strip = context;
-    const size_t n = strip->gram->n;
-    md_tile_range range = {
-        .row = strip->row, .rows = strip->rows, .column = item * MD_TILE, .symmetric = true};
-    range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
+    const size_t column = item * MD_TILE;
+    const md_tile_range range = {.row = strip->row,
+                                 .rows = strip->rows,
+                                 .column = column,
+                                 .columns = md_min(strip->gram->n - column, MD_TILE),
+                                 .symmetric = true};
     md_tile_compute(&strip->job, range, &strip->gram->scratch[worker]);
 }
 
@@ -57,14 +58,14 @@ static void compute_strip(struct strip *strip, size_t row, size_t rows)
     strip->row = row;
     strip->rows = rows;
     const md_gram *gram = strip->gram;
-    md_parallel_for(md_gram_threads(gram, rows, MD_TERMS * gram->n),
-                    (gram->n + MD_TILE - 1) / MD_TILE, strip_tile, strip);
+    md_parallel_for(md_gram_threads(gram, rows, MD_TERMS * gram->n), md_pieces(gram->n, MD_TILE),
+                    strip_tile, strip);
 }
 
 static double share_of_zeros(struct strip *strip)
 {
     const size_t n = strip->gram->n;
-    const size_t rows = n < SAMPLE_ROWS ? n : SAMPLE_ROWS;
+    const size_t rows = md_min(n, SAMPLE_ROWS);
     md_random random;
     md_random_seed(&random, 1);
     size_t zeros = 0;
@@ -85,9 +86,8 @@ static medley_status append_strip(md_matrix *sparse, size_t *capacity, const str
         const float *values = strip->values + r * n;
         size_t used = sparse->start[strip->row + r];
         size_t room = *capacity;
-        if (md_reserve((void **)&sparse->index, &room, used + n, sizeof *sparse->index) != 0 ||
-            md_reserve((void **)&sparse->value, capacity, used + n, sizeof *sparse->value) != 0)
-            return md_fail_memory(error, (used + n) * ENTRY_BYTES);
+        MEDLEY_TRY(md_grow(&sparse->index, &room, used + n, sizeof *sparse->index, error));
+        MEDLEY_TRY(md_grow(&sparse->value, capacity, used + n, sizeof *sparse->value, error));
         for (size_t j = 0; j < n; j++) {
             if (values[j] == 0)
                 continue;
@@ -114,17 +114,15 @@ static medley_status build(md_gram *gram, size_t m, struct strip *strip, size_t 
 {
     md_matrix *sparse = &gram->stored[m].sparse;
     size_t capacity = 0;
-    medley_status status = md_matrix_init_sparse(sparse, gram->n, gram->n, 0, error);
-    for (size_t i = 0; i < gram->n && status == MEDLEY_OK; i += MD_TILE) {
-        compute_strip(strip, i, gram->n - i < MD_TILE ? gram->n - i : MD_TILE);
-        status = append_strip(sparse, &capacity, strip, error);
+    MEDLEY_TRY(md_matrix_init_sparse(sparse, gram->n, gram->n, 0, error));
+    for (size_t i = 0; i < gram->n; i += MD_TILE) {
+        compute_strip(strip, i, md_min(gram->n - i, MD_TILE));
+        MEDLEY_TRY(append_strip(sparse, &capacity, strip, error));
         if (memory > 0 && gram->bytes + capacity * ENTRY_BYTES > memory) {
             md_matrix_clear(sparse); /* denser than it looked: to be streamed */
-            return status;
+            return MEDLEY_OK;
         }
     }
-    if (status < 0)
-        return status;
     shrink(sparse);
     gram->bytes += sparse->start[gram->n] * ENTRY_BYTES;
     return MEDLEY_OK;
@@ -132,12 +130,12 @@ static medley_status build(md_gram *gram, size_t m, struct strip *strip, size_t 
 
 medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    bool *wanted = NULL;
-    struct strip strip = {.gram = gram};
+    MD_OWNED(free) bool *wanted = NULL;
+    MD_OWNED(free) float *values = NULL;
+    MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
+    MEDLEY_TRY(md_new_aligned(&values, gram->n * MD_TILE, sizeof *values, error));
+    struct strip strip = {.gram = gram, .values = values};
     const md_tile_sink sink = {.context = &strip, .place = place_in_strip};
-    MEDLEY_TRY_DONE(md_new(&wanted, gram->count, sizeof *wanted, error));
-    MEDLEY_TRY_DONE(md_new_aligned(&strip.values, gram->n * MD_TILE, sizeof(float), error));
     strip.job = (md_tile_job){.bank = gram->bank,
                               .left = gram->prepared,
                               .right = gram->prepared,
@@ -148,11 +146,8 @@ medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *e
             continue;
         wanted[m] = true;
         if (share_of_zeros(&strip) >= WORTH_IT)
-            MEDLEY_TRY_DONE(build(gram, m, &strip, memory, error));
+            MEDLEY_TRY(build(gram, m, &strip, memory, error));
         wanted[m] = false;
     }
-done:
-    free(wanted);
-    free(strip.values);
-    return status;
+    return MEDLEY_OK;
 }

@@ -3,55 +3,47 @@
  * of, its map and its normalisation, row by row while the row is in the nearest cache. */
 #include "gram/tile.h"
 
-#include "base/memory.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include "linalg/products.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_prepared *right,
-                                   medley_error *error)
+static medley_status init_scratch(md_tile_scratch *scratch, size_t pairs_length,
+                                  medley_error *error)
+{
+    const size_t values = (size_t)MD_TILE * MD_TILE;
+    scratch->pairs_length = pairs_length;
+    MEDLEY_TRY(md_new_aligned(&scratch->products, values, sizeof(float), error));
+    MEDLEY_TRY(md_new_aligned(&scratch->values, values, sizeof(float), error));
+    return md_new(&scratch->pairs, 4 * pairs_length, sizeof(float), error);
+}
+
+medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
+                                   const md_prepared *right, medley_error *error)
 {
     size_t columns = 0;
     for (size_t v = 0; v < right->view_count; v++)
-        if (md_matrix_is_sparse(&right->views[v]) && right->views[v].columns > columns)
-            columns = right->views[v].columns;
-    *scratch = (md_tile_scratch){.pairs_length = columns};
-    scratch->products = md_alloc_aligned((size_t)MD_TILE * MD_TILE, sizeof(float));
-    scratch->values = md_alloc_aligned((size_t)MD_TILE * MD_TILE, sizeof(float));
-    scratch->pairs = md_calloc(4 * columns, sizeof(float));
-    if (scratch->products == NULL || scratch->values == NULL || scratch->pairs == NULL) {
-        md_tile_scratch_clear(scratch);
-        return md_fail_memory(error, 2 * sizeof(float) * MD_TILE * MD_TILE);
-    }
+        if (md_matrix_is_sparse(&right->views[v]))
+            columns = md_max(columns, right->views[v].columns);
+    MEDLEY_TRY(md_new(scratch, threads + 1, sizeof **scratch, error));
+    for (size_t t = 0; t < threads; t++)
+        MEDLEY_TRY(init_scratch(&(*scratch)[t], columns, error));
     return MEDLEY_OK;
 }
 
-void md_tile_scratch_clear(md_tile_scratch *scratch)
+void md_tile_scratch_free(md_tile_scratch *scratch)
 {
-    free(scratch->products);
-    free(scratch->values);
-    free(scratch->pairs);
-    *scratch = (md_tile_scratch){0};
+    for (md_tile_scratch *s = scratch; s != NULL && s->products != NULL; s++) {
+        free(s->products);
+        free(s->values);
+        free(s->pairs);
+    }
+    free(scratch);
 }
 
 /* ---- products of rows ---- */
-
-/* First entry of a sparse row whose column is at least `column`. */
-static size_t lower_bound(const md_matrix *matrix, size_t row, size_t column)
-{
-    size_t low = matrix->start[row];
-    size_t high = matrix->start[row + 1];
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if ((size_t)matrix->index[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* Only entries that meet are touched: for each entry of a left row, the right rows that have that
  * column, found in the transpose. */
@@ -66,7 +58,7 @@ static void sparse_products(const md_matrix *left, const md_matrix *transposed, 
             const size_t column = (size_t)left->index[e];
             if (column >= transposed->rows)
                 continue; /* never seen on the right */
-            for (size_t t = lower_bound(transposed, column, range.column);
+            for (size_t t = md_matrix_lower_bound(transposed, column, range.column);
                  t < transposed->start[column + 1] && (size_t)transposed->index[t] < end; t++)
                 row[(size_t)transposed->index[t] - range.column] +=
                     left->value[e] * transposed->value[t];
@@ -310,5 +302,13 @@ void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratc
         for (size_t r = 0; r < range.rows; r++)
             kernel_row(job, m, r, range, scratch->products, target.values + r * target.stride);
         hand_over(job, m, range, target);
+    }
+}
+
+void md_tile_compute_rows(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch)
+{
+    for (; range.column < job->right->rows; range.column += MD_TILE) {
+        range.columns = md_min(job->right->rows - range.column, MD_TILE);
+        md_tile_compute(job, range, scratch);
     }
 }

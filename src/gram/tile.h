@@ -5,6 +5,7 @@
 #ifndef MD_TILE_H
 #define MD_TILE_H
 
+#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
@@ -32,14 +33,12 @@ typedef struct md_tile_scratch {
     size_t pairs_length;
 } md_tile_scratch;
 
-medley_status md_tile_scratch_init(md_tile_scratch *scratch, const md_prepared *right,
-                                   medley_error *error);
-void md_tile_scratch_clear(md_tile_scratch *scratch);
-
-/* One for each thread. What was made before a failure is the caller's to free, as after success. */
+/* One for each thread, and an empty one that ends the array. What was made before a failure is the
+ * caller's to free, as after success. */
 medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
                                    const md_prepared *right, medley_error *error);
-void md_tile_scratch_free(md_tile_scratch *scratch, size_t threads);
+void md_tile_scratch_free(md_tile_scratch *scratch);
+MD_OWNER(md_tile_scratch_free, md_tile_scratch)
 
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */
@@ -60,9 +59,8 @@ typedef struct md_tile_job {
 
 void md_tile_compute(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
 
-/* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it:
- * what is then stored is exactly symmetric. */
-void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
+/* The same for all columns from range.column on, tile by tile. */
+void md_tile_compute_rows(const md_tile_job *job, md_tile_range range, md_tile_scratch *scratch);
 
 /* ---- triangle.c ---- */
 
@@ -85,6 +83,12 @@ size_t md_triangle_items(const md_triangle *triangle); /* tiles of all groups */
 /* Computes them, so many between reports of progress; false: the observer wants to stop. */
 bool md_triangle_compute(md_triangle *triangle, size_t threads, size_t batch,
                          const medley_observer *observer, double began);
+
+/* Copies a tile on or above the diagonal of values[n][n] (where it stands already) to below it, in
+ * squares that follow one another along the rows that are written: what is then stored is exactly
+ * symmetric. */
+void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
+
 bool md_report_kernels(const medley_observer *observer, size_t done, size_t total, double began);
 
 #endif

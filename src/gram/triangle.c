@@ -4,16 +4,16 @@
 #include "gram/tile.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
+#include "linalg/transpose.h"
 #include <math.h>
-#include <stdlib.h>
 
 enum { GROUP_KERNELS = 16 }; /* of one view that share its products */
 
 static size_t tiles_per_side(const md_triangle *triangle)
 {
-    return (triangle->job.left->rows + MD_TILE - 1) / MD_TILE;
+    return md_pieces(triangle->job.left->rows, MD_TILE);
 }
 
 static size_t tile_count(const md_triangle *triangle)
@@ -65,8 +65,8 @@ static void compute_tile(void *context, size_t item, size_t worker)
                            .first_kernel = triangle->group_start[group],
                            .end_kernel = triangle->group_start[group + 1],
                            .symmetric = true};
-    range.rows = n - range.row < MD_TILE ? n - range.row : MD_TILE;
-    range.columns = n - range.column < MD_TILE ? n - range.column : MD_TILE;
+    range.rows = md_min(n - range.row, MD_TILE);
+    range.columns = md_min(n - range.column, MD_TILE);
     md_tile_compute(&triangle->job, range, &triangle->scratch[worker]);
 }
 
@@ -75,8 +75,7 @@ bool md_triangle_compute(md_triangle *triangle, size_t threads, size_t batch,
 {
     const size_t total = md_triangle_items(triangle);
     for (triangle->first = 0; triangle->first < total;) {
-        const size_t left = total - triangle->first;
-        const size_t items = left < batch ? left : batch;
+        const size_t items = md_min(total - triangle->first, batch);
         md_parallel_for(threads, items, compute_tile, triangle);
         triangle->first += items;
         if (!md_report_kernels(observer, triangle->first, total, began))
@@ -97,18 +96,33 @@ bool md_report_kernels(const medley_observer *observer, size_t done, size_t tota
            observer->progress(observer->context, &progress);
 }
 
-medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
-                                   const md_prepared *right, medley_error *error)
+/* ---- the other triangle ---- */
+
+/* At most MD_SQUARE columns become rows. */
+static void transpose_columns(float *to, size_t to_stride, const float *from, size_t from_stride,
+                              size_t rows, size_t columns)
 {
-    medley_status status = md_new(scratch, threads, sizeof **scratch, error);
-    for (size_t t = 0; t < threads && status == MEDLEY_OK; t++)
-        status = md_tile_scratch_init(&(*scratch)[t], right, error);
-    return status;
+    size_t i = 0;
+    for (; columns == MD_SQUARE && i + MD_SQUARE <= rows; i += MD_SQUARE) {
+        const float *row = from + i * from_stride;
+        const float *const square[] = {row, row + from_stride, row + 2 * from_stride,
+                                       row + 3 * from_stride};
+        md_transpose_square(to + i, to_stride, square, 0);
+    }
+    for (; i < rows; i++)
+        for (size_t c = 0; c < columns; c++)
+            to[c * to_stride + i] = from[i * from_stride + c];
 }
 
-void md_tile_scratch_free(md_tile_scratch *scratch, size_t threads)
+void md_tile_mirror(float *values, size_t n, const md_tile_values *tile)
 {
-    for (size_t t = 0; scratch != NULL && t < threads; t++)
-        md_tile_scratch_clear(&scratch[t]);
-    free(scratch);
+    if (tile->row == tile->column) {
+        for (size_t i = 1; i < tile->rows; i++)
+            for (size_t j = 0; j < i; j++)
+                values[(tile->row + i) * n + tile->row + j] = tile->values[j * tile->stride + i];
+        return;
+    }
+    for (size_t j = 0; j < tile->columns; j += MD_SQUARE)
+        transpose_columns(values + (tile->column + j) * n + tile->row, n, tile->values + j,
+                          tile->stride, tile->rows, md_min(tile->columns - j, MD_SQUARE));
 }

@@ -20,10 +20,10 @@ static medley_status number_names(md_view_index *index, int32_t *keys, const md_
                                   medley_error *error)
 {
     for (size_t v = 0; v < index->count; v++) {
-        keys[2 * v] = md_strings_add(&index->names, views[v].name, strlen(views[v].name));
-        keys[2 * v + 1] = md_strings_add(&index->names, views[v].group, strlen(views[v].group));
-        if (keys[2 * v] < 0 || keys[2 * v + 1] < 0)
-            return md_fail_memory(error, strlen(views[v].name));
+        const char *texts[] = {views[v].name, views[v].group};
+        for (size_t i = 0; i < 2; i++)
+            MEDLEY_TRY(
+                md_strings_put(&index->names, texts[i], strlen(texts[i]), &keys[2 * v + i], error));
     }
     return MEDLEY_OK;
 }
@@ -53,22 +53,17 @@ static void place_views(md_view_index *index, const int32_t *keys)
 medley_status md_view_index_make(md_view_index *index, const md_view *views, size_t count,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    int32_t *keys = NULL;
+    MD_OWNED(free) int32_t *keys = NULL;
     *index = (md_view_index){.count = count};
-    MEDLEY_TRY_DONE(md_new(&keys, 2 * count, sizeof *keys, error));
-    MEDLEY_TRY_DONE(md_new(&index->views, 2 * count, sizeof *index->views, error));
-    MEDLEY_TRY_DONE(md_new(&index->all, count, sizeof *index->all, error));
+    MEDLEY_TRY(md_new(&keys, 2 * count, sizeof *keys, error));
+    MEDLEY_TRY(md_new(&index->views, 2 * count, sizeof *index->views, error));
+    MEDLEY_TRY(md_new(&index->all, count, sizeof *index->all, error));
     for (size_t v = 0; v < count; v++)
         index->all[v] = v;
-    MEDLEY_TRY_DONE(number_names(index, keys, views, error));
-    MEDLEY_TRY_DONE(md_new(&index->start, index->names.count + 1, sizeof *index->start, error));
+    MEDLEY_TRY(number_names(index, keys, views, error));
+    MEDLEY_TRY(md_new(&index->start, index->names.count + 1, sizeof *index->start, error));
     place_views(index, keys);
-done:
-    free(keys);
-    if (status < 0)
-        md_view_index_clear(index);
-    return status;
+    return MEDLEY_OK;
 }
 
 md_view_list md_view_index_find(const md_view_index *index, const char *name)

@@ -19,6 +19,7 @@ typedef struct md_view_list {
     size_t count;
 } md_view_list;
 
+/* Whatever was made is released by md_view_index_clear, also after a failure. */
 medley_status md_view_index_make(md_view_index *index, const md_view *views, size_t count,
                                  medley_error *error);
 void md_view_index_clear(md_view_index *index);

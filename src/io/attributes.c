@@ -10,11 +10,6 @@ enum { SNIFFED_LINES = 50 };
 
 /* ---- recognising ---- */
 
-static bool is_text(md_field field, const char *text)
-{
-    return field.length == strlen(text) && memcmp(field.text, text, field.length) == 0;
-}
-
 /* Not every attribute looks like one, but those that do are `something=...`, `name:number` or one
  * of CRFsuite's own. A name of digits only would be svmlight. */
 static bool looks_like_attribute(md_field field)
@@ -24,8 +19,8 @@ static bool looks_like_attribute(md_field field)
     const char *end = field.text + field.length;
     double ignored;
     size_t number;
-    if ((equals != NULL && equals > field.text) || is_text(field, "__BOS__") ||
-        is_text(field, "__EOS__"))
+    if ((equals != NULL && equals > field.text) || md_field_is(field, "__BOS__") ||
+        md_field_is(field, "__EOS__"))
         return true;
     if (colon == NULL || colon == field.text || colon + 1 == end ||
         md_field_number((md_field){field.text, (size_t)(colon - field.text)}, &number))
@@ -65,10 +60,9 @@ static bool add_line(impression *seen, const md_lines *lines)
  * of the head is not looked at unless it is the only one. */
 static bool sniff(const char *head, size_t length)
 {
-    const md_input input = {.path = "", .data = (char *)head, .length = length};
     md_lines lines;
     impression seen = {0};
-    if (md_lines_begin(&lines, &input, NULL) < 0)
+    if (!md_lines_begin_head(&lines, head, length))
         return false;
     while (seen.items < SNIFFED_LINES && md_lines_next(&lines)) {
         const bool is_cut = seen.items > 0 && lines.next > lines.limit;
@@ -185,8 +179,8 @@ static medley_status write_items(md_output *output, const medley_dataset *datase
 static medley_status write_attributes(md_output *output, const medley_dataset *dataset,
                                       medley_error *error)
 {
-    const medley_status status = md_format_needs_one_table("attributes", dataset, error);
-    return status < 0 ? status : write_items(output, dataset, NULL, error);
+    MEDLEY_TRY(md_format_needs_one_table("attributes", dataset, error));
+    return write_items(output, dataset, NULL, error);
 }
 
 static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
@@ -195,12 +189,10 @@ static medley_status write_labelled(md_output *output, const medley_dataset *dat
     return write_items(output, dataset, predicted->labels, error);
 }
 
-static const char *const extensions[] = {".crfsuite", NULL};
-
 const md_format md_format_attributes = {
     .name = "attributes",
     .summary = "CRFsuite's: label and attributes between tabs, blank line behind a sequence",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".crfsuite", NULL},
     .sniff = sniff,
     .read = md_attributes_read,
     .write = write_attributes,

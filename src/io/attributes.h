@@ -5,8 +5,6 @@
 
 #include "io/io.h"
 
-extern const md_format md_format_attributes;
-
 medley_status md_attributes_read(medley_dataset *dataset, const md_input *input,
                                  const medley_read_options *options, medley_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading CRFsuite's format: one item a line with its label and its attributes between tabs, a
- * blank line behind each sequence. An attribute is `name` (its value is 1) or `name:value`; in
+ * blank line after each sequence. An attribute is `name` (its value is 1) or `name:value`; in
  * names `\:` is a colon and `\\` a backslash. As in CRFsuite, empty fields are skipped and the
  * values of an attribute that an item has more than once add up. Lines that start with @ are
  * directives, of which only `@weight:1` can be obeyed. The attributes become the columns of a
@@ -67,7 +67,7 @@ static medley_status unescape(attributes_reader *reader, md_field *field)
         md_text_add(text, p, 1);
     }
     *field = (md_field){text->data, text->length};
-    return text->failed ? md_fail_memory(reader->error, text->capacity) : MEDLEY_OK;
+    return md_text_check(text, reader->error);
 }
 
 /* ---- directives ---- */
@@ -109,7 +109,7 @@ static medley_status read_value(const attributes_reader *reader, md_field field,
     return MEDLEY_OK;
 }
 
-/* The attribute at *cursor, which is moved behind it. */
+/* The attribute at *cursor, which is moved past it. */
 static medley_status read_attribute(attributes_reader *reader, const char **cursor)
 {
     const char *end = reader->lines.end;
@@ -243,18 +243,6 @@ static medley_status add_row(attributes_reader *reader)
     return MEDLEY_OK;
 }
 
-static medley_status begin_sequence(attributes_reader *reader)
-{
-    medley_dataset *dataset = reader->dataset;
-    if (reader->is_in_sequence)
-        return MEDLEY_OK;
-    MEDLEY_TRY(md_grow(&dataset->sequence_start, &reader->start_capacity,
-                       dataset->sequence_count + 2, sizeof(size_t), reader->error));
-    dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
-    reader->is_in_sequence = true;
-    return MEDLEY_OK;
-}
-
 static medley_status read_item(attributes_reader *reader)
 {
     const char *p = reader->lines.start;
@@ -274,25 +262,26 @@ static medley_status read_item(attributes_reader *reader)
         p += p < end;
     }
     MEDLEY_TRY(number_attributes(reader));
-    MEDLEY_TRY(begin_sequence(reader));
+    if (!reader->is_in_sequence)
+        MEDLEY_TRY(md_sequence_begin(reader->dataset, &reader->start_capacity, reader->error));
+    reader->is_in_sequence = true;
     return add_row(reader);
 }
 
 static medley_status read_lines(attributes_reader *reader)
 {
-    medley_status status = MEDLEY_OK;
-    while (md_lines_next(&reader->lines) && status == MEDLEY_OK) {
+    while (md_lines_next(&reader->lines)) {
         const char *p = reader->lines.start;
         while (p < reader->lines.end && *p == ' ')
             p++;
         if (p == reader->lines.end)
             reader->is_in_sequence = false;
         else if (*p == '@' && p == reader->lines.start)
-            status = read_directive(reader);
+            MEDLEY_TRY(read_directive(reader));
         else
-            status = read_item(reader);
+            MEDLEY_TRY(read_item(reader));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the whole file ---- */
@@ -303,9 +292,8 @@ static medley_status make_table(attributes_reader *reader)
     if (reader->names.count == 0)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
                           "no item has an attribute, expected a label and attributes between tabs");
-    md_table *table = md_dataset_new_table(dataset, "", reader->input->path);
-    if (table == NULL)
-        return md_fail_memory(reader->error, sizeof *table);
+    md_table *table;
+    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, reader->error));
     reader->matrix.rows = dataset->rows;
     reader->matrix.columns = reader->names.count;
     table->features = reader->matrix;
@@ -316,33 +304,33 @@ static medley_status make_table(attributes_reader *reader)
     return MEDLEY_OK;
 }
 
+static void clear_reader(attributes_reader *reader)
+{
+    md_labels_clear(&reader->labels);
+    md_strings_clear(&reader->names);
+    md_matrix_clear(&reader->matrix);
+    md_text_clear(&reader->unescaped);
+    free(reader->attributes);
+    free(reader->item);
+}
+
 medley_status md_attributes_read(medley_dataset *dataset, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    attributes_reader reader = {
-        .input = input, .error = error, .dataset = dataset, .has_label_field = true};
-    const char *label = options->label;
-    if (label != NULL && strcmp(label, "none") == 0)
-        reader.has_label_field = false;
-    else if (label != NULL && strcmp(label, "1") != 0)
+    MD_CLEARED(clear_reader)
+    attributes_reader reader = {.input = input,
+                                .error = error,
+                                .dataset = dataset,
+                                .has_label_field = !md_label_is(options, "none")};
+    if (reader.has_label_field && options->label != NULL && !md_label_is(options, "1"))
         return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
                           "label column '%s': in this format the label is always the first field; "
                           "leave it out, or say none if every field is an attribute",
-                          label);
-    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY_DONE(read_lines(&reader));
+                          options->label);
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY(read_lines(&reader));
     if (dataset->rows == 0)
-        goto done; /* the caller says so */
-    MEDLEY_TRY_DONE(make_table(&reader));
-    if (reader.has_label_field)
-        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
-done:
-    md_labels_clear(&reader.labels);
-    md_strings_clear(&reader.names);
-    md_matrix_clear(&reader.matrix);
-    md_text_clear(&reader.unescaped);
-    free(reader.attributes);
-    free(reader.item);
-    return status;
+        return MEDLEY_OK; /* the caller says that there are no rows */
+    MEDLEY_TRY(make_table(&reader));
+    return reader.has_label_field ? md_labels_finish(&reader.labels, dataset, error) : MEDLEY_OK;
 }

@@ -2,7 +2,6 @@
 /* Columns as people name them: by header or by number, alone, in lists and in ranges. */
 #include "base/memory.h"
 #include "io/io.h"
-#include <string.h>
 
 enum { LISTED_COLUMNS = 8 };
 
@@ -32,20 +31,22 @@ size_t md_column_find(const char *text, size_t length, size_t columns, char *con
     return read_column(text, length, columns);
 }
 
-void md_columns_list(md_text *list, size_t columns, char *const *names)
+md_text md_columns_list(size_t columns, char *const *names)
 {
+    md_text list = {0};
     if (names == NULL) {
-        md_text_addf(list, "1 to %zu", columns);
-        return;
+        md_text_addf(&list, "1 to %zu", columns);
+        return list;
     }
     for (size_t c = 0; c < columns && c < LISTED_COLUMNS; c++) {
         if (names[c] != NULL)
-            md_text_addf(list, "%s'%.40s'", c > 0 ? ", " : "", names[c]);
+            md_text_addf(&list, "%s'%.40s'", c > 0 ? ", " : "", names[c]);
         else
-            md_text_addf(list, "%s%zu", c > 0 ? ", " : "", c + 1);
+            md_text_addf(&list, "%s%zu", c > 0 ? ", " : "", c + 1);
     }
     if (columns > LISTED_COLUMNS)
-        md_text_addf(list, " ... (%zu in all)", columns);
+        md_text_addf(&list, " ... (%zu in all)", columns);
+    return list;
 }
 
 /* One item of the list: a name, a number or a range of numbers. */
@@ -73,14 +74,10 @@ medley_status md_columns_choose(bool *keep, size_t columns, char *const *names, 
     for (const char *item = text;;) {
         const size_t length = strcspn(item, ",");
         if (!choose_item(keep, columns, names, item, length)) {
-            md_text list = {0};
-            md_columns_list(&list, columns, names);
-            const medley_status status =
-                md_fail(error, MEDLEY_USAGE,
-                        "'%.*s' in the columns '%.80s' is no column; the columns are %s",
-                        (int)length, item, text, list.data != NULL ? list.data : "");
-            md_text_clear(&list);
-            return status;
+            MD_CLEARED(md_text_clear) md_text list = md_columns_list(columns, names);
+            return md_fail(error, MEDLEY_USAGE,
+                           "'%.*s' in the columns '%.80s' is no column; the columns are %s",
+                           (int)length, item, text, md_text_string(&list));
         }
         if (item[length] == '\0')
             return MEDLEY_OK;

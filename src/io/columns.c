@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns between blanks, as CRF++ and CoNLL-2000 have them: one token a line with its label last,
- * a blank line behind each sequence. Predictions come as CRF++ prints them: in a column behind
+ * a blank line after each sequence. Predictions come as CRF++ prints them: in a column after
  * those of the input. A file without blank lines between its rows whose fields are all numbers (but
  * for the label) is a plain table of numbers instead; if only some of its rows are not, it is a
  * table with mistakes in it. */
@@ -141,10 +141,9 @@ static medley_status find_numbers(columns_reader *reader, bool *has_numbers, med
     *has_numbers = line == 0;
     if (line == 0 || 2 * numeric < reader->rows)
         return MEDLEY_OK;
-    return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, line,
-                      "found '%.*s', expected a number as in the rows before; correct it or leave "
-                      "the row out",
-                      (int)(word.length < 60 ? word.length : 60), word.text);
+    reader->lines.number = line;
+    return md_lines_fail(&reader->lines, "found", word,
+                         "a number as in the rows before; correct it or leave the row out", error);
 }
 
 static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
@@ -152,9 +151,8 @@ static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
 {
     md_field label = {0};
     bool ended;
-    md_table *table = md_dataset_new_table(dataset, "", reader->input->path);
-    if (table == NULL)
-        return md_fail_memory(error, sizeof *table);
+    md_table *table;
+    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, error));
     MEDLEY_TRY(md_matrix_init_dense(&table->features, reader->rows, reader->columns, error));
     for (float *values = table->features.dense; next_row(reader, &label, &ended);
          values += reader->columns, dataset->rows++) {
@@ -185,8 +183,8 @@ static medley_status keep_layout(const columns_reader *reader, medley_dataset *d
         continue;
     md_field first = {0};
     md_split_blanks(lines.start, lines.end, &first, 1);
-    const char *behind = first.text + first.length;
-    dataset->separator = behind < lines.end && *behind == '\t' ? '\t' : ' ';
+    const char *after = first.text + first.length;
+    dataset->separator = after < lines.end && *after == '\t' ? '\t' : ' ';
     dataset->label_column = reader->label;
     if (reader->label == reader->fields)
         return MEDLEY_OK;
@@ -211,34 +209,35 @@ static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset
             MEDLEY_TRY(md_strings_put(&dataset->label_texts, label.text, label.length,
                                       &dataset->label_text[dataset->rows - 1], error));
     }
-    return md_tokens_finish(&tokens, error);
+    md_tokens_finish(&tokens);
+    return MEDLEY_OK;
+}
+
+static void clear_reader(columns_reader *reader)
+{
+    md_labels_clear(&reader->labels);
+    free(reader->field);
 }
 
 static medley_status read_columns(medley_dataset *dataset, const md_input *input,
                                   const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    columns_reader reader = {.input = input};
-    MEDLEY_TRY_DONE(examine(&reader, error));
+    MD_CLEARED(clear_reader) columns_reader reader = {.input = input};
+    MEDLEY_TRY(examine(&reader, error));
     if (reader.rows == 0)
-        goto done;
-    MEDLEY_TRY_DONE(choose_label(&reader, options, error));
-    MEDLEY_TRY_DONE(md_new(&reader.field, reader.fields, sizeof *reader.field, error));
-    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
+        return MEDLEY_OK; /* the caller says that there are no rows */
+    MEDLEY_TRY(choose_label(&reader, options, error));
+    MEDLEY_TRY(md_new(&reader.field, reader.fields, sizeof *reader.field, error));
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
     bool has_numbers = false;
     if (reader.sequences == 1 && !options->text_columns)
-        MEDLEY_TRY_DONE(find_numbers(&reader, &has_numbers, error));
+        MEDLEY_TRY(find_numbers(&reader, &has_numbers, error));
     reader.keeps_labels = reader.label < reader.fields && !(has_numbers && options->ignore_labels);
-    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY_DONE(has_numbers ? read_table(&reader, dataset, error)
-                                : read_tokens(&reader, dataset, error));
-    MEDLEY_TRY_DONE(md_tokens_refuse_choice(dataset, options, error));
-    if (reader.keeps_labels)
-        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
-done:
-    md_labels_clear(&reader.labels);
-    free(reader.field);
-    return status;
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY(has_numbers ? read_table(&reader, dataset, error)
+                           : read_tokens(&reader, dataset, error));
+    MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
+    return reader.keeps_labels ? md_labels_finish(&reader.labels, dataset, error) : MEDLEY_OK;
 }
 
 /* ---- writing ---- */
@@ -256,26 +255,24 @@ static medley_status check_text(const char *text, medley_error *error)
 
 static medley_status check_texts(const md_strings *texts, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; i < texts->count && status == MEDLEY_OK; i++)
-        status = check_text(texts->items[i], error);
-    return status;
+    for (size_t i = 0; i < texts->count; i++)
+        MEDLEY_TRY(check_text(texts->items[i], error));
+    return MEDLEY_OK;
 }
 
 static medley_status check_writable(const medley_dataset *dataset, medley_error *error)
 {
-    medley_status status = check_texts(&dataset->label_names, error);
-    for (size_t c = 0; c < dataset->token_columns && status == MEDLEY_OK; c++)
-        status = check_texts(&dataset->token_values[c], error);
+    MEDLEY_TRY(check_texts(&dataset->label_names, error));
+    for (size_t c = 0; c < dataset->token_columns; c++)
+        MEDLEY_TRY(check_texts(&dataset->token_values[c], error));
     for (size_t row = 0; dataset->label != NULL && row < dataset->rows; row++)
-        if (status == MEDLEY_OK && dataset->label[row] < 0)
-            status = md_fail(error, MEDLEY_BAD_INPUT,
-                             "row %zu has no label while others have; in columns every row has "
-                             "the same fields",
-                             row + 1);
-    if (status == MEDLEY_OK && dataset->token_columns == 0)
-        status = md_format_needs_one_table("columns", dataset, error);
-    return status;
+        if (dataset->label[row] < 0)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "row %zu has no label while others have; in columns every row has the "
+                           "same fields",
+                           row + 1);
+    return dataset->token_columns == 0 ? md_format_needs_one_table("columns", dataset, error)
+                                       : MEDLEY_OK;
 }
 
 /* values: scratch for one row of numbers, NULL where the data are tokens. */
@@ -314,7 +311,7 @@ static medley_status write_columns(md_output *output, const medley_dataset *data
     return MEDLEY_OK;
 }
 
-/* A row of tokens as it stood in the file, and its prediction behind it. */
+/* A row of tokens as it stood in the file, followed by its prediction. */
 static void add_labelled_row(md_text *text, const medley_dataset *dataset, size_t row,
                              const char *prediction)
 {
@@ -354,11 +351,10 @@ static medley_status write_labelled(md_output *output, const medley_dataset *dat
  * head is not looked at unless it is the only one. */
 static bool sniff(const char *head, size_t length)
 {
-    const md_input input = {.path = "", .data = (char *)head, .length = length};
     md_lines lines;
     size_t fields = 0;
     size_t seen = 0;
-    if (md_lines_begin(&lines, &input, NULL) < 0)
+    if (!md_lines_begin_head(&lines, head, length))
         return false;
     while (seen < SNIFFED_LINES && md_lines_next(&lines)) {
         const size_t count = md_split_blanks(lines.start, lines.end, NULL, 0);
@@ -372,13 +368,10 @@ static bool sniff(const char *head, size_t length)
     return seen > 0;
 }
 
-static const char *const extensions[] = {".conll", ".crf", ".columns", NULL};
-
-extern const md_format md_format_columns;
 const md_format md_format_columns = {
     .name = "columns",
     .summary = "columns between blanks: a token and its label a line, blank line behind a sequence",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".conll", ".crf", ".columns", NULL},
     .sniff = sniff,
     .read = read_columns,
     .write = write_columns,

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CoNLL-U (universaldependencies.org/format.html): ten columns between tabs, one word a line, a
- * blank line behind each sentence. All ten columns become token columns, and the lines that are no
+ * blank line after each sentence. All ten columns become token columns, and the lines that are no
  * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
  * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
- * name a word of the sentence, 0 or nothing; whether the heads are a tree is asked by who needs one
- * (data/trees.h). */
-#include "io/conllu.h"
+ * name a word of the sentence, 0 or nothing; whether the heads form a tree is checked where one is
+ * needed (data/trees.h). */
+#include "io/tokens.h"
 
 #include "base/memory.h"
-#include "io/tokens.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
-enum {
-    COLUMNS = MD_CONLLU_COLUMNS,
-    ID = MD_CONLLU_ID,
-    UPOS = MD_CONLLU_UPOS,
-    HEAD = MD_CONLLU_HEAD
-};
+enum { ID = 0, UPOS = 3, HEAD = 6, DEPREL = 7, COLUMNS = 10, HEAD_BYTES = 16 };
 
 static char *const NAMES[COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                      "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
@@ -33,7 +28,7 @@ typedef struct conllu_reader {
     md_field field[COLUMNS]; /* of the current line */
     medley_dataset *dataset;
     md_token_builder tokens;
-    md_label_builder labels;
+    md_label_builder *labels;
     size_t label; /* COLUMNS: none */
     size_t words; /* of the current sentence, so far */
     reference head, range;
@@ -44,20 +39,18 @@ typedef struct conllu_reader {
 static medley_status choose_label(conllu_reader *reader, const medley_read_options *options,
                                   medley_error *error)
 {
-    const char *label = options->label;
-    reader->label = UPOS;
-    if (label != NULL && strcmp(label, "none") == 0)
-        reader->label = COLUMNS;
-    else if (label != NULL && strcmp(label, "last") == 0)
-        reader->label = COLUMNS - 1;
-    else if (label != NULL) {
-        reader->label = md_column_find(label, strlen(label), COLUMNS, NAMES);
-        if (reader->label == COLUMNS)
-            return md_fail(error, MEDLEY_USAGE,
-                           "there is no column '%s' to take the label from; choose ID, FORM, "
-                           "LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC or none",
-                           label);
-    }
+    const char *label = options->label != NULL ? options->label : NAMES[UPOS];
+    reader->label = COLUMNS;
+    if (md_label_is(options, "none"))
+        return MEDLEY_OK;
+    if (md_label_is(options, "last"))
+        label = NAMES[COLUMNS - 1];
+    reader->label = md_column_find(label, strlen(label), COLUMNS, NAMES);
+    if (reader->label == COLUMNS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "there is no column '%s' to take the label from; choose ID, FORM, LEMMA, "
+                       "UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC or none",
+                       label);
     return MEDLEY_OK;
 }
 
@@ -91,21 +84,13 @@ static void drop_usual_blank_line(conllu_reader *reader)
     dataset->verbatim_count--;
 }
 
-/* Lines behind the last word belong to its sentence where no blank line came in between: without
- * the one that is missing they would be written behind its end. */
+/* Lines after the last word belong to its sentence where no blank line came in between: without
+ * the one that is missing they would be written after its end. */
 static medley_status add_missing_blank_line(conllu_reader *reader, medley_error *error)
 {
     if (reader->words == 0 || reader->boundary == reader->dataset->verbatim_count)
         return MEDLEY_OK;
     return md_dataset_add_verbatim(reader->dataset, reader->dataset->rows, "", 0, error);
-}
-
-static medley_status fail(const conllu_reader *reader, medley_error *error, const char *found,
-                          md_field field, const char *expected)
-{
-    return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
-                      "%s '%.*s', expected %s", found, (int)(field.length < 60 ? field.length : 60),
-                      field.text, expected);
 }
 
 /* A multiword token a-b or an empty node a.b: both parts, and the sign between. */
@@ -126,14 +111,15 @@ static medley_status read_no_word(conllu_reader *reader, medley_error *error)
     size_t second;
     char sign;
     if (!split_id(id, &first, &second, &sign))
-        return fail(reader, error, "the ID is", id,
-                    "a whole number, a range such as 1-2 or an empty node such as 1.1");
+        return md_lines_fail(&reader->lines, "the ID is", id,
+                             "a whole number, a range such as 1-2 or an empty node such as 1.1",
+                             error);
     if (sign == '-' && (first != reader->words + 1 || second < first))
-        return fail(reader, error, "the multiword token is", id,
-                    "a range that starts with the next word");
+        return md_lines_fail(&reader->lines, "the multiword token is", id,
+                             "a range that starts with the next word", error);
     if (sign == '.' && first != reader->words)
-        return fail(reader, error, "the empty node is", id,
-                    "the number of the word before it and a count");
+        return md_lines_fail(&reader->lines, "the empty node is", id,
+                             "the number of the word before it and a count", error);
     if (sign == '-' && second > reader->range.word)
         reader->range = (reference){second, reader->lines.number};
     return keep_verbatim(reader, error);
@@ -165,9 +151,10 @@ static medley_status read_word(conllu_reader *reader, medley_error *error)
                           "the ID is %zu, expected %zu: words count from 1 in each sentence, and a "
                           "blank line ends it",
                           id, reader->words + 1);
-    const bool is_given = head.length != 1 || head.text[0] != '_';
+    const bool is_given = !md_field_is(head, "_");
     if (is_given && !md_field_number(head, &governor))
-        return fail(reader, error, "the HEAD is", head, "the number of a word, 0 or _");
+        return md_lines_fail(&reader->lines, "the HEAD is", head, "the number of a word, 0 or _",
+                             error);
     if (governor > reader->head.word)
         reader->head = (reference){governor, reader->lines.number};
     if (reader->words == 0)
@@ -175,10 +162,9 @@ static medley_status read_word(conllu_reader *reader, medley_error *error)
     reader->words = id;
     MEDLEY_TRY(add_head(reader, is_given ? (int32_t)governor : -1, error));
     MEDLEY_TRY(md_tokens_add_row(&reader->tokens, reader->field, error));
-    const bool is_unknown = label.length == 1 && label.text[0] == '_';
     if (reader->label < COLUMNS)
-        MEDLEY_TRY(
-            md_labels_add(&reader->labels, is_unknown ? NULL : label.text, label.length, error));
+        MEDLEY_TRY(md_labels_add(reader->labels, md_field_is(label, "_") ? NULL : label.text,
+                                 label.length, error));
     reader->boundary = reader->dataset->verbatim_count;
     return MEDLEY_OK;
 }
@@ -217,43 +203,147 @@ static medley_status end_sentence(conllu_reader *reader, medley_error *error)
 static medley_status read_line(conllu_reader *reader, medley_error *error)
 {
     const md_lines *lines = &reader->lines;
-    if (lines->start == lines->end) {
-        const medley_status status = end_sentence(reader, error);
-        return status < 0 ? status : keep_verbatim(reader, error);
-    }
-    return *lines->start == '#' ? keep_verbatim(reader, error) : read_fields(reader, error);
+    const bool is_blank = lines->start == lines->end;
+    if (is_blank)
+        MEDLEY_TRY(end_sentence(reader, error));
+    return is_blank || *lines->start == '#' ? keep_verbatim(reader, error)
+                                            : read_fields(reader, error);
 }
 
 static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    conllu_reader reader = {.input = input, .dataset = dataset};
-    MEDLEY_TRY_DONE(choose_label(&reader, options, error));
-    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY_DONE(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
+    conllu_reader reader = {.input = input, .dataset = dataset, .labels = &labels};
+    MEDLEY_TRY(choose_label(&reader, options, error));
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY(md_tokens_begin(&reader.tokens, dataset, COLUMNS, error));
     while (md_lines_next(&reader.lines))
-        MEDLEY_TRY_DONE(read_line(&reader, error));
-    MEDLEY_TRY_DONE(add_missing_blank_line(&reader, error));
-    MEDLEY_TRY_DONE(end_sentence(&reader, error));
+        MEDLEY_TRY(read_line(&reader, error));
+    MEDLEY_TRY(add_missing_blank_line(&reader, error));
+    MEDLEY_TRY(end_sentence(&reader, error));
     drop_usual_blank_line(&reader);
-    MEDLEY_TRY_DONE(md_tokens_finish(&reader.tokens, error));
-    MEDLEY_TRY_DONE(md_tokens_refuse_choice(dataset, options, error));
-    if (reader.label < COLUMNS)
-        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
-    dataset->label_column = reader.label < COLUMNS ? reader.label : UPOS;
-done:
-    md_labels_clear(&reader.labels);
-    return status;
+    md_tokens_finish(&reader.tokens);
+    MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
+    const bool has_labels = reader.label < COLUMNS;
+    dataset->label_column = has_labels ? reader.label : UPOS;
+    return has_labels ? md_labels_finish(&labels, dataset, error) : MEDLEY_OK;
+}
+
+/* ---- writing ----
+ *
+ * As it was read, with predictions in their places: labels in the label's column, or trees in HEAD
+ * and DEPREL. Everything else comes back byte for byte, but for line ends, which are newlines, and
+ * a missing blank line after the last sentence. */
+
+/* The lines kept for a row from *next on. A boundary between sentences needs a blank line unless
+ * there is one among those kept. */
+static void add_verbatim(md_text *text, const medley_dataset *dataset, size_t row, size_t *next,
+                         bool is_boundary)
+{
+    size_t last = *next;
+    bool has_blank = false;
+    for (; last < dataset->verbatim_count && dataset->verbatim[last].row <= row; last++)
+        has_blank = has_blank || dataset->verbatim[last].text[0] == '\0';
+    if (is_boundary && !has_blank)
+        md_text_add(text, "\n", 1);
+    for (; *next < last; (*next)++) {
+        const char *line = dataset->verbatim[*next].text;
+        md_text_add(text, line, strlen(line));
+        md_text_add(text, "\n", 1);
+    }
+}
+
+static medley_status check_label(const char *label, medley_error *error)
+{
+    if (label == NULL || (label[0] != '\0' && label[strcspn(label, "\t\r\n")] == '\0'))
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "the label '%.60s' cannot be written between tabs: it is empty or has tabs "
+                   "in it; use another format",
+                   label);
+}
+
+static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
+                              const md_predicted *predicted, medley_error *error)
+{
+    const char *label = predicted->labels != NULL ? predicted->labels[row] : NULL;
+    MEDLEY_TRY(check_label(label, error));
+    /* with heads, labels are relations */
+    const size_t label_column = predicted->head != NULL ? DEPREL : dataset->label_column;
+    char head[HEAD_BYTES] = "_";
+    if (predicted->head != NULL && predicted->head[row] >= 0)
+        snprintf(head, sizeof head, "%" PRId32, predicted->head[row]);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        const char *field = md_token_text(dataset, row, c);
+        if (label != NULL && c == label_column)
+            field = label;
+        else if (predicted->head != NULL && c == HEAD)
+            field = head;
+        md_text_add(text, field, strlen(field));
+        md_text_add(text, c + 1 < COLUMNS ? "\t" : "\n", 1);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check_heads(const medley_dataset *dataset, const int32_t *head,
+                                 medley_error *error)
+{
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t first = dataset->sequence_start[s];
+        const size_t length = dataset->sequence_start[s + 1] - first;
+        for (size_t i = 0; i < length; i++)
+            if (head[first + i] < -1 || (head[first + i] >= 0 && (size_t)head[first + i] > length))
+                return md_fail(error, MEDLEY_BAD_INPUT,
+                               "the head of row %zu is %" PRId32 " but its sentence has %zu words; "
+                               "one of them, 0 or -1 is expected",
+                               first + i + 1, head[first + i], length);
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status check_writable(const medley_dataset *dataset, const md_predicted *predicted,
+                                    medley_error *error)
+{
+    if (dataset->token_columns != COLUMNS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the data have %zu columns of text and CoNLL-U has %d; use another format",
+                       dataset->token_columns, COLUMNS);
+    return predicted->head != NULL ? check_heads(dataset, predicted->head, error) : MEDLEY_OK;
+}
+
+static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
+                                    const md_predicted *predicted, medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    size_t verbatim = 0;
+    size_t sequence = 0;
+    MEDLEY_TRY(check_writable(dataset, predicted, error));
+    for (size_t row = 0; row <= dataset->rows; row++) {
+        const bool is_start =
+            sequence < dataset->sequence_count && dataset->sequence_start[sequence] == row;
+        sequence += is_start;
+        add_verbatim(&text, dataset, row, &verbatim, row > 0 && (is_start || row == dataset->rows));
+        if (row < dataset->rows)
+            MEDLEY_TRY(add_word(&text, dataset, row, predicted, error));
+        MEDLEY_TRY(md_output_text(output, &text, row == dataset->rows, error));
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status write_conllu(md_output *output, const medley_dataset *dataset,
+                                  medley_error *error)
+{
+    const md_predicted nothing = {0};
+    return write_labelled(output, dataset, &nothing, error);
 }
 
 /* The first line that is neither a comment nor blank has ten columns and starts with a number. */
 static bool sniff(const char *head, size_t length)
 {
-    const md_input input = {.path = "", .data = (char *)head, .length = length};
     md_lines lines;
     md_field field[COLUMNS];
-    if (md_lines_begin(&lines, &input, NULL) < 0)
+    if (!md_lines_begin_head(&lines, head, length))
         return false;
     while (md_lines_next(&lines)) {
         if (lines.start == lines.end || *lines.start == '#')
@@ -264,16 +354,13 @@ static bool sniff(const char *head, size_t length)
     return false;
 }
 
-static const char *const extensions[] = {".conllu", NULL};
-
-extern const md_format md_format_conllu;
 const md_format md_format_conllu = {
     .name = "conllu",
     .summary = "CoNLL-U treebanks: ten columns between tabs, the label is UPOS",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".conllu", NULL},
     .sniff = sniff,
     .read = read_conllu,
-    .write = md_conllu_write,
-    .write_labelled = md_conllu_write_labelled,
+    .write = write_conllu,
+    .write_labelled = write_labelled,
     .holds_trees = true,
 };

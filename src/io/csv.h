@@ -6,8 +6,8 @@
 #include "io/io.h"
 
 typedef struct md_csv_field {
-    const char *text;   /* without quotes and surrounding blanks */
-    const char *behind; /* the delimiter or '\n' that ends the field */
+    const char *text; /* without quotes and surrounding blanks */
+    const char *end;  /* the delimiter or '\n' after the field */
     size_t length;
 } md_csv_field;
 
@@ -19,29 +19,27 @@ medley_status md_csv_read_field(md_csv_field *field, const char *p, char delimit
 /* Comma, semicolon or tab: whichever is most frequent in the first record. */
 char md_csv_delimiter(const char *text, const char *end);
 
-/* The first place at or behind p that is not in an empty line. */
+/* The first place at or after p that is not in an empty line. */
 const char *md_csv_skip_empty(const char *p, const char *end);
 
-/* Copies of the fields of the record at *p, which moves behind it. Freed with md_csv_free_texts. */
-medley_status md_csv_read_texts(char ***texts, size_t *count, const char **p, char delimiter,
-                                const md_input *input, medley_error *error);
-void md_csv_free_texts(char **texts, size_t count);
+/* Copies of the fields of a record. */
+typedef struct md_csv_record {
+    char **items; /* [count], owned; an item may be NULL */
+    size_t count, capacity;
+} md_csv_record;
 
 typedef struct md_csv_layout {
     char delimiter;
     const char *body; /* the first record of data */
     size_t columns;
-    char **names;     /* [columns], owned; an item is NULL where it says nothing. NULL: no header */
-    bool *is_feature; /* [columns] */
-    size_t label;     /* column of the label; `columns` if there is none */
+    md_csv_record header; /* an item is NULL where it says nothing; items NULL: no header */
+    bool *is_feature;     /* [columns] */
+    size_t label;         /* column of the label; `columns` if there is none */
     size_t feature_count;
 } md_csv_layout;
 
 medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
                                  const medley_read_options *options, medley_error *error);
 void md_csv_clear_layout(md_csv_layout *layout);
-
-medley_status md_csv_read(medley_dataset *dataset, const md_input *input,
-                          const medley_read_options *options, medley_error *error);
 
 #endif

@@ -1,11 +1,131 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the columns of a CSV file are: delimiter, header or not, label, features. Decided by the
- * options where they speak, else by the first two records. */
+/* Fields of CSV (RFC 4180): quotes, doubled quotes, delimiters and line ends in quotes; blanks
+ * around fields do not count. And what the columns of a file are: delimiter, header or not, label,
+ * features. Decided by the options where they speak, else by the first two records. */
 #include "base/memory.h"
 #include "io/csv.h"
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
+
+/* ---- fields and records ---- */
+
+static const char DELIMITERS[] = ",;\t";
+
+static bool is_blank(char c, char delimiter)
+{
+    return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
+}
+
+/* open points at the opening quote. */
+static medley_status read_quoted(md_csv_field *field, const char *open, const md_input *input,
+                                 md_text *unquoted, medley_error *error)
+{
+    const char *end = input->data + input->length;
+    const char *part = open + 1;
+    unquoted->length = 0;
+    for (;;) {
+        const char *quote = memchr(part, '"', (size_t)(end - part));
+        if (quote == NULL)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, open),
+                              "a quote is opened here and not closed; close it, or double a quote "
+                              "that is part of a field");
+        const bool doubled = quote[1] == '"';
+        field->end = quote + 1;
+        if (!doubled && part == open + 1) { /* the common case needs no copy */
+            field->text = part;
+            field->length = (size_t)(quote - part);
+            return MEDLEY_OK;
+        }
+        md_text_add(unquoted, part, (size_t)(quote - part) + doubled);
+        MEDLEY_TRY(md_text_check(unquoted, error));
+        if (!doubled)
+            break;
+        part = quote + 2;
+    }
+    field->text = unquoted->data;
+    field->length = unquoted->length;
+    return MEDLEY_OK;
+}
+
+medley_status md_csv_read_field(md_csv_field *field, const char *p, char delimiter,
+                                const md_input *input, md_text *unquoted, medley_error *error)
+{
+    while (is_blank(*p, delimiter))
+        p++;
+    if (*p == '"') {
+        MEDLEY_TRY(read_quoted(field, p, input, unquoted, error));
+        while (is_blank(*field->end, delimiter))
+            field->end++;
+        if (*field->end == delimiter || *field->end == '\n')
+            return MEDLEY_OK;
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, field->end),
+                          "'%c' follows a closing quote, expected a delimiter or the end of the "
+                          "line; double a quote that is part of a field",
+                          *field->end);
+    }
+    const char *end = p;
+    while (*end != delimiter && *end != '\n')
+        end++;
+    field->end = end;
+    while (end > p && is_blank(end[-1], delimiter))
+        end--;
+    field->text = p;
+    field->length = (size_t)(end - p);
+    return MEDLEY_OK;
+}
+
+char md_csv_delimiter(const char *text, const char *end)
+{
+    size_t counts[sizeof DELIMITERS] = {0};
+    bool quoted = false;
+    for (; text < end && (quoted || *text != '\n'); text++) {
+        if (*text == '"')
+            quoted = !quoted;
+        for (size_t i = 0; !quoted && DELIMITERS[i] != '\0'; i++)
+            counts[i] += *text == DELIMITERS[i];
+    }
+    size_t best = 0;
+    for (size_t i = 1; DELIMITERS[i] != '\0'; i++)
+        if (counts[i] > counts[best])
+            best = i;
+    return DELIMITERS[best];
+}
+
+const char *md_csv_skip_empty(const char *p, const char *end)
+{
+    for (const char *q = p; q < end; q++) {
+        if (*q == '\n')
+            p = q + 1;
+        else if (*q != ' ' && *q != '\r')
+            return p;
+    }
+    return end;
+}
+
+/* Copies of the fields of the record at *p, which moves past it. */
+static medley_status read_text_record(md_csv_record *record, const char **p, char delimiter,
+                                      const md_input *input, medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text unquoted = {0};
+    md_csv_field field;
+    do {
+        MEDLEY_TRY(md_csv_read_field(&field, *p, delimiter, input, &unquoted, error));
+        MEDLEY_TRY(md_grow(&record->items, &record->capacity, record->count + 1,
+                           sizeof *record->items, error));
+        MEDLEY_TRY(md_new_text(&record->items[record->count], field.text, field.length, error));
+        record->count++;
+        *p = field.end + 1;
+    } while (*field.end == delimiter);
+    return MEDLEY_OK;
+}
+
+static void clear_record(md_csv_record *record)
+{
+    for (size_t i = 0; i < record->count; i++)
+        free(record->items[i]);
+    free(record->items);
+    *record = (md_csv_record){0};
+}
 
 /* ---- is the first record a header? ---- */
 
@@ -23,70 +143,62 @@ static bool is_missing(const char *text)
 }
 
 /* Data frames without names are saved with a header 0,1,2 ...: count of its numbers from `base`. */
-static bool counts_from(char *const *texts, size_t count, long long base)
+static bool counts_from(const md_csv_record *record, long long base)
 {
-    for (size_t i = 0; i + 1 < count; i++) {
+    for (size_t i = 0; i + 1 < record->count; i++) {
         long long number;
-        if (!md_parse_int(texts[i], &number) || number != base + (long long)i)
+        if (!md_parse_int(record->items[i], &number) || number != base + (long long)i)
             return false;
     }
-    return count >= 4;
+    return record->count >= 4;
 }
 
-static bool is_numbered_header(char *const *texts, size_t count)
+static bool is_numbered_header(const md_csv_record *record)
 {
-    return counts_from(texts, count, 0) || counts_from(texts, count, 1);
+    return counts_from(record, 0) || counts_from(record, 1);
 }
 
-static bool looks_like_header(char *const *first, size_t count, char *const *second,
-                              size_t second_count)
+static bool looks_like_header(const md_csv_record *first, const md_csv_record *second)
 {
     bool all_words = true;
-    for (size_t c = 0; c < count; c++) {
-        const bool word = !is_number(first[c]) && !is_missing(first[c]);
-        if (word && c < second_count && is_number(second[c]))
+    for (size_t c = 0; c < first->count; c++) {
+        const bool word = !is_number(first->items[c]) && !is_missing(first->items[c]);
+        if (word && c < second->count && is_number(second->items[c]))
             return true;
         all_words = all_words && word;
     }
-    return all_words || is_numbered_header(first, count);
+    return all_words || is_numbered_header(first);
 }
 
 /* Takes the first record as the header, or leaves it as data. */
 static medley_status read_header(md_csv_layout *layout, const char *first, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(clear_record) md_csv_record names = {0};
+    MD_CLEARED(clear_record) md_csv_record second = {0};
     const char *end = input->data + input->length;
     const char *p = first;
-    char **texts = NULL;
-    char **second = NULL;
-    size_t second_count = 0;
-    MEDLEY_TRY_DONE(
-        md_csv_read_texts(&texts, &layout->columns, &p, layout->delimiter, input, error));
+    MEDLEY_TRY(read_text_record(&names, &p, layout->delimiter, input, error));
+    layout->columns = names.count;
     p = md_csv_skip_empty(p, end);
     layout->body = p;
     if (p < end)
-        MEDLEY_TRY_DONE(
-            md_csv_read_texts(&second, &second_count, &p, layout->delimiter, input, error));
-    const bool header = options->header >= 0
-                            ? options->header != 0
-                            : looks_like_header(texts, layout->columns, second, second_count);
-    if (!header) {
+        MEDLEY_TRY(read_text_record(&second, &p, layout->delimiter, input, error));
+    const bool has_header =
+        options->header >= 0 ? options->header != 0 : looks_like_header(&names, &second);
+    if (!has_header) {
         layout->body = first;
-        goto done;
+        return MEDLEY_OK;
     }
-    if (is_numbered_header(texts, layout->columns))
-        for (size_t c = 0; c < layout->columns; c++)
-            if (is_number(texts[c])) { /* such names would only be taken for column numbers */
-                free(texts[c]);
-                texts[c] = NULL;
+    if (is_numbered_header(&names))
+        for (size_t c = 0; c < names.count; c++)
+            if (is_number(names.items[c])) { /* such names would be taken for column numbers */
+                free(names.items[c]);
+                names.items[c] = NULL;
             }
-    layout->names = texts;
-    texts = NULL;
-done:
-    md_csv_free_texts(texts, texts != NULL ? layout->columns : 0);
-    md_csv_free_texts(second, second_count);
-    return status;
+    layout->header = names;
+    names = (md_csv_record){0};
+    return MEDLEY_OK;
 }
 
 /* ---- which column is the label? ---- */
@@ -94,18 +206,20 @@ done:
 static size_t guess_label(const md_csv_layout *layout)
 {
     static const char *const usual[] = {"label", "class", "target", "y"};
-    for (size_t i = 0; layout->names != NULL && i < sizeof usual / sizeof *usual; i++)
-        for (size_t c = 0; c < layout->columns; c++)
-            if (layout->names[c] != NULL && strcasecmp(layout->names[c], usual[i]) == 0)
+    const md_csv_record *names = &layout->header;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        for (size_t c = 0; c < names->count; c++)
+            if (names->items[c] != NULL && strcasecmp(names->items[c], usual[i]) == 0)
                 return c;
     return layout->columns > 1 ? layout->columns - 1 : layout->columns;
 }
 
 static size_t count_named(const md_csv_layout *layout, const char *name)
 {
+    const md_csv_record *names = &layout->header;
     size_t count = 0;
-    for (size_t c = 0; layout->names != NULL && c < layout->columns; c++)
-        count += layout->names[c] != NULL && strcmp(layout->names[c], name) == 0;
+    for (size_t c = 0; c < names->count; c++)
+        count += names->items[c] != NULL && strcmp(names->items[c], name) == 0;
     return count;
 }
 
@@ -116,13 +230,11 @@ static medley_status fail_label(const md_csv_layout *layout, const char *label, 
         return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
                           "%zu columns are called '%s'; give the number of the label column", found,
                           label);
-    md_text list = {0};
-    md_columns_list(&list, layout->columns, layout->names);
-    const medley_status status = md_fail_at(error, MEDLEY_USAGE, input->path, 0,
-                                            "there is no label column '%s'; the columns are %s",
-                                            label, list.data != NULL ? list.data : "");
-    md_text_clear(&list);
-    return status;
+    MD_CLEARED(md_text_clear)
+    md_text list = md_columns_list(layout->columns, layout->header.items);
+    return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                      "there is no label column '%s'; the columns are %s", label,
+                      md_text_string(&list));
 }
 
 /* keep marks the columns that options->columns asks for. A file with just the features that a
@@ -135,16 +247,16 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
     for (size_t c = 0; c < layout->columns; c++)
         kept += keep[c];
     layout->label = layout->columns;
-    if (label != NULL && strcmp(label, "none") == 0)
+    if (md_label_is(options, "none"))
         return MEDLEY_OK;
     const size_t named = label != NULL ? count_named(layout, label) : 0;
     size_t column;
     if (label == NULL)
         column = guess_label(layout);
-    else if (strcmp(label, "last") == 0)
+    else if (md_label_is(options, "last"))
         column = layout->columns - 1;
     else
-        column = md_column_find(label, strlen(label), layout->columns, layout->names);
+        column = md_column_find(label, strlen(label), layout->columns, layout->header.items);
     if (named > 1 || (column == layout->columns && label != NULL && !options->ignore_labels))
         return fail_label(layout, label, named, input, error);
     const bool only_features = options->feature_count > 0 && kept == options->feature_count &&
@@ -158,39 +270,36 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
 medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const char *end = input->data + input->length;
     const char *first;
-    MEDLEY_TRY_DONE(md_input_text(&first, input, error));
+    MEDLEY_TRY(md_input_text(&first, input, error));
     first = md_csv_skip_empty(first, end);
     layout->delimiter = md_csv_delimiter(first, end);
     layout->body = end;
     if (first == end)
-        goto done; /* the caller says that there are no rows */
-    MEDLEY_TRY_DONE(read_header(layout, first, input, options, error));
-    MEDLEY_TRY_DONE(
-        md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
+        return MEDLEY_OK; /* the caller says that there are no rows */
+    MEDLEY_TRY(read_header(layout, first, input, options, error));
+    MEDLEY_TRY(md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
     memset(layout->is_feature, true, layout->columns);
     if (options->columns != NULL)
-        MEDLEY_TRY_DONE(md_columns_choose(layout->is_feature, layout->columns, layout->names,
-                                          options->columns, error));
-    MEDLEY_TRY_DONE(choose_label(layout, layout->is_feature, input, options, error));
+        MEDLEY_TRY(md_columns_choose(layout->is_feature, layout->columns, layout->header.items,
+                                     options->columns, error));
+    MEDLEY_TRY(choose_label(layout, layout->is_feature, input, options, error));
     if (layout->label < layout->columns)
         layout->is_feature[layout->label] = false;
     for (size_t c = 0; c < layout->columns; c++)
         layout->feature_count += layout->is_feature[c];
     if (layout->feature_count == 0)
-        status = md_fail_at(error, MEDLEY_USAGE, input->path, 0,
-                            "no column is left for the features; the file has %zu and column %zu "
-                            "is the label",
-                            layout->columns, layout->label + 1);
-done:
-    return status;
+        return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                          "no column is left for the features; the file has %zu and column %zu is "
+                          "the label",
+                          layout->columns, layout->label + 1);
+    return MEDLEY_OK;
 }
 
 void md_csv_clear_layout(md_csv_layout *layout)
 {
-    md_csv_free_texts(layout->names, layout->names != NULL ? layout->columns : 0);
+    clear_record(&layout->header);
     free(layout->is_feature);
     *layout = (md_csv_layout){0};
 }

@@ -17,14 +17,10 @@
 
 enum { MD_MOST_DIGITS = 19, MD_MOST_POWER = 22, MD_READABLE = 32 };
 
-static const double MD_POWERS_OF_TEN[MD_MOST_POWER + 1] = {
-    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 static const uint32_t MD_WHOLE_POWERS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
-/* Digits at p are appended to *mantissa; returns the place behind them. The text must be followed
- * by something that is no digit (the '\n' behind every input). */
+/* Digits at p are appended to *mantissa; returns the place after them. The text must be followed
+ * by something that is no digit (the '\n' after every input). */
 static inline const char *md_read_digits(const char *p, uint64_t *mantissa)
 {
     for (unsigned digit; (digit = (unsigned char)*p - (unsigned)'0') < 10; p++)
@@ -40,7 +36,7 @@ static inline uint32_t md_read_short_digits(const char *p, unsigned *count)
     uint64_t bytes;
     memcpy(&bytes, p, sizeof bytes);
     bytes ^= 0x3030303030303030u; /* digits become 0 .. 9 */
-    /* The top bit of every byte above 9; carries only spoil bytes behind the first of them. */
+    /* The top bit of every byte above 9; carries only spoil bytes after the first of them. */
     const uint64_t other = ((bytes + 0x7676767676767676u) | bytes) & 0x8080808080808080u;
     if (other == 0) {
         *count = 8;
@@ -78,7 +74,7 @@ static inline bool md_read_slow_float(const char **cursor, const char *end, floa
     return true;
 }
 
-/* At most 7 digits before and behind a point, if any; false if the text is anything else. 32 bytes
+/* At most 7 digits before and after a point, if any; false if the text is anything else. 32 bytes
  * must be readable. */
 static inline bool md_read_short_float(const char **cursor, float *value)
 {
@@ -100,7 +96,7 @@ static inline bool md_read_short_float(const char **cursor, float *value)
     }
     if (whole_digits + places == 0 || (*p | 0x20) == 'e')
         return false;
-    const double number = (double)(int64_t)mantissa / MD_POWERS_OF_TEN[places];
+    const double number = (double)(int64_t)mantissa / md_powers_of_ten[places];
     *value = (float)(negative ? -number : number);
     *cursor = p;
     return true;
@@ -132,16 +128,16 @@ static inline bool md_read_float(const char **cursor, const char *end, float *va
         const bool minus = *q == '-';
         q += minus || *q == '+';
         uint64_t exponent = 0;
-        const char *behind = md_read_digits(q, &exponent);
-        if (behind == q || behind - q > 4)
+        const char *stop = md_read_digits(q, &exponent);
+        if (stop == q || stop - q > 4)
             return md_read_slow_float(cursor, end, value);
         power += minus ? -(long)exponent : (long)exponent;
-        p = behind;
+        p = stop;
     }
     if (power < -MD_MOST_POWER || power > MD_MOST_POWER)
         return md_read_slow_float(cursor, end, value);
     double number = (double)mantissa;
-    number = power <= 0 ? number / MD_POWERS_OF_TEN[-power] : number * MD_POWERS_OF_TEN[power];
+    number = power <= 0 ? number / md_powers_of_ten[-power] : number * md_powers_of_ten[power];
     if (mantissa >> 53 != 0 && md_near_midpoint(number))
         return md_read_slow_float(cursor, end, value);
     *value = (float)(negative ? -number : number);

@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which format a file is in: as the user says, else by the file's extension, else by its first
- * bytes, asking the formats in the order of formats.def. */
-#include "io/format_choice.h"
+/* The formats, and which of them a file is in: as the user says, else by the file's extension, else
+ * by its first bytes, asking the formats in the order of formats.def. */
+#include "io/io.h"
 
-#include <string.h>
+#include "base/memory.h"
+
 #include <strings.h>
+
+const md_format *const md_formats[] = {
+#define MD_FORMAT(name) &md_format_##name,
+#include "io/formats.def"
+#undef MD_FORMAT
+    NULL,
+};
+
+const md_format *md_format_find(const char *name)
+{
+    for (size_t i = 0; md_formats[i] != NULL; i++)
+        if (strcmp(md_formats[i]->name, name) == 0)
+            return md_formats[i];
+    return NULL;
+}
 
 enum { HEAD_BYTES = 1 << 16 };
 
-/* Appends "svmlight, csv ...". */
-static void list_formats(md_text *list)
+/* "npy, idx ...", cleared by the caller. */
+static md_text list_formats(void)
 {
+    md_text list = {0};
     for (size_t i = 0; md_formats[i] != NULL; i++)
-        md_text_addf(list, "%s%s", i > 0 ? ", " : "", md_formats[i]->name);
+        md_text_addf(&list, "%s%s", i > 0 ? ", " : "", md_formats[i]->name);
+    return list;
 }
 
 medley_status md_format_named(const md_format **format, const char *name, medley_error *error)
@@ -20,13 +38,9 @@ medley_status md_format_named(const md_format **format, const char *name, medley
     *format = md_format_find(name);
     if (*format != NULL)
         return MEDLEY_OK;
-    md_text list = {0};
-    list_formats(&list);
-    const medley_status status =
-        md_fail(error, MEDLEY_USAGE, "there is no format '%s'; the formats are %s", name,
-                list.data != NULL ? list.data : "");
-    md_text_clear(&list);
-    return status;
+    MD_CLEARED(md_text_clear) md_text list = list_formats();
+    return md_fail(error, MEDLEY_USAGE, "there is no format '%s'; the formats are %s", name,
+                   md_text_string(&list));
 }
 
 static bool ends_with(const char *text, size_t length, const char *end)
@@ -62,12 +76,8 @@ medley_status md_format_of_input(const md_format **format, const md_input *input
             *format = md_formats[i];
     if (*format != NULL)
         return MEDLEY_OK;
-    md_text list = {0};
-    list_formats(&list);
-    const medley_status status =
-        md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                   "cannot tell the format of this file; name it with --format (%s)",
-                   list.data != NULL ? list.data : "");
-    md_text_clear(&list);
-    return status;
+    MD_CLEARED(md_text_clear) md_text list = list_formats();
+    return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                      "cannot tell the format of this file; name it with --format (%s)",
+                      md_text_string(&list));
 }

@@ -5,7 +5,6 @@
 #include "io/io.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* One kernel of the stack: rounded to float in values, and as it is in wide where that is kept.
  * row[columns] is scratch. A value that is not finite is an error. */
@@ -32,18 +31,14 @@ static medley_status copy_rows(md_precomputed *gram, double *row, const md_npy_f
 static medley_status copy_kernel(md_precomputed *gram, bool keeps_wide, const md_npy_file *stack,
                                  size_t kernel, const char *path, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t rows = stack->shape[stack->dimensions - 2];
     const size_t columns = stack->shape[stack->dimensions - 1];
-    double *row;
-    MEDLEY_TRY_DONE(md_new(&row, columns, sizeof *row, error));
-    MEDLEY_TRY_DONE(md_matrix_init_dense(&gram->values, rows, columns, error));
+    MD_OWNED(free) double *row = NULL;
+    MEDLEY_TRY(md_new(&row, columns, sizeof *row, error));
+    MEDLEY_TRY(md_matrix_init_dense(&gram->values, rows, columns, error));
     if (keeps_wide)
-        MEDLEY_TRY_DONE(md_new_aligned(&gram->wide, rows * columns, sizeof *gram->wide, error));
-    MEDLEY_TRY_DONE(copy_rows(gram, row, stack, kernel, path, error));
-done:
-    free(row);
-    return status;
+        MEDLEY_TRY(md_new_aligned(&gram->wide, rows * columns, sizeof *gram->wide, error));
+    return copy_rows(gram, row, stack, kernel, path, error);
 }
 
 /* Among the first `count`? */
@@ -62,32 +57,21 @@ static medley_status append_kernel(medley_dataset *dataset, const char *name,
                                    medley_error *error)
 {
     const size_t before = dataset->gram_count - kernel; /* names within a stack are distinct */
-    medley_status status = MEDLEY_OK;
-    md_text full = {0};
+    MD_CLEARED(md_text_clear) md_text full = {0};
     if (name == NULL)
         md_text_addf(&full, "gram%zu", dataset->gram_count + 1);
     else if (stack->dimensions == 2)
         md_text_addf(&full, "%s", name);
     else
         md_text_addf(&full, "%s%zu", name, kernel + 1);
-    if (full.failed) {
-        status = md_fail_memory(error, sizeof full);
-        goto done;
-    }
-    if (gram_exists(dataset, before, full.data)) {
-        status = md_fail(error, MEDLEY_USAGE,
-                         "there are two precomputed kernels called '%s'; rename one", full.data);
-        goto done;
-    }
+    MEDLEY_TRY(md_text_check(&full, error));
+    if (gram_exists(dataset, before, full.data))
+        return md_fail(error, MEDLEY_USAGE,
+                       "there are two precomputed kernels called '%s'; rename one", full.data);
     md_precomputed *gram = md_dataset_new_gram(dataset, full.data);
-    if (gram == NULL) {
-        status = md_fail_memory(error, sizeof *gram);
-        goto done;
-    }
-    status = copy_kernel(gram, dataset->keeps_wide, stack, kernel, path, error);
-done:
-    md_text_clear(&full);
-    return status;
+    if (gram == NULL)
+        return md_fail_memory(error, sizeof *gram);
+    return copy_kernel(gram, dataset->keeps_wide, stack, kernel, path, error);
 }
 
 static medley_status check_shape(const medley_dataset *dataset, const md_npy_file *stack,
@@ -105,30 +89,34 @@ static medley_status check_shape(const medley_dataset *dataset, const md_npy_fil
     return MEDLEY_OK;
 }
 
+static medley_status append_kernels(medley_dataset *dataset, const char *name, const char *path,
+                                    medley_error *error)
+{
+    MD_CLEARED(md_input_clear) md_input input = {0};
+    md_npy_file stack;
+    MEDLEY_TRY(md_input_read(&input, path, error));
+    MEDLEY_TRY(md_npy_open(&stack, &input, error));
+    MEDLEY_TRY(check_shape(dataset, &stack, input.path, error));
+    const size_t kernels = stack.dimensions == 3 ? stack.shape[0] : 1;
+    const size_t rows = stack.shape[stack.dimensions - 2];
+    for (size_t kernel = 0; kernel < kernels; kernel++) {
+        MEDLEY_TRY(append_kernel(dataset, name, &stack, kernel, input.path, error));
+        md_npy_release(&stack, (kernel + 1) * rows);
+    }
+    if (dataset->source == NULL)
+        MEDLEY_TRY(md_new_text(&dataset->source, input.path, strlen(input.path), error));
+    dataset->rows = rows;
+    return MEDLEY_OK;
+}
+
 medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
                                       medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
     const size_t before = dataset->gram_count;
-    md_input input = {0};
-    md_npy_file stack;
-    MEDLEY_TRY_DONE(md_input_read(&input, path, error));
-    MEDLEY_TRY_DONE(md_npy_open(&stack, &input, error));
-    MEDLEY_TRY_DONE(check_shape(dataset, &stack, input.path, error));
-    const size_t kernels = stack.dimensions == 3 ? stack.shape[0] : 1;
-    const size_t rows = stack.shape[stack.dimensions - 2];
-    for (size_t kernel = 0; kernel < kernels; kernel++) {
-        MEDLEY_TRY_DONE(append_kernel(dataset, name, &stack, kernel, input.path, error));
-        md_npy_release(&stack, (kernel + 1) * rows);
-    }
-    if (dataset->source == NULL)
-        MEDLEY_TRY_DONE(md_new_text(&dataset->source, input.path, strlen(input.path), error));
-    dataset->rows = rows;
-done:
+    const medley_status status = append_kernels(dataset, name, path, error);
     while (status < 0 && dataset->gram_count > before)
         md_precomputed_clear(&dataset->grams[--dataset->gram_count]);
-    md_input_clear(&input);
     return status;
 }
 
@@ -136,40 +124,31 @@ medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const ch
                                                medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    md_input input = {0};
-    md_npy array = {0};
+    MD_CLEARED(md_input_clear) md_input input = {0};
+    MD_CLEARED(md_npy_clear) md_npy array = {0};
     if (dataset->gram_count == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "a diagonal was given but no precomputed kernel; give the kernel first");
-    MEDLEY_TRY_DONE(md_input_read(&input, path, error));
-    MEDLEY_TRY_DONE(md_npy_read(&array, &input, error));
+    MEDLEY_TRY(md_input_read(&input, path, error));
+    MEDLEY_TRY(md_npy_read(&array, &input, error));
     const size_t kernels = array.dimensions == 2 ? array.shape[0] : 1;
     const size_t rows = array.shape[array.dimensions - 1];
-    if (array.dimensions > 2 || kernels != dataset->gram_count || rows != dataset->rows) {
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, input.path, 0,
-                            "%zu diagonals of %zu values in %zu dimensions were found, expected "
-                            "shape (%zu, %zu): one value for each kernel and row",
-                            kernels, rows, array.dimensions, dataset->gram_count, dataset->rows);
-        goto done;
-    }
-    for (size_t i = 0; i < kernels * rows; i++) {
-        if (!isfinite(array.values[i])) {
-            status = md_fail_at(error, MEDLEY_BAD_INPUT, input.path, 0,
-                                "kernel %zu, row %zu is %g; a finite number is needed",
-                                i / rows + 1, i % rows + 1, array.values[i]);
-            goto done;
-        }
-    }
+    if (array.dimensions > 2 || kernels != dataset->gram_count || rows != dataset->rows)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input.path, 0,
+                          "%zu diagonals of %zu values in %zu dimensions were found, expected "
+                          "shape (%zu, %zu): one value for each kernel and row",
+                          kernels, rows, array.dimensions, dataset->gram_count, dataset->rows);
+    for (size_t i = 0; i < kernels * rows; i++)
+        if (!isfinite(array.values[i]))
+            return md_fail_at(error, MEDLEY_BAD_INPUT, input.path, 0,
+                              "kernel %zu, row %zu is %g; a finite number is needed", i / rows + 1,
+                              i % rows + 1, array.values[i]);
     for (size_t kernel = 0; kernel < kernels; kernel++) {
         double *diagonal;
-        MEDLEY_TRY_DONE(
+        MEDLEY_TRY(
             md_new_copy(&diagonal, array.values + kernel * rows, rows * sizeof *diagonal, error));
         free(dataset->grams[kernel].diagonal);
         dataset->grams[kernel].diagonal = diagonal;
     }
-done:
-    md_npy_clear(&array);
-    md_input_clear(&input);
-    return status;
+    return MEDLEY_OK;
 }

@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "io/io.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { HEADER = 4, LEAST_DIMENSIONS = 2, MOST_DIMENSIONS = 3 };
@@ -31,20 +29,9 @@ typedef struct idx_array {
 /* Bytes of a value; 0 if there is no such type. */
 static size_t type_size(unsigned type)
 {
-    switch (type) {
-    case UNSIGNED_BYTE:
-    case SIGNED_BYTE:
-        return 1;
-    case SHORT:
-        return 2;
-    case INT:
-    case FLOAT:
-        return 4;
-    case DOUBLE:
-        return 8;
-    default:
-        return 0;
-    }
+    static const size_t sizes[] = {
+        [UNSIGNED_BYTE] = 1, [SIGNED_BYTE] = 1, [SHORT] = 2, [INT] = 4, [FLOAT] = 4, [DOUBLE] = 8};
+    return type < sizeof sizes / sizeof *sizes ? sizes[type] : 0;
 }
 
 static uint64_t big_endian(const unsigned char *bytes, size_t size)
@@ -126,10 +113,7 @@ static float value_at(const idx_array *array, size_t i)
 static medley_status fill_table(md_table *table, const idx_array *array, const md_input *input,
                                 medley_error *error)
 {
-    const medley_status status =
-        md_matrix_init_dense(&table->features, array->shape[0], array->columns, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_matrix_init_dense(&table->features, array->shape[0], array->columns, error));
     const size_t count = array->shape[0] * array->columns;
     float *values = table->features.dense;
     if (array->type == UNSIGNED_BYTE) {
@@ -159,44 +143,34 @@ static medley_status read_sibling_labels(medley_dataset *dataset, const char *pa
     const char *found = strstr(slash != NULL ? slash : path, images);
     if (found == NULL)
         return MEDLEY_OK;
-    medley_status status = MEDLEY_OK;
-    char *sibling;
-    MEDLEY_TRY_DONE(md_new_text(&sibling, path, strlen(path), error));
+    MD_OWNED(free) char *sibling = NULL;
+    MEDLEY_TRY(md_new_text(&sibling, path, strlen(path), error));
     memcpy(sibling + (found - path), labels, strlen(labels));
-    if (access(sibling, F_OK) == 0)
-        MEDLEY_TRY_DONE(medley_dataset_read_labels(dataset, sibling, error));
-done:
-    free(sibling);
-    return status;
+    return access(sibling, F_OK) == 0 ? medley_dataset_read_labels(dataset, sibling, error)
+                                      : MEDLEY_OK;
 }
 
 static medley_status read_idx(medley_dataset *dataset, const md_input *input,
                               const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     idx_array array = {0};
-    const bool wants_none = options->label != NULL && strcmp(options->label, "none") == 0;
+    md_table *table;
+    const bool wants_none = md_label_is(options, "none");
     if (options->label != NULL && !wants_none)
         return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
                           "label column '%s': idx files have no label column; their labels come "
                           "from a file of their own",
                           options->label);
-    MEDLEY_TRY_DONE(read_header(&array, input, error));
-    md_table *table = md_dataset_new_table(dataset, "", input->path);
-    if (table == NULL) {
-        status = md_fail_memory(error, sizeof *table);
-        goto done;
-    }
-    MEDLEY_TRY_DONE(fill_table(table, &array, input, error));
+    MEDLEY_TRY(read_header(&array, input, error));
+    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    MEDLEY_TRY(fill_table(table, &array, input, error));
     if (array.dimensions == 3) {
         table->height = array.shape[1];
         table->width = array.shape[2];
     }
     dataset->rows = array.shape[0];
-    if (!wants_none && !options->ignore_labels)
-        MEDLEY_TRY_DONE(read_sibling_labels(dataset, input->path, error));
-done:
-    return status;
+    return wants_none || options->ignore_labels ? MEDLEY_OK
+                                                : read_sibling_labels(dataset, input->path, error);
 }
 
 static bool sniff(const char *head, size_t length)
@@ -205,13 +179,10 @@ static bool sniff(const char *head, size_t length)
            type_size((unsigned char)head[2]) > 0 && head[3] >= 1 && head[3] <= MOST_DIMENSIONS;
 }
 
-static const char *const extensions[] = {".idx", "-idx3-ubyte", ".idx3-ubyte", NULL};
-
-extern const md_format md_format_idx;
 const md_format md_format_idx = {
     .name = "idx",
     .summary = "idx arrays such as MNIST's images, with their labels file beside them",
-    .extensions = extensions,
+    .extensions = (const char *const[]){".idx", "-idx3-ubyte", ".idx3-ubyte", NULL},
     .sniff = sniff,
     .read = read_idx,
 };

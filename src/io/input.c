@@ -17,23 +17,16 @@
 
 enum { FIRST_PIECE = 1 << 16, LARGEST_PIECE = 1 << 30 };
 
-typedef struct buffer {
-    char *data;
-    size_t length, capacity;
-} buffer;
-
-/* Room for more bytes and the sentinel behind them. */
-static medley_status reserve(buffer *bytes, size_t more, medley_error *error)
+/* Room for more bytes and the sentinel after them. */
+static medley_status reserve(md_text *bytes, size_t more, medley_error *error)
 {
     size_t needed;
-    if (__builtin_add_overflow(bytes->length, more, &needed) ||
-        __builtin_add_overflow(needed, 1, &needed) ||
-        md_reserve((void **)&bytes->data, &bytes->capacity, needed, 1) != 0)
-        return md_fail_memory(error, bytes->length);
-    return MEDLEY_OK;
+    if (__builtin_add_overflow(bytes->length + 1, more, &needed))
+        return md_fail_memory(error, more);
+    return md_grow(&bytes->data, &bytes->capacity, needed, 1, error);
 }
 
-static medley_status read_descriptor(buffer *bytes, int descriptor, const char *path,
+static medley_status read_descriptor(md_text *bytes, int descriptor, const char *path,
                                      medley_error *error)
 {
     struct stat info;
@@ -44,27 +37,25 @@ static medley_status read_descriptor(buffer *bytes, int descriptor, const char *
                           "cannot read: it is a directory; name a file in it");
     /* one byte more than the size lets the last read see the end without growing the buffer */
     const bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
-    medley_status status = reserve(bytes, sized ? (size_t)info.st_size + 1 : FIRST_PIECE, error);
-    if (status == MEDLEY_OK)
-        md_expect_large(bytes->data, bytes->capacity);
-    while (status == MEDLEY_OK) {
+    MEDLEY_TRY(reserve(bytes, sized ? (size_t)info.st_size + 1 : FIRST_PIECE, error));
+    md_expect_large(bytes->data, bytes->capacity);
+    for (;;) {
         const size_t room = bytes->capacity - 1 - bytes->length;
         const ssize_t got = read(descriptor, bytes->data + bytes->length,
                                  room < LARGEST_PIECE ? room : LARGEST_PIECE);
         if (got == 0)
-            break;
+            return MEDLEY_OK;
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot read: %s", strerror(errno));
         bytes->length += (size_t)got;
         if (bytes->capacity - 1 - bytes->length == 0)
-            status = reserve(bytes, FIRST_PIECE, error);
+            MEDLEY_TRY(reserve(bytes, FIRST_PIECE, error));
     }
-    return status;
 }
 
-static medley_status read_file(buffer *bytes, const char *path, medley_error *error)
+static medley_status read_file(md_text *bytes, const char *path, medley_error *error)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
@@ -80,15 +71,13 @@ static bool is_gzip(const char *bytes, size_t length)
     return length >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b;
 }
 
-/* Inflates one member at packed[*used]; moves *used behind it. */
-static medley_status inflate_member(buffer *bytes, z_stream *stream, const buffer *packed,
+/* Inflates one member at packed[*used]; moves *used past it. */
+static medley_status inflate_member(md_text *bytes, z_stream *stream, const md_text *packed,
                                     size_t *used, medley_error *error)
 {
     int result = Z_OK;
     while (result != Z_STREAM_END) {
-        const medley_status status = reserve(bytes, FIRST_PIECE, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(reserve(bytes, FIRST_PIECE, error));
         const size_t left = packed->length - *used;
         const size_t room = bytes->capacity - 1 - bytes->length;
         const uInt offered = left < LARGEST_PIECE ? (uInt)left : LARGEST_PIECE;
@@ -120,24 +109,22 @@ static bool only_zeros(const char *bytes, size_t length)
     return length == 0;
 }
 
-static medley_status decompress(buffer *bytes, const buffer *packed, medley_error *error)
+static medley_status decompress(md_text *bytes, const md_text *packed, medley_error *error)
 {
-    z_stream stream = {0};
+    MD_CLEARED(inflateEnd) z_stream stream = {0};
     if (inflateInit2(&stream, 15 + 16) != Z_OK) /* 32 KiB window, gzip header */
         return md_fail_memory(error, FIRST_PIECE);
     size_t used = 0;
-    medley_status status = MEDLEY_OK;
-    while (status == MEDLEY_OK && is_gzip(packed->data + used, packed->length - used)) {
+    while (is_gzip(packed->data + used, packed->length - used)) {
         inflateReset(&stream);
-        status = inflate_member(bytes, &stream, packed, &used, error);
+        MEDLEY_TRY(inflate_member(bytes, &stream, packed, &used, error));
     }
-    inflateEnd(&stream);
     /* tapes and some tools pad with zeros */
-    if (status == MEDLEY_OK && !only_zeros(packed->data + used, packed->length - used))
+    if (!only_zeros(packed->data + used, packed->length - used))
         return md_fail(error, MEDLEY_BAD_INPUT,
                        "%zu bytes that are not gzip follow the compressed data; remove them",
                        packed->length - used);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Fills in the file where a helper that does not know it reported bad data. */
@@ -148,52 +135,42 @@ static medley_status place_error(medley_status status, const char *path, medley_
     return status;
 }
 
-/* What was read, decompressed and with its sentinel. The bytes are taken over. */
-static medley_status finish(md_input *input, buffer bytes, const char *shown, medley_error *error)
+/* What was read, decompressed and with its sentinel. The bytes are taken out of read. */
+static medley_status finish(md_input *input, md_text *read, const char *shown, medley_error *error)
 {
-    buffer packed = {0};
-    medley_status status = MEDLEY_OK;
-    if (is_gzip(bytes.data, bytes.length)) {
-        packed = bytes;
-        bytes = (buffer){0};
-        MEDLEY_TRY_DONE(place_error(decompress(&bytes, &packed, error), shown, error));
+    MD_CLEARED(md_text_clear) md_text unpacked = {0};
+    md_text *bytes = read;
+    if (is_gzip(read->data, read->length)) {
+        MEDLEY_TRY(place_error(decompress(&unpacked, read, error), shown, error));
+        bytes = &unpacked;
     }
-    if (bytes.length == 0) {
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, shown, 0, "the file is empty");
-        goto done;
-    }
-    bytes.data[bytes.length] = '\n';
-    *input = (md_input){shown, bytes.data, bytes.length};
-    bytes = (buffer){0};
-done:
-    free(bytes.data);
-    free(packed.data);
-    return status;
+    if (bytes->length == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, shown, 0, "the file is empty");
+    bytes->data[bytes->length] = '\n';
+    *input = (md_input){shown, bytes->data, bytes->length};
+    *bytes = (md_text){0};
+    return MEDLEY_OK;
 }
 
 medley_status md_input_read(md_input *input, const char *path, medley_error *error)
 {
-    buffer bytes = {0};
+    MD_CLEARED(md_text_clear) md_text bytes = {0};
     const bool standard = strcmp(path, "-") == 0;
     const char *shown = standard ? "standard input" : path;
-    const medley_status status = standard ? read_descriptor(&bytes, STDIN_FILENO, shown, error)
-                                          : read_file(&bytes, path, error);
-    if (status < 0) {
-        free(bytes.data);
-        return status;
-    }
-    return finish(input, bytes, shown, error);
+    MEDLEY_TRY(standard ? read_descriptor(&bytes, STDIN_FILENO, shown, error)
+                        : read_file(&bytes, path, error));
+    return finish(input, &bytes, shown, error);
 }
 
 medley_status md_input_copy(md_input *input, const char *bytes, size_t length, const char *path,
                             medley_error *error)
 {
-    buffer copy = {0};
+    MD_CLEARED(md_text_clear) md_text copy = {0};
     MEDLEY_TRY(reserve(&copy, length, error));
     if (length > 0)
         memcpy(copy.data, bytes, length);
     copy.length = length;
-    return finish(input, copy, path, error);
+    return finish(input, &copy, path, error);
 }
 
 void md_input_clear(md_input *input)

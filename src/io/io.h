@@ -5,6 +5,7 @@
 
 #include "base/output.h"
 #include "data/dataset.h"
+#include <string.h>
 
 /* The whole input in memory, decompressed. data[length] is a '\n' sentinel that does not count. */
 typedef struct md_input {
@@ -31,7 +32,7 @@ size_t md_input_line(const md_input *input, const char *place);
  * the tables of strings cannot hold. */
 medley_status md_input_text(const char **first, const md_input *input, medley_error *error);
 
-/* What was predicted of the rows of a dataset. With heads the labels are relations, and those that
+/* Predictions for the rows of a dataset. With heads the labels are relations, and those that
  * are NULL stay as they are in the data. */
 typedef struct md_predicted {
     const char *const *labels; /* [rows]; NULL: those of the data stay */
@@ -56,11 +57,34 @@ typedef struct md_format {
     /* read obeys options->columns itself; else the columns are taken out of its table after it. */
     bool chooses_columns;
 } md_format;
+#define MD_FORMAT(name) extern const md_format md_format_##name;
+#include "io/formats.def"
+#undef MD_FORMAT
 
 /* NULL-terminated, in the order of formats.def (the order of sniffing). */
 extern const md_format *const md_formats[];
 
 const md_format *md_format_find(const char *name); /* NULL: unknown */
+
+/* By name; an error that lists the known ones if there is none. */
+medley_status md_format_named(const md_format **format, const char *name, medley_error *error);
+
+/* By the extension of path, whatever follows as .gz; NULL if it tells nothing. */
+const md_format *md_format_of_path(const char *path);
+
+/* By name (may be NULL), else extension, else content. */
+medley_status md_format_of_input(const md_format **format, const md_input *input, const char *name,
+                                 medley_error *error);
+
+/* The table of a file that has one only, still empty. */
+medley_status md_input_table(md_table **table, medley_dataset *dataset, const md_input *input,
+                             medley_error *error);
+
+/* Do the options ask for this column of the labels: "none", "last" ... ? */
+static inline bool md_label_is(const medley_read_options *options, const char *column)
+{
+    return options->label != NULL && strcmp(options->label, column) == 0;
+}
 
 /* Writes one label a line. */
 medley_status md_write_plain_labels(md_output *output, size_t rows, const char *const *labels,
@@ -82,8 +106,8 @@ medley_status md_columns_choose(bool *keep, size_t columns, char *const *names, 
 /* The column with that name, or else with that 1-based number; `columns` if there is none. */
 size_t md_column_find(const char *text, size_t length, size_t columns, char *const *names);
 
-/* Appends the columns for an error message: "'a', 'b', 'c' ..." or "1 to 7". */
-void md_columns_list(md_text *list, size_t columns, char *const *names);
+/* The columns for an error message: "'a', 'b', 'c' ..." or "1 to 7". Cleared by the caller. */
+md_text md_columns_list(size_t columns, char *const *names);
 
 /* ---- npy arrays, shared by the npy format, precomputed kernels and label files ---- */
 

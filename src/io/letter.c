@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* letter.data, the handwritten words of Kassel and Taskar: tabs between, and behind the last, of
+/* letter.data, the handwritten words of Kassel and Taskar: tabs between, and after the last, of
  *     id, letter, next_id (-1 at the end of a word), word_id, position, fold, p_0_0 .. p_15_7
  * with 128 binary pixels. The label is the letter ("?": not known), a word is a sequence. */
 #include "io/tokens.h"
 
 #include "base/memory.h"
 #include <ctype.h>
-#include <stdlib.h>
 
 enum { HEIGHT = 16, WIDTH = 8, PIXELS = HEIGHT * WIDTH, LEADING = 6, FIELDS = LEADING + PIXELS };
 enum { ID, LETTER, NEXT_ID, WORD_ID, POSITION, FOLD };
@@ -23,20 +22,12 @@ typedef struct letter_reader {
     medley_dataset *dataset;
     size_t start_capacity;
     bool keeps_labels;
-    md_label_builder labels;
+    md_label_builder *labels;
     character last; /* the line before this one */
 } letter_reader;
 
-static medley_status fail_field(const letter_reader *reader, medley_error *error, const char *name,
-                                md_field field, const char *expected)
-{
-    return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
-                      "the %s is '%.*s', expected %s", name,
-                      (int)(field.length < 60 ? field.length : 60), field.text, expected);
-}
-
 /* Pixels stand at every second byte. Returns whether all of them are 0 or 1 and a tab or the line's
- * end is behind each; written so that the compiler can use vectors. */
+ * end follows each; written so that the compiler can use vectors. */
 static bool read_pixels(float *pixels, const char *text, size_t length)
 {
     unsigned wrong = 0;
@@ -66,28 +57,28 @@ static medley_status fail_pixels(const letter_reader *reader, medley_error *erro
     size_t wrong = LEADING;
     while (wrong + 1 < FIELDS && field[wrong].length == 1 && (*field[wrong].text | 1) == '1')
         wrong++;
-    return fail_field(reader, error, "pixel", field[wrong], "0 or 1");
+    return md_lines_fail(lines, "the pixel is", field[wrong], "0 or 1", error);
 }
 
 static medley_status read_leading(character *read, const md_field *field,
                                   const letter_reader *reader, medley_error *error)
 {
     static const char number[] = "a whole number";
+    const md_lines *lines = &reader->lines;
     const md_field next = field[NEXT_ID];
-    *read = (character){.letter = field[LETTER]};
-    read->is_last = next.length == 2 && memcmp(next.text, "-1", 2) == 0;
+    *read = (character){.letter = field[LETTER], .is_last = md_field_is(next, "-1")};
     if (!md_field_number(field[ID], &read->id))
-        return fail_field(reader, error, "id", field[ID], number);
+        return md_lines_fail(lines, "the id is", field[ID], number, error);
     if (field[LETTER].length == 0)
-        return fail_field(reader, error, "letter", field[LETTER], "a letter");
+        return md_lines_fail(lines, "the letter is", field[LETTER], "a letter", error);
     if (!read->is_last && !md_field_number(next, &read->next_id))
-        return fail_field(reader, error, "next_id", next, "a whole number or -1");
+        return md_lines_fail(lines, "the next_id is", next, "a whole number or -1", error);
     if (!md_field_number(field[WORD_ID], &read->word_id))
-        return fail_field(reader, error, "word_id", field[WORD_ID], number);
+        return md_lines_fail(lines, "the word_id is", field[WORD_ID], number, error);
     if (!md_field_number(field[POSITION], &read->position))
-        return fail_field(reader, error, "position", field[POSITION], number);
+        return md_lines_fail(lines, "the position is", field[POSITION], number, error);
     if (!md_field_number(field[FOLD], &read->fold))
-        return fail_field(reader, error, "fold", field[FOLD], number);
+        return md_lines_fail(lines, "the fold is", field[FOLD], number, error);
     return MEDLEY_OK;
 }
 
@@ -134,15 +125,12 @@ static medley_status read_line(letter_reader *reader, float *pixels, medley_erro
     if (!read_pixels(pixels, p, (size_t)(lines->end - p)))
         return fail_pixels(reader, error);
     MEDLEY_TRY(check_succession(reader, &read, error));
-    const bool is_unknown = read.letter.length == 1 && *read.letter.text == '?';
     if (reader->keeps_labels)
-        MEDLEY_TRY(md_labels_add(&reader->labels, is_unknown ? NULL : read.letter.text,
+        MEDLEY_TRY(md_labels_add(reader->labels,
+                                 md_field_is(read.letter, "?") ? NULL : read.letter.text,
                                  read.letter.length, error));
-    if (reader->last.is_last) {
-        MEDLEY_TRY(md_grow(&dataset->sequence_start, &reader->start_capacity,
-                           dataset->sequence_count + 2, sizeof(size_t), error));
-        dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
-    }
+    if (reader->last.is_last)
+        MEDLEY_TRY(md_sequence_begin(dataset, &reader->start_capacity, error));
     dataset->fold[dataset->rows++] = (int32_t)read.fold;
     dataset->sequence_start[dataset->sequence_count] = dataset->rows;
     reader->last = read;
@@ -160,47 +148,40 @@ static size_t count_rows(md_lines lines)
 
 static medley_status read_lines(letter_reader *reader, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_dataset *dataset = reader->dataset;
     const size_t rows = count_rows(reader->lines);
-    md_table *table = md_dataset_new_table(dataset, "", reader->input->path);
-    dataset->fold = md_calloc(rows, sizeof *dataset->fold);
-    if (table == NULL || dataset->fold == NULL)
-        return md_fail_memory(error, rows * sizeof *dataset->fold);
-    MEDLEY_TRY_DONE(md_matrix_init_dense(&table->features, rows, PIXELS, error));
+    md_table *table;
+    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, error));
+    MEDLEY_TRY(md_new(&dataset->fold, rows, sizeof *dataset->fold, error));
+    MEDLEY_TRY(md_matrix_init_dense(&table->features, rows, PIXELS, error));
     table->height = HEIGHT;
     table->width = WIDTH;
     while (md_lines_next(&reader->lines))
         if (reader->lines.start < reader->lines.end)
-            MEDLEY_TRY_DONE(
-                read_line(reader, table->features.dense + dataset->rows * PIXELS, error));
+            MEDLEY_TRY(read_line(reader, table->features.dense + dataset->rows * PIXELS, error));
     if (!reader->last.is_last)
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
-                            "the file ends inside a word: letter %zu should follow",
-                            reader->last.next_id);
-done:
-    return status;
+        return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
+                          "the file ends inside a word: letter %zu should follow",
+                          reader->last.next_id);
+    return MEDLEY_OK;
 }
 
 static medley_status read_letter(medley_dataset *dataset, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    letter_reader reader = {.input = input, .dataset = dataset, .last = {.is_last = true}};
-    const bool wants_none = options->label != NULL && strcmp(options->label, "none") == 0;
+    MD_CLEARED(md_labels_clear) md_label_builder labels = {0};
+    letter_reader reader = {
+        .input = input, .dataset = dataset, .labels = &labels, .last = {.is_last = true}};
+    const bool wants_none = md_label_is(options, "none");
     if (options->label != NULL && !wants_none)
         return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
                           "label column '%s': in this format the label is always the letter; "
                           "leave it out or say none",
                           options->label);
     reader.keeps_labels = !wants_none && !options->ignore_labels;
-    MEDLEY_TRY_DONE(md_lines_begin(&reader.lines, input, error));
-    MEDLEY_TRY_DONE(read_lines(&reader, error));
-    if (reader.keeps_labels)
-        MEDLEY_TRY_DONE(md_labels_finish(&reader.labels, dataset, error));
-done:
-    md_labels_clear(&reader.labels);
-    return status;
+    MEDLEY_TRY(md_lines_begin(&reader.lines, input, error));
+    MEDLEY_TRY(read_lines(&reader, error));
+    return reader.keeps_labels ? md_labels_finish(&labels, dataset, error) : MEDLEY_OK;
 }
 
 /* ---- writing ---- */
@@ -272,23 +253,19 @@ static medley_status write_letter(md_output *output, const medley_dataset *datas
 
 static bool sniff(const char *head, size_t length)
 {
-    const md_input input = {.path = "", .data = (char *)head, .length = length};
     md_lines lines;
     md_field field[LEADING];
     size_t id;
-    return md_lines_begin(&lines, &input, NULL) == MEDLEY_OK && md_lines_next(&lines) &&
+    return md_lines_begin_head(&lines, head, length) && md_lines_next(&lines) &&
            md_split_tabs(lines.start, lines.end, field, LEADING) >= FIELDS &&
            md_field_number(field[ID], &id) && field[LETTER].length == 1 &&
            isalpha((unsigned char)*field[LETTER].text);
 }
 
-static const char *const extensions[] = {NULL};
-
-extern const md_format md_format_letter;
 const md_format md_format_letter = {
     .name = "letter",
     .summary = "letter.data, handwritten words as 16x8 images of their letters",
-    .extensions = extensions,
+    .extensions = (const char *const[]){NULL},
     .sniff = sniff,
     .read = read_letter,
     .write = write_letter,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The npy format of NumPy (versions 1 to 3 of its header): read in any byte and array order, run by
- * run or whole, and written as little-endian float32. */
+ * run or whole, and written as little-endian float32. An array (rows, columns) is a table without
+ * labels. */
 #include "base/memory.h"
 #include "io/io.h"
 #include <byteswap.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ enum { MAGIC_LENGTH = 6, HEADER_ALIGNMENT = 64 };
 
 /* ---- the elements ---- */
 
-/* Converts count elements, the first at bytes and each `stride` bytes behind the one before,
+/* Converts count elements, the first at bytes and each `stride` bytes after the one before,
  * swapping the bytes of each if asked. Elements mostly touch, and then the loop is a fast one. */
 #define DEFINE_CONVERTER(name, type, raw_type, swapped)                                            \
     static inline double name##_one(const char *bytes, bool swap)                                  \
@@ -176,33 +176,31 @@ static medley_status read_shape(npy_header *header, header_reader *reader)
 static medley_status read_dictionary(npy_header *header, header_reader *reader)
 {
     bool has_order = false;
-    medley_status status = MEDLEY_OK;
     if (!accept(reader, '{'))
         return fail_header(reader, "it does not begin with {");
-    while (status == MEDLEY_OK && !accept(reader, '}')) {
+    while (!accept(reader, '}')) {
         const char *key;
         size_t length;
         if (!accept_string(reader, &key, &length) || !accept(reader, ':'))
             return fail_header(reader, "a key was expected");
         if (length == 5 && memcmp(key, "descr", 5) == 0) {
-            status = read_type(header, reader);
+            MEDLEY_TRY(read_type(header, reader));
         } else if (length == 5 && memcmp(key, "shape", 5) == 0 && header->dimensions == 0) {
-            status = read_shape(header, reader);
+            MEDLEY_TRY(read_shape(header, reader));
         } else if (length == 13 && memcmp(key, "fortran_order", 13) == 0) {
             has_order = true;
             header->fortran_order = accept_word(reader, "True");
             if (!header->fortran_order && !accept_word(reader, "False"))
-                status = fail_header(reader, "fortran_order is neither True nor False");
+                return fail_header(reader, "fortran_order is neither True nor False");
         } else {
-            status = fail_header(reader, "it holds an unknown key");
+            return fail_header(reader, "it holds an unknown key");
         }
-        if (status == MEDLEY_OK && !accept(reader, ',') &&
-            (reader->p == reader->end || *reader->p != '}'))
-            status = fail_header(reader, "a comma was expected");
+        if (!accept(reader, ',') && (reader->p == reader->end || *reader->p != '}'))
+            return fail_header(reader, "a comma was expected");
     }
-    if (status == MEDLEY_OK && (header->type == NULL || header->dimensions == 0 || !has_order))
-        status = fail_header(reader, "descr, fortran_order or shape is missing");
-    return status;
+    if (header->type == NULL || header->dimensions == 0 || !has_order)
+        return fail_header(reader, "descr, fortran_order or shape is missing");
+    return MEDLEY_OK;
 }
 
 /* Reads the header; *data is where the elements begin. */
@@ -335,8 +333,7 @@ medley_status md_npy_write_header(md_output *output, const size_t *shape, size_t
     while (!header.failed && (10 + header.length + 1) % HEADER_ALIGNMENT != 0)
         md_text_add(&header, " ", 1);
     md_text_add(&header, "\n", 1);
-    if (header.failed)
-        return md_fail_memory(error, HEADER_ALIGNMENT);
+    MEDLEY_TRY(md_text_check(&header, error));
     const unsigned char version_and_length[] = {1, 0, (unsigned char)(header.length & 0xff),
                                                 (unsigned char)(header.length >> 8)};
     MEDLEY_TRY(md_output_write(output, MAGIC, MAGIC_LENGTH, error));
@@ -350,6 +347,76 @@ medley_status md_npy_write(md_output *output, const float *values, const size_t 
     size_t count = 1;
     for (size_t i = 0; i < dimensions; i++)
         count *= shape[i];
-    const medley_status status = md_npy_write_header(output, shape, dimensions, error);
-    return status < 0 ? status : md_output_write(output, values, count * sizeof *values, error);
+    MEDLEY_TRY(md_npy_write_header(output, shape, dimensions, error));
+    return md_output_write(output, values, count * sizeof *values, error);
 }
+
+/* ---- as a format of data ---- */
+
+static bool sniff(const char *head, size_t length)
+{
+    return length >= MAGIC_LENGTH && memcmp(head, MAGIC, MAGIC_LENGTH) == 0;
+}
+
+static medley_status fill_table(md_matrix *features, const md_npy_file *array,
+                                const md_input *input, medley_error *error)
+{
+    const size_t columns = array->shape[1];
+    MD_OWNED(free) double *from = NULL;
+    MEDLEY_TRY(md_new(&from, columns, sizeof *from, error));
+    MEDLEY_TRY(md_matrix_init_dense(features, array->shape[0], columns, error));
+    for (size_t i = 0; i < features->rows; i++) {
+        float *row = features->dense + i * columns;
+        md_npy_get_run(array, i, from);
+        for (size_t j = 0; j < columns; j++) {
+            row[j] = (float)from[j];
+            if (!isfinite(row[j]))
+                return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                                  "row %zu, column %zu is %g; finite numbers within the range of "
+                                  "float are needed: fill in or remove such values",
+                                  i + 1, j + 1, from[j]);
+        }
+    }
+    return MEDLEY_OK;
+}
+
+static medley_status read_table(medley_dataset *dataset, const md_input *input,
+                                const medley_read_options *options, medley_error *error)
+{
+    (void)options;
+    md_npy_file array;
+    MEDLEY_TRY(md_npy_open(&array, input, error));
+    if (array.dimensions != 2)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "the array has %zu dimensions, expected 2: (rows, columns)%s",
+                          array.dimensions,
+                          array.dimensions == 3 ? "; give kernel values with --gram" : "");
+    md_table *table;
+    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    dataset->rows = array.shape[0];
+    return fill_table(&table->features, &array, input, error);
+}
+
+static medley_status write_table(md_output *output, const medley_dataset *dataset,
+                                 medley_error *error)
+{
+    MD_CLEARED(md_matrix_clear) md_matrix dense = {0};
+    MEDLEY_TRY(md_format_needs_one_table("npy", dataset, error));
+    const md_matrix *features = &dataset->tables[0].features;
+    const size_t shape[] = {features->rows, features->columns};
+    if (!md_matrix_is_sparse(features))
+        return md_npy_write(output, features->dense, shape, 2, error);
+    MEDLEY_TRY(md_matrix_init_dense(&dense, features->rows, features->columns, error));
+    for (size_t row = 0; row < features->rows; row++)
+        medley_dataset_row(dense.dense + row * features->columns, dataset, row);
+    return md_npy_write(output, dense.dense, shape, 2, error);
+}
+
+const md_format md_format_npy = {
+    .name = "npy",
+    .summary = "a NumPy array (rows, columns) without labels",
+    .extensions = (const char *const[]){".npy", NULL},
+    .sniff = sniff,
+    .read = read_table,
+    .write = write_table,
+};

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a file as a dataset, and further files with the same rows as more tables of it. */
-#include "base/memory.h"
+#include "base/owners.h"
 #include "base/struct_size.h"
-#include "io/format_choice.h"
 #include "io/io.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Keeps the chosen columns of a table whose reader took them all. */
 static medley_status keep_columns(md_table *table, size_t rows, const char *text,
@@ -38,6 +35,13 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
     return MEDLEY_OK;
 }
 
+medley_status md_input_table(md_table **table, medley_dataset *dataset, const md_input *input,
+                             medley_error *error)
+{
+    *table = md_dataset_new_table(dataset, "", input->path);
+    return *table != NULL ? MEDLEY_OK : md_fail_memory(error, sizeof **table);
+}
+
 static medley_status read_input(medley_dataset *dataset, const md_input *input,
                                 const medley_read_options *options, medley_error *error)
 {
@@ -59,31 +63,26 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
     return MEDLEY_OK;
 }
 
-/* Releases the input as well. */
-static medley_status make_dataset(medley_dataset **dataset, md_input *input,
+static medley_status make_dataset(medley_dataset **dataset, const md_input *input,
                                   const medley_read_options *options, medley_error *error)
 {
     medley_read_options complete = MEDLEY_READ_OPTIONS_INIT;
-    medley_status status = MEDLEY_OK;
-    medley_dataset *created = NULL;
-    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&complete, options, MEDLEY_READ_OPTIONS_INIT, error));
-    MEDLEY_TRY_DONE(medley_dataset_create(&created, error));
-    MEDLEY_TRY_DONE(read_input(created, input, &complete, error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&complete, options, MEDLEY_READ_OPTIONS_INIT, error));
+    MD_OWNED(medley_dataset_free) medley_dataset *created = NULL;
+    MEDLEY_TRY(medley_dataset_create(&created, error));
+    MEDLEY_TRY(read_input(created, input, &complete, error));
     *dataset = created;
     created = NULL;
-done:
-    md_input_clear(input);
-    medley_dataset_free(created);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status medley_dataset_read(medley_dataset **dataset, const char *path,
                                   const medley_read_options *options, medley_error *error)
 {
     md_begin(error);
-    md_input input = {0};
-    const medley_status status = md_input_read(&input, path, error);
-    return status < 0 ? status : make_dataset(dataset, &input, options, error);
+    MD_CLEARED(md_input_clear) md_input input = {0};
+    MEDLEY_TRY(md_input_read(&input, path, error));
+    return make_dataset(dataset, &input, options, error);
 }
 
 medley_status medley_dataset_parse(medley_dataset **dataset, const char *text, size_t length,
@@ -91,10 +90,9 @@ medley_status medley_dataset_parse(medley_dataset **dataset, const char *text, s
                                    medley_error *error)
 {
     md_begin(error);
-    md_input input = {0};
-    const medley_status status =
-        md_input_copy(&input, text, length, name != NULL ? name : "text", error);
-    return status < 0 ? status : make_dataset(dataset, &input, options, error);
+    MD_CLEARED(md_input_clear) md_input input = {0};
+    MEDLEY_TRY(md_input_copy(&input, text, length, name != NULL ? name : "text", error));
+    return make_dataset(dataset, &input, options, error);
 }
 
 /* ---- more tables ---- */
@@ -166,26 +164,21 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
                                        const medley_read_options *options, medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    medley_dataset *added = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *added = NULL;
     for (size_t i = 0; i < dataset->table_count; i++)
         if (strcmp(dataset->tables[i].name, name) == 0)
             return md_fail(error, MEDLEY_USAGE, "there are two views called '%s'; rename one",
                            name);
-    MEDLEY_TRY_DONE(medley_dataset_read(&added, path, options, error));
-    if (added->table_count == 0) {
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, added->source, 0,
-                            "view '%s' has no numeric columns; give a file of numbers", name);
-        goto done;
-    }
+    MEDLEY_TRY(medley_dataset_read(&added, path, options, error));
+    if (added->table_count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, added->source, 0,
+                          "view '%s' has no numeric columns; give a file of numbers", name);
     if (dataset->rows > 0)
-        MEDLEY_TRY_DONE(check_aligned(dataset, added, name, error));
+        MEDLEY_TRY(check_aligned(dataset, added, name, error));
     md_table *from = &added->tables[0];
     md_table *place = md_dataset_new_table(dataset, name, added->source);
-    if (place == NULL) {
-        status = md_fail_memory(error, sizeof *place);
-        goto done;
-    }
+    if (place == NULL)
+        return md_fail_memory(error, sizeof *place);
     place->features = from->features;
     place->column_names = from->column_names;
     place->height = from->height;
@@ -194,7 +187,5 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
     from->column_names = (md_strings){0};
     if (dataset->table_count == 1)
         take_row_knowledge(dataset, added);
-done:
-    medley_dataset_free(added);
-    return status;
+    return MEDLEY_OK;
 }

@@ -4,14 +4,34 @@
 
 #include "base/memory.h"
 
-enum { NUMBER_DIGITS = 9 };
+enum { NUMBER_DIGITS = 9, SHOWN = 60 };
 
 medley_status md_lines_begin(md_lines *lines, const md_input *input, medley_error *error)
 {
-    const char *first = NULL;
-    const medley_status status = md_input_text(&first, input, error);
-    *lines = (md_lines){.next = first, .limit = input->data + input->length};
-    return status;
+    *lines = (md_lines){.limit = input->data + input->length, .path = input->path};
+    return md_input_text(&lines->next, input, error);
+}
+
+bool md_lines_begin_head(md_lines *lines, const char *head, size_t length)
+{
+    const md_input input = {.path = "", .data = (char *)head, .length = length};
+    return md_lines_begin(lines, &input, NULL) == MEDLEY_OK;
+}
+
+medley_status md_lines_fail(const md_lines *lines, const char *found, md_field field,
+                            const char *expected, medley_error *error)
+{
+    return md_fail_at(error, MEDLEY_BAD_INPUT, lines->path, lines->number, "%s '%.*s', expected %s",
+                      found, (int)(field.length < SHOWN ? field.length : SHOWN), field.text,
+                      expected);
+}
+
+medley_status md_sequence_begin(medley_dataset *dataset, size_t *capacity, medley_error *error)
+{
+    MEDLEY_TRY(md_grow(&dataset->sequence_start, capacity, dataset->sequence_count + 2,
+                       sizeof *dataset->sequence_start, error));
+    dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
+    return MEDLEY_OK;
 }
 
 static bool is_blank(char c)
@@ -67,18 +87,9 @@ medley_status md_tokens_begin(md_token_builder *builder, medley_dataset *dataset
                               medley_error *error)
 {
     *builder = (md_token_builder){.dataset = dataset};
-    const medley_status status =
-        md_new(&dataset->token_values, columns, sizeof *dataset->token_values, error);
-    dataset->token_columns = status < 0 ? 0 : columns;
-    return status;
-}
-
-/* Room for one more start, which the end of the last sequence needs as well. */
-static medley_status reserve_start(md_token_builder *builder, medley_error *error)
-{
-    medley_dataset *dataset = builder->dataset;
-    return md_grow(&dataset->sequence_start, &builder->start_capacity, dataset->sequence_count + 1,
-                   sizeof *dataset->sequence_start, error);
+    MEDLEY_TRY(md_new(&dataset->token_values, columns, sizeof *dataset->token_values, error));
+    dataset->token_columns = columns;
+    return MEDLEY_OK;
 }
 
 medley_status md_tokens_add_row(md_token_builder *builder, const md_field *fields,
@@ -88,12 +99,11 @@ medley_status md_tokens_add_row(md_token_builder *builder, const md_field *field
     const size_t used = dataset->rows * dataset->token_columns;
     MEDLEY_TRY(md_grow(&dataset->token, &builder->token_capacity, used + dataset->token_columns,
                        sizeof *dataset->token, error));
-    MEDLEY_TRY(reserve_start(builder, error));
     for (size_t c = 0; c < dataset->token_columns; c++)
         MEDLEY_TRY(md_strings_put(&dataset->token_values[c], fields[c].text, fields[c].length,
                                   &dataset->token[used + c], error));
     if (!builder->is_in_sequence)
-        dataset->sequence_start[dataset->sequence_count++] = dataset->rows;
+        MEDLEY_TRY(md_sequence_begin(dataset, &builder->start_capacity, error));
     builder->is_in_sequence = true;
     dataset->rows++;
     return MEDLEY_OK;
@@ -104,13 +114,11 @@ void md_tokens_end_sequence(md_token_builder *builder)
     builder->is_in_sequence = false;
 }
 
-medley_status md_tokens_finish(md_token_builder *builder, medley_error *error)
+void md_tokens_finish(md_token_builder *builder)
 {
     medley_dataset *dataset = builder->dataset;
-    const medley_status status = reserve_start(builder, error);
-    if (status == MEDLEY_OK)
+    if (dataset->sequence_count > 0)
         dataset->sequence_start[dataset->sequence_count] = dataset->rows;
-    return status;
 }
 
 medley_status md_tokens_refuse_choice(const medley_dataset *dataset,

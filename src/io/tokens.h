@@ -4,18 +4,21 @@
 #define MD_TOKENS_H
 
 #include "io/io.h"
-#include <string.h>
 
 /* Walks over the lines of an input, without their line ends. */
 typedef struct md_lines {
     const char *next, *limit;
     const char *start, *end; /* the current line */
     size_t number;           /* its 1-based number */
+    const char *path;
 } md_lines;
 
 medley_status md_lines_begin(md_lines *lines, const md_input *input, medley_error *error);
 
-/* Moves to the next line; false behind the last one. */
+/* The same for the beginning of a file while its format is guessed; false if it is no text. */
+bool md_lines_begin_head(md_lines *lines, const char *head, size_t length);
+
+/* Moves to the next line; false after the last one. */
 static inline bool md_lines_next(md_lines *lines)
 {
     if (lines->next >= lines->limit)
@@ -43,6 +46,19 @@ size_t md_split_tabs(const char *start, const char *end, md_field *fields, size_
 /* A whole number without sign of at most 9 digits; false if the field is anything else. */
 bool md_field_number(md_field field, size_t *number);
 
+static inline bool md_field_is(md_field field, const char *text)
+{
+    return field.length == strlen(text) && memcmp(field.text, text, field.length) == 0;
+}
+
+/* An error at the current line: "FOUND 'field', expected EXPECTED". */
+medley_status md_lines_fail(const md_lines *lines, const char *found, md_field field,
+                            const char *expected, medley_error *error);
+
+/* Opens a sequence at the next row of a dataset. There is room for one start more, the end of the
+ * last sequence. */
+medley_status md_sequence_begin(medley_dataset *dataset, size_t *capacity, medley_error *error);
+
 /* Appends rows of tokens to a dataset. */
 typedef struct md_token_builder {
     medley_dataset *dataset;
@@ -56,7 +72,7 @@ medley_status md_tokens_begin(md_token_builder *builder, medley_dataset *dataset
 medley_status md_tokens_add_row(md_token_builder *builder, const md_field *fields,
                                 medley_error *error);
 void md_tokens_end_sequence(md_token_builder *builder);
-medley_status md_tokens_finish(md_token_builder *builder, medley_error *error);
+void md_tokens_finish(md_token_builder *builder);
 
 /* Columns can be chosen of tables only: an error where they are chosen and dataset has tokens. */
 medley_status md_tokens_refuse_choice(const medley_dataset *dataset,

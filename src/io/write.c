@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing a dataset, and the shortest text of a float.
+/* Writing a dataset, predictions in the format of the data they belong to, and the shortest text of
+ * a float.
  *
  * A float of moderate size is n / 10^p for the smallest p at which the division gives it back; the
  * quotient of two exact doubles is just what the readers compute. Other values are tried with 1 to
  * 9 digits, which always suffice. */
-#include "io/format_choice.h"
+#include "base/memory.h"
 #include "io/io.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST_PLACES = 7 };
 
@@ -70,33 +70,80 @@ medley_status md_format_needs_one_table(const char *format, const medley_dataset
                    dataset->table_count, format);
 }
 
+/* The format that the data were read in. */
+static const md_format *format_of(const medley_dataset *dataset)
+{
+    return dataset->format != NULL ? md_format_find(dataset->format) : NULL;
+}
+
 medley_status medley_dataset_write(const medley_dataset *dataset, const char *path,
                                    const char *format, medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    md_output output = {0};
+    MD_CLEARED(md_output_abandon) md_output output = {0};
     const md_format *chosen = format == NULL ? md_format_of_path(path) : NULL;
     if (format != NULL)
-        MEDLEY_TRY_DONE(md_format_named(&chosen, format, error));
-    else if (chosen == NULL && dataset->format != NULL)
-        chosen = md_format_find(dataset->format);
-    if (chosen == NULL) {
-        status = md_fail_at(error, MEDLEY_USAGE, path, 0,
-                            "the name does not tell the format to write; name the format, or end "
-                            "the name in .svm, .csv or .npy");
-        goto done;
+        MEDLEY_TRY(md_format_named(&chosen, format, error));
+    else if (chosen == NULL)
+        chosen = format_of(dataset);
+    if (chosen == NULL)
+        return md_fail_at(error, MEDLEY_USAGE, path, 0,
+                          "the name does not tell the format to write; name the format, or end "
+                          "the name in .svm, .csv or .npy");
+    if (chosen->write == NULL)
+        return md_fail_at(error, MEDLEY_NOT_SUPPORTED, path, 0,
+                          "the format %s is read but not written; use svmlight, csv or npy",
+                          chosen->name);
+    MEDLEY_TRY(md_output_open(&output, path, error));
+    MEDLEY_TRY(chosen->write(&output, dataset, error));
+    return md_output_commit(&output, error);
+}
+
+/* ---- predictions ---- */
+
+medley_status md_write_plain_labels(md_output *output, size_t rows, const char *const *labels,
+                                    medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    for (size_t row = 0; row < rows; row++) {
+        md_text_add(&text, labels[row], strlen(labels[row]));
+        md_text_add(&text, "\n", 1);
+        MEDLEY_TRY(md_output_text(output, &text, row + 1 == rows, error));
     }
-    if (chosen->write == NULL) {
-        status = md_fail_at(error, MEDLEY_NOT_SUPPORTED, path, 0,
-                            "the format %s is read but not written; use svmlight, csv or npy",
-                            chosen->name);
-        goto done;
-    }
-    MEDLEY_TRY_DONE(md_output_open(&output, path, error));
-    MEDLEY_TRY_DONE(chosen->write(&output, dataset, error));
-    MEDLEY_TRY_DONE(md_output_commit(&output, error));
-done:
-    md_output_abandon(&output);
-    return status;
+    return MEDLEY_OK;
+}
+
+static medley_status write_predicted(const medley_dataset *dataset, const md_format *format,
+                                     const md_predicted *predicted, const char *path,
+                                     medley_error *error)
+{
+    MD_CLEARED(md_output_abandon) md_output output = {0};
+    MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
+    if (format != NULL && format->write_labelled != NULL)
+        MEDLEY_TRY(format->write_labelled(&output, dataset, predicted, error));
+    else
+        MEDLEY_TRY(md_write_plain_labels(&output, dataset->rows, predicted->labels, error));
+    return md_output_commit(&output, error);
+}
+
+medley_status medley_dataset_write_labels(const medley_dataset *dataset, const char *const *labels,
+                                          const char *path, medley_error *error)
+{
+    md_begin(error);
+    const md_predicted predicted = {.labels = labels};
+    return write_predicted(dataset, format_of(dataset), &predicted, path, error);
+}
+
+medley_status medley_dataset_write_trees(const medley_dataset *dataset, const int32_t *head,
+                                         const char *const *relations, const char *path,
+                                         medley_error *error)
+{
+    md_begin(error);
+    const md_format *format = format_of(dataset);
+    if (format == NULL || !format->holds_trees)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "the data are not in a format with heads of words, so trees cannot be "
+                       "written beside them; read them from a CoNLL-U file");
+    const md_predicted predicted = {.labels = relations, .head = head};
+    return write_predicted(dataset, format, &predicted, path, error);
 }

@@ -2,6 +2,7 @@
 /* Polynomial kernel (scale <x, z> + offset)^degree. */
 #include "kernel/kernel.h"
 
+#include "base/size.h"
 #include "base/vector.h"
 
 struct poly {
@@ -73,7 +74,7 @@ static void map_poly(const void *state, const float *q, float *out, size_t count
         return;
     }
     for (size_t j = 0; j < count; j += PIECE)
-        power_of_affine(q + j, out + j, count - j < PIECE ? count - j : PIECE, poly);
+        power_of_affine(q + j, out + j, md_min(count - j, PIECE), poly);
 }
 
 extern const md_kernel_class md_kernel_poly;

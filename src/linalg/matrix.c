@@ -20,12 +20,11 @@ medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t column
                                    medley_error *error)
 {
     size_t count;
-    *matrix = (md_matrix){0};
     float *dense = NULL;
-    if (!__builtin_mul_overflow(rows, columns, &count))
-        dense = md_alloc_aligned(count, sizeof *dense);
-    if (dense == NULL)
-        return md_fail_memory(error, rows * columns * sizeof *dense);
+    *matrix = (md_matrix){0};
+    if (__builtin_mul_overflow(rows, columns, &count))
+        count = SIZE_MAX; /* which is refused */
+    MEDLEY_TRY(md_new_aligned(&dense, count, sizeof *dense, error));
     memset(dense, 0, count * sizeof *dense);
     *matrix = (md_matrix){.rows = rows, .columns = columns, .dense = dense};
     return MEDLEY_OK;
@@ -34,15 +33,14 @@ medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t column
 medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t columns, size_t entries,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    *matrix = (md_matrix){.rows = rows, .columns = columns};
-    MEDLEY_TRY_DONE(md_new(&matrix->start, rows + 1, sizeof *matrix->start, error));
-    MEDLEY_TRY_DONE(md_new(&matrix->index, entries, sizeof *matrix->index, error));
-    MEDLEY_TRY_DONE(md_new(&matrix->value, entries, sizeof *matrix->value, error));
-done:
-    if (status < 0)
-        md_matrix_clear(matrix);
-    return status;
+    MD_CLEARED(md_matrix_clear) md_matrix made = {.rows = rows, .columns = columns};
+    *matrix = (md_matrix){0};
+    MEDLEY_TRY(md_new(&made.start, rows + 1, sizeof *made.start, error));
+    MEDLEY_TRY(md_new(&made.index, entries, sizeof *made.index, error));
+    MEDLEY_TRY(md_new(&made.value, entries, sizeof *made.value, error));
+    *matrix = made;
+    made = (md_matrix){0};
+    return MEDLEY_OK;
 }
 
 static void gather_dense(md_matrix *target, const md_matrix *source, const size_t *keep,
@@ -60,12 +58,18 @@ static void gather_dense(md_matrix *target, const md_matrix *source, const size_
     }
 }
 
-/* new_column[c]: where column c goes, or -1. NULL: every column stays where it is. */
-static void gather_sparse(md_matrix *target, const md_matrix *source, const size_t *keep,
-                          const int32_t *new_column)
+medley_status md_matrix_gather_sparse(md_matrix *target, const md_matrix *source,
+                                      const size_t *keep, size_t count, const int32_t *new_column,
+                                      size_t columns, medley_error *error)
 {
+    size_t entries = 0; /* at most */
+    for (size_t r = 0; r < count; r++) {
+        const size_t row = keep ? keep[r] : r;
+        entries += source->start[row + 1] - source->start[row];
+    }
+    MEDLEY_TRY(md_matrix_init_sparse(target, count, columns, entries, error));
     size_t used = 0;
-    for (size_t r = 0; r < target->rows; r++) {
+    for (size_t r = 0; r < count; r++) {
         const size_t row = keep ? keep[r] : r;
         for (size_t e = source->start[row]; e < source->start[row + 1]; e++) {
             const int32_t column = new_column ? new_column[source->index[e]] : source->index[e];
@@ -76,6 +80,7 @@ static void gather_sparse(md_matrix *target, const md_matrix *source, const size
         }
         target->start[r + 1] = used;
     }
+    return MEDLEY_OK;
 }
 
 medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const size_t *keep,
@@ -96,13 +101,27 @@ medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const
         for (size_t c = 0; c < column_count; c++)
             new_column[columns[c]] = (int32_t)c;
     }
+    return md_matrix_gather_sparse(target, source, keep, count, new_column, width, error);
+}
+
+medley_status md_matrix_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
+{
+    const size_t total = dense->rows * dense->columns;
     size_t entries = 0;
-    for (size_t r = 0; r < count; r++) {
-        const size_t row = keep ? keep[r] : r;
-        entries += source->start[row + 1] - source->start[row];
+    for (size_t i = 0; i < total; i++)
+        entries += dense->dense[i] != 0;
+    MEDLEY_TRY(md_matrix_init_sparse(sparse, dense->rows, dense->columns, entries, error));
+    entries = 0;
+    for (size_t r = 0; r < dense->rows; r++) {
+        const float *row = dense->dense + r * dense->columns;
+        for (size_t c = 0; c < dense->columns; c++) {
+            if (row[c] == 0)
+                continue;
+            sparse->index[entries] = (int32_t)c;
+            sparse->value[entries++] = row[c];
+        }
+        sparse->start[r + 1] = entries;
     }
-    MEDLEY_TRY(md_matrix_init_sparse(target, count, width, entries, error));
-    gather_sparse(target, source, keep, new_column);
     return MEDLEY_OK;
 }
 
@@ -110,10 +129,7 @@ medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *sou
                                          medley_error *error)
 {
     const size_t entries = source->start[source->rows];
-    const medley_status status =
-        md_matrix_init_sparse(target, source->columns, source->rows, entries, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_matrix_init_sparse(target, source->columns, source->rows, entries, error));
     for (size_t e = 0; e < entries; e++)
         target->start[source->index[e] + 1]++;
     for (size_t c = 0; c < source->columns; c++)
@@ -134,12 +150,9 @@ medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *sou
 void md_matrix_row_norms2(const md_matrix *matrix, double *norms2)
 {
     for (size_t r = 0; r < matrix->rows; r++) {
-        const size_t first = matrix->dense ? r * matrix->columns : matrix->start[r];
-        const size_t last = matrix->dense ? first + matrix->columns : matrix->start[r + 1];
-        const float *value = matrix->dense ? matrix->dense : matrix->value;
-        double sum = 0;
-        for (size_t e = first; e < last; e++)
-            sum += (double)value[e] * (double)value[e];
-        norms2[r] = sum;
+        const md_row row = md_matrix_row(matrix, r);
+        norms2[r] = 0;
+        for (size_t e = 0; e < row.count; e++)
+            norms2[r] += (double)row.value[e] * (double)row.value[e];
     }
 }

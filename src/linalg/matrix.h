@@ -23,6 +23,41 @@ static inline bool md_matrix_is_sparse(const md_matrix *matrix)
     return matrix->dense == NULL;
 }
 
+/* One row: value[e] stands in column index[e], or e if the matrix is dense (index NULL). */
+typedef struct md_row {
+    float *value;
+    const int32_t *index;
+    size_t count;
+} md_row;
+
+static inline md_row md_matrix_row(const md_matrix *matrix, size_t row)
+{
+    if (!md_matrix_is_sparse(matrix))
+        return (md_row){matrix->dense + row * matrix->columns, NULL, matrix->columns};
+    const size_t first = matrix->start[row];
+    return (md_row){matrix->value + first, matrix->index + first, matrix->start[row + 1] - first};
+}
+
+static inline size_t md_row_column(md_row row, size_t e)
+{
+    return row.index != NULL ? (size_t)row.index[e] : e;
+}
+
+/* First entry of a sparse row whose column is at least `column`. */
+static inline size_t md_matrix_lower_bound(const md_matrix *matrix, size_t row, size_t column)
+{
+    size_t low = matrix->start[row];
+    size_t high = matrix->start[row + 1];
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if ((size_t)matrix->index[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Zeroed dense matrix. */
 medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t columns,
                                    medley_error *error);
@@ -37,6 +72,15 @@ medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t colum
 medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const size_t *keep,
                                size_t count, const size_t *columns, size_t column_count,
                                medley_error *error);
+
+/* The same for a sparse source of which column c becomes new_column[c] of `columns`, or is dropped
+ * where that is -1; NULL: every column stays where it is. */
+medley_status md_matrix_gather_sparse(md_matrix *target, const md_matrix *source,
+                                      const size_t *keep, size_t count, const int32_t *new_column,
+                                      size_t columns, medley_error *error);
+
+/* The entries of a dense matrix that are not zero. */
+medley_status md_matrix_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error);
 
 medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
                                          medley_error *error);

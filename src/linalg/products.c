@@ -6,6 +6,8 @@
  * same way. */
 #include "linalg/products.h"
 
+#include "base/size.h"
+#include "linalg/transpose.h"
 #include <stdbool.h>
 
 enum {
@@ -74,41 +76,20 @@ static void list_rows(const float **rows, size_t count, const float *matrix, siz
                       size_t first, size_t end)
 {
     for (size_t r = 0; r < count; r++)
-        rows[r] = matrix + (first + r < end ? first + r : end - 1) * stride;
+        rows[r] = matrix + md_min(first + r, end - 1) * stride;
 }
 
-typedef float quad
-    __attribute__((vector_size(4 * sizeof(float)), aligned(sizeof(float)), may_alias));
-
-/* panel[e][j] = rows[j][e], in squares of four by four: few rows of A do not hide the time that
- * single elements take. */
+/* panel[e][j] = rows[j][e], in squares: few rows of A do not hide the time that single elements
+ * take. */
 static void transpose(const float *const *rows, size_t depth, float *panel)
 {
     size_t e = 0;
-    for (; e + 4 <= depth; e += 4)
-        for (size_t j = 0; j < WIDTH; j += 4) {
-            const quad a = *(const quad *)(rows[j] + e);
-            const quad b = *(const quad *)(rows[j + 1] + e);
-            const quad c = *(const quad *)(rows[j + 2] + e);
-            const quad d = *(const quad *)(rows[j + 3] + e);
-            const quad low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-            const quad low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-            const quad high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-            const quad high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-            float *to = panel + e * WIDTH + j;
-            *(quad *)to = __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5);
-            *(quad *)(to + WIDTH) = __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7);
-            *(quad *)(to + 2 * WIDTH) = __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5);
-            *(quad *)(to + 3 * WIDTH) = __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7);
-        }
+    for (; e + MD_SQUARE <= depth; e += MD_SQUARE)
+        for (size_t j = 0; j < WIDTH; j += MD_SQUARE)
+            md_transpose_square(panel + e * WIDTH + j, WIDTH, rows + j, e);
     for (; e < depth; e++)
         for (size_t j = 0; j < WIDTH; j++)
             panel[e * WIDTH + j] = rows[j][e];
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* C[m][columns] = A[m][depth] times the panel, or += */
@@ -125,7 +106,7 @@ static void multiply_panel(const float *panel, size_t depth, size_t columns, siz
             continue;
         }
         loops->multiply_panel(rows, panel, depth, false, edge, WIDTH);
-        for (size_t r = 0; r < least(loops->height, m - i); r++)
+        for (size_t r = 0; r < md_min(loops->height, m - i); r++)
             for (size_t j = 0; j < columns; j++)
                 c[(i + r) * ldc + j] =
                     add ? c[(i + r) * ldc + j] + edge[r * WIDTH + j] : edge[r * WIDTH + j];
@@ -137,13 +118,13 @@ static void multiply(size_t m, size_t n, size_t k, const float *a, size_t lda, c
 {
     size_t first = 0;
     do { /* once at least: without columns everything is 0 */
-        const size_t depth = least(DEPTH, k - first);
+        const size_t depth = md_min(DEPTH, k - first);
         for (size_t j = 0; j < n; j += WIDTH) {
             const float *rows[WIDTH];
             _Alignas(64) float panel[DEPTH * WIDTH];
             list_rows(rows, WIDTH, b + first, ldb, j, n);
             transpose(rows, depth, panel);
-            multiply_panel(panel, depth, least(WIDTH, n - j), m, a + first, lda, add || first > 0,
+            multiply_panel(panel, depth, md_min(WIDTH, n - j), m, a + first, lda, add || first > 0,
                            c + j, ldc);
         }
         first += DEPTH;
@@ -170,7 +151,7 @@ void md_add_products(size_t m, size_t n, size_t k, const float *a, size_t lda, c
         list_rows(rows, loops->height, a, lda, i, m);
         for (size_t j = 0; j < n; j++) {
             loops->multiply_row(rows, b + j * ldb, k, sums);
-            for (size_t r = 0; r < least(loops->height, m - i); r++)
+            for (size_t r = 0; r < md_min(loops->height, m - i); r++)
                 c[(i + r) * ldc + j] += sums[r];
         }
     }

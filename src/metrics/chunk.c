@@ -36,23 +36,21 @@ bool md_chunk_labels(const md_strings *names)
 medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *names,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    *scheme = (md_chunk_scheme){.label_count = names->count};
-    MEDLEY_TRY_DONE(md_new(&scheme->labels, names->count, sizeof *scheme->labels, error));
+    MD_CLEARED(md_chunk_scheme_clear) md_chunk_scheme made = {.label_count = names->count};
+    *scheme = (md_chunk_scheme){0};
+    MEDLEY_TRY(md_new(&made.labels, names->count, sizeof *made.labels, error));
     for (size_t i = 0; i < names->count; i++) {
         const char prefix = prefix_of(names->items[i]);
-        scheme->labels[i] = OUTSIDE;
+        made.labels[i] = OUTSIDE;
         if (prefix == '\0')
             continue;
         const char *type = names->items[i] + 2;
-        scheme->labels[i].prefix = prefix;
-        MEDLEY_TRY_DONE(
-            md_strings_put(&scheme->types, type, strlen(type), &scheme->labels[i].type, error));
+        made.labels[i].prefix = prefix;
+        MEDLEY_TRY(md_strings_put(&made.types, type, strlen(type), &made.labels[i].type, error));
     }
-done:
-    if (status < 0)
-        md_chunk_scheme_clear(scheme);
-    return status;
+    *scheme = made;
+    made = (md_chunk_scheme){0};
+    return MEDLEY_OK;
 }
 
 void md_chunk_scheme_clear(md_chunk_scheme *scheme)

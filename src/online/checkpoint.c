@@ -86,7 +86,7 @@ uint64_t md_checkpoint_key(const md_problem *problem)
         problem->online->gram != NULL && md_gram_is_streamed(problem->online->gram);
     key = mix(key, &streamed, sizeof streamed); /* rounding differs */
     const size_t window =
-        problem->online->deferred ? md_deferred_window(problem->online->deferred) : 0;
+        problem->online->deferred ? md_deferred_open_most(problem->online->deferred) : 0;
     key = mix(key, &window, sizeof window); /* as it does here */
     key = mix_data(key, problem->train);
     return problem->dev ? mix_data(key, problem->dev) : key;

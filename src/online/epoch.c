@@ -23,7 +23,7 @@ static medley_status announce(md_online *online, size_t from, size_t *count, med
                                error);
     if (p->deferred == NULL)
         return MEDLEY_OK;
-    const size_t window = md_deferred_window(p->deferred);
+    const size_t window = md_deferred_open_most(p->deferred);
     size_t rows = 0;
     size_t taken = 0;
     while (from + taken < p->visit_count) {

@@ -34,7 +34,7 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
             online->longest = problem->examples[e].length;
     const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
-    const size_t rows = problem->deferred ? md_deferred_window(problem->deferred) : 0;
+    const size_t rows = problem->deferred ? md_deferred_open_most(problem->deferred) : 0;
     MEDLEY_TRY_DONE(md_new(&online->order, visited, sizeof *online->order, error));
     MEDLEY_TRY_DONE(md_new(&online->rows, rows, sizeof *online->rows, error));
     MEDLEY_TRY_DONE(

@@ -24,7 +24,7 @@ struct work {
 static size_t step_threads(const md_online *online, const md_step *step)
 {
     const md_online_problem *p = &online->problem;
-    const size_t rows = p->deferred ? md_deferred_window(p->deferred)
+    const size_t rows = p->deferred ? md_deferred_open_most(p->deferred)
                         : p->gram   ? md_gram_rows(p->gram)
                                     : 0;
     double values = 0;

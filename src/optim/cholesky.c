@@ -6,6 +6,7 @@
 #include "optim/optim.h"
 
 #include "base/parallel.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include "linalg/blas.h"
 #include <math.h>
@@ -55,13 +56,12 @@ static bool factor_tile(double *a, size_t stride, size_t n)
 /* One step of the factorisation: tile k of the diagonal is done. */
 struct step {
     double *a;
-    size_t n, k, rest; /* rest: tiles behind k */
+    size_t n, k, rest; /* rest: tiles after k */
 };
 
 static size_t tile_size(const struct step *step, size_t tile)
 {
-    const size_t first = tile * TILE;
-    return step->n - first < TILE ? step->n - first : TILE;
+    return md_min(step->n - tile * TILE, TILE);
 }
 
 static double *tile_at(const struct step *step, size_t i, size_t j)
@@ -104,7 +104,7 @@ static void update_tile(void *context, size_t item, size_t worker)
 
 bool md_cholesky(double *a, size_t n, size_t threads)
 {
-    const size_t tiles = (n + TILE - 1) / TILE;
+    const size_t tiles = md_pieces(n, TILE);
     for (size_t k = 0; k < tiles; k++) {
         struct step step = {.a = a, .n = n, .k = k, .rest = tiles - k - 1};
         if (!factor_tile(tile_at(&step, k, k), n, tile_size(&step, k)))

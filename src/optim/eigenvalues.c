@@ -11,7 +11,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Residuals and directions below these parts of the largest magnitude. */
 static const double DONE = 5e-11;
@@ -29,7 +28,8 @@ struct lanczos {
 /* ---- tridiagonal matrices; sign -1 turns the matrix round, so that only the least is needed ----
  */
 
-/* No eigenvalue is below t. */
+/* No eigenvalue is below t: the pivots of T - t I = L D L' are all positive (Sylvester's law of
+ * inertia). */
 static bool is_below_all(const struct lanczos *l, double sign, double t)
 {
     double pivot = sign * l->diagonal[0] - t;
@@ -84,8 +84,8 @@ static double last_coordinate(struct lanczos *l, double sign, double least, doub
         for (size_t i = 1; i < l->k; i++)
             x[i] -= sign * l->side[i - 1] / pivot[i - 1] * x[i - 1];
         for (size_t i = l->k; i-- > 0;) {
-            const double behind = i + 1 < l->k ? sign * l->side[i] * x[i + 1] : 0;
-            x[i] = (x[i] - behind) / pivot[i];
+            const double after = i + 1 < l->k ? sign * l->side[i] * x[i + 1] : 0;
+            x[i] = (x[i] - after) / pivot[i];
             square += x[i] * x[i];
         }
         const double length = sqrt(square);
@@ -115,13 +115,11 @@ static void make_orthogonal(const struct lanczos *l, double *x, size_t count)
     }
 }
 
-/* One more row of the tridiagonal matrix, and the direction behind it if one is left. */
+/* One more row of the tridiagonal matrix, and the direction after it if one is left:
+ * A q_k = side_{k-1} q_{k-1} + diagonal_k q_k + side_k q_{k+1}. */
 static medley_status extend(struct lanczos *l, medley_error *error)
 {
-    const medley_status status =
-        md_grow(&l->basis, &l->capacity, l->k + 2, l->n * sizeof *l->basis, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_grow(&l->basis, &l->capacity, l->k + 2, l->n * sizeof *l->basis, error));
     const double *direction = l->basis + l->k * l->n;
     double *next = l->basis + (l->k + 1) * l->n;
     md_dsymv(l->n, l->a, l->n, direction, next);
@@ -156,6 +154,12 @@ static bool find_ends(struct lanczos *l, double *least, double *most)
     const double scale = fmax(fabs(*least), fabs(*most));
     return rest * fabs(last_coordinate(l, 1, *least, magnitude)) <= DONE * scale &&
            rest * fabs(last_coordinate(l, -1, -*most, magnitude)) <= DONE * scale;
+}
+
+static void clear_lanczos(struct lanczos *l)
+{
+    free(l->basis);
+    free(l->diagonal);
 }
 
 static medley_status start(struct lanczos *l, medley_error *error)
@@ -202,8 +206,7 @@ static double scale_down(double *a, size_t n)
 medley_status md_extreme_eigenvalues(double *a, size_t n, double *least, double *most,
                                      medley_error *error)
 {
-    struct lanczos l = {.a = a, .n = n};
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(clear_lanczos) struct lanczos l = {.a = a, .n = n};
     if (n == 0)
         return md_fail(error, MEDLEY_BAD_INPUT, "a matrix without rows has no eigenvalues");
     const double scale = scale_down(a, n);
@@ -211,10 +214,10 @@ medley_status md_extreme_eigenvalues(double *a, size_t n, double *least, double 
         return md_fail(error, MEDLEY_BAD_INPUT, "the matrix has values that are not finite");
     double low = 0;
     double high = 0;
-    MEDLEY_TRY_DONE(start(&l, error));
+    MEDLEY_TRY(start(&l, error));
     size_t look = 4; /* at the ends, after more and more steps: looking costs as well */
     for (bool finished = scale == 0; !finished;) {
-        MEDLEY_TRY_DONE(extend(&l, error));
+        MEDLEY_TRY(extend(&l, error));
         if (l.k < look && !is_complete(&l))
             continue;
         look = l.k + l.k / 8 + 1;
@@ -222,8 +225,5 @@ medley_status md_extreme_eigenvalues(double *a, size_t n, double *least, double 
     }
     *least = scale * low;
     *most = scale * high;
-done:
-    free(l.basis);
-    free(l.diagonal);
-    return status;
+    return MEDLEY_OK;
 }

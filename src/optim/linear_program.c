@@ -5,7 +5,6 @@
 
 #ifdef MEDLEY_WITH_CLP
 
-#include "base/memory.h"
 #include <coin/Clp_C_Interface.h>
 #include <float.h>
 #include <math.h>
@@ -34,15 +33,14 @@ medley_status md_linear_program_create(md_linear_program **result, const double 
                                        const double *low, const double *high, size_t columns,
                                        medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_linear_program *program;
-    MEDLEY_TRY_DONE(md_new(&program, 1, sizeof *program, error));
-    MEDLEY_TRY_DONE(md_new(&program->index, columns, sizeof *program->index, error));
-    MEDLEY_TRY_DONE(md_new(&program->element, columns, sizeof *program->element, error));
+    MD_OWNED(md_linear_program_free) md_linear_program *program = NULL;
+    MEDLEY_TRY(md_new(&program, 1, sizeof *program, error));
+    MEDLEY_TRY(md_new(&program->index, columns, sizeof *program->index, error));
+    MEDLEY_TRY(md_new(&program->element, columns, sizeof *program->element, error));
     program->columns = columns;
     program->model = Clp_newModel();
     if (program->model == NULL)
-        MEDLEY_TRY_DONE(md_fail_memory(error, columns * sizeof *program->element));
+        return md_fail_memory(error, columns * sizeof *program->element);
     Clp_setLogLevel(program->model, 0);
     Clp_resize(program->model, 0, (int)columns);
     for (size_t c = 0; c < columns; c++) {
@@ -52,9 +50,7 @@ medley_status md_linear_program_create(md_linear_program **result, const double 
     }
     *result = program;
     program = NULL;
-done:
-    md_linear_program_free(program);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_linear_program_free(md_linear_program *program)

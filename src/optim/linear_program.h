@@ -3,13 +3,12 @@
  *
  *     minimise cost'x   subject to   low <= x <= high,   low_r <= row_r'x <= high_r for all rows r
  *
- * A packaged library solves them, if it was there when this was built; who uses them does not see
- * which. Programs share nothing, so several threads may each have their own. */
+ * A packaged library solves them, if it was there when this was built; callers do not see which.
+ * Programs share nothing, so several threads may each have their own. */
 #ifndef MD_LINEAR_PROGRAM_H
 #define MD_LINEAR_PROGRAM_H
 
-#include "base/status.h"
-#include <stddef.h>
+#include "base/memory.h"
 
 /* The package that this build is without (Debian's name), or NULL if it can solve linear programs.
  * Where it cannot, everything here fails with MEDLEY_NOT_SUPPORTED. */
@@ -22,6 +21,7 @@ medley_status md_linear_program_create(md_linear_program **program, const double
                                        const double *low, const double *high, size_t columns,
                                        medley_error *error);
 void md_linear_program_free(md_linear_program *program);
+MD_OWNER(md_linear_program_free, md_linear_program)
 
 /* row[columns], copied; bounds may be infinite. */
 medley_status md_linear_program_add(md_linear_program *program, const double *row, double low,

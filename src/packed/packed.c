@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a packed grams: what stays in memory, what is held, what is known of each kernel. */
+/* The life of packed grams: what stays in memory, what is held, what is known of each kernel. */
 #include "packed/packed_internal.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
+#include "base/size.h"
 #include "linalg/blas.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LINE = 64,              /* bytes: triangles begin on cache lines */
@@ -28,11 +29,9 @@ void md_packed_free(md_packed *packed)
             free(packed->values[m]);
     for (size_t v = 0; packed->transposed != NULL && v < packed->prepared.view_count; v++)
         md_matrix_clear(&packed->transposed[v]);
-    md_tile_scratch_free(packed->scratch, packed->threads);
-    for (size_t a = 0; a < packed->factor_array_count; a++)
-        free(packed->factor_arrays[a]);
+    md_tile_scratch_free(packed->scratch);
+    md_packed_forget_factors(packed);
     free(packed->factor_arrays);
-    free(packed->factors);
     free(packed->transposed);
     free(packed->all_transposed);
     free(packed->block_start);
@@ -87,18 +86,16 @@ size_t md_packed_threads(const md_packed *packed, size_t values)
 
 bool md_packed_is_exact(const md_packed *packed, size_t m)
 {
-    return packed->loops == &md_triangle_double && packed->prepared.precomputed_wide[m] != NULL;
+    return packed->loops == &md_triangle_double && packed->prepared.precomputed_float64[m] != NULL;
 }
 
 /* ---- creation ---- */
 
-/* Cuts the rows of a triangle into *pieces of about so many values: their first rows and n. */
+/* Cuts the rows of a triangle into *pieces of about `values` values: their first rows and n. */
 static medley_status cut_rows(const md_packed *packed, size_t values, size_t **start,
                               size_t *pieces, medley_error *error)
 {
-    *pieces = (packed->size + values - 1) / values;
-    *pieces = *pieces < packed->n ? *pieces : packed->n;
-    *pieces = *pieces > 0 ? *pieces : 1;
+    *pieces = md_max(md_min(md_pieces(packed->size, values), packed->n), 1);
     MEDLEY_TRY(md_new(start, *pieces + 1, sizeof **start, error));
     size_t row = 0;
     for (size_t p = 0; p < *pieces; p++) {
@@ -114,9 +111,8 @@ medley_status md_packed_init(md_packed *packed, medley_error *error)
 {
     packed->size = md_triangle_size(packed->n);
     packed->length = packed->n + MD_TRIANGLE_LANES;
-    const size_t values =
-        packed->size + MD_TRIANGLE_LANES; /* for what is read behind the last row */
-    packed->bytes = (values * packed->loops->value_bytes + LINE - 1) / LINE * LINE;
+    const size_t values = packed->size + MD_TRIANGLE_LANES; /* some are read after the last row */
+    packed->bytes = md_pieces(values * packed->loops->value_bytes, LINE) * LINE;
     MEDLEY_TRY(md_new(&packed->values, packed->count, sizeof(void *), error));
     MEDLEY_TRY(md_new(&packed->held, packed->count, sizeof *packed->held, error));
     MEDLEY_TRY(md_new(&packed->trace, packed->count, sizeof *packed->trace, error));
@@ -157,15 +153,13 @@ static medley_status choose_residents(md_packed *packed, size_t memory, medley_e
     const double wanted = (double)packed->count * (double)packed->bytes;
     packed->residents = packed->count;
     if (memory > 0 && wanted > (double)memory) {
-        const size_t share = memory / LOAD_SHARE < LOAD_BYTES ? memory / LOAD_SHARE : LOAD_BYTES;
-        packed->load_capacity = share > packed->bytes ? share / packed->bytes : 1;
+        const size_t share = md_min(memory / LOAD_SHARE, LOAD_BYTES);
+        packed->load_capacity = md_max(share / packed->bytes, 1);
         const size_t load = packed->load_capacity * packed->bytes;
         const size_t half = memory / 2; /* the other one is for kernels that are held */
         packed->residents = half > load ? (half - load) / packed->bytes : 0;
-        packed->held_most = (half > LEAST_HELD ? half : LEAST_HELD) / packed->bytes;
-        packed->loaded = md_alloc_aligned(packed->load_capacity, packed->bytes);
-        if (packed->loaded == NULL)
-            return md_fail_memory(error, load);
+        packed->held_most = md_max(half, LEAST_HELD) / packed->bytes;
+        MEDLEY_TRY(md_new_aligned(&packed->loaded, packed->load_capacity, packed->bytes, error));
     }
     packed->resident = md_alloc_aligned(packed->residents, packed->bytes);
     if (packed->resident == NULL)
@@ -181,64 +175,60 @@ static medley_status choose_residents(md_packed *packed, size_t memory, medley_e
 /* Every kernel once: residents where they stay, the others only to learn what is asked of them. */
 static medley_status build(md_packed *packed, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    size_t most = packed->count / BUILD_REPORTS;
-    most = most > BUILD_KERNELS ? most : BUILD_KERNELS;
-    size_t *kernels = NULL;
-    MEDLEY_TRY_DONE(md_new(&kernels, most, sizeof *kernels, error));
+    const size_t most = md_max(packed->count / BUILD_REPORTS, BUILD_KERNELS);
+    MD_OWNED(free) size_t *kernels = NULL;
+    MEDLEY_TRY(md_new(&kernels, most, sizeof *kernels, error));
     for (size_t first = 0, count; first < packed->count; first += count) {
         const bool stays = first < packed->residents;
         const size_t limit = stays ? packed->residents - first : packed->load_capacity;
-        count = packed->count - first < most ? packed->count - first : most;
-        count = count < limit ? count : limit;
+        count = md_min(md_min(packed->count - first, most), limit);
         for (size_t i = 0; i < count; i++) {
             kernels[i] = first + i;
             if (!stays)
                 packed->values[first + i] = packed->loaded + i * packed->bytes;
         }
-        status = md_packed_load(packed, kernels, count, true, error);
+        MEDLEY_TRY(md_packed_load(packed, kernels, count, true, error));
         for (size_t i = 0; i < count && !stays; i++)
             packed->values[first + i] = NULL;
-        if (status < 0)
-            goto done;
-        MEDLEY_TRY_DONE(md_packed_report(packed, first + count, error));
+        MEDLEY_TRY(md_packed_report(packed, first + count, error));
     }
-done:
-    free(kernels);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepared *prepared,
                                const md_packed_options *options, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_packed *packed = NULL;
-    MEDLEY_TRY_DONE(md_new(&packed, 1, sizeof *packed, error));
+    MD_OWNED(md_packed_free) md_packed *packed = NULL;
+    MEDLEY_TRY(md_new(&packed, 1, sizeof *packed, error));
     md_blas_single_thread();
     packed->bank = bank;
     packed->prepared = *prepared;
     packed->n = prepared->rows;
     packed->count = bank->count;
-    packed->threads = options->threads ? options->threads : 1;
+    packed->threads = md_max(options->threads, 1);
     packed->ridge = options->ridge;
     packed->observer = options->observer;
     packed->began = md_clock_seconds();
-    packed->loops = options->wide ? &md_triangle_double : &md_triangle_float;
-    MEDLEY_TRY_DONE(md_packed_init(packed, error));
-    MEDLEY_TRY_DONE(md_new(&packed->group_start, packed->count + 1, sizeof(size_t), error));
-    MEDLEY_TRY_DONE(complete_prepared(packed, error));
-    MEDLEY_TRY_DONE(
-        md_tile_scratch_make(&packed->scratch, packed->threads, &packed->prepared, error));
-    MEDLEY_TRY_DONE(choose_residents(packed, options->memory, error));
-    MEDLEY_TRY_DONE(build(packed, error));
+    packed->loops = options->float64 ? &md_triangle_double : &md_triangle_float;
+    MEDLEY_TRY(md_packed_init(packed, error));
+    MEDLEY_TRY(md_new(&packed->group_start, packed->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY(complete_prepared(packed, error));
+    MEDLEY_TRY(md_tile_scratch_make(&packed->scratch, packed->threads, &packed->prepared, error));
+    MEDLEY_TRY(choose_residents(packed, options->memory, error));
+    MEDLEY_TRY(build(packed, error));
     *result = packed;
+    packed = NULL;
     return MEDLEY_OK;
-done:
-    md_packed_free(packed);
-    return status;
 }
 
 /* ---- holding ---- */
+
+void md_packed_want(md_packed *packed, md_chosen chosen)
+{
+    memset(packed->wanted, 0, packed->count * sizeof *packed->wanted);
+    for (size_t i = 0; i < chosen.count; i++)
+        packed->wanted[md_chosen_kernel(chosen, i)] = true;
+}
 
 static void let_go(md_packed *packed, size_t m)
 {
@@ -248,32 +238,34 @@ static void let_go(md_packed *packed, size_t m)
     packed->held_count--;
 }
 
-medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *error)
+/* Computes those of the chosen kernels that are not in memory, as far as they may be held;
+ * fresh[*count]: which they are, also after a failure. */
+static medley_status hold_fresh(md_packed *packed, md_chosen chosen, size_t *fresh, size_t *count,
+                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    size_t *fresh = NULL;
-    size_t count = 0;
-    MEDLEY_TRY_DONE(md_new(&fresh, chosen.count, sizeof *fresh, error));
-    for (size_t m = 0; m < packed->count; m++)
-        packed->wanted[m] = false;
-    for (size_t i = 0; i < chosen.count; i++)
-        packed->wanted[md_chosen_kernel(chosen, i)] = true;
-    for (size_t m = 0; m < packed->count; m++)
-        if (packed->held[m] && !packed->wanted[m])
-            let_go(packed, m);
     for (size_t i = 0; i < chosen.count; i++) {
         const size_t m = md_chosen_kernel(chosen, i);
         if (packed->values[m] != NULL || packed->held_count >= packed->held_most)
             continue;
-        MEDLEY_TRY_DONE(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
+        MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
         packed->held[m] = true;
         packed->held_count++;
-        fresh[count++] = m;
+        fresh[(*count)++] = m;
     }
-    MEDLEY_TRY_DONE(md_packed_load(packed, fresh, count, false, error));
-done:
-    for (size_t i = 0; i < count && status < 0; i++)
+    return md_packed_load(packed, fresh, *count, false, error);
+}
+
+medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *error)
+{
+    MD_OWNED(free) size_t *fresh = NULL;
+    size_t count = 0;
+    MEDLEY_TRY(md_new(&fresh, chosen.count, sizeof *fresh, error));
+    md_packed_want(packed, chosen);
+    for (size_t m = 0; m < packed->count; m++)
+        if (packed->held[m] && !packed->wanted[m])
+            let_go(packed, m);
+    const medley_status status = hold_fresh(packed, chosen, fresh, &count, error);
+    for (size_t i = 0; i < count && status < 0; i++) /* what was not computed is not held */
         let_go(packed, fresh[i]);
-    free(fresh);
     return status;
 }

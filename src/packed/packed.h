@@ -22,7 +22,7 @@ typedef struct md_packed md_packed;
 typedef struct md_packed_options {
     size_t threads;
     size_t memory; /* budget in bytes for kernel values, held ones not counted; 0: no limit */
-    bool wide;     /* float64 values, see below */
+    bool float64;  /* values are kept as float64, see below */
     double ridge;  /* added to every diagonal, times the mean of that diagonal */
     const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
 } md_packed_options;
@@ -30,9 +30,9 @@ typedef struct md_packed_options {
 /* The first kernels stay in memory, as many as the budget allows next to room for those that are
  * computed when they are needed: an eighth of it, at most 256 MB and at least one kernel.
  *
- * wide: precomputed kernels keep the double precision of their source (prepared
- * rows->precomputed_wide); other values are computed in single precision as ever and only kept and
- * centred as doubles.
+ * float64: precomputed kernels keep the double precision of their source
+ * (prepared->precomputed_float64); other values are computed in single precision as ever and only
+ * kept and centred as doubles.
  *
  * Learns the means of centred kernels into the bank. Bank and prepared rows must outlive the packed
  * grams. MEDLEY_FAILED where the observer stops it. */

@@ -5,7 +5,6 @@
  * is too small the eigenvalues set it right. */
 #include "packed/packed_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "optim/optim.h"
 #include <stdlib.h>
@@ -19,6 +18,7 @@ struct inspection {
     const md_packed_batch *batch;
     double *matrix; /* [workers][n][n] */
     bool *suspect;  /* [count] */
+    md_packed_defect *defect;
 };
 
 static double rounding_of(const md_packed *packed, size_t m)
@@ -79,49 +79,39 @@ static medley_status visit_inspect(void *context, const md_packed_batch *batch)
     return MEDLEY_OK;
 }
 
-struct eigenvalues {
-    double *matrix;
-    double least, most;
-};
-
 static medley_status visit_eigenvalues(void *context, const md_packed_batch *batch)
 {
-    struct eigenvalues *found = context;
-    unpack(batch->packed, batch->values[0], 0, found->matrix);
-    return md_extreme_eigenvalues(found->matrix, batch->packed->n, &found->least, &found->most,
-                                  batch->error);
+    const struct inspection *inspection = context;
+    unpack(batch->packed, batch->values[0], 0, inspection->matrix);
+    return md_extreme_eigenvalues(inspection->matrix, batch->packed->n, &inspection->defect->least,
+                                  &inspection->defect->most, batch->error);
 }
 
 medley_status md_packed_find_defect(md_packed *packed, md_packed_defect *defect,
                                     medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_chosen all = {.count = packed->count};
     const size_t matrices = packed->n < LARGE_ROWS ? packed->threads : 1;
     const size_t values = matrices * packed->n * packed->n;
-    bool *skip = NULL;
-    struct inspection inspection = {0};
-    MEDLEY_TRY_DONE(md_new(&skip, packed->count, sizeof *skip, error));
-    MEDLEY_TRY_DONE(md_new_aligned(&inspection.matrix, values, sizeof(double), error));
-    MEDLEY_TRY_DONE(md_new(&inspection.suspect, packed->count, sizeof(bool), error));
-    struct eigenvalues found = {.matrix = inspection.matrix};
-    *defect = (md_packed_defect){.kernel = packed->count};
+    MD_OWNED(free) bool *skip = NULL;
+    MD_OWNED(free) bool *suspect = NULL;
+    MD_OWNED(free) double *matrix = NULL;
+    MEDLEY_TRY(md_new(&skip, packed->count, sizeof *skip, error));
+    MEDLEY_TRY(md_new(&suspect, packed->count, sizeof *suspect, error));
+    MEDLEY_TRY(md_new_aligned(&matrix, values, sizeof *matrix, error));
+    struct inspection inspection = {.matrix = matrix, .suspect = suspect, .defect = defect};
     for (size_t m = 0; m < packed->count; m++)
         skip[m] = !may_fail(packed, m);
-    MEDLEY_TRY_DONE(md_packed_walk(packed, all, skip, visit_inspect, &inspection, error));
+    MEDLEY_TRY(md_packed_walk(packed, all, skip, visit_inspect, &inspection, error));
     for (size_t m = 0; m < packed->count; m++) {
-        if (!inspection.suspect[m])
+        if (!suspect[m])
             continue;
         const md_chosen one = {.kernels = &m, .count = 1};
-        MEDLEY_TRY_DONE(md_packed_walk(packed, one, NULL, visit_eigenvalues, &found, error));
-        if (found.least >= -rounding_of(packed, m) * found.most)
-            continue;
-        *defect = (md_packed_defect){.kernel = m, .least = found.least, .most = found.most};
-        break;
+        MEDLEY_TRY(md_packed_walk(packed, one, NULL, visit_eigenvalues, &inspection, error));
+        defect->kernel = m;
+        if (defect->least < -rounding_of(packed, m) * defect->most)
+            return MEDLEY_OK;
     }
-done:
-    free(skip);
-    free(inspection.matrix);
-    free(inspection.suspect);
-    return status;
+    *defect = (md_packed_defect){.kernel = packed->count};
+    return MEDLEY_OK;
 }

@@ -5,8 +5,8 @@
  * rounded, and is never more than its trace if K is positive semi-definite. */
 #include "packed/packed_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include <math.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void residual_column(const md_packed *packed, const void *k, const double
     const size_t n = packed->n;
     packed->loops->column(k, n, pivot, column);
     for (size_t l = 0; l < rank; l += MD_TRIANGLE_TOGETHER) {
-        const size_t together = rank - l < MD_TRIANGLE_TOGETHER ? rank - l : MD_TRIANGLE_TOGETHER;
+        const size_t together = md_min(rank - l, MD_TRIANGLE_TOGETHER);
         const void *rows[MD_TRIANGLE_TOGETHER];
         double weight[MD_TRIANGLE_TOGETHER];
         for (size_t t = 0; t < together; t++) {
@@ -174,7 +174,7 @@ static void factor_kernel(void *context, size_t item, size_t worker)
         return;
     float *values = md_alloc_aligned(rank * n, sizeof *values);
     factoring->no_memory[item] = values == NULL;
-    if (values == NULL)
+    if (values == NULL) /* the caller of the threads tells */
         return;
     for (size_t j = 0; j < rank * n; j++)
         values[j] = (float)columns[j];
@@ -193,7 +193,7 @@ static medley_status keep_slice(struct factoring *factoring, size_t count, medle
             return md_fail_memory(error, factoring->most_rank * packed->n * sizeof(float));
         if (factoring->values[s] != NULL) {
             const size_t m = factoring->batch->place[factoring->first + s];
-            total += (packed->factors[m].rank * packed->n + ALIGN - 1) / ALIGN * ALIGN;
+            total += md_pieces(packed->factors[m].rank * packed->n, ALIGN) * ALIGN;
         }
     }
     float *array = NULL;
@@ -208,7 +208,7 @@ static medley_status keep_slice(struct factoring *factoring, size_t count, medle
         md_factor *factor = &packed->factors[factoring->batch->place[factoring->first + s]];
         memcpy(array, factoring->values[s], factor->rank * packed->n * sizeof *array);
         factor->values = array;
-        array += (factor->rank * packed->n + ALIGN - 1) / ALIGN * ALIGN;
+        array += md_pieces(factor->rank * packed->n, ALIGN) * ALIGN;
     }
     return MEDLEY_OK;
 }
@@ -217,55 +217,53 @@ static medley_status visit_factor(void *context, const md_packed_batch *batch)
 {
     struct factoring *factoring = context;
     const md_packed *packed = batch->packed;
-    medley_status status = MEDLEY_OK;
     factoring->batch = batch;
-    for (factoring->first = 0; factoring->first < batch->count && status == MEDLEY_OK;
-         factoring->first += SLICE_KERNELS) {
-        const size_t left = batch->count - factoring->first;
-        const size_t count = left < SLICE_KERNELS ? left : SLICE_KERNELS;
+    for (factoring->first = 0; factoring->first < batch->count; factoring->first += SLICE_KERNELS) {
+        const size_t count = md_min(batch->count - factoring->first, SLICE_KERNELS);
         md_parallel_for(md_packed_threads(packed, count * packed->size), count, factor_kernel,
                         factoring);
-        status = keep_slice(factoring, count, batch->error);
+        const medley_status status = keep_slice(factoring, count, batch->error);
         for (size_t s = 0; s < count; s++)
             free(factoring->values[s]);
+        MEDLEY_TRY(status);
     }
-    return status;
+    return MEDLEY_OK;
 }
 
-static void forget_factors(md_packed *packed)
+void md_packed_forget_factors(md_packed *packed)
 {
     for (size_t a = 0; a < packed->factor_array_count; a++)
         free(packed->factor_arrays[a]);
-    for (size_t m = 0; packed->factors != NULL && m < packed->count; m++)
-        packed->factors[m] = (md_factor){0};
+    free(packed->factors);
+    packed->factors = NULL;
     packed->factor_array_count = 0;
     packed->factor_bytes = 0;
+}
+
+static void clear_factoring(struct factoring *factoring)
+{
+    free(factoring->columns);
+    free(factoring->scratch);
+    free(factoring->values);
+    free(factoring->no_memory);
 }
 
 medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_rank,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = packed->n;
-    struct factoring factoring = {.tolerance = tolerance,
-                                  .most_rank = most_rank < n ? most_rank : n};
-    forget_factors(packed);
-    if (packed->factors == NULL)
-        MEDLEY_TRY_DONE(md_new(&packed->factors, packed->count, sizeof *packed->factors, error));
+    MD_CLEARED(clear_factoring)
+    struct factoring factoring = {.tolerance = tolerance, .most_rank = md_min(most_rank, n)};
+    md_packed_forget_factors(packed);
+    MEDLEY_TRY(md_new(&packed->factors, packed->count, sizeof *packed->factors, error));
     const size_t columns = packed->threads * factoring.most_rank * n;
     const size_t scratch = packed->threads * (packed->length + factoring.most_rank + 1);
-    MEDLEY_TRY_DONE(md_new_aligned(&factoring.columns, columns, sizeof(double), error));
-    MEDLEY_TRY_DONE(md_new(&factoring.scratch, scratch, sizeof(double), error));
-    MEDLEY_TRY_DONE(md_new(&factoring.values, SLICE_KERNELS, sizeof(float *), error));
-    MEDLEY_TRY_DONE(md_new(&factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
+    MEDLEY_TRY(md_new_aligned(&factoring.columns, columns, sizeof(double), error));
+    MEDLEY_TRY(md_new(&factoring.scratch, scratch, sizeof(double), error));
+    MEDLEY_TRY(md_new(&factoring.values, SLICE_KERNELS, sizeof(float *), error));
+    MEDLEY_TRY(md_new(&factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
     const md_chosen all = {.count = packed->count};
-    MEDLEY_TRY_DONE(md_packed_walk(packed, all, NULL, visit_factor, &factoring, error));
-done:
-    free(factoring.columns);
-    free(factoring.scratch);
-    free(factoring.values);
-    free(factoring.no_memory);
-    return status;
+    return md_packed_walk(packed, all, NULL, visit_factor, &factoring, error);
 }
 
 bool md_packed_has_factor(const md_packed *packed, size_t m)
@@ -304,8 +302,7 @@ static void bound_kernels(void *context, size_t item, size_t worker)
     (void)worker;
     const struct bounds *bounds = context;
     const md_packed *packed = bounds->packed;
-    const size_t left = bounds->chosen.count - item * bounds->each;
-    const size_t end = item * bounds->each + (left < bounds->each ? left : bounds->each);
+    const size_t end = md_min((item + 1) * bounds->each, bounds->chosen.count);
     for (size_t i = item * bounds->each; i < end; i++) {
         const size_t m = md_chosen_kernel(bounds->chosen, i);
         if (!md_packed_has_factor(packed, m))
@@ -337,7 +334,7 @@ medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const doubl
     for (size_t i = 0; i < packed->n; i++)
         bounds.x2 += x[i] * x[i];
     bounds.each = ITEM_VALUES * chosen.count / (values + 1) + 1;
-    md_parallel_for(md_packed_threads(packed, values),
-                    (chosen.count + bounds.each - 1) / bounds.each, bound_kernels, &bounds);
+    md_parallel_for(md_packed_threads(packed, values), md_pieces(chosen.count, bounds.each),
+                    bound_kernels, &bounds);
     return md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error);
 }

@@ -26,7 +26,7 @@ struct md_packed {
 
     const md_triangle_loops *loops;
     size_t size;  /* values of a triangle */
-    size_t bytes; /* of a triangle and zeros behind it, whole cache lines */
+    size_t bytes; /* of a triangle and zeros after it, whole cache lines */
 
     size_t length;       /* of vectors for loops over triangles: n and a few more */
     size_t blocks;       /* into which the rows of a triangle are cut, of about the same size */
@@ -55,12 +55,20 @@ struct md_packed {
     size_t sums_count;
 };
 
+static inline size_t md_chosen_kernel(md_chosen chosen, size_t i)
+{
+    return chosen.kernels ? chosen.kernels[i] : i;
+}
+
 /* Threads for a pass over so many values: one if waking the others would take longer. */
 size_t md_packed_threads(const md_packed *packed, size_t values);
 
 /* Sizes, room for what is known of each kernel, and the rows of triangles cut into blocks and
  * chunks; n, count and packed are known. */
 medley_status md_packed_init(md_packed *packed, medley_error *error);
+
+/* wanted[m]: is kernel m among the chosen ones? */
+void md_packed_want(md_packed *packed, md_chosen chosen);
 
 /* Its values were never rounded to single precision. */
 bool md_packed_is_exact(const md_packed *packed, size_t m);
@@ -77,6 +85,9 @@ void md_packed_learn_spread(md_packed *packed, size_t m, const double *sums);
 
 /* Tells the observer, and fails if it wants to stop. */
 medley_status md_packed_report(const md_packed *packed, size_t done, medley_error *error);
+
+/* ---- packed_factor.c ---- */
+void md_packed_forget_factors(md_packed *packed);
 
 /* ---- packed_walk.c ---- */
 
@@ -95,11 +106,6 @@ typedef medley_status (*md_packed_visit)(void *context, const md_packed_batch *b
  * (NULL: none): first those that are in memory, then the others as they are computed. */
 medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *skip,
                              md_packed_visit visit, void *context, medley_error *error);
-
-static inline size_t md_chosen_kernel(md_chosen chosen, size_t i)
-{
-    return chosen.kernels ? chosen.kernels[i] : i;
-}
 
 /* ---- packed_product.c ---- */
 

@@ -5,7 +5,6 @@
 #include "gram/gram_internal.h"
 #include "packed/packed_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ medley_status md_packed_report(const md_packed *packed, size_t done, medley_erro
 /* 1 / sqrt(K(x,x)) as it was before values were rounded. */
 static double inverse_root(const md_packed *packed, size_t m, size_t i)
 {
-    const double self = packed->prepared.precomputed_wide[m][i * packed->n + i];
+    const double self = packed->prepared.precomputed_float64[m][i * packed->n + i];
     return self > 0 ? 1 / sqrt(self) : 0;
 }
 
@@ -35,7 +34,7 @@ static double inverse_root(const md_packed *packed, size_t m, size_t i)
 static void take_exact(const md_packed *packed, size_t m, const md_tile_values *tile)
 {
     const size_t n = packed->n;
-    const double *from = packed->prepared.precomputed_wide[m];
+    const double *from = packed->prepared.precomputed_float64[m];
     const md_kernel *kernel = &packed->bank->kernels[m];
     const bool unit = kernel->norm == MD_NORM_DIAG;
     for (size_t i = tile->row; i < tile->row + tile->rows; i++) {
@@ -172,36 +171,31 @@ static void finish_kernel(void *context, size_t item, size_t worker)
 
 static medley_status learn_means(const struct finish *finish, size_t count, medley_error *error)
 {
-    md_packed *packed = finish->packed;
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; finish->learn && i < count && status == MEDLEY_OK; i++) {
-        md_kernel *kernel = &packed->bank->kernels[finish->kernels[i]];
+    const size_t n = finish->packed->n;
+    for (size_t i = 0; finish->learn && i < count; i++) {
+        md_kernel *kernel = &finish->packed->bank->kernels[finish->kernels[i]];
         if (kernel->norm == MD_NORM_CENTER)
-            status = md_gram_learn_means(kernel, finish->means + i * packed->n, packed->n, error);
+            MEDLEY_TRY(md_gram_learn_means(kernel, finish->means + i * n, n, error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status finish_kernels(md_packed *packed, const size_t *kernels, size_t count,
                                     bool learn, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) double *sums = NULL;
+    MD_OWNED(free) double *means = NULL;
     bool centred = false;
     for (size_t i = 0; i < count; i++)
         centred = centred || packed->bank->kernels[kernels[i]].norm == MD_NORM_CENTER;
     if (!centred && packed->ridge == 0 && !learn)
         return MEDLEY_OK;
-    struct finish finish = {.packed = packed, .kernels = kernels, .learn = learn};
-    const size_t means = learn && centred ? count * packed->n : 1;
-    MEDLEY_TRY_DONE(
-        md_new(&finish.sums, 2 * packed->length * packed->threads, sizeof(double), error));
-    MEDLEY_TRY_DONE(md_new(&finish.means, means, sizeof(double), error));
+    MEDLEY_TRY(md_new(&sums, 2 * packed->length * packed->threads, sizeof *sums, error));
+    if (learn && centred)
+        MEDLEY_TRY(md_new(&means, count * packed->n, sizeof *means, error));
+    struct finish finish = {packed, kernels, learn, sums, means};
     md_parallel_for(md_packed_threads(packed, count * packed->size), count, finish_kernel, &finish);
-    MEDLEY_TRY_DONE(learn_means(&finish, count, error));
-done:
-    free(finish.sums);
-    free(finish.means);
-    return status;
+    return learn_means(&finish, count, error);
 }
 
 medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t count, bool learn,
@@ -209,13 +203,10 @@ medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t co
 {
     if (count == 0)
         return MEDLEY_OK;
-    for (size_t m = 0; m < packed->count; m++)
-        packed->wanted[m] = false;
-    for (size_t i = 0; i < count; i++) {
-        const size_t used = packed->size * packed->loops->value_bytes;
-        packed->wanted[kernels[i]] = true;
+    const size_t used = packed->size * packed->loops->value_bytes;
+    for (size_t i = 0; i < count; i++)
         memset((char *)packed->values[kernels[i]] + used, 0, packed->bytes - used);
-    }
+    md_packed_want(packed, (md_chosen){kernels, count});
     compute_tiles(packed);
     return finish_kernels(packed, kernels, count, learn, error);
 }

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stores of a single kernel that has no formula: a matrix, or a weighted sum of kernels. Solvers
- * that take turns between kernel weights and a model see the mixture as one kernel. */
+/* Packed grams of a single kernel that has no formula: a matrix, or a weighted sum of kernels.
+ * Solvers that take turns between kernel weights and a model see the mixture as one kernel. */
 #include "packed/packed_internal.h"
 
-#include "base/memory.h"
+#include "base/size.h"
 #include "linalg/blas.h"
 #include <stdlib.h>
 #include <string.h>
-
-static medley_status init_single(md_packed *packed, size_t n, size_t threads, medley_error *error)
-{
-    *packed = (md_packed){.n = n,
-                          .count = 1,
-                          .residents = 1,
-                          .threads = threads ? threads : 1,
-                          .loops = &md_triangle_double};
-    MEDLEY_TRY(md_packed_init(packed, error));
-    MEDLEY_TRY(md_new_aligned(&packed->resident, 1, packed->bytes, error));
-    packed->values[0] = packed->resident;
-    return MEDLEY_OK;
-}
 
 /* sums: [n] zeroed; comes back as the sums of the rows of the whole matrix. */
 static void take_matrix(md_packed *packed, const double *matrix, double *sums)
@@ -52,7 +39,14 @@ medley_status md_packed_of_matrix(md_packed **result, const double *matrix, size
     MEDLEY_TRY(md_new(&packed, 1, sizeof *packed, error));
     MEDLEY_TRY(md_new(&sums, n, sizeof *sums, error));
     md_blas_single_thread();
-    MEDLEY_TRY(init_single(packed, n, threads, error));
+    *packed = (md_packed){.n = n,
+                          .count = 1,
+                          .residents = 1,
+                          .threads = md_max(threads, 1),
+                          .loops = &md_triangle_double};
+    MEDLEY_TRY(md_packed_init(packed, error));
+    MEDLEY_TRY(md_new_aligned(&packed->resident, 1, packed->bytes, error));
+    packed->values[0] = packed->resident;
     take_matrix(packed, matrix, sums);
     md_packed_learn_spread(packed, 0, sums);
     *result = packed;
@@ -63,13 +57,9 @@ medley_status md_packed_of_matrix(md_packed **result, const double *matrix, size
 medley_status md_packed_mix(md_packed **mixed, md_packed *packed, md_chosen chosen,
                             const double *weight, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = packed->n;
-    double *sum = NULL;
-    MEDLEY_TRY_DONE(md_new_aligned(&sum, n * n, sizeof *sum, error));
-    MEDLEY_TRY_DONE(md_packed_sum(packed, chosen, weight, sum, error));
-    MEDLEY_TRY_DONE(md_packed_of_matrix(mixed, sum, n, packed->threads, error));
-done:
-    free(sum);
-    return status;
+    MD_OWNED(free) double *sum = NULL;
+    MEDLEY_TRY(md_new_aligned(&sum, n * n, sizeof *sum, error));
+    MEDLEY_TRY(md_packed_sum(packed, chosen, weight, sum, error));
+    return md_packed_of_matrix(mixed, sum, n, packed->threads, error);
 }

@@ -4,8 +4,8 @@
  * only, so a kernel gives the same bits whatever the call, the threads and the budget. */
 #include "packed/packed_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,8 +57,7 @@ static void whole_triangles(void *context, size_t item, size_t worker)
     const size_t n = batch->packed->n;
     double *x = product->vectors + worker * 2 * batch->packed->length;
     double *y = product->y != NULL ? x + batch->packed->length : NULL;
-    size_t end = (item + 1) * product->each;
-    end = end < batch->count ? end : batch->count;
+    const size_t end = md_min((item + 1) * product->each, batch->count);
     for (size_t i = item * product->each; i < end; i++) {
         const size_t place = batch->place[i];
         const double norm2 = product_of_rows(product, i, 0, x, y);
@@ -102,50 +101,43 @@ static medley_status run_blocks(struct product *product)
     const md_packed_batch *batch = product->batch;
     const md_packed *packed = batch->packed;
     const size_t each = packed->blocks * part_length(product);
-    size_t round = PARTS_BYTES / (each * sizeof(double)) + 1;
-    round = round < batch->count ? round : batch->count;
-    product->parts = md_alloc_aligned(round * each, sizeof(double));
-    if (product->parts == NULL)
-        return md_fail_memory(batch->error, round * each * sizeof(double));
+    const size_t round = md_min(PARTS_BYTES / (each * sizeof(double)) + 1, batch->count);
+    MD_OWNED(free) double *parts = NULL;
+    MEDLEY_TRY(md_new_aligned(&parts, round * each, sizeof *parts, batch->error));
+    product->parts = parts;
     for (product->first = 0; product->first < batch->count; product->first += round) {
-        const size_t left = batch->count - product->first;
-        const size_t kernels = left < round ? left : round;
+        const size_t kernels = md_min(batch->count - product->first, round);
         md_parallel_for(packed->threads, kernels * packed->blocks, block_of_rows, product);
         md_parallel_for(md_packed_threads(packed, kernels * each), kernels, add_parts, product);
     }
-    free(product->parts);
     return MEDLEY_OK;
 }
 
 static medley_status run_product(struct product *product)
 {
-    medley_status status = MEDLEY_OK;
     const md_packed_batch *batch = product->batch;
     const md_packed *packed = batch->packed;
     const size_t length = packed->threads * 2 * packed->length;
-    MEDLEY_TRY_DONE(md_new_aligned(&product->vectors, length, sizeof(double), batch->error));
-    if (packed->blocks > 1) {
-        status = run_blocks(product);
-    } else {
-        product->each = ITEM_VALUES / (packed->size + 1) + 1;
-        md_parallel_for(md_packed_threads(packed, batch->count * packed->size),
-                        (batch->count + product->each - 1) / product->each, whole_triangles,
-                        product);
-    }
-done:
-    free(product->vectors);
-    return status;
+    MD_OWNED(free) double *vectors = NULL;
+    MEDLEY_TRY(md_new_aligned(&vectors, length, sizeof *vectors, batch->error));
+    product->vectors = vectors;
+    if (packed->blocks > 1)
+        return run_blocks(product);
+    product->each = ITEM_VALUES / (packed->size + 1) + 1;
+    md_parallel_for(md_packed_threads(packed, batch->count * packed->size),
+                    md_pieces(batch->count, product->each), whole_triangles, product);
+    return MEDLEY_OK;
 }
 
 medley_status md_packed_batch_norms2(const md_packed_batch *batch, const double *x, double *norm2)
 {
     struct product product = {.batch = batch, .x = x, .norm2 = norm2};
-    const medley_status status = run_product(&product);
+    MEDLEY_TRY(run_product(&product));
     for (size_t i = 0; i < batch->count; i++) {
         double *value = &norm2[batch->place[i]];
         *value = *value > 0 ? *value : 0;
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_packed_batch_multiply(const md_packed_batch *batch, const double *x, size_t stride,

@@ -6,8 +6,8 @@
  * depends on the numbers of rows and kernels only. */
 #include "packed/packed_internal.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/size.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,17 +70,16 @@ static medley_status begin_sum(struct summing *summing, md_packed *packed, size_
     summing->parts = parts;
     for (size_t c = 0; c < packed->chunks; c++) {
         const size_t values = chunk_place(packed, c + 1) - chunk_place(packed, c);
-        summing->largest = values > summing->largest ? values : summing->largest;
+        summing->largest = md_max(summing->largest, values);
     }
     const size_t chunks = packed->threads * summing->largest;
     const size_t count = chunks + parts * packed->size;
     if (count > packed->sums_count) {
         free(packed->sums);
-        packed->sums = md_alloc_aligned(count, sizeof(double));
-        packed->sums_count = packed->sums != NULL ? count : 0;
+        packed->sums_count = 0;
+        MEDLEY_TRY(md_new_aligned(&packed->sums, count, sizeof(double), error));
+        packed->sums_count = count;
     }
-    if (packed->sums == NULL)
-        return md_fail_memory(error, count * sizeof(double));
     summing->chunk = packed->sums;
     summing->partial = parts > 0 ? packed->sums + chunks : NULL;
     if (parts > 0)
@@ -120,7 +119,7 @@ static void add_kernels(const struct summing *summing, double *total, size_t i, 
 {
     const md_packed_batch *batch = summing->batch;
     while (i < end) {
-        const size_t together = end - i < MD_TRIANGLE_TOGETHER ? end - i : MD_TRIANGLE_TOGETHER;
+        const size_t together = md_min(end - i, MD_TRIANGLE_TOGETHER);
         double weight[MD_TRIANGLE_TOGETHER];
         for (size_t t = 0; t < together; t++)
             weight[t] = summing->weight[batch->place[i + t]];
@@ -172,29 +171,25 @@ static medley_status visit_sum(void *context, const md_packed_batch *batch)
 /* Among how many parts so many kernels are divided; 0: they are not. */
 static size_t choose_parts(size_t chunks, size_t kernels)
 {
-    const size_t most = MOST_PARTS / chunks;
-    const size_t parts = kernels / PART_KERNELS < most ? kernels / PART_KERNELS : most;
+    const size_t parts = md_min(kernels / PART_KERNELS, MOST_PARTS / chunks);
     return parts > 1 ? parts : 0;
 }
 
 medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *weight, double *sum,
                             medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     struct summing summing = {.sum = sum, .weight = weight};
-    bool *skip = NULL;
+    MD_OWNED(free) bool *skip = NULL;
     size_t count = 0;
-    MEDLEY_TRY_DONE(md_new(&skip, chosen.count, sizeof *skip, error));
+    MEDLEY_TRY(md_new(&skip, chosen.count, sizeof *skip, error));
     for (size_t i = 0; i < chosen.count; i++) {
         skip[i] = weight[i] == 0;
         count += !skip[i];
     }
-    MEDLEY_TRY_DONE(begin_sum(&summing, packed, choose_parts(packed->chunks, count), error));
-    MEDLEY_TRY_DONE(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
+    MEDLEY_TRY(begin_sum(&summing, packed, choose_parts(packed->chunks, count), error));
+    MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
     collect(&summing);
-done:
-    free(skip);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- products and sums in one pass ---- */
@@ -244,7 +239,7 @@ static void fuse_part(void *context, size_t part, size_t worker)
     const size_t count = summing->batch->count;
     const size_t end = (part + 1) * count / summing->parts;
     for (size_t i = part * count / summing->parts, step; i < end; i += step) {
-        step = end - i < FUSED_KERNELS ? end - i : FUSED_KERNELS;
+        step = md_min(end - i, FUSED_KERNELS);
         fuse(summing, i, step, summing->partial + part * packed->size,
              summing->vectors + (worker + 1) * packed->length);
     }
@@ -281,22 +276,20 @@ medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, co
                                          md_weigh weigh_kernel, void *context, double *y,
                                          double *norm2, double *sum, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) double *weights = NULL;
+    MD_OWNED(free) double *vectors = NULL;
     const bool fused = packed->bytes <= FUSED_BYTES && chosen.count >= FUSED_PARTS * PART_KERNELS;
     struct summing summing = {
         .sum = sum, .x = x, .weigh = weigh_kernel, .context = context, .y = y, .norm2 = norm2};
     const size_t parts = choose_parts(fused ? 1 : packed->chunks, chosen.count);
-    MEDLEY_TRY_DONE(begin_sum(&summing, packed, parts, error));
-    MEDLEY_TRY_DONE(md_new(&summing.weights, chosen.count, sizeof(double), error));
-    MEDLEY_TRY_DONE(
-        md_new(&summing.vectors, (packed->threads + 1) * packed->length, sizeof(double), error));
-    summing.weight = summing.weights;
-    memcpy(summing.vectors, x, packed->n * sizeof *x);
-    MEDLEY_TRY_DONE(
+    MEDLEY_TRY(begin_sum(&summing, packed, parts, error));
+    MEDLEY_TRY(md_new(&weights, chosen.count, sizeof *weights, error));
+    MEDLEY_TRY(md_new(&vectors, (packed->threads + 1) * packed->length, sizeof *vectors, error));
+    memcpy(vectors, x, packed->n * sizeof *x);
+    summing.weight = summing.weights = weights;
+    summing.vectors = vectors;
+    MEDLEY_TRY(
         md_packed_walk(packed, chosen, NULL, fused ? visit_fused : visit_large, &summing, error));
     collect(&summing);
-done:
-    free(summing.vectors);
-    free(summing.weights);
-    return status;
+    return MEDLEY_OK;
 }

@@ -3,7 +3,6 @@
  * time as there is room for. */
 #include "packed/packed_internal.h"
 
-#include "base/memory.h"
 #include <stdlib.h>
 
 struct walk {
@@ -28,6 +27,12 @@ static medley_status visit(struct walk *walk, size_t count)
     return count == 0 ? MEDLEY_OK : walk->visit(walk->context, &batch);
 }
 
+static medley_status load_and_visit(struct walk *walk, size_t fresh, size_t count)
+{
+    MEDLEY_TRY(md_packed_load(walk->packed, walk->fresh, fresh, false, walk->error));
+    return visit(walk, count);
+}
+
 static medley_status visit_present(struct walk *walk)
 {
     size_t count = 0;
@@ -41,7 +46,7 @@ static medley_status visit_present(struct walk *walk)
     return visit(walk, count);
 }
 
-/* From place *next on, as many as there is room for; *next moves behind them. A kernel may be
+/* From place *next on, as many as there is room for; *next moves past them. A kernel may be
  * chosen twice. */
 static medley_status visit_absent(struct walk *walk, size_t *next)
 {
@@ -62,33 +67,34 @@ static medley_status visit_absent(struct walk *walk, size_t *next)
         walk->place[count] = *next;
         walk->values[count++] = packed->values[m];
     }
-    medley_status status = md_packed_load(packed, walk->fresh, fresh, false, walk->error);
-    if (status == MEDLEY_OK)
-        status = visit(walk, count);
-    for (size_t f = 0; f < fresh; f++)
+    const medley_status status = load_and_visit(walk, fresh, count);
+    for (size_t f = 0; f < fresh; f++) /* the room is used again, also after a failure */
         packed->values[walk->fresh[f]] = NULL;
     return status;
+}
+
+static void clear_walk(struct walk *walk)
+{
+    free(walk->place);
+    free(walk->values);
+    free(walk->fresh);
 }
 
 medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *skip,
                              md_packed_visit call, void *context, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(clear_walk)
     struct walk walk = {.packed = packed,
                         .chosen = chosen,
                         .skip = skip,
                         .visit = call,
                         .context = context,
                         .error = error};
-    MEDLEY_TRY_DONE(md_new(&walk.place, chosen.count, sizeof *walk.place, error));
-    MEDLEY_TRY_DONE(md_new(&walk.values, chosen.count, sizeof(void *), error));
-    MEDLEY_TRY_DONE(md_new(&walk.fresh, packed->load_capacity, sizeof *walk.fresh, error));
-    MEDLEY_TRY_DONE(visit_present(&walk));
+    MEDLEY_TRY(md_new(&walk.place, chosen.count, sizeof *walk.place, error));
+    MEDLEY_TRY(md_new(&walk.values, chosen.count, sizeof(void *), error));
+    MEDLEY_TRY(md_new(&walk.fresh, packed->load_capacity, sizeof *walk.fresh, error));
+    MEDLEY_TRY(visit_present(&walk));
     for (size_t next = 0; packed->residents < packed->count && next < chosen.count;)
-        MEDLEY_TRY_DONE(visit_absent(&walk, &next));
-done:
-    free(walk.place);
-    free(walk.values);
-    free(walk.fresh);
-    return status;
+        MEDLEY_TRY(visit_absent(&walk, &next));
+    return MEDLEY_OK;
 }

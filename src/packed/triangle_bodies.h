@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops of packed.h for one type of values: included by one file for each, which defines VALUE
- * and PACKED(name), the name of a function for that type.
+/* The loops of triangle_loops.h for one type of values: included by triangle_loops.c for each,
+ * after VALUE and PACKED(name), the name of a function for that type.
  *
  * Vectors are those of the compiler, one or more registers of what the processor has; they are
  * passed by address so that no calling convention comes into it. Rows end anywhere: their last
  * vector reads on into what follows, where x is 0 and y does not count. */
 
 typedef double PACKED(lanes) __attribute__((vector_size(MD_TRIANGLE_LANES * sizeof(double))));
-
-enum {
-    ROWS = 4,                                 /* taken at once: they share the loads of x and y */
-    LINE_VALUES = 64 / (int)sizeof(VALUE),    /* of a cache line */
-    AHEAD_VALUES = 4096 / (int)sizeof(VALUE), /* fetched ahead, at least */
-    SUM_AHEAD_VALUES = 1024 / (int)sizeof(VALUE) /* the same in each of several triangles */
-};
 
 PACKED_INLINE void PACKED(widen)(PACKED(lanes) * to, const VALUE *from)
 {
@@ -35,7 +28,7 @@ PACKED_INLINE void PACKED(four_rows)(const VALUE **rows, const VALUE *k, size_t 
         rows[r] = k + md_triangle_row(width, r) + (ROWS - r);
 }
 
-/* Four rows lie side by side, and the next four right behind them. So memory is fetched in its own
+/* Four rows lie side by side, and the next four right after them. So memory is fetched in its own
  * order, as much of it as is being used, at least four rows and some lines ahead. */
 PACKED_INLINE void PACKED(fetch)(const VALUE *from)
 {
@@ -150,7 +143,7 @@ PACKED_INLINE void PACKED(multiply_row)(const VALUE *k, size_t n, size_t i, cons
     y[i] += (double)k[0] * x[i] + PACKED(total)(&own);
 }
 
-/* The same for four rows, x and y at the first of them, in columns j and on of those behind the
+/* The same for four rows, x and y at the first of them, in columns j and on of those after the
  * corner. */
 PACKED_INLINE void PACKED(multiply_step)(const VALUE *const *rows, size_t j, const double *x,
                                          double *y, PACKED(lanes) * own)
@@ -312,3 +305,6 @@ const md_triangle_loops PACKED(md_triangle) = {.value_bytes = sizeof(VALUE),
                                                .column = PACKED(packed_column),
                                                .take = PACKED(packed_take),
                                                .center = PACKED(packed_center)};
+
+#undef VALUE
+#undef PACKED

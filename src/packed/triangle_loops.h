@@ -17,7 +17,7 @@ enum {
 typedef struct md_triangle_loops {
     size_t value_bytes;
 
-    /* In norm2 and multiply x has MD_TRIANGLE_LANES zeros behind it, y as many numbers that do not
+    /* In norm2 and multiply x has MD_TRIANGLE_LANES zeros after it, y as many numbers that do not
      * count, and what follows the triangle is as many numbers, of any finite value.
      *
      * Part of x'Kx that rows [row, end) hold: x_i (K_ii x_i + 2 sum_{j>i} K_ij x_j). */

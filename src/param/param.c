@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of a value, by md_param_type. */
+static const size_t SIZES[] = {
+    [MD_DOUBLE] = sizeof(double), [MD_INT] = sizeof(long long), [MD_SIZE] = sizeof(size_t),
+    [MD_FLAG] = sizeof(bool),     [MD_CHOICE] = sizeof(int),    [MD_STRING] = sizeof(char *),
+    [MD_LIST] = sizeof(char **)};
+
 static void *slot(const md_param *param, void *state)
 {
     return (char *)state + param->offset;
@@ -47,13 +53,10 @@ static medley_status fail_value(const md_param *param, const char *what, const c
 static medley_status fail_choice(const md_param *param, const char *what, const char *value,
                                  medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     for (size_t i = 0; param->choices[i] != NULL; i++)
         md_text_addf(&text, "%s%s", i ? ", " : "one of ", param->choices[i]);
-    const medley_status status =
-        fail_value(param, what, value, text.data ? text.data : "known", error);
-    md_text_clear(&text);
-    return status;
+    return fail_value(param, what, value, text.data ? text.data : "known", error);
 }
 
 static medley_status check_range(const md_param *param, const char *what, const char *value,
@@ -83,10 +86,9 @@ static medley_status set_double(const md_param *param, double *target, const cha
     double number;
     if (!md_parse_double(value, &number) || !isfinite(number))
         return fail_value(param, what, value, "a number", error);
-    const medley_status status = check_range(param, what, value, number, error);
-    if (status == MEDLEY_OK)
-        *target = number;
-    return status;
+    MEDLEY_TRY(check_range(param, what, value, number, error));
+    *target = number;
+    return MEDLEY_OK;
 }
 
 static medley_status set_int(const md_param *param, long long *target, const char *what,
@@ -95,10 +97,9 @@ static medley_status set_int(const md_param *param, long long *target, const cha
     long long number;
     if (!md_parse_int(value, &number))
         return fail_value(param, what, value, "a whole number", error);
-    const medley_status status = check_range(param, what, value, (double)number, error);
-    if (status == MEDLEY_OK)
-        *target = number;
-    return status;
+    MEDLEY_TRY(check_range(param, what, value, (double)number, error));
+    *target = number;
+    return MEDLEY_OK;
 }
 
 static medley_status set_flag(const md_param *param, bool *target, const char *what,
@@ -118,54 +119,47 @@ static medley_status set_flag(const md_param *param, bool *target, const char *w
 static medley_status set_string(char **target, const char *value, medley_error *error)
 {
     char *copy;
-    const medley_status status = md_new_text(&copy, value, strlen(value), error);
-    if (status == MEDLEY_OK) {
-        free(*target);
-        *target = copy;
-    }
-    return status;
+    MEDLEY_TRY(md_new_text(&copy, value, strlen(value), error));
+    free(*target);
+    *target = copy;
+    return MEDLEY_OK;
+}
+
+/* "a, b, c", cleared by the caller. */
+static md_text join(const char *const *names)
+{
+    md_text text = {0};
+    for (size_t i = 0; names[i] != NULL; i++)
+        md_text_addf(&text, "%s%s", i ? ", " : "", names[i]);
+    return text;
 }
 
 medley_status md_fail_unknown(const char *kind, const char *name, const char *const *names,
                               medley_error *error)
 {
-    md_text known = {0};
-    for (size_t i = 0; names[i] != NULL; i++)
-        md_text_addf(&known, "%s%s", i ? ", " : "", names[i]);
+    MD_CLEARED(md_text_clear) md_text known = join(names);
     const char *nearest = md_text_nearest(name, names);
-    const medley_status status =
-        md_fail(error, MEDLEY_USAGE, "there is no %s '%s'; %s%s%sknown: %s", kind, name,
-                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "",
-                known.data ? known.data : "");
-    md_text_clear(&known);
-    return status;
+    return md_fail(error, MEDLEY_USAGE, "there is no %s '%s'; %s%s%sknown: %s", kind, name,
+                   nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "",
+                   md_text_string(&known));
 }
 
 static medley_status fail_unknown(const md_param *table, const char *what, const char *name,
                                   medley_error *error)
 {
-    const char *names[128];
-    size_t count = 0;
-    md_text known = {0};
-    for (; table->name != NULL && count < 127; table++) {
-        md_text_addf(&known, "%s%s", count ? ", " : "", table->name);
-        names[count++] = table->name;
-    }
-    names[count] = NULL;
+    const char *names[128] = {NULL};
+    for (size_t i = 0; table[i].name != NULL && i < 127; i++)
+        names[i] = table[i].name;
     const char *nearest = md_text_nearest(name, names);
-    medley_status status;
-    if (what == NULL)
-        what = "the training";
-    if (count == 0)
-        status = md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; it takes none", what, name);
-    else if (nearest != NULL)
-        status = md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; did you mean '%s'?", what,
-                         name, nearest);
-    else
-        status = md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; known: %s", what, name,
-                         known.data ? known.data : "");
-    md_text_clear(&known);
-    return status;
+    what = what != NULL ? what : "the training";
+    if (names[0] == NULL)
+        return md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; it takes none", what, name);
+    if (nearest != NULL)
+        return md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; did you mean '%s'?", what, name,
+                       nearest);
+    MD_CLEARED(md_text_clear) md_text known = join(names);
+    return md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; known: %s", what, name,
+                   md_text_string(&known));
 }
 
 medley_status md_params_set(const md_param *table, void *state, const char *what, const char *name,
@@ -214,26 +208,21 @@ medley_status md_params_set_spec(const md_param *table, void *state, const char 
                                  const md_spec *spec, medley_error *error)
 {
     const bool has_value = starts_with_value(table, spec);
-    medley_status status = MEDLEY_OK;
     if (has_value)
-        status = md_params_set(table, state, what, table->name, spec->keys[0], error);
-    for (size_t i = has_value; status == MEDLEY_OK && i < spec->count; i++) {
+        MEDLEY_TRY(md_params_set(table, state, what, table->name, spec->keys[0], error));
+    for (size_t i = has_value; i < spec->count; i++) {
         if (has_value && strcmp(spec->keys[i], table->name) == 0)
             return md_fail(error, MEDLEY_USAGE, "%s: '%s' is given twice, as %s and as %s", what,
                            table->name, spec->keys[0], spec->values[i]);
-        status = md_params_set(table, state, what, spec->keys[i], spec->values[i], error);
+        MEDLEY_TRY(md_params_set(table, state, what, spec->keys[i], spec->values[i], error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_params_defaults(const md_param *table, void *state, medley_error *error)
 {
-    static const size_t sizes[] = {
-        [MD_DOUBLE] = sizeof(double), [MD_INT] = sizeof(long long), [MD_SIZE] = sizeof(size_t),
-        [MD_FLAG] = sizeof(bool),     [MD_CHOICE] = sizeof(int),    [MD_STRING] = sizeof(char *),
-        [MD_LIST] = sizeof(char **)};
     for (const md_param *p = table; p->name != NULL; p++) {
-        memset(slot(p, state), 0, sizes[p->type]);
+        memset(slot(p, state), 0, SIZES[p->type]);
         if (p->type == MD_DOUBLE)
             *(double *)slot(p, state) = NAN;
     }
@@ -335,38 +324,29 @@ void md_params_describe(const md_param *table, const void *state, unsigned mask,
     }
 }
 
-static medley_status copy_list(char ***copy, char *const *list, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; list != NULL && list[i] != NULL && status == MEDLEY_OK; i++)
-        status = md_texts_add(copy, list[i], error);
-    return status;
-}
-
 static medley_status copy_value(const md_param *param, void *copy, const void *state,
                                 medley_error *error)
 {
-    static const size_t sizes[] = {[MD_DOUBLE] = sizeof(double),
-                                   [MD_INT] = sizeof(long long),
-                                   [MD_SIZE] = sizeof(size_t),
-                                   [MD_FLAG] = sizeof(bool),
-                                   [MD_CHOICE] = sizeof(int)};
     void *target = slot(param, copy);
     const void *source = const_slot(param, state);
-    if (param->type == MD_LIST)
-        return copy_list(target, *(char *const *const *)source, error);
-    const char *text = param->type == MD_STRING ? *(char *const *)source : NULL;
-    if (param->type != MD_STRING)
-        memcpy(target, source, sizes[param->type]);
-    return text != NULL ? set_string(target, text, error) : MEDLEY_OK;
+    if (param->type == MD_LIST) {
+        for (char *const *item = *(char **const *)source; item != NULL && *item != NULL; item++)
+            MEDLEY_TRY(md_texts_add(target, *item, error));
+        return MEDLEY_OK;
+    }
+    if (param->type == MD_STRING) {
+        const char *text = *(char *const *)source;
+        return text != NULL ? set_string(target, text, error) : MEDLEY_OK;
+    }
+    memcpy(target, source, SIZES[param->type]);
+    return MEDLEY_OK;
 }
 
 medley_status md_params_copy(const md_param *table, void *copy, const void *state,
                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_params_clear(table, copy);
-    for (const md_param *p = table; p->name != NULL && status == MEDLEY_OK; p++)
-        status = copy_value(p, copy, state, error);
-    return status;
+    for (const md_param *p = table; p->name != NULL; p++)
+        MEDLEY_TRY(copy_value(p, copy, state, error));
+    return MEDLEY_OK;
 }

@@ -33,7 +33,7 @@ typedef struct md_param {
     const char *help;           /* one sentence */
 
     /* For the owner of the table; no function here but md_params_describe looks at them. */
-    unsigned concerns;   /* bits of those who have a use for it; 0: everybody */
+    unsigned concerns;   /* bits of the owners that use it; 0: all */
     unsigned roles;      /* bits */
     const char *idle;    /* a value that asks for nothing and may be given to anybody */
     const char *needs;   /* another option, without which this one means nothing */
@@ -77,7 +77,7 @@ typedef struct md_spec {
     char *name;
     char **keys, **values; /* [count]; a bare word has the value "" */
     size_t count;
-    char *view; /* behind '@', or NULL */
+    char *view; /* what follows '@', or NULL */
 } md_spec;
 
 void md_spec_clear(md_spec *spec);
@@ -89,8 +89,8 @@ medley_status md_params_set_spec(const md_param *table, void *state, const char 
                                  const md_spec *spec, medley_error *error);
 
 /* Expands {a,b,c} and whole-number ranges a..b (also inside braces) into every combination, the
- * first one varying slowest: "poly(degree=1..3)" gives three texts. Dots without a digit beside
- * them, as in ../file, and ranges behind the '@' stay. *texts is a NULL-terminated list that the
+ * first one varying slowest: "poly(degree=1..3)" gives three strings. Dots without a digit beside
+ * them, as in ../file, and ranges after the '@' stay. *texts is a NULL-terminated list that the
  * caller frees with md_texts_free. */
 medley_status md_spec_expand(char ***texts, const char *text, medley_error *error);
 void md_texts_free(char **texts);

@@ -27,37 +27,32 @@ size_t md_texts_count(char *const *texts)
     return count;
 }
 
-/* Appends text (taken over, also on failure) to a list of known length whose room grows with the
- * powers of two, so the room is known without storing it. Room that is not used yet is NULL. */
-static medley_status take_text(char ***texts, size_t count, char *text, medley_error *error)
+/* Appends a copy of the first length characters of text to a list of known length. Its room grows
+ * with the powers of two, so it is known without storing it; what is not used yet is NULL. */
+static medley_status append(char ***texts, size_t count, const char *text, size_t length,
+                            medley_error *error)
 {
     const bool full = count == 0 || ((count + 1) & count) == 0; /* count + 1 a power of two */
-    if (text != NULL && full) {
+    if (full) {
         const size_t room = 2 * (count + 1);
         char **moved = realloc(*texts, room * sizeof *moved);
-        if (moved == NULL) {
-            free(text);
-            text = NULL;
-        } else {
-            for (size_t i = count; i < room; i++)
-                moved[i] = NULL;
-            *texts = moved;
-        }
+        if (moved == NULL)
+            return md_fail_memory(error, room * sizeof *moved);
+        for (size_t i = count; i < room; i++)
+            moved[i] = NULL;
+        *texts = moved;
     }
-    if (text == NULL)
-        return md_fail_memory(error, count * sizeof(char *));
-    (*texts)[count] = text;
-    return MEDLEY_OK;
+    return md_new_text(&(*texts)[count], text, length, error);
 }
 
-/* The length of a list made by take_text in few steps: there is room for twice as many texts as the
+/* The length of a list made by append in few steps: there is room for twice as many strings as the
  * largest power of two that it holds, and what is not used is NULL. */
 static size_t list_length(char *const *texts)
 {
-    size_t low = 0; /* so many texts there are at least */
     if (texts == NULL || texts[0] == NULL)
         return 0;
-    for (low = 1; texts[2 * low - 1] != NULL;)
+    size_t low = 1; /* a lower bound */
+    while (texts[2 * low - 1] != NULL)
         low *= 2;
     for (size_t step = low / 2; step > 0; step /= 2)
         if (texts[low + step - 1] != NULL)
@@ -67,7 +62,7 @@ static size_t list_length(char *const *texts)
 
 medley_status md_texts_add(char ***texts, const char *text, medley_error *error)
 {
-    return take_text(texts, list_length(*texts), md_copy_text(text, strlen(text)), error);
+    return append(texts, list_length(*texts), text, strlen(text), error);
 }
 
 void md_spec_clear(md_spec *spec)
@@ -86,13 +81,14 @@ static const char *skip_space(const char *p)
     return p;
 }
 
-static char *trimmed_copy(const char *start, const char *end)
+/* Moves both ends inwards over blanks and returns the length of what is left. */
+static size_t trim(const char **start, const char *end)
 {
-    while (start < end && isspace((unsigned char)*start))
-        start++;
-    while (end > start && isspace((unsigned char)end[-1]))
+    while (*start < end && isspace((unsigned char)**start))
+        ++*start;
+    while (end > *start && isspace((unsigned char)end[-1]))
         end--;
-    return md_copy_text(start, (size_t)(end - start));
+    return (size_t)(end - *start);
 }
 
 /* One `key=value` or `key` between start and end. */
@@ -100,88 +96,67 @@ static medley_status add_pair(md_spec *spec, const char *start, const char *end,
                               medley_error *error)
 {
     const char *equals = memchr(start, '=', (size_t)(end - start));
-    char *key = trimmed_copy(start, equals ? equals : end);
-    char *value = equals ? trimmed_copy(equals + 1, end) : md_copy_text("", 0);
-    if (key != NULL && (key[0] == '\0' || (equals != NULL && value != NULL && value[0] == '\0'))) {
-        free(key);
-        free(value);
+    const char *key = start;
+    const char *value = equals ? equals + 1 : end;
+    const size_t key_length = trim(&key, equals ? equals : end);
+    const size_t value_length = trim(&value, end);
+    if (key_length == 0 || (equals != NULL && value_length == 0))
         return md_fail(error, MEDLEY_USAGE,
                        "'%s': an option is empty; write name(key=value,key=value)", whole);
-    }
-    for (size_t i = 0; key != NULL && i < spec->count; i++) {
-        if (strcmp(spec->keys[i], key) != 0)
-            continue;
-        const medley_status twice =
-            md_fail(error, MEDLEY_USAGE, "'%s': '%s' is given twice", whole, key);
-        free(key);
-        free(value);
-        return twice;
-    }
-    medley_status status = take_text(&spec->keys, spec->count, key, error);
-    if (status < 0) {
-        free(value);
-        return status;
-    }
-    status = take_text(&spec->values, spec->count, value, error);
+    for (size_t i = 0; i < spec->count; i++)
+        if (strlen(spec->keys[i]) == key_length && memcmp(spec->keys[i], key, key_length) == 0)
+            return md_fail(error, MEDLEY_USAGE, "'%s': '%s' is given twice", whole, spec->keys[i]);
+    MEDLEY_TRY(append(&spec->keys, spec->count, key, key_length, error));
+    MEDLEY_TRY(append(&spec->values, spec->count, value, value_length, error));
     spec->count++;
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status add_pairs(md_spec *spec, const char *start, const char *close,
                                const char *whole, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const char *comma = start < close ? start - 1 : NULL; /* `name()` has no options */
-    while (status == MEDLEY_OK && comma != NULL) {
+    while (comma != NULL) {
         const char *p = comma + 1;
         comma = memchr(p, ',', (size_t)(close - p));
-        status = add_pair(spec, p, comma ? comma : close, whole, error);
+        MEDLEY_TRY(add_pair(spec, p, comma ? comma : close, whole, error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(md_spec_clear) md_spec made = {0};
+    const char *start = skip_space(text);
+    const char *p = start;
     *spec = (md_spec){0};
-    const char *p = skip_space(text);
-    const char *start = p;
     while (isalnum((unsigned char)*p) || *p == '-' || *p == '_')
         p++;
-    spec->name = md_copy_text(start, (size_t)(p - start));
-    if (spec->name == NULL)
-        return md_fail_memory(error, strlen(text));
-    if (p == start) {
-        status = md_fail(error, MEDLEY_USAGE, "'%s' does not start with a name", text);
-        goto done;
-    }
+    if (p == start)
+        return md_fail(error, MEDLEY_USAGE, "'%s' does not start with a name", text);
+    MEDLEY_TRY(md_new_text(&made.name, start, (size_t)(p - start), error));
     p = skip_space(p);
     if (*p == '(') {
         const char *close = strchr(p, ')');
-        if (close == NULL) {
-            status = md_fail(error, MEDLEY_USAGE, "'%s': the '(' is never closed", text);
-            goto done;
-        }
-        MEDLEY_TRY_DONE(add_pairs(spec, skip_space(p + 1), close, text, error));
+        if (close == NULL)
+            return md_fail(error, MEDLEY_USAGE, "'%s': the '(' is never closed", text);
+        MEDLEY_TRY(add_pairs(&made, skip_space(p + 1), close, text, error));
         p = skip_space(close + 1);
     }
     if (*p == '@') {
-        spec->view = trimmed_copy(p + 1, p + strlen(p));
-        if (spec->view == NULL || spec->view[0] == '\0') {
-            status = spec->view == NULL ? md_fail_memory(error, strlen(p))
-                                        : md_fail(error, MEDLEY_USAGE,
-                                                  "'%s': a view's name must follow the '@'", text);
-            goto done;
-        }
+        const char *view = p + 1;
+        const size_t length = trim(&view, view + strlen(view));
+        if (length == 0)
+            return md_fail(error, MEDLEY_USAGE, "'%s': a view's name must follow the '@'", text);
+        MEDLEY_TRY(md_new_text(&made.view, view, length, error));
         p += strlen(p);
     }
     if (*p != '\0')
-        status = md_fail(error, MEDLEY_USAGE,
-                         "'%s': '%s' was not expected; write name(key=value,...)@view", text, p);
-done:
-    if (status < 0)
-        md_spec_clear(spec);
-    return status;
+        return md_fail(error, MEDLEY_USAGE,
+                       "'%s': '%s' was not expected; write name(key=value,...)@view", text, p);
+    *spec = made;
+    made = (md_spec){0};
+    return MEDLEY_OK;
 }
 
 /* ---- expansion ---- */
@@ -195,7 +170,7 @@ struct choice {
 
 /* What has been expanded so far. */
 struct expansion {
-    char **texts;
+    char ***texts;
     size_t count, depth;
     medley_error *error;
 };
@@ -266,16 +241,15 @@ static medley_status expand(struct expansion *expansion, const char *text);
 static medley_status expand_with(struct expansion *expansion, const char *text,
                                  const struct choice *choice, const char *item, size_t length)
 {
-    md_text whole = {0};
+    MD_CLEARED(md_text_clear) md_text whole = {0};
     md_text_add(&whole, text, (size_t)(choice->start - text));
     md_text_add(&whole, item, length);
     md_text_add(&whole, choice->end, strlen(choice->end));
+    MEDLEY_TRY(md_text_check(&whole, expansion->error));
     expansion->depth++;
-    const medley_status status =
-        whole.failed ? md_fail_memory(expansion->error, length) : expand(expansion, whole.data);
+    MEDLEY_TRY(expand(expansion, whole.data));
     expansion->depth--;
-    md_text_clear(&whole);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status add_expanded(struct expansion *expansion, const char *text)
@@ -283,49 +257,44 @@ static medley_status add_expanded(struct expansion *expansion, const char *text)
     if (expansion->count >= MAX_EXPANSION)
         return md_fail(expansion->error, MEDLEY_USAGE, "'%s' expands to more than %d combinations",
                        text, MAX_EXPANSION);
-    const medley_status status = take_text(&expansion->texts, expansion->count,
-                                           md_copy_text(text, strlen(text)), expansion->error);
-    expansion->count += status == MEDLEY_OK;
-    return status;
+    MEDLEY_TRY(append(expansion->texts, expansion->count, text, strlen(text), expansion->error));
+    expansion->count++;
+    return MEDLEY_OK;
 }
 
 static medley_status expand(struct expansion *expansion, const char *text)
 {
     struct choice choice;
-    medley_status status = find_choice(&choice, text, expansion->error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(find_choice(&choice, text, expansion->error));
     if (choice.start == NULL)
         return add_expanded(expansion, text);
     if (expansion->depth >= MAX_DEPTH)
         return md_fail(expansion->error, MEDLEY_USAGE, "'%s' has more than %d lists and ranges",
                        text, MAX_DEPTH);
     if (!choice.is_list) {
-        for (long long i = choice.low; status == MEDLEY_OK && i <= choice.high; i++) {
+        for (long long i = choice.low; i <= choice.high; i++) {
             char number[32];
             const int length = snprintf(number, sizeof number, "%lld", i);
-            status = expand_with(expansion, text, &choice, number, (size_t)length);
+            MEDLEY_TRY(expand_with(expansion, text, &choice, number, (size_t)length));
         }
-        return status;
+        return MEDLEY_OK;
     }
     const char *end = choice.end - 1;
-    for (const char *p = choice.start + 1; status == MEDLEY_OK && p <= end;) {
+    for (const char *p = choice.start + 1; p <= end;) {
         const char *comma = memchr(p, ',', (size_t)(end - p));
         const char *stop = comma ? comma : end;
-        status = expand_with(expansion, text, &choice, p, (size_t)(stop - p));
+        MEDLEY_TRY(expand_with(expansion, text, &choice, p, (size_t)(stop - p)));
         p = stop + 1;
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_spec_expand(char ***texts, const char *text, medley_error *error)
 {
-    struct expansion expansion = {.error = error};
-    const medley_status status = expand(&expansion, text);
-    if (status < 0) {
-        md_texts_free(expansion.texts);
-        return status;
-    }
-    *texts = expansion.texts;
+    MD_OWNED(md_texts_free) char **expanded = NULL;
+    struct expansion expansion = {.texts = &expanded, .error = error};
+    MEDLEY_TRY(expand(&expansion, text));
+    *texts = expanded;
+    expanded = NULL;
     return MEDLEY_OK;
 }

@@ -115,7 +115,6 @@ static const md_scalar_penalty block_scalar = {
     .conjugate = block_conjugate,
 };
 
-extern const md_penalty_class md_penalty_block;
 const md_penalty_class md_penalty_block = {
     .name = "block",
     .summary = "non-sparse multiple kernel learning: powers of the norms",

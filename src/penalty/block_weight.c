@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of the weighted l1 norm sum d b, and of no penalty at all, that several penalties
- * are made of. */
+/* Operations of the weighted l1 norm sum d b that several penalties are made of. */
 #include "penalty/block_weight.h"
-
-#include <string.h>
 
 double md_largest(const double *b, size_t count)
 {
@@ -62,24 +59,4 @@ double md_same_weight(const void *state, double b, double total)
     (void)b;
     (void)total;
     return 1;
-}
-
-double md_zero_value(const void *state, const double *b, const double *weight, size_t count)
-{
-    (void)state;
-    (void)b;
-    (void)weight;
-    (void)count;
-    return 0;
-}
-
-void md_identity_prox(const void *state, double tau, const double *b, const double *weight,
-                      size_t count, double *shrunk, double *scratch)
-{
-    (void)state;
-    (void)tau;
-    (void)weight;
-    (void)scratch;
-    if (shrunk != b)
-        memcpy(shrunk, b, count * sizeof *b);
 }

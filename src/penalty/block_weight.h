@@ -29,9 +29,4 @@ double md_zero(const void *state);
 double md_one(const void *state);
 double md_same_weight(const void *state, double b, double total);
 
-/* The slots of penalties that put nothing on norms. */
-double md_zero_value(const void *state, const double *b, const double *weight, size_t count);
-void md_identity_prox(const void *state, double tau, const double *b, const double *weight,
-                      size_t count, double *shrunk, double *scratch);
-
 #endif

@@ -100,7 +100,6 @@ static const md_scalar_penalty elastic_scalar = {
     .conjugate = elastic_conjugate,
 };
 
-extern const md_penalty_class md_penalty_elastic;
 const md_penalty_class md_penalty_elastic = {
     .name = "elastic",
     .summary = "elastic net of SpicyMKL: between group-lasso and l2",

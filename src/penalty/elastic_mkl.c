@@ -42,8 +42,7 @@ static double elastic_mkl_strong_convexity(const void *state, double least_weigh
     return md_number(state);
 }
 
-/* Half a squared norm too, but its dual norm has no closed form and nobody asks for it. */
-extern const md_penalty_class md_penalty_elastic_mkl;
+/* Half a squared norm too, but its dual norm has no closed form and is not needed. */
 const md_penalty_class md_penalty_elastic_mkl = {
     .name = "elastic-mkl",
     .summary = "elastic net of SPOM: between mkl and l2",

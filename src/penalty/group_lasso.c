@@ -74,7 +74,6 @@ static const md_scalar_penalty group_lasso_scalar = {
     .conjugate = group_lasso_conjugate,
 };
 
-extern const md_penalty_class md_penalty_group_lasso;
 const md_penalty_class md_penalty_group_lasso = {
     .name = "group-lasso",
     .summary = "block 1-norm: few blocks",

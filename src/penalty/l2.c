@@ -88,7 +88,6 @@ static const md_scalar_penalty l2_scalar = {
     .conjugate = l2_conjugate,
 };
 
-extern const md_penalty_class md_penalty_l2;
 const md_penalty_class md_penalty_l2 = {
     .name = "l2",
     .summary = "squared l2 norm: all blocks, added",

@@ -9,11 +9,6 @@
 double md_mkl_threshold(double tau, const double *b, const double *weight, size_t count,
                         double *scratch);
 
-/* t as the paper writes it, by sorting b/d: O(count log count). The reference for tests and
- * benchmarks. scratch: 2 * count doubles. */
-double md_mkl_threshold_sorted(double tau, const double *b, const double *weight, size_t count,
-                               double *scratch);
-
 /* b' by selection; shrunk may be b. scratch: 2 * count doubles. */
 void md_mkl_prox(double tau, const double *b, const double *weight, size_t count, double *shrunk,
                  double *scratch);

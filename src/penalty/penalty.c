@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MD_PENALTY(name) extern const md_penalty_class md_penalty_##name;
-#include "penalty/penalties.def"
-#undef MD_PENALTY
-
 const md_penalty_class *const md_penalties[] = {
 #define MD_PENALTY(name) &md_penalty_##name,
 #include "penalty/penalties.def"
@@ -76,7 +72,7 @@ static const char *skip_space(const char *p)
     return p;
 }
 
-/* A number and '*' at *cursor, if they are there; moves *cursor behind them. */
+/* A number and '*' at *cursor, if they are there; moves *cursor past them. */
 static medley_status read_factor(double *factor, const char **cursor, medley_error *error)
 {
     const char *start = *cursor;
@@ -98,30 +94,22 @@ static medley_status read_factor(double *factor, const char **cursor, medley_err
 /* One term, "factor*name(key=value)". */
 static medley_status add_term(md_penalty *penalty, const char *text, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct term term = {0};
-    md_spec spec = {0};
-    MEDLEY_TRY_DONE(read_factor(&term.factor, &text, error));
-    MEDLEY_TRY_DONE(md_spec_parse(&spec, text, error));
-    term.class = md_penalty_find(spec.name);
-    if (term.class == NULL) {
-        status = fail_unknown(spec.name, error);
-        goto done;
-    }
+    double factor;
+    MD_CLEARED(md_spec_clear) md_spec spec = {0};
+    MEDLEY_TRY(read_factor(&factor, &text, error));
+    MEDLEY_TRY(md_spec_parse(&spec, text, error));
+    const md_penalty_class *class = md_penalty_find(spec.name);
+    if (class == NULL)
+        return fail_unknown(spec.name, error);
     if (spec.view != NULL)
-        MEDLEY_TRY_DONE(md_fail(error, MEDLEY_USAGE,
-                                "'%s': a penalty is put on all blocks; leave out '@%s'", text,
-                                spec.view));
-    MEDLEY_TRY_DONE(md_new(&term.state, 1, term.class->state_size, error));
-    MEDLEY_TRY_DONE(md_grow(&penalty->terms, &penalty->capacity, penalty->count + 1,
-                            sizeof *penalty->terms, error));
-    MEDLEY_TRY_DONE(set_options(&term, &spec, error));
-    penalty->terms[penalty->count++] = term;
-    term.state = NULL;
-done:
-    free(term.state);
-    md_spec_clear(&spec);
-    return status;
+        return md_fail(error, MEDLEY_USAGE, "'%s': a penalty is put on all blocks; leave out '@%s'",
+                       text, spec.view);
+    MEDLEY_TRY(md_grow(&penalty->terms, &penalty->capacity, penalty->count + 1,
+                       sizeof *penalty->terms, error));
+    struct term *term = &penalty->terms[penalty->count++];
+    *term = (struct term){.factor = factor, .class = class};
+    MEDLEY_TRY(md_new(&term->state, 1, class->state_size, error));
+    return set_options(term, &spec, error);
 }
 
 /* The end of the term that starts at start: the next '+' that stands neither in parentheses nor in
@@ -149,13 +137,11 @@ static medley_status read_terms(md_penalty *penalty, const char *text, medley_er
                            "the penalty '%s' has an empty term; write names joined by '+', such as "
                            "l2+mkl",
                            text);
-        char *term;
-        medley_status status = md_new_text(&term, start, (size_t)(end - start), error);
-        if (status >= 0)
-            status = add_term(penalty, term, error);
-        free(term);
-        if (status < 0 || *end == '\0')
-            return status;
+        MD_OWNED(free) char *term = NULL;
+        MEDLEY_TRY(md_new_text(&term, start, (size_t)(end - start), error));
+        MEDLEY_TRY(add_term(penalty, term, error));
+        if (*end == '\0')
+            return MEDLEY_OK;
         start = skip_space(end + 1);
     }
 }
@@ -166,33 +152,28 @@ static void print_term(const struct term *term, md_text *text)
     if (term->factor != 1)
         md_text_addf(text, "%s*", md_format_double(number, term->factor));
     md_text_addf(text, "%s", term->class->name);
-    md_text options = {0};
+    MD_CLEARED(md_text_clear) md_text options = {0};
     if (term->class->params != NULL)
         md_params_print(term->class->params, term->state, &options);
     if (options.length > 0)
         md_text_addf(text, "(%s)", options.data);
     text->failed = text->failed || options.failed;
-    md_text_clear(&options);
 }
 
 medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_penalty *made;
-    MEDLEY_TRY_DONE(md_new(&made, 1, sizeof *made, error));
+    MD_OWNED(md_penalty_free) md_penalty *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
     made->least_weight = 1;
-    MEDLEY_TRY_DONE(read_terms(made, text, error));
+    MEDLEY_TRY(read_terms(made, text, error));
     for (size_t i = 0; i < made->count; i++) {
         md_text_add(&made->text, "+", i > 0);
         print_term(&made->terms[i], &made->text);
     }
-    if (made->text.failed)
-        MEDLEY_TRY_DONE(md_fail_memory(error, strlen(text)));
+    MEDLEY_TRY(md_text_check(&made->text, error));
     *penalty = made;
     made = NULL;
-done:
-    md_penalty_free(made);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_penalty_free(md_penalty *penalty)
@@ -219,8 +200,8 @@ medley_status md_penalty_set_weights(md_penalty *penalty, const double *weight, 
         least = fmin(least, weight[m]);
     }
     double *copy = NULL;
-    if (weight != NULL && md_new_copy(&copy, weight, count * sizeof *copy, error) < 0)
-        return MEDLEY_FAILED;
+    if (weight != NULL)
+        MEDLEY_TRY(md_new_copy(&copy, weight, count * sizeof *copy, error));
     free(penalty->weight);
     penalty->weight = copy;
     penalty->weight_count = count;

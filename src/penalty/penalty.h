@@ -94,6 +94,9 @@ static inline double md_number(const void *state)
     return *(const double *)state;
 }
 
+#define MD_PENALTY(name) extern const md_penalty_class md_penalty_##name;
+#include "penalty/penalties.def"
+#undef MD_PENALTY
 extern const md_penalty_class *const md_penalties[]; /* NULL-terminated */
 const md_penalty_class *md_penalty_find(const char *name);
 
@@ -105,6 +108,7 @@ typedef struct md_penalty md_penalty;
 /* MEDLEY_USAGE for an unknown name or option, a value out of range or an empty term. */
 medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_error *error);
 void md_penalty_free(md_penalty *penalty);
+MD_OWNER(md_penalty_free, md_penalty)
 
 /* Per-block weights 0 <= d_m <= 1e100 (copied), or NULL for all one. From then on count must be
  * this count everywhere. MEDLEY_USAGE for other weights. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scalar equation behind block-q: x + c x^(q-1) = b, as y + k y^(q-1) = 1 for the ratio
+/* The scalar equation of block-q: x + c x^(q-1) = b, as y + k y^(q-1) = 1 for the ratio
  * y = x/b and k = c b^(q-2), so that it neither overflows nor depends on the scale of b. */
 #ifndef MD_POWER_SHRINK_H
 #define MD_POWER_SHRINK_H

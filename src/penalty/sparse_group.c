@@ -32,7 +32,6 @@ static double sparse_group_kernel_weight(const void *state, double b, double tot
     return b / md_number(state);
 }
 
-extern const md_penalty_class md_penalty_sparse_group;
 const md_penalty_class md_penalty_sparse_group = {
     .name = "sparse-group",
     .summary = "sparse group lasso: few blocks and few features in them",

@@ -178,7 +178,6 @@ static double squared_block_strong_convexity(const void *state, double least_wei
     return q <= 2 ? (q - 1) * pow(least_weight, 2 / q) : 0;
 }
 
-extern const md_penalty_class md_penalty_squared_block;
 const md_penalty_class md_penalty_squared_block = {
     .name = "squared-block",
     .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",

@@ -13,15 +13,13 @@ static bool present(const md_report *report)
 
 static void draw_bar(md_html *html, double share, double value)
 {
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true"); /* the number stands beside it */
+    md_svg_open_cell(html);
     md_html_open_class(html, "rect", "bar");
     md_html_attribute(html, "data-value", md_figure_exact(value).text);
     md_html_attribute(html, "height", "70%");
     md_html_attribute(html, "y", "15%");
     md_html_percent(html, "width", share);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 static void bar_row(md_report *report, size_t block, double largest, double cumulative)
@@ -45,7 +43,7 @@ static void bar_row(md_report *report, size_t block, double largest, double cumu
 static void bars_head(md_html *html, bool uniform)
 {
     static const char *const weights[][2] = {
-        {"what", "block"}, {NULL, "weight"}, {"n", "share"}, {"n extra", "together"}};
+        {"what", "block"}, {NULL, "weight"}, {"n", "share"}, {"n extra", "cumulative"}};
     static const char *const norms[][2] = {{"what", "block"}, {NULL, ""}, {"n", "norm"}};
     md_table_begin(html, "bars", "weight-bars");
     for (size_t i = 0; i < (uniform ? 3 : 4); i++) {
@@ -219,5 +217,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_weights;
 const md_section md_section_weights = {"weights", "What matters", present, write_section};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/chart.h"
 
-#include "report/style.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +38,8 @@ void md_axis_include_all(md_axis *axis, const double *values, size_t count)
         md_axis_include(axis, values[i]);
 }
 
-/* 1, 2 or 5 times a power of ten: the least step with at most `wanted` of them in span. */
+/* 1, 2 or 5 times a power of ten: the least step with at most `wanted` of them in span. (The
+ * tolerance forgives the rounding of quotients such as 0.3 / 3.) */
 static double round_step(double span, size_t wanted)
 {
     const double least = span / (double)(wanted > 0 ? wanted : 1);
@@ -174,7 +174,7 @@ static double width_of(const char *text)
     return DIGIT * md_html_width(text, ALL);
 }
 
-/* The ticks of an axis and their texts. */
+/* The ticks of an axis and their labels. */
 struct ticks {
     double value[MOST_TICKS];
     md_figure text[MOST_TICKS];
@@ -245,6 +245,14 @@ void md_chart_open(md_html *html, md_chart *chart)
     md_html_close(html);
 }
 
+void md_chart_figure(md_html *html, md_chart *chart, const char *caption, const char *note)
+{
+    md_axis_round(&chart->x, X_TICKS);
+    md_axis_round(&chart->y, Y_TICKS);
+    md_figure_open(html, caption, note);
+    md_chart_open(html, chart);
+}
+
 void md_chart_line(md_html *html, const md_chart *chart, const double *x, const double *y,
                    size_t count, const char *class)
 {
@@ -264,11 +272,19 @@ void md_chart_line(md_html *html, const md_chart *chart, const double *x, const 
     md_svg_take_path(html, class, &path);
 }
 
+/* Where a point lies; false: nowhere. */
+static bool place(const md_chart *chart, double x, double y, double *px, double *py)
+{
+    *px = md_chart_x(chart, x);
+    *py = md_chart_y(chart, y);
+    return isfinite(*px) && isfinite(*py);
+}
+
 void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, const char *class)
 {
-    const double px = md_chart_x(chart, x);
-    const double py = md_chart_y(chart, y);
-    if (!isfinite(px) || !isfinite(py))
+    double px;
+    double py;
+    if (!place(chart, x, y, &px, &py))
         return;
     md_html_open_class(html, "circle", class);
     md_html_coordinate(html, "cx", px);
@@ -279,9 +295,9 @@ void md_chart_dot(md_html *html, const md_chart *chart, double x, double y, cons
 
 void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, const char *text)
 {
-    const double px = md_chart_x(chart, x);
-    const double py = md_chart_y(chart, y);
-    if (!isfinite(px) || !isfinite(py))
+    double px;
+    double py;
+    if (!place(chart, x, y, &px, &py))
         return;
     const bool far_right = px > MD_CHART_WIDTH - 60;
     const bool far_left = px < chart->left + 30;
@@ -353,6 +369,35 @@ void md_svg_dot(md_html *html, const md_axis *axis, double value, const char *cl
     md_html_close(html);
 }
 
+void md_svg_open_cell(md_html *html)
+{
+    md_html_open(html, "svg");
+    md_html_attribute(html, "aria-hidden", "true");
+}
+
+void md_svg_track(md_html *html, const char *y, const char *height)
+{
+    md_html_open_class(html, "rect", "track");
+    md_html_attribute(html, "width", "100%");
+    md_html_attribute(html, "height", height);
+    md_html_attribute(html, "y", y);
+    md_html_close(html);
+}
+
+void md_svg_between(md_html *html, const md_axis *axis, double from, double to, const char *class)
+{
+    const double first = md_axis_share(axis, from);
+    const double last = md_axis_share(axis, to);
+    if (!isfinite(first) || !isfinite(last))
+        return;
+    md_html_open_class(html, "line", class);
+    md_html_percent(html, "x1", first);
+    md_html_percent(html, "x2", last);
+    md_html_attribute(html, "y1", "50%");
+    md_html_attribute(html, "y2", "50%");
+    md_html_close(html);
+}
+
 /* ---- around them ---- */
 
 void md_figure_open(md_html *html, const char *caption, const char *note)
@@ -384,8 +429,7 @@ void md_details_open(md_html *html, const char *summary)
 
 void md_details_close(md_html *html)
 {
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 void md_table_begin(md_html *html, const char *class, const char *id)
@@ -399,8 +443,7 @@ void md_table_begin(md_html *html, const char *class, const char *id)
 
 void md_table_body(md_html *html)
 {
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
     md_html_open(html, "tbody");
 }
 
@@ -419,8 +462,7 @@ void md_table_open(md_html *html, const char *class, const char *const *heads)
 
 void md_table_close(md_html *html)
 {
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 void md_cell_number(md_html *html, const char *text)
@@ -436,19 +478,25 @@ void md_cell_head(md_html *html, const char *scope, const char *text)
     md_html_close(html);
 }
 
-md_class md_class_hue(const char *before, size_t index)
+md_class md_class_of(const char *before, const char *name)
 {
     md_class class;
-    snprintf(class.text, sizeof class.text, "%s%shue%zu", before, before[0] ? " " : "",
-             index % MD_HUES + 1);
+    snprintf(class.text, sizeof class.text, "%s%s%s", before, before[0] && name[0] ? " " : "",
+             name);
     return class;
+}
+
+md_class md_class_hue(const char *before, size_t index)
+{
+    char name[24];
+    snprintf(name, sizeof name, "hue%zu", index % MD_HUES + 1);
+    return md_class_of(before, name);
 }
 
 md_class md_class_heat(const char *before, double share)
 {
-    md_class class;
+    char name[24];
     const double level = isfinite(share) ? fmin(fmax(share, 0), 1) * MD_HEATS : 0;
-    const int heat = level >= MD_HEATS ? MD_HEATS - 1 : (int)level;
-    snprintf(class.text, sizeof class.text, "%s%sheat%d", before, before[0] ? " " : "", heat);
-    return class;
+    snprintf(name, sizeof name, "heat%d", level >= MD_HEATS ? MD_HEATS - 1 : (int)level);
+    return md_class_of(before, name);
 }

@@ -37,7 +37,7 @@ double md_axis_share(const md_axis *axis, double value);
 typedef struct md_chart {
     md_axis x, y;
     double height;     /* of 400 units width */
-    const char *label; /* for those who do not see it */
+    const char *label; /* for screen readers */
     double right;      /* room for labels at the end of lines */
     double above;      /* room for words above the lines (md_chart_head) */
     double left;       /* room for the ticks of y: found by md_chart_open */
@@ -48,6 +48,8 @@ enum { MD_CHART_WIDTH = 400 };
 double md_chart_x(const md_chart *chart, double value);
 double md_chart_y(const md_chart *chart, double value);
 
+/* Ends the axes at ticks, and opens a figure with a chart in it: two elements. */
+void md_chart_figure(md_html *html, md_chart *chart, const char *caption, const char *note);
 /* svg, grid and axes. Charts, figures and frames are elements: md_html_close ends them. */
 void md_chart_open(md_html *html, md_chart *chart);
 /* Many points are thinned out to some hundred. */
@@ -59,15 +61,15 @@ void md_chart_mark(md_html *html, const md_chart *chart, double x, double y, con
 /* A word above all lines, where it covers nothing; chart->above must have room for it. */
 void md_chart_head(md_html *html, const md_chart *chart, double x, const char *text);
 
-/* The figure around: caption (with a note behind it, or NULL) and frame. */
+/* The figure around: caption (with a note after it, or NULL) and frame. */
 void md_figure_open(md_html *html, const char *caption, const char *note);
 
-/* What is there for those who want to know more: folded, in a frame of its own. */
+/* Details for readers who want them: folded, in a frame of its own. */
 void md_details_open(md_html *html, const char *summary);
 void md_details_close(md_html *html);
 void md_frame_open(md_html *html, const char *name); /* scrolls sideways, also by keyboard */
 
-/* heads: NULL behind the last; those that begin with '#' are of numbers. */
+/* heads: NULL after the last; those that begin with '#' are of numbers. */
 void md_table_open(md_html *html, const char *class, const char *const *heads);
 void md_table_begin(md_html *html, const char *class, const char *id); /* heads of its own; NULL */
 void md_table_body(md_html *html);                                     /* after those heads */
@@ -75,7 +77,7 @@ void md_table_close(md_html *html);
 void md_cell_number(md_html *html, const char *text);
 void md_cell_head(md_html *html, const char *scope, const char *text); /* words of the data */
 
-/* Pieces of drawings. label: for those who do not see the picture; class may be NULL. */
+/* Pieces of drawings. label: for screen readers; class may be NULL. */
 void md_svg_open(md_html *html, const char *class, double width, double height, const char *label);
 void md_svg_path(md_html *html, const char *class, const char *d);
 void md_svg_take_path(md_html *html, const char *class, md_text *d); /* if any; clears d */
@@ -85,10 +87,17 @@ void md_svg_text(md_html *html, const char *class, double x, double y, const cha
 void md_svg_dot(md_html *html, const md_axis *axis, double value, const char *class,
                 const char *radius);
 
+/* The picture in a cell of a table, whose numbers stand beside it: an svg that is not read out. */
+void md_svg_open_cell(md_html *html);
+/* A grey line to compare with; a line between two values of an axis, if both have a place. */
+void md_svg_track(md_html *html, const char *y, const char *height);
+void md_svg_between(md_html *html, const md_axis *axis, double from, double to, const char *class);
+
 /* "hue3", "heat7" ... */
 typedef struct md_class {
     char text[32];
 } md_class;
+md_class md_class_of(const char *before, const char *name); /* both, if before is not "" */
 md_class md_class_hue(const char *before, size_t index);
 md_class md_class_heat(const char *before, double share);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is taken for what: a map with numbers, or with many labels the commonest confusions and a
- * map that is made coarser until it fits. */
+/* The confusion matrix: with its numbers, or with many labels the commonest confusions and a matrix
+ * that is made coarser until it fits. */
 #include "report/rank.h"
 #include "report/report.h"
 
@@ -72,8 +72,7 @@ static void write_matrix(md_report *report)
         md_html_close(html);
     }
     md_table_close(html);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- many labels ---- */
@@ -89,8 +88,8 @@ static void draw_cell(md_html *html, size_t x, size_t y, double level)
     snprintf(class, sizeof class, "cell%s ink%d", x == y ? "" : " off",
              1 + (int)fmin(3, floor(4 * level)));
     md_html_open_class(html, "rect", class);
-    md_html_count(html, "x", x);
-    md_html_count(html, "y", y);
+    md_html_coordinate(html, "x", (double)x);
+    md_html_coordinate(html, "y", (double)y);
     md_html_attribute(html, "width", "1");
     md_html_attribute(html, "height", "1");
     md_html_close(html);
@@ -116,7 +115,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     const medley_evaluation *e = &report->evaluation;
     const size_t step = (e->labels + MAP_CELLS - 1) / MAP_CELLS;
     const size_t side = (e->labels + step - 1) / step;
-    size_t *cells;
+    MD_OWNED(free) size_t *cells = NULL;
     MEDLEY_TRY(md_new(&cells, side * side, sizeof *cells, error));
     for (size_t l = 0; l < e->labels; l++)
         for (size_t k = 0; k < e->labels; k++)
@@ -130,37 +129,20 @@ static medley_status write_compact(md_report *report, medley_error *error)
                 "Map of confusions: the diagonal holds right answers; the commonest errors "
                 "are in the table of confusions");
     md_html_open_class(html, "rect", "track");
-    md_html_count(html, "width", side);
-    md_html_count(html, "height", side);
+    md_html_coordinate(html, "width", (double)side);
+    md_html_coordinate(html, "height", (double)side);
     md_html_close(html);
     draw_cells(html, cells, side);
-    md_html_close(html);
-    md_html_close(html);
-    md_html_close(html);
-    free(cells);
+    md_html_close_all(html, 3);
     return MEDLEY_OK;
 }
 
 /* ---- the commonest ---- */
 
 struct pair {
-    size_t count, right, predicted;
+    double count;
+    size_t right, predicted;
 };
-
-/* Keeps the largest, in falling order; of equal ones the first. */
-static size_t insert(struct pair *pairs, size_t count, struct pair pair)
-{
-    size_t at = count;
-    while (at > 0 && pairs[at - 1].count < pair.count)
-        at--;
-    if (at == MOST_PAIRS)
-        return count;
-    const size_t end = count < MOST_PAIRS ? count : MOST_PAIRS - 1;
-    for (size_t i = end; i > at; i--)
-        pairs[i] = pairs[i - 1];
-    pairs[at] = pair;
-    return end + 1;
-}
 
 /* Right labels that the model does not know have no line in the matrix: "ghost (3), spirit (1)". */
 static medley_status write_unknown(md_report *report, medley_error *error)
@@ -171,7 +153,7 @@ static medley_status write_unknown(md_report *report, medley_error *error)
     const size_t names = medley_dataset_label_count(data);
     if (report->evaluation.unknown_labels == 0 || report->gold == NULL || names == 0)
         return MEDLEY_OK;
-    size_t *count;
+    MD_OWNED(free) size_t *count = NULL;
     MEDLEY_TRY(md_new(&count, names, sizeof *count, error));
     size_t rows = 0;
     size_t listed = 0;
@@ -194,13 +176,12 @@ static medley_status write_unknown(md_report *report, medley_error *error)
         md_html_textf(html, " and %s", md_figure_of(listed - MOST_NAMES, "other", "others").text);
     md_html_text(html, ".");
     md_html_close(html);
-    free(count);
     return MEDLEY_OK;
 }
 
 static void write_pairs(md_report *report, bool folded)
 {
-    static const char *const heads[] = {"right", "taken for", "#times", "#of its rows", NULL};
+    static const char *const heads[] = {"right", "predicted", "#times", "#of its rows", NULL};
     md_html *html = &report->html;
     const medley_evaluation *e = &report->evaluation;
     struct pair pairs[MOST_PAIRS];
@@ -208,12 +189,15 @@ static void write_pairs(md_report *report, bool folded)
     for (size_t l = 0; l < e->labels; l++)
         for (size_t k = 0; k < e->labels; k++)
             if (l != k && e->confusion[l * e->labels + k] > 0)
-                count = insert(pairs, count, (struct pair){e->confusion[l * e->labels + k], l, k});
+                count =
+                    md_keep_largest(pairs, count, MOST_PAIRS, sizeof *pairs,
+                                    &(struct pair){(double)e->confusion[l * e->labels + k], l, k});
     if (count == 0) {
-        md_html_element(html, "p", NULL,
-                        e->unknown_labels > 0
-                            ? "None of the labels that the model knows was taken for another one."
-                            : "No label was taken for another one.");
+        md_html_element(
+            html, "p", NULL,
+            e->unknown_labels > 0
+                ? "None of the labels that the model knows was confused with another one."
+                : "No label was confused with another one.");
         return;
     }
     if (folded)
@@ -227,10 +211,9 @@ static void write_pairs(md_report *report, bool folded)
                              medley_model_label_name(report->model, pairs[i].right));
         md_html_data_element(html, "td", NULL,
                              medley_model_label_name(report->model, pairs[i].predicted));
-        md_cell_number(html, md_figure_count(pairs[i].count).text);
-        md_cell_number(
-            html,
-            md_figure_rough((double)pairs[i].count / (double)row_total(e, pairs[i].right)).text);
+        md_cell_number(html, md_figure_count((size_t)pairs[i].count).text);
+        md_cell_number(html,
+                       md_figure_rough(pairs[i].count / (double)row_total(e, pairs[i].right)).text);
         md_html_close(html);
     }
     md_table_close(html);
@@ -246,10 +229,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (few)
         write_matrix(report);
     write_pairs(report, few);
-    const medley_status status = write_unknown(report, error);
-    return status < 0 || few ? status : write_compact(report, error);
+    MEDLEY_TRY(write_unknown(report, error));
+    return few ? MEDLEY_OK : write_compact(report, error);
 }
 
-extern const md_section md_section_confusion;
-const md_section md_section_confusion = {"confusion", "What is taken for what", present,
-                                         write_section};
+const md_section md_section_confusion = {"confusion", "Confusion matrix", present, write_section};

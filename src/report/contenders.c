@@ -4,8 +4,8 @@
 #include "report/rank.h"
 #include "report/report.h"
 
+#include "base/memory.h"
 #include <math.h>
-#include <stdlib.h>
 
 static bool present(const md_report *report)
 {
@@ -14,13 +14,8 @@ static bool present(const md_report *report)
 
 static void draw_dot(md_html *html, const md_axis *axis, double score, bool mine)
 {
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true");
-    md_html_open_class(html, "rect", "track");
-    md_html_attribute(html, "width", "100%");
-    md_html_attribute(html, "height", "2");
-    md_html_attribute(html, "y", "46%");
-    md_html_close(html);
+    md_svg_open_cell(html);
+    md_svg_track(html, "46%", "2");
     md_svg_dot(html, axis, score, mine ? "dot" : "dot other", mine ? "7" : "5");
     md_html_close(html);
 }
@@ -61,7 +56,7 @@ static void tell_winner(md_report *report)
     else if (points == 0)
         md_html_text(html, "The model is as good as the best of the others, ");
     else
-        md_html_textf(html, "The model is %.1f points behind ", -points);
+        md_html_textf(html, "The model is %.1f points below ", -points);
     md_html_data(html, other->name != NULL ? other->name : "");
     md_html_textf(html, " with %s.", md_figure_percent(other->score).text);
     md_html_close(html);
@@ -77,11 +72,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_html *html = &report->html;
     md_axis axis = MD_AXIS_INIT(md_figure_tick_percent, "");
     const medley_report_options *o = &report->options;
-    size_t *order; /* best first */
-    const medley_status status =
-        md_rank(&order, o->contender_count, score_of, o->contenders, error);
-    if (status < 0)
-        return status;
+    MD_OWNED(free) size_t *order = NULL; /* best first */
+    MEDLEY_TRY(md_rank(&order, o->contender_count, score_of, o->contenders, error));
     for (size_t i = 0; i < o->contender_count; i++)
         md_axis_include(&axis, o->contenders[i].score);
     md_axis_round(&axis, 5);
@@ -98,9 +90,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         write_row(html, &o->contenders[order[i]], &axis);
     md_table_close(html);
     md_html_close(html);
-    free(order);
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_contenders;
 const md_section md_section_contenders = {"contenders", "Compared with", present, write_section};

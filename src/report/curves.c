@@ -15,12 +15,17 @@ static bool present(const md_report *report)
 }
 
 /* One column per quantity, so that a chart can take it as it is. */
-struct story {
+struct history {
     size_t count;
     double *x, *objective, *dual, *gap, *accuracy, *active;
     bool timed;
     double *memory;
 };
+
+static void clear(struct history *history)
+{
+    free(history->memory);
+}
 
 /* A line that only ever shows one number need not be drawn. */
 static bool any_change(const double *values, size_t count)
@@ -39,24 +44,24 @@ static bool any_finite(const double *values, size_t count)
     return false;
 }
 
-static medley_status collect(struct story *story, const medley_summary *s, medley_error *error)
+static medley_status collect(struct history *history, const medley_summary *s, medley_error *error)
 {
     const size_t n = s->epoch_count;
-    MEDLEY_TRY(md_new(&story->memory, 6 * n, sizeof *story->memory, error));
-    double **const columns[] = {&story->x,   &story->objective, &story->dual,
-                                &story->gap, &story->accuracy,  &story->active};
+    MEDLEY_TRY(md_new(&history->memory, 6 * n, sizeof *history->memory, error));
+    double **const columns[] = {&history->x,   &history->objective, &history->dual,
+                                &history->gap, &history->accuracy,  &history->active};
     for (size_t c = 0; c < 6; c++)
-        *columns[c] = story->memory + c * n;
-    story->count = n;
-    story->timed = s->epochs[n - 1].seconds > 0;
+        *columns[c] = history->memory + c * n;
+    history->count = n;
+    history->timed = s->epochs[n - 1].seconds > 0;
     for (size_t i = 0; i < n; i++) {
         const medley_epoch *e = &s->epochs[i];
-        story->x[i] = story->timed ? e->seconds : (double)(i + 1);
-        story->objective[i] = e->objective;
-        story->dual[i] = e->dual;
-        story->gap[i] = e->gap;
-        story->accuracy[i] = e->dev_accuracy;
-        story->active[i] = e->active > 0 ? (double)e->active : NAN;
+        history->x[i] = history->timed ? e->seconds : (double)(i + 1);
+        history->objective[i] = e->objective;
+        history->dual[i] = e->dual;
+        history->gap[i] = e->gap;
+        history->accuracy[i] = e->dev_accuracy;
+        history->active[i] = e->active > 0 ? (double)e->active : NAN;
     }
     return MEDLEY_OK;
 }
@@ -84,57 +89,54 @@ struct curve {
     bool logarithmic;
 };
 
-static void draw(md_html *html, const struct story *story, const struct curve *curve)
+static void draw(md_html *html, const struct history *history, const struct curve *curve)
 {
-    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, story->timed ? "seconds" : "epochs"),
+    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, history->timed ? "seconds" : "epochs"),
                       .y = MD_AXIS_INIT(curve->text, ""),
                       .height = 230,
                       .label = curve->label};
     chart.y.logarithmic = curve->logarithmic;
-    chart.x.whole = !story->timed;
-    chart.y.whole = curve->y == story->active;
-    md_axis_include(&chart.x, story->timed ? 0 : 1);
-    md_axis_include_all(&chart.x, story->x, story->count);
-    md_axis_include_all(&chart.y, curve->y, story->count);
+    chart.x.whole = !history->timed;
+    chart.y.whole = curve->y == history->active;
+    md_axis_include(&chart.x, history->timed ? 0 : 1);
+    md_axis_include_all(&chart.x, history->x, history->count);
+    md_axis_include_all(&chart.y, curve->y, history->count);
     if (curve->second != NULL)
-        md_axis_include_all(&chart.y, curve->second, story->count);
-    md_axis_round(&chart.x, 5);
-    md_axis_round(&chart.y, 5);
-    md_figure_open(html, curve->caption, curve->note);
-    md_chart_open(html, &chart);
+        md_axis_include_all(&chart.y, curve->second, history->count);
+    md_chart_figure(html, &chart, curve->caption, curve->note);
     if (curve->second != NULL)
-        md_chart_line(html, &chart, story->x, curve->second, story->count, "line second");
-    md_chart_line(html, &chart, story->x, curve->y, story->count, "line");
-    const size_t last = story->count - 1;
-    md_chart_dot(html, &chart, story->x[last], curve->y[last], "end");
-    md_chart_mark(html, &chart, story->x[last], curve->y[last], curve->value(curve->y[last]).text);
-    md_html_close(html);
-    md_html_close(html);
+        md_chart_line(html, &chart, history->x, curve->second, history->count, "line second");
+    md_chart_line(html, &chart, history->x, curve->y, history->count, "line");
+    const size_t last = history->count - 1;
+    md_chart_dot(html, &chart, history->x[last], curve->y[last], "end");
+    md_chart_mark(html, &chart, history->x[last], curve->y[last],
+                  curve->value(curve->y[last]).text);
+    md_html_close_all(html, 2);
 }
 
-static void draw_all(md_html *html, const struct story *story)
+static void draw_all(md_html *html, const struct history *history)
 {
-    const bool dual = any_finite(story->dual, story->count);
+    const bool dual = any_finite(history->dual, history->count);
     const struct curve curves[] = {
         {"Objective during the epochs", dual ? "line: reached; dashed: no model is below" : NULL,
-         "Line chart of the objective during training", story->objective, dual ? story->dual : NULL,
-         md_figure_tick, md_figure_number,
-         !dual && wants_logarithm(story->objective, story->count)},
+         "Line chart of the objective during training", history->objective,
+         dual ? history->dual : NULL, md_figure_tick, md_figure_number,
+         !dual && wants_logarithm(history->objective, history->count)},
         {"Gap", "distance to the best possible objective, logarithmic scale",
-         "Line chart of the relative duality gap during training", story->gap, NULL,
+         "Line chart of the relative duality gap during training", history->gap, NULL,
          md_figure_tick_percent, md_figure_rough, true},
         {"Held-out accuracy", NULL, "Line chart of the accuracy on held-out data during training",
-         story->accuracy, NULL, md_figure_tick_percent, md_figure_percent, false},
+         history->accuracy, NULL, md_figure_tick_percent, md_figure_percent, false},
         {"Active blocks", NULL, "Line chart of the number of active blocks during training",
-         story->active, NULL, md_figure_tick, md_figure_number, false}};
+         history->active, NULL, md_figure_tick, md_figure_number, false}};
     md_html_open_class(html, "div", "pair");
     for (size_t c = 0; c < sizeof curves / sizeof *curves; c++)
-        if (any_change(curves[c].y, story->count))
-            draw(html, story, &curves[c]);
+        if (any_change(curves[c].y, history->count))
+            draw(html, history, &curves[c]);
     md_html_close(html);
 }
 
-static void write_table(md_html *html, const struct story *story)
+static void write_table(md_html *html, const struct history *history)
 {
     enum { MOST_ROWS = 200 };
     const char *heads[8] = {"#epoch"};
@@ -143,34 +145,34 @@ static void write_table(md_html *html, const struct story *story)
     const struct {
         const char *head;
         const double *values;
-    } all[] = {{"#objective", story->objective},
-               {"#dual", story->dual},
-               {"#gap", story->gap},
-               {"#held-out accuracy", story->accuracy},
-               {"#active blocks", story->active}};
-    if (story->timed) {
+    } all[] = {{"#objective", history->objective},
+               {"#dual", history->dual},
+               {"#gap", history->gap},
+               {"#held-out accuracy", history->accuracy},
+               {"#active blocks", history->active}};
+    if (history->timed) {
         heads[count] = "#seconds";
-        columns[count++] = story->x;
+        columns[count++] = history->x;
     }
     for (size_t c = 0; c < sizeof all / sizeof *all; c++)
-        if (any_finite(all[c].values, story->count)) {
+        if (any_finite(all[c].values, history->count)) {
             heads[count] = all[c].head;
             columns[count++] = all[c].values;
         }
     heads[count] = NULL;
-    const size_t stride = story->count > MOST_ROWS ? story->count / MOST_ROWS + 1 : 1;
+    const size_t stride = history->count > MOST_ROWS ? history->count / MOST_ROWS + 1 : 1;
     char title[64] = "Training as a table";
     if (stride > 1)
         snprintf(title, sizeof title, "Training as a table, one epoch in %zu", stride);
     md_details_open(html, title);
     md_table_open(html, "numbers", heads);
-    for (size_t i = 0; i < story->count; i++) {
-        if (i % stride != 0 && i + 1 != story->count)
+    for (size_t i = 0; i < history->count; i++) {
+        if (i % stride != 0 && i + 1 != history->count)
             continue;
         md_html_open(html, "tr");
         md_cell_number(html, md_figure_count(i + 1).text);
         for (size_t c = 1; c < count; c++)
-            md_cell_number(html, columns[c] == story->accuracy
+            md_cell_number(html, columns[c] == history->accuracy
                                      ? md_figure_percent(columns[c][i]).text
                                      : md_figure_number(columns[c][i]).text);
         md_html_close(html);
@@ -180,18 +182,18 @@ static void write_table(md_html *html, const struct story *story)
 }
 
 /* What the head of the report says of the same things, and why it may be another number. */
-static void tell_differences(md_report *report, const struct story *story)
+static void tell_differences(md_report *report, const struct history *history)
 {
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    const double last = story->objective[story->count - 1];
+    const double last = history->objective[history->count - 1];
     const double seconds = s->seconds_kernels + s->seconds_train;
     const md_figure final = md_figure_number(s->objective);
     const bool other = isfinite(last) && isfinite(s->objective) &&
                        strcmp(final.text, md_figure_number(last).text) != 0;
-    const double clock = story->x[story->count - 1];
-    const bool longer =
-        story->timed && strcmp(md_figure_seconds(seconds).text, md_figure_seconds(clock).text) != 0;
+    const double clock = history->x[history->count - 1];
+    const bool longer = history->timed &&
+                        strcmp(md_figure_seconds(seconds).text, md_figure_seconds(clock).text) != 0;
     if (!other && !longer)
         return;
     md_html_open_class(html, "p", "note");
@@ -210,14 +212,12 @@ static void tell_differences(md_report *report, const struct story *story)
 
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    struct story story = {0};
-    MEDLEY_TRY(collect(&story, report->summary, error));
-    draw_all(&report->html, &story);
-    tell_differences(report, &story);
-    write_table(&report->html, &story);
-    free(story.memory);
+    MD_CLEARED(clear) struct history history = {0};
+    MEDLEY_TRY(collect(&history, report->summary, error));
+    draw_all(&report->html, &history);
+    tell_differences(report, &history);
+    write_table(&report->html, &history);
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_curves;
 const md_section md_section_curves = {"training", "How training went", present, write_section};

@@ -81,22 +81,17 @@ static medley_status draw_row(md_report *report, size_t row, medley_error *error
     size_t width;
     if (!medley_dataset_image_shape(&height, &width, data) || height * width > columns)
         return MEDLEY_OK;
-    float *pixels;
-    const medley_status status =
-        md_new(&pixels, columns + (size_t)SIDE * SIDE, sizeof *pixels, error);
-    if (status < 0)
-        return status;
+    MD_OWNED(free) float *pixels = NULL;
+    MD_CLEARED(md_text_clear) md_text label = {0};
+    MEDLEY_TRY(md_new(&pixels, columns + (size_t)SIDE * SIDE, sizeof *pixels, error));
     struct image image = {.ink = pixels + columns};
     medley_dataset_row(pixels, data, row);
     shrink(&image, pixels, height, width);
-    md_text label = {0};
     md_text_addf(&label, "Image of '");
     md_html_shorten(&label, md_report_gold_name(report, row), MOST_NAME);
     md_text_addf(&label, "'");
     report->html.text.failed = report->html.text.failed || label.failed;
     draw(&report->html, &image, label.data != NULL ? label.data : "Image");
-    md_text_clear(&label);
-    free(pixels);
     return MEDLEY_OK;
 }
 
@@ -121,11 +116,11 @@ medley_status md_draw_picture(md_report *report, size_t row, medley_error *error
     MEDLEY_TRY(draw_row(report, row, error));
     md_html_open_class(html, "p", "answer");
     write_answer(report, row);
-    const double sure = md_report_confidence(report, row);
-    if (isfinite(sure)) {
+    const double confidence = md_report_confidence(report, row);
+    if (isfinite(confidence)) {
         md_html_open(html, "br");
         md_html_close(html);
-        md_html_elementf(html, "span", "note", "%s sure", md_figure_rough(sure).text);
+        md_html_elementf(html, "span", "note", "confidence %s", md_figure_rough(confidence).text);
     }
     md_html_close(html);
     return MEDLEY_OK;
@@ -153,9 +148,7 @@ medley_status md_draw_letters(md_report *report, size_t first, size_t end, medle
     md_html_open_class(html, "div", "letters");
     for (size_t r = first; r < shown; r++) {
         md_html_open_class(html, "div", md_report_is_wrong(report, r) ? "letter bad" : "letter");
-        const medley_status status = draw_row(report, r, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(draw_row(report, r, error));
         write_letter_answer(report, r);
         md_html_close(html);
     }

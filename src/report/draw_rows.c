@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of numbers as a table: what was right and what was said, how sure it was, and the values
+/* Rows of numbers as a table: what was right and what was said, its confidence, and the values
  * that stand out. */
+#include "report/rank.h"
 #include "report/report.h"
 
 #include "base/memory.h"
@@ -25,7 +26,8 @@ bool md_rows_are_sparse(const md_report *report)
     return data->table_count > 0;
 }
 
-/* Mean and deviation of the columns of a dense matrix: how far out a value is. */
+/* Mean and deviation of the columns of a dense matrix, in two passes, which do not cancel as the
+ * difference of squares would: |x - mean| / deviation says how far out a value is. */
 static void find_moments(const md_matrix *m, double *mean)
 {
     double *deviation = mean + m->columns;
@@ -47,39 +49,29 @@ static size_t moments_of(const md_table *table)
     return md_matrix_is_sparse(&table->features) ? 0 : 2 * table->features.columns;
 }
 
-/* Of all dense tables, one behind the other. Of sparse ones, what is not zero stands out. */
+/* Of all dense tables, one after the other. Of sparse ones, what is not zero stands out. */
 static medley_status column_moments(const medley_dataset *data, double **moments,
                                     medley_error *error)
 {
     size_t total = 0;
     for (size_t t = 0; t < data->table_count; t++)
         total += moments_of(&data->tables[t]);
-    const medley_status status = md_new(moments, total + 1, sizeof **moments, error);
-    for (size_t t = 0, at = 0; status >= 0 && t < data->table_count;
-         at += moments_of(&data->tables[t]), t++)
+    MEDLEY_TRY(md_new(moments, total + 1, sizeof **moments, error));
+    for (size_t t = 0, at = 0; t < data->table_count; at += moments_of(&data->tables[t]), t++)
         if (!md_matrix_is_sparse(&data->tables[t].features))
             find_moments(&data->tables[t].features, *moments + at);
-    return status;
+    return MEDLEY_OK;
 }
 
 struct value {
+    double distance, value;
     const md_table *table;
     size_t column;
-    double value, distance;
 };
 
 static size_t insert(struct value *values, size_t count, struct value value)
 {
-    size_t at = count;
-    while (at > 0 && values[at - 1].distance < value.distance)
-        at--;
-    if (at == VALUES)
-        return count;
-    const size_t end = count < VALUES ? count : VALUES - 1;
-    for (size_t i = end; i > at; i--)
-        values[i] = values[i - 1];
-    values[at] = value;
-    return end + 1;
+    return md_keep_largest(values, count, VALUES, sizeof *values, &value);
 }
 
 /* Adds those of a table to values; moments: of its columns if it is dense. */
@@ -90,8 +82,8 @@ static size_t outstanding(struct value *values, size_t count, const md_table *ta
     if (md_matrix_is_sparse(m)) {
         for (size_t i = m->start[row]; i < m->start[row + 1]; i++)
             count = insert(values, count,
-                           (struct value){table, (size_t)m->index[i], (double)m->value[i],
-                                          fabs((double)m->value[i])});
+                           (struct value){fabs((double)m->value[i]), (double)m->value[i], table,
+                                          (size_t)m->index[i]});
         return count;
     }
     for (size_t c = 0; c < m->columns; c++) {
@@ -99,7 +91,7 @@ static size_t outstanding(struct value *values, size_t count, const md_table *ta
         const double deviation = moments[m->columns + c];
         if (deviation > 0)
             count = insert(values, count,
-                           (struct value){table, c, value, fabs(value - moments[c]) / deviation});
+                           (struct value){fabs(value - moments[c]) / deviation, value, table, c});
     }
     return count;
 }
@@ -159,11 +151,11 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
     const char *const heads[] = {"#row",
                                  "right",
                                  "predicted",
-                                 "#sure",
+                                 "#confidence",
                                  md_rows_have_values(report) ? "what stands out" : NULL,
                                  NULL};
     md_html *html = &report->html;
-    double *moments;
+    MD_OWNED(free) double *moments = NULL;
     MEDLEY_TRY(column_moments(report->options.data, &moments, error));
     md_frame_open(html, "Examples");
     md_table_open(html, NULL, heads);
@@ -171,6 +163,5 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
         write_row(report, rows[i], moments);
     md_table_close(html);
     md_html_close(html);
-    free(moments);
     return MEDLEY_OK;
 }

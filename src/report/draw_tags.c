@@ -59,7 +59,7 @@ static struct chunk chunk_at(const md_report *report, namer name, size_t first, 
     return read_label(name(report, row), row > first ? name(report, row - 1) : NULL);
 }
 
-/* The row behind the chunk that begins at row. */
+/* The row after the chunk that begins at row. */
 static size_t chunk_end(const md_report *report, namer name, size_t first, size_t end, size_t row)
 {
     size_t next = row + 1;
@@ -74,11 +74,11 @@ static size_t chunk_end(const md_report *report, namer name, size_t first, size_
 
 /* Does the other side have the same chunk? */
 static bool agrees(const md_report *report, namer other, size_t first, size_t end, size_t row,
-                   size_t behind, const char *type)
+                   size_t after, const char *type)
 {
     const struct chunk chunk = chunk_at(report, other, first, row);
     return chunk.type != NULL && chunk.begins && strcmp(chunk.type, type) == 0 &&
-           chunk_end(report, other, first, end, row) == behind;
+           chunk_end(report, other, first, end, row) == after;
 }
 
 /* One hue for each type, by its place among the model's labels. */
@@ -116,21 +116,19 @@ static void write_chunks(md_report *report, const char *title, size_t first, siz
             r++;
             continue;
         }
-        const size_t behind = chunk_end(report, name, first, end, r);
-        const bool same = agrees(report, other, first, end, r, behind, chunk.type);
+        const size_t after = chunk_end(report, name, first, end, r);
+        const bool same = agrees(report, other, first, end, r, after, chunk.type);
         const char *class = same ? "chunk" : gold ? "chunk missed" : "chunk bad";
         md_html_open_class(html, "span", md_class_hue(class, hue_of(report, chunk.type)).text);
-        write_words(report, r, behind);
+        write_words(report, r, after);
         md_html_open_class(html, "span", "type");
         if (!same && !gold)
             md_html_text(html, "✗ ");
         md_html_data(html, chunk.type);
-        md_html_close(html);
-        md_html_close(html);
-        r = behind;
+        md_html_close_all(html, 2);
+        r = after;
     }
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- other labels ---- */

@@ -84,7 +84,8 @@ static void span(const struct arc *arc, size_t *low, size_t *high)
     *high = arc->word < head ? head : arc->word;
 }
 
-/* Shortest first; each as low as those that it spans or crosses allow. Returns the highest. */
+/* Levels by greedy interval colouring, the shortest arcs first: each goes one level above all that
+ * are placed already and overlap it. O(words count^2); returns the highest level. */
 static size_t place_arcs(struct arc *arcs, size_t count, size_t words)
 {
     size_t highest = 0;
@@ -125,20 +126,17 @@ static size_t place_arcs(struct arc *arcs, size_t count, size_t words)
 static void short_text(md_html *html, const char *class, double x, double y, const char *sign,
                        const char *text)
 {
-    md_text shown = {0};
+    MD_CLEARED(md_text_clear) md_text shown = {0};
     md_text_addf(&shown, "%s", sign);
     md_html_shorten(&shown, text, MOST_LETTERS);
     html->text.failed = html->text.failed || shown.failed;
     md_svg_text(html, class, x, y, "middle", shown.data != NULL ? shown.data : "");
-    md_text_clear(&shown);
 }
 
 static void relation_text(md_html *html, const struct arc *arc, double x, double y,
                           const char *class, bool sign)
 {
-    char name[48];
-    snprintf(name, sizeof name, "relation%s%s", class[0] ? " " : "", class);
-    short_text(html, name, x, y, sign ? "✗ " : "", arc->relation);
+    short_text(html, md_class_of("relation", class).text, x, y, sign ? "✗ " : "", arc->relation);
 }
 
 /* base: where arcs start; up: -1 above the words, 1 below them. */
@@ -149,9 +147,7 @@ static void draw_arc(const struct tree *tree, const struct arc *arc, double base
     const double end = tree->x[arc->word];
     const double y = base + up * (double)arc->level * STEP;
     const bool below = up > 0;
-    char name[48];
     char path[160];
-    snprintf(name, sizeof name, "arc%s%s", class[0] ? " " : "", class);
     if (arc->head <= 0) {
         snprintf(path, sizeof path, "M%.1f %.1fV%.1f", end, y, base);
         relation_text(html, arc, end, below ? y + 10 : y - 4, class, below);
@@ -165,10 +161,9 @@ static void draw_arc(const struct tree *tree, const struct arc *arc, double base
                  y - up * ROUND, base);
         relation_text(html, arc, (start + end) / 2, below ? y + 11 : y - 4, class, below);
     }
-    md_svg_path(html, name, path);
-    snprintf(name, sizeof name, "head%s%s", class[0] ? " " : "", class);
+    md_svg_path(html, md_class_of("arc", class).text, path);
     snprintf(path, sizeof path, "M%.1f %.1fl-3.5 %.1fh7z", end, base - up * 0.5, up * 6.5);
-    md_svg_path(html, name, path);
+    md_svg_path(html, md_class_of("head", class).text, path);
 }
 
 static void draw(const struct tree *tree)
@@ -202,11 +197,10 @@ static void draw(const struct tree *tree)
         draw_arc(tree, &tree->said[i], under, 1, "false");
     for (size_t w = 0; w < tree->count; w++)
         short_text(html, "form", tree->x[w], base + 17, "", form(tree, w));
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
-/* ---- the table behind it ---- */
+/* ---- the same as a table ---- */
 
 /* wrong: with a sign. */
 static void write_cell(md_html *html, const char *text, bool wrong)
@@ -299,15 +293,15 @@ medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_e
     }
     if (tree.count == 0)
         return MEDLEY_OK;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&tree.x, tree.count, sizeof *tree.x, error));
-    MEDLEY_TRY_DONE(md_new(&tree.gold, 2 * tree.count, sizeof *tree.gold, error));
-    tree.said = tree.gold + tree.count;
+    MD_OWNED(free) double *x = NULL;
+    MD_OWNED(free) struct arc *arcs = NULL;
+    MEDLEY_TRY(md_new(&x, tree.count, sizeof *x, error));
+    MEDLEY_TRY(md_new(&arcs, 2 * tree.count, sizeof *arcs, error));
+    tree.x = x;
+    tree.gold = arcs;
+    tree.said = arcs + tree.count;
     collect(&tree);
     draw(&tree);
     write_table(&tree, "The tree as a table", false);
-done:
-    free(tree.x);
-    free(tree.gold);
-    return status;
+    return MEDLEY_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Examples to look at, in the way that suits the data: images, words of letters, tagged sentences,
- * trees, or rows of numbers. Wrong ones come first, those the model was surest of at the head. */
+ * trees, or rows of numbers. Wrong ones come first, those with the highest confidence at the head.
+ */
 #include "report/rank.h"
 #include "report/report.h"
 
@@ -48,19 +49,19 @@ static double inconvenience(const md_report *report, size_t length)
 /* How much a wrong example is worth looking at; NaN: it is right. */
 static double interest(const md_report *report, size_t first, size_t end)
 {
-    double surest = 0;
+    double highest = 0;
     bool wrong = false;
     for (size_t r = first; r < end; r++) {
         if (!md_report_is_wrong(report, r))
             continue;
-        const double sure = md_report_confidence(report, r);
+        const double confidence = md_report_confidence(report, r);
         wrong = true;
-        surest = isfinite(sure) ? fmax(surest, sure) : surest;
+        highest = isfinite(confidence) ? fmax(highest, confidence) : highest;
     }
-    return wrong ? surest - inconvenience(report, end - first) : (double)NAN;
+    return wrong ? highest - inconvenience(report, end - first) : (double)NAN;
 }
 
-/* Right ones from all over the data, behind the wrong ones in chosen. */
+/* Right ones from all over the data, after the wrong ones in chosen. */
 static size_t add_right(size_t *chosen, size_t count, size_t most, const double *values, size_t all)
 {
     size_t right = 0;
@@ -83,20 +84,18 @@ static double value_of(const void *values, size_t unit)
     return ((const double *)values)[unit];
 }
 
-/* Which examples (or rows) to draw, wrong ones first (those that the model was surest of), then
+/* Which examples (or rows) to draw, wrong ones first (those with the highest confidence), then
  * right ones from all over the data: chosen[*count], for the caller to free. */
 static medley_status choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
                             medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t all = by_row ? report->prediction->rows : md_report_example_count(report);
     const size_t most = report->options.examples < all ? report->options.examples : all;
-    double *values;
-    size_t *order = NULL;
+    MD_OWNED(free) double *values = NULL;
+    MD_OWNED(free) size_t *order = NULL;
     size_t wrong = 0;
-    *chosen = NULL;
     *count = 0;
-    MEDLEY_TRY_DONE(md_new(&values, all, sizeof *values, error));
+    MEDLEY_TRY(md_new(&values, all, sizeof *values, error));
     for (size_t u = 0; u < all; u++) {
         size_t first = u;
         size_t end = u + 1;
@@ -105,17 +104,14 @@ static medley_status choose(const md_report *report, bool by_row, size_t **chose
         values[u] = interest(report, first, end);
         wrong += isnan(values[u]) ? 0 : 1;
     }
-    MEDLEY_TRY_DONE(md_rank(&order, all, value_of, values, error));
-    MEDLEY_TRY_DONE(md_new(chosen, most, sizeof **chosen, error));
-    /* a quarter is for right ones, if there are so many */
+    MEDLEY_TRY(md_rank(&order, all, value_of, values, error));
+    MEDLEY_TRY(md_new(chosen, most, sizeof **chosen, error));
+    /* a quarter is for right ones, if there are enough */
     const size_t right = all - wrong < most / 4 ? all - wrong : most / 4;
     for (; *count < wrong && *count < most - right; ++*count)
         (*chosen)[*count] = order[*count];
     *count = add_right(*chosen, *count, most, values, all);
-done:
-    free(values);
-    free(order);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- drawing them ---- */
@@ -160,24 +156,22 @@ static medley_status draw_group(md_report *report, enum kind kind, const size_t 
         snprintf(class, sizeof class, "card %s%s", bad ? "bad" : "good",
                  kind == TREES || kind == TAGS ? " sentence" : "");
         md_html_open_class(html, "li", class);
-        const medley_status status = draw_one(report, kind, examples[i], error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(draw_one(report, kind, examples[i], error));
         md_html_close(html);
     }
     md_html_close(html);
     return MEDLEY_OK;
 }
 
-/* wrong: so many of those that are shown. */
+/* wrong: how many of those that are shown are wrong. */
 static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
 {
     static const char *const some[] = {
         "Above the words the right tree; below them, dashed, what the model said instead where it "
         "was wrong.",
         "Words as they were written. Under each letter what was read; where that is wrong, what "
-        "would have been right stands behind it.",
-        "Images, with what the model took them for.",
+        "would have been right follows.",
+        "Images with the predicted labels.",
         "Sentences with their labels; where the model was wrong, both answers are shown."};
     static const char *const none[] = {
         "Sentences with their trees, all of them as the model drew them.",
@@ -192,10 +186,9 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
     const bool sparse = md_rows_are_sparse(report);
     md_html_open(html, "p");
     md_html_text(html, wrong == 0      ? "Rows from all over the data, all of them right"
-                       : wrong < count ? "First the rows on which the model was most certain of a "
-                                         "wrong answer, then some that are right"
-                                       : "The rows on which the model was most certain of a wrong "
-                                         "answer");
+                       : wrong < count ? "First the wrong rows with the highest confidence, then "
+                                         "some that are right"
+                                       : "The wrong rows with the highest confidence");
     md_html_text(html, !md_rows_have_values(report) ? ""
                        : sparse                     ? "; what stands out are their largest values"
                                 : "; what stands out are the values farthest from the mean of "
@@ -207,26 +200,18 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
 static medley_status write_section(md_report *report, medley_error *error)
 {
     const enum kind kind = kind_of(report);
-    size_t *chosen;
+    MD_OWNED(free) size_t *chosen = NULL;
     size_t count;
-    medley_status status = choose(report, kind == ROWS, &chosen, &count, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(choose(report, kind == ROWS, &chosen, &count, error));
     size_t wrong = 0;
     while (wrong < count && (kind == ROWS ? md_report_is_wrong(report, chosen[wrong])
                                           : is_wrong(report, chosen[wrong])))
         wrong++;
     tell(report, kind, wrong, count);
-    if (kind == ROWS) {
-        status = md_draw_rows(report, chosen, count, error);
-    } else {
-        status = draw_group(report, kind, chosen, wrong, error);
-        if (status >= 0)
-            status = draw_group(report, kind, chosen + wrong, count - wrong, error);
-    }
-    free(chosen);
-    return status;
+    if (kind == ROWS)
+        return md_draw_rows(report, chosen, count, error);
+    MEDLEY_TRY(draw_group(report, kind, chosen, wrong, error));
+    return draw_group(report, kind, chosen + wrong, count - wrong, error);
 }
 
-extern const md_section md_section_examples;
 const md_section md_section_examples = {"examples", "Examples", present, write_section};

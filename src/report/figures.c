@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +65,7 @@ static int cut_exponent(char *text)
     return (int)strtol(e + 1, NULL, 10);
 }
 
-/* %g with so many digits; powers of ten beyond `small` and `large` as such. */
+/* %g with `digits` digits; powers of ten beyond `small` and `large` as such. */
 static md_figure general(double value, int digits, double small, double large)
 {
     char text[64];
@@ -244,4 +243,14 @@ md_figure md_figure_tick_percent_of(double share, double step)
     if (!isfinite(share) || !(step > 0) || !isfinite(step) || fabs(share) > 1e6)
         return md_figure_tick_percent(share);
     return with_percent(fabs(share) < step / 2 ? plain("0") : stepped(100 * share, 100 * step));
+}
+
+md_figure_writer md_measure_text(bool higher_is_better)
+{
+    return higher_is_better ? md_figure_percent : md_figure_number;
+}
+
+md_figure_writer md_measure_tick(bool higher_is_better)
+{
+    return higher_is_better ? md_figure_tick_percent : md_figure_tick;
 }

@@ -3,6 +3,7 @@
 #ifndef MD_FIGURES_H
 #define MD_FIGURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* By value, so that it can be named in a call: md_figure_count(n).text. */
@@ -24,5 +25,11 @@ md_figure md_figure_tick_percent(double share); /* 92.5 % without zeros at the e
 /* Ticks that are a step apart, with as many digits as tell them apart: 1,000.0, 1,000.5. */
 md_figure md_figure_tick_of(double value, double step);
 md_figure md_figure_tick_percent_of(double share, double step);
+
+/* Measures of tuning and paths: errors, where low is better, are numbers of any size; all others
+ * are shares. For a value, and for a tick. */
+typedef md_figure (*md_figure_writer)(double value);
+md_figure_writer md_measure_text(bool higher_is_better);
+md_figure_writer md_measure_tick(bool higher_is_better);
 
 #endif

@@ -4,6 +4,7 @@
 #include "report/report.h"
 
 #include "base/memory.h"
+#include "fit/fit.h"
 #include "task/predicting.h"
 #include <math.h>
 #include <stdlib.h>
@@ -60,34 +61,28 @@ static medley_status map_gold(md_report *report, medley_error *error)
     }
     if (labels->count == 0 || isnan(report->evaluation.las))
         return MEDLEY_OK; /* heads only */
-    const medley_status status = md_new(&report->gold, data->rows, sizeof *report->gold, error);
-    for (size_t r = 0; status >= 0 && r < data->rows; r++) {
+    MEDLEY_TRY(md_new(&report->gold, data->rows, sizeof *report->gold, error));
+    for (size_t r = 0; r < data->rows; r++) {
         const char *text = medley_dataset_word(data, r, DEPREL);
         report->gold[r] = text != NULL ? md_strings_find(labels, text, strlen(text)) : -1;
     }
-    return status;
+    return MEDLEY_OK;
 }
 
+/* Predicts the data once; the measures and all sections look at the same prediction. */
 static medley_status predict(md_report *report, medley_error *error)
 {
-    medley_evaluate_options measure = MEDLEY_EVALUATE_OPTIONS_INIT;
-    measure.threads = report->options.threads;
-    measure.probabilities = report->task->has_probabilities;
-    measure.tags = report->options.tags;
-    medley_predict_options wanted = MEDLEY_PREDICT_OPTIONS_INIT;
-    wanted.threads = report->options.threads;
-    wanted.probabilities = report->task->has_probabilities;
-    wanted.tags = report->options.tags;
+    medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
+    options.threads = report->options.threads;
+    options.probabilities = report->task->has_probabilities;
+    options.tags = report->options.tags;
     const medley_dataset *data = report->options.data;
-    medley_status status =
-        medley_evaluate_with(&report->evaluation, report->model, data, &measure, error);
-    if (status >= 0)
-        status = medley_predict_with(&report->prediction, report->model, data, &wanted, error);
-    if (status >= 0)
-        status = report->prediction->value != NULL ? md_read_targets(&report->target, data, error)
-                                                   : map_gold(report, error);
-    report->measured = status >= 0;
-    return status;
+    MEDLEY_TRY(md_evaluate(&report->evaluation, &report->prediction, report->model, data, &options,
+                           error));
+    MEDLEY_TRY(report->prediction->value != NULL ? md_read_targets(&report->target, data, error)
+                                                 : map_gold(report, error));
+    report->measured = true;
+    return MEDLEY_OK;
 }
 
 medley_status md_report_measure(md_report *report, medley_error *error)
@@ -95,11 +90,9 @@ medley_status md_report_measure(md_report *report, medley_error *error)
     if (report->model == NULL)
         return MEDLEY_OK;
     report->uniform = has_uniform_weights(report->summary);
-    const medley_status status = md_rank(&report->by_weight, report->summary->block_count,
-                                         md_report_block_value, report, error);
-    if (status < 0 || report->options.data == NULL)
-        return status;
-    return predict(report, error);
+    MEDLEY_TRY(md_rank(&report->by_weight, report->summary->block_count, md_report_block_value,
+                       report, error));
+    return report->options.data != NULL ? predict(report, error) : MEDLEY_OK;
 }
 
 void md_report_clear(md_report *report)

@@ -2,7 +2,6 @@
 /* The writer: a stack of open elements, and names that are looked up before they are written. */
 #include "report/html.h"
 
-#include "report/style.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +47,7 @@ static size_t read_character(const unsigned char *p, uint32_t *character)
 }
 
 /* Embeddings, overrides and isolates of the direction: one that is not closed would reorder what
- * stands behind it. C1 controls and U+FFFE, U+FFFF are no characters of HTML. */
+ * follows. C1 controls and U+FFFE, U+FFFF are no characters of HTML. */
 static bool is_unwanted(uint32_t c)
 {
     return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
@@ -62,16 +61,11 @@ static void add(md_text *out, const char *text)
 
 static void add_escaped(md_text *out, const unsigned char *p, size_t length, uint32_t c)
 {
-    if (c == '&')
-        add(out, "&amp;");
-    else if (c == '<')
-        add(out, "&lt;");
-    else if (c == '>')
-        add(out, "&gt;");
-    else if (c == '"')
-        add(out, "&quot;");
-    else if (c == '\'')
-        add(out, "&#39;");
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    static const char special[] = "&<>\"'";
+    const char *found = c < 0x80 ? strchr(special, (int)c) : NULL;
+    if (found != NULL)
+        add(out, names[found - special]);
     else if (c < 0x20) /* pictures of control characters: U+2400 ... */
         md_text_addf(out, "\xE2\x90%c", (char)(0x80 + c));
     else if (c == 0x7F)
@@ -80,21 +74,29 @@ static void add_escaped(md_text *out, const unsigned char *p, size_t length, uin
         md_text_add(out, (const char *)p, length);
 }
 
+/* The same, and moves on: by one byte where there is no character. */
+static size_t next_character(const unsigned char **p, uint32_t *character)
+{
+    const size_t length = read_character(*p, character);
+    *p += length > 0 ? length : 1;
+    return length;
+}
+
 static void escape_some(md_text *out, const char *text, size_t most)
 {
     size_t count = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; count++) {
         uint32_t c = 0;
-        const size_t length = read_character(p, &c);
+        const unsigned char *start = p;
         if (count == most) {
             add(out, "\xE2\x80\xA6"); /* an ellipsis */
             return;
         }
+        const size_t length = next_character(&p, &c);
         if (length == 0 || is_unwanted(c))
             add(out, "\xEF\xBF\xBD"); /* U+FFFD */
         else
-            add_escaped(out, p, length, c);
-        p += length > 0 ? length : 1;
+            add_escaped(out, start, length, c);
     }
 }
 
@@ -108,8 +110,7 @@ size_t md_html_length(const char *text)
     size_t count = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; count++) {
         uint32_t c;
-        const size_t length = read_character(p, &c);
-        p += length > 0 ? length : 1;
+        next_character(&p, &c);
     }
     return count;
 }
@@ -131,9 +132,8 @@ double md_html_width(const char *text, size_t most)
     const unsigned char *p = (const unsigned char *)text;
     for (size_t count = 0; *p != '\0' && count < most; count++) {
         uint32_t c = 0xFFFD;
-        const size_t length = read_character(p, &c);
+        next_character(&p, &c);
         width += width_of(c);
-        p += length > 0 ? length : 1;
     }
     return width;
 }
@@ -142,11 +142,10 @@ void md_html_shorten(md_text *out, const char *text, size_t most)
 {
     size_t count = 0;
     const unsigned char *p = (const unsigned char *)text;
-    const unsigned char *cut = p; /* behind most - 1 characters */
+    const unsigned char *cut = p; /* after most - 1 characters */
     for (; *p != '\0'; count++) {
         uint32_t c;
-        const size_t length = read_character(p, &c);
-        p += length > 0 ? length : 1;
+        next_character(&p, &c);
         cut = count + 2 <= most ? p : cut;
     }
     if (count <= most) {
@@ -218,6 +217,12 @@ void md_html_close(md_html *html)
     add(&html->text, ">");
 }
 
+void md_html_close_all(md_html *html, size_t count)
+{
+    while (count-- > 0)
+        md_html_close(html);
+}
+
 /* ---- attributes ---- */
 
 static bool begin_attribute(md_html *html, const char *name)
@@ -262,13 +267,6 @@ void md_html_percent_named(md_html *html, const char *name, double share)
     if (!begin_attribute(html, name))
         return;
     md_text_addf(&html->text, "%.4g%%\"", isfinite(share) ? 100 * fmin(fmax(share, 0), 1) : 0);
-}
-
-void md_html_count_named(md_html *html, const char *name, size_t value)
-{
-    if (!begin_attribute(html, name))
-        return;
-    md_text_addf(&html->text, "%zu\"", value);
 }
 
 void md_html_link(md_html *html, const char *id)

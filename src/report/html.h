@@ -20,13 +20,19 @@ typedef struct md_html {
     bool misused; /* a name that is not harmless, an attribute outside of a tag, wrong nesting */
 } md_html;
 
+/* The style sheet (style.c): light and dark, screen, phone and paper; its classes are hue1 ... hue8
+ * and heat0 ... heat9. */
+extern const char md_report_style[];
+enum { MD_HUES = 8, MD_HEATS = 10 };
+
 /* The only text that is written as it is: doctype, and the style sheet of the report. */
 void md_html_begin(md_html *html);
 void md_html_style(md_html *html);
 
 #define md_html_open(html, element) md_html_open_named((html), "" element "")
 void md_html_open_named(md_html *html, const char *element);
-void md_html_close(md_html *html); /* the innermost one */
+void md_html_close(md_html *html);                   /* the innermost one */
+void md_html_close_all(md_html *html, size_t count); /* that many of them */
 
 /* Attributes of the element that was opened last. */
 #define md_html_attribute(html, name, value)  md_html_attribute_named((html), "" name "", (value))
@@ -36,9 +42,7 @@ void md_html_attribute_named(md_html *html, const char *name, const char *value)
 /* With one decimal; what is not finite becomes 0. */
 void md_html_coordinate_named(md_html *html, const char *name, double value);
 void md_html_percent_named(md_html *html, const char *name, double share); /* "12.5%" of 0.125 */
-void md_html_count_named(md_html *html, const char *name, size_t value);
-#define md_html_count(html, name, value) md_html_count_named((html), "" name "", (value))
-void md_html_link(md_html *html, const char *id); /* href="#id" */
+void md_html_link(md_html *html, const char *id);                          /* href="#id" */
 
 /* Our own words. */
 void md_html_text(md_html *html, const char *text);

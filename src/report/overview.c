@@ -3,6 +3,7 @@
  * plain words and four large numbers. */
 #include "report/report.h"
 
+#include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,12 +78,11 @@ static void tell_task(md_report *report)
     const medley_summary *s = report->summary;
     const medley_task_info *task = report->task;
     const bool labelled = task->does_unlabelled == NULL || medley_model_label_count(report->model);
-    md_text does = {0};
+    MD_CLEARED(md_text_clear) md_text does = {0};
     add_phrase(&does, labelled ? task->does : task->does_unlabelled, report);
     md_html_textf(html, "This model %s. It was learnt from %s %s", does.data ? does.data : "",
                   md_figure_count(s->examples).text,
                   plural(s->examples, task->example, task->examples));
-    md_text_clear(&does);
     if (s->parts > s->examples)
         md_html_textf(html, " (%s %s)", md_figure_count(s->parts).text, task->parts);
     const double seconds = s->seconds_kernels + s->seconds_train;
@@ -236,8 +236,8 @@ static void tell_certainty(md_report *report)
         return;
     if (isfinite(s->gap) && s->gap >= 0 && !s->converged)
         md_html_textf(html,
-                      "Training ended before the objective had settled: another choice of weights "
-                      "and coefficients may have one that is lower by up to %s. ",
+                      "Training has not converged: another choice of weights and coefficients may "
+                      "have an objective that is lower by up to %s. ",
                       md_figure_at_most(s->gap).text);
     else if (isfinite(s->gap) && s->gap >= 0)
         md_html_textf(html,
@@ -337,7 +337,7 @@ static void write_tiles(md_report *report)
 }
 
 /* Without a model: what a path or a tuning is about; its section has the rest. */
-static void write_other_story(md_report *report)
+static void write_selection(md_report *report)
 {
     md_html *html = &report->html;
     const medley_path *path = report->options.path;
@@ -357,7 +357,7 @@ static void write_other_story(md_report *report)
 void md_report_overview(md_report *report)
 {
     if (report->model == NULL) {
-        write_other_story(report);
+        write_selection(report);
         return;
     }
     md_html_open_class(&report->html, "p", "story");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A path of penalties, from strong to weak: which blocks come in when, how many there are, and how
  * well each model does on held-out data. */
-#include "report/measures.h"
 #include "report/rank.h"
 #include "report/report.h"
 
@@ -26,6 +25,12 @@ struct walk {
     size_t best;                     /* point; point_count: none */
     double *memory;
 };
+
+static void clear(struct walk *walk)
+{
+    free(walk->memory);
+    free(walk->order);
+}
 
 static double largest_weight(const void *context, size_t block)
 {
@@ -112,8 +117,10 @@ static int by_y(const void *a, const void *b)
     return (difference > 0) - (difference < 0);
 }
 
-/* Moves numbers that stand one above the other apart, each as little as can be (least squares):
- * those that run into each other become a pile around the mean of where they want to be. */
+/* Moves numbers that stand one above the other apart, each as little as can be: minimises
+ * sum (y_i' - y_i)^2 with y_i' + APART <= y_(i+1)'. With z_i = y_i - APART i this is isotonic
+ * regression, solved by pooling adjacent violators: neighbours in the wrong order become a pile
+ * around the mean of where they want to be. */
 static void spread(struct place *places, size_t count, double highest, double lowest)
 {
     double mean[COLOURED]; /* of piles: of y less what the numbers above take */
@@ -198,35 +205,29 @@ static void draw_weights(md_html *html, const struct walk *walk)
     md_axis_include(&chart.y, 0);
     for (size_t i = 0; i < walk->drawn; i++)
         md_axis_include_all(&chart.y, line_of(walk, walk->order[i]), n);
-    md_axis_round(&chart.x, 5);
-    md_axis_round(&chart.y, 5);
     md_html_open_class(html, "div", "pair");
     snprintf(note, sizeof note, "the largest are numbered, %s%s grey",
              walk->faint < walk->ever - walk->drawn ? "the next " : "",
              md_figure_of(walk->faint, "other is", "others are").text);
-    md_figure_open(html, "Weight of each block", walk->faint > 0 ? note : NULL);
-    md_chart_open(html, &chart);
+    md_chart_figure(html, &chart, "Weight of each block", walk->faint > 0 ? note : NULL);
     for (size_t i = walk->drawn + walk->faint; i-- > walk->drawn;)
         md_chart_line(html, &chart, walk->lambda, line_of(walk, walk->order[i]), n, "line faint");
     for (size_t i = walk->drawn; i-- > 0;)
         md_chart_line(html, &chart, walk->lambda, line_of(walk, walk->order[i]), n,
                       line_class(i).text);
     label_lines(html, walk, &chart);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
     md_html_open_class(html, "ul", "legend");
     for (size_t i = 0; i < walk->drawn; i++) {
         md_html_open_class(html, "li", md_class_hue("", i).text);
         md_html_elementf(html, "span", "key", "%zu", i + 1);
-        md_html_open(html, "svg");
-        md_html_attribute(html, "aria-hidden", "true");
+        md_svg_open_cell(html);
         md_svg_path(html, line_class(i).text, "M1 6H24");
         md_html_close(html);
         md_html_data(html, walk->path->blocks[walk->order[i]]);
         md_html_close(html);
     }
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- what belongs to the points ---- */
@@ -241,10 +242,7 @@ static void draw_points(md_html *html, const struct walk *walk, const double *y,
     md_axis_include_all(&chart.y, y, n);
     if (y == walk->active)
         md_axis_include(&chart.y, 0);
-    md_axis_round(&chart.x, 5);
-    md_axis_round(&chart.y, 5);
-    md_figure_open(html, caption, NULL);
-    md_chart_open(html, &chart);
+    md_chart_figure(html, &chart, caption, NULL);
     if (walk->best < n) {
         const double x[2] = {walk->lambda[walk->best], walk->lambda[walk->best]};
         const double ends[2] = {chart.y.low, chart.y.high};
@@ -255,8 +253,7 @@ static void draw_points(md_html *html, const struct walk *walk, const double *y,
         md_chart_dot(html, &chart, walk->lambda[p], y[p], "end");
     if (walk->best < n)
         md_chart_head(html, &chart, walk->lambda[walk->best], "★ best");
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 static void tell(md_html *html, const struct walk *walk)
@@ -328,10 +325,9 @@ static void write_weights_table(md_html *html, const struct walk *walk)
 
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_html *html = &report->html;
-    struct walk walk = {.path = report->options.path};
-    MEDLEY_TRY_DONE(collect(&walk, error));
+    MD_CLEARED(clear) struct walk walk = {.path = report->options.path};
+    MEDLEY_TRY(collect(&walk, error));
     tell(html, &walk);
     draw_weights(html, &walk);
     md_html_open_class(html, "div", "pair");
@@ -345,12 +341,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     write_table(html, &walk);
     if (walk.drawn > 0)
         write_weights_table(html, &walk);
-done:
-    free(walk.memory);
-    free(walk.order);
-    return status;
+    return MEDLEY_OK;
 }
 
-extern const md_section md_section_path;
 const md_section md_section_path = {"path", "From strong to weak penalties", present,
                                     write_section};

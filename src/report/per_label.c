@@ -78,21 +78,9 @@ static double hardness(const void *counts, size_t label)
 /* Precision and recall on one line, and what lies between them. */
 static void draw_pair(md_html *html, const md_axis *axis, double precision, double recall)
 {
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true");
-    md_html_open_class(html, "rect", "track");
-    md_html_attribute(html, "width", "100%");
-    md_html_attribute(html, "height", "1");
-    md_html_attribute(html, "y", "48%");
-    md_html_close(html);
-    if (isfinite(precision) && isfinite(recall)) {
-        md_html_open_class(html, "line", "between");
-        md_html_percent(html, "x1", md_axis_share(axis, precision));
-        md_html_percent(html, "x2", md_axis_share(axis, recall));
-        md_html_attribute(html, "y1", "50%");
-        md_html_attribute(html, "y2", "50%");
-        md_html_close(html);
-    }
+    md_svg_open_cell(html);
+    md_svg_track(html, "48%", "1");
+    md_svg_between(html, axis, precision, recall, "between");
     md_svg_dot(html, axis, recall, "dot hollow", "5");
     md_svg_dot(html, axis, precision, "dot", "5");
     md_html_close(html);
@@ -130,7 +118,7 @@ static void write_rows(md_html *html, const struct table *table, size_t first, s
     snprintf(range, sizeof range, "%s to %s", md_figure_tick_percent(axis->low).text,
              md_figure_tick_percent(axis->high).text);
     const char *const heads[][2] = {{"what", ""},          {NULL, range}, {"n extra", "precision"},
-                                    {"n extra", "recall"}, {"n", "F1"},   {"n", "there are"}};
+                                    {"n extra", "recall"}, {"n", "F1"},   {"n", "support"}};
     md_table_begin(html, "bars labels", NULL);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         md_html_element(html, "th", heads[i][0], heads[i][1]);
@@ -164,13 +152,13 @@ static medley_status write_section(md_report *report, medley_error *error)
     MEDLEY_TRY(md_rank(&table.order, table.names->count, hardness, table.counts, error));
     const size_t count = table.names->count < MOST_ROWS ? table.names->count : MOST_ROWS;
     const size_t shown = count < MOST_SHOWN ? count : MOST_SHOWN;
-    md_figure_open(
-        html,
-        report->evaluation.has_chunks      ? "Chunks by type, hardest first"
-        : report->prediction->head != NULL ? "Relations, hardest first"
-                                           : "Labels, hardest first",
-        "full dot: precision, how many of those found are right; hollow: recall, how many "
-        "of those there are were found; F1 joins the two");
+    md_figure_open(html,
+                   report->evaluation.has_chunks      ? "Chunks by type, hardest first"
+                   : report->prediction->head != NULL ? "Relations, hardest first"
+                                                      : "Labels, hardest first",
+                   "full dot: precision, the share of predictions that are right; hollow: recall, "
+                   "the share of "
+                   "the support (rows with this label) that was found; F1: their harmonic mean");
     const md_axis axis = common_axis(&table);
     write_rows(html, &table, 0, shown, &axis);
     md_html_close(html);
@@ -186,5 +174,5 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_labels;
-const md_section md_section_labels = {"labels", "Label by label", present, write_section};
+const md_section md_section_labels = {"labels", "Per-class precision and recall", present,
+                                      write_section};

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ranked {
     double value;
@@ -34,4 +35,18 @@ medley_status md_rank(size_t **order, size_t count, md_rank_value value, const v
     for (size_t i = 0; i < count; i++)
         (*order)[i] = ranked[i].index;
     return MEDLEY_OK;
+}
+
+size_t md_keep_largest(void *items, size_t count, size_t most, size_t size, const void *item)
+{
+    char *first = items;
+    size_t at = count;
+    while (at > 0 && *(const double *)(void *)(first + (at - 1) * size) < *(const double *)item)
+        at--;
+    if (at == most)
+        return count;
+    const size_t end = count < most ? count : most - 1;
+    memmove(first + (at + 1) * size, first + at * size, (end - at) * size);
+    memcpy(first + at * size, item, size);
+    return end + 1;
 }

@@ -3,28 +3,17 @@
 #include "report/report.h"
 
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/struct_size.h"
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MD_SECTION(name) extern const md_section md_section_##name;
-#include "report/sections.def"
-#undef MD_SECTION
-
-enum {
-#define MD_SECTION(name) SECTION_##name,
-#include "report/sections.def"
-#undef MD_SECTION
-    SECTIONS
-};
-
-static const md_section *const sections[SECTIONS] = {
+static const md_section *const sections[] = {
 #define MD_SECTION(name) &md_section_##name,
 #include "report/sections.def"
 #undef MD_SECTION
 };
+enum { SECTIONS = sizeof sections / sizeof *sections };
 
 /* Even if a word of the data slipped through unescaped, nothing could run or be loaded. */
 static const char POLICY[] = "default-src 'none'; style-src 'unsafe-inline'";
@@ -101,9 +90,7 @@ static medley_status write_body(md_report *report, const char *title, medley_err
         md_html_open(html, "section");
         md_html_attribute(html, "id", sections[s]->id);
         md_html_element(html, "h2", NULL, sections[s]->title);
-        const medley_status status = sections[s]->write(report, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(sections[s]->write(report, error));
         md_html_close(html);
     }
     md_html_close(html);
@@ -118,19 +105,6 @@ static medley_status write_body(md_report *report, const char *title, medley_err
     return md_html_check(html, error);
 }
 
-static medley_status save(const char *path, const md_text *text, medley_error *error)
-{
-    md_output output;
-    medley_status status = md_output_open(&output, path != NULL ? path : "-", error);
-    if (status < 0)
-        return status;
-    status = md_output_write(&output, text->data, text->length, error);
-    if (status >= 0)
-        status = md_output_commit(&output, error);
-    md_output_abandon(&output);
-    return status;
-}
-
 static medley_status compose(md_report *report, const char *path, medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text title = {0};
@@ -140,13 +114,14 @@ static medley_status compose(md_report *report, const char *path, medley_error *
         return md_fail_memory(error, title.capacity);
     write_head(report, title.data);
     MEDLEY_TRY(write_body(report, title.data, error));
-    return save(path, &report->html.text, error);
+    return medley_write_file(path, report->html.text.data, report->html.text.length, error);
 }
 
 medley_status medley_report_write(const medley_model *model, const char *path,
                                   const medley_report_options *options, medley_error *error)
 {
     md_begin(error);
+    MD_CLEARED(md_report_clear)
     md_report report = {.model = model,
                         .options = MEDLEY_REPORT_OPTIONS_INIT,
                         .evaluation = MEDLEY_EVALUATION_INIT};
@@ -167,6 +142,5 @@ medley_status medley_report_write(const medley_model *model, const char *path,
         uselocale(before);
         freelocale(plain);
     }
-    md_report_clear(&report);
     return status;
 }

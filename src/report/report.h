@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report: a head that tells the story in words, then sections, each of which says by itself
- * whether it has something to show. A new section is a file with an md_section and a line in
+/* The report: a head that summarises the model in words, then sections, each of which says by
+ * itself whether it has something to show. A new section is a file with an md_section and a line in
  * sections.def. */
 #ifndef MD_REPORT_H
 #define MD_REPORT_H
@@ -33,15 +33,19 @@ typedef struct md_section {
     medley_status (*write)(md_report *report, medley_error *error);
 } md_section;
 
+#define MD_SECTION(name) extern const md_section md_section_##name;
+#include "report/sections.def"
+#undef MD_SECTION
+
 /* Predicts options.data and sorts the blocks. */
 medley_status md_report_measure(md_report *report, medley_error *error);
 void md_report_clear(md_report *report);
 
-/* Title, story and large numbers, and where to find the sections. */
+/* Title, summary and large numbers, and where to find the sections. */
 void md_report_title(const md_report *report, md_text *title);
 void md_report_overview(md_report *report);
 
-/* What readers call so many blocks: "kernel", "kernels", "templates", "blocks" ... */
+/* What readers call `count` blocks: "kernel", "kernels", "templates", "blocks" ... */
 const char *md_report_block_word(const md_report *report, size_t count);
 
 /* What a block (of the report that is the context) is ranked and drawn by: its weight, or of

@@ -3,9 +3,9 @@
 #include "report/rank.h"
 #include "report/report.h"
 
+#include "base/memory.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_POINTS = 2000 };
 
@@ -40,22 +40,18 @@ static void draw(md_report *report)
                       .label = "Scatter plot of predicted against true values"};
     md_axis_include_all(&chart.x, report->target, p->rows);
     md_axis_include_all(&chart.y, p->value, p->rows);
-    md_axis_round(&chart.x, 5);
-    md_axis_round(&chart.y, 5);
     char note[96] = "on the dotted line they are the same";
     if (p->rows > MOST_POINTS)
         snprintf(note, sizeof note, "on the dotted line they are the same; one row in %zu",
                  p->rows / MOST_POINTS + 1);
-    md_figure_open(html, "Predicted against true values", note);
-    md_chart_open(html, &chart);
+    md_chart_figure(html, &chart, "Predicted against true values", note);
     const double low = fmax(chart.x.low, chart.y.low);
     const double high = fmin(chart.x.high, chart.y.high);
     const double ends[2] = {low, high};
     if (low < high)
         md_chart_line(html, &chart, ends, ends, 2, "line guide");
     draw_cloud(html, report, &chart);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 static double off_by(const void *report, size_t row)
@@ -69,7 +65,7 @@ static medley_status write_worst(md_report *report, medley_error *error)
     static const char *const heads[] = {"#row", "#true", "#predicted", "#off by", NULL};
     md_html *html = &report->html;
     const medley_prediction *p = report->prediction;
-    size_t *order;
+    MD_OWNED(free) size_t *order = NULL;
     MEDLEY_TRY(md_rank(&order, p->rows, off_by, report, error));
     md_details_open(html, "The rows that are farthest off, numbered among those looked at");
     md_table_open(html, "numbers", heads);
@@ -83,7 +79,6 @@ static medley_status write_worst(md_report *report, medley_error *error)
     }
     md_table_close(html);
     md_details_close(html);
-    free(order);
     return MEDLEY_OK;
 }
 
@@ -95,5 +90,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return report->options.examples > 0 ? write_worst(report, error) : MEDLEY_OK;
 }
 
-extern const md_section md_section_scatter;
 const md_section md_section_scatter = {"predictions", "Predictions", present, write_section};

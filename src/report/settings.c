@@ -79,7 +79,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         row(html, "gap", md_figure_at_most(s->gap).text);
     count(html, "iterations", s->iterations);
     count(html, "epochs", s->epoch_count);
-    row(html, "settled", s->converged ? "yes" : "no");
+    row(html, "converged", s->converged ? "yes" : "no");
     number(html, "bias", s->bias);
     number(html, "temperature of probabilities", s->temperature);
     row(html, "seed", md_figure_count((size_t)s->seed).text);
@@ -93,5 +93,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_settings;
 const md_section md_section_settings = {"settings", "Settings", present, write_section};

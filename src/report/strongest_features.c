@@ -26,8 +26,7 @@ static void write_block(md_html *html, const char *name, const medley_feature *f
         md_html_close(html);
     }
     md_table_close(html);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 static medley_status write_section(md_report *report, medley_error *error)
@@ -40,10 +39,8 @@ static medley_status write_section(md_report *report, medley_error *error)
         const size_t block = report->by_weight[i];
         medley_feature *features;
         size_t count;
-        const medley_status status =
-            medley_model_features(&features, &count, report->model, block, MOST_FEATURES, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(
+            medley_model_features(&features, &count, report->model, block, MOST_FEATURES, error));
         if (count > 0) {
             write_block(&report->html, s->blocks[block].name, features, count);
             shown++;
@@ -57,5 +54,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_features;
 const md_section md_section_features = {"features", "Strongest features", present, write_section};

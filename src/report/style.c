@@ -3,7 +3,7 @@
  * apart, each with its counterpart for the dark. Text has a contrast of at least 4.5 to 1 with what
  * is behind it in both, lines 3 to 1; nothing is told by colour alone. No font, picture or script
  * is loaded from anywhere. */
-#include "report/style.h"
+#include "report/html.h"
 
 /* clang-format off */
 const char md_report_style[] =

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cross-validation: every combination of options with its mean and standard error, best first; a
  * curve where one option was varied, a map where two were. */
-#include "report/measures.h"
 #include "report/rank.h"
 #include "report/report.h"
 
@@ -35,6 +34,15 @@ static bool read_numbers(const medley_tuning *tuning, double *x, bool *wide)
     return true;
 }
 
+/* Room for all means and their errors. */
+static void include_trials(md_axis *axis, const medley_tuning *tuning)
+{
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        md_axis_include(axis, tuning->trials[t].mean - tuning->trials[t].standard_error);
+        md_axis_include(axis, tuning->trials[t].mean + tuning->trials[t].standard_error);
+    }
+}
+
 static void draw_whisker(md_html *html, const md_chart *chart, double x, const medley_trial *trial)
 {
     const double ends[2] = {trial->mean - trial->standard_error,
@@ -54,18 +62,12 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
                       .label =
                           "Line chart of the measure against the option, with standard errors"};
     chart.x.logarithmic = wide;
-    for (size_t t = 0; t < tuning->trial_count; t++) {
-        const medley_trial *trial = &tuning->trials[t];
-        mean[t] = trial->mean;
-        md_axis_include(&chart.x, x[t]);
-        md_axis_include(&chart.y, trial->mean - trial->standard_error);
-        md_axis_include(&chart.y, trial->mean + trial->standard_error);
-    }
-    md_axis_round(&chart.x, 5);
-    md_axis_round(&chart.y, 5);
+    md_axis_include_all(&chart.x, x, tuning->trial_count);
+    include_trials(&chart.y, tuning);
+    for (size_t t = 0; t < tuning->trial_count; t++)
+        mean[t] = tuning->trials[t].mean;
     md_html_open_class(html, "div", "pair");
-    md_figure_open(html, tuning->measure, "mean and standard error over the parts");
-    md_chart_open(html, &chart);
+    md_chart_figure(html, &chart, tuning->measure, "mean and standard error over the parts");
     md_chart_line(html, &chart, x, mean, tuning->trial_count, "line");
     for (size_t t = 0; t < tuning->trial_count; t++)
         draw_whisker(html, &chart, x[t], &tuning->trials[t]);
@@ -74,20 +76,17 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
     md_chart_head(html, &chart, x[best], "★ best");
     if (simple != best && simple < tuning->trial_count)
         md_chart_mark(html, &chart, x[simple], mean[simple], "◆");
-    md_html_close(html);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 3);
 }
 
 static medley_status write_curve(md_html *html, const medley_tuning *tuning, medley_error *error)
 {
-    double *x;
+    MD_OWNED(free) double *x = NULL;
     bool wide;
-    const medley_status status = md_new(&x, 2 * tuning->trial_count, sizeof *x, error);
-    if (status >= 0 && read_numbers(tuning, x, &wide))
+    MEDLEY_TRY(md_new(&x, 2 * tuning->trial_count, sizeof *x, error));
+    if (read_numbers(tuning, x, &wide))
         draw_curve(html, tuning, x, x + tuning->trial_count, wide);
-    free(x);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- two options: a map ---- */
@@ -159,26 +158,16 @@ static void write_map(md_html *html, const medley_tuning *tuning)
         md_html_close(html);
     }
     md_table_close(html);
-    md_html_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- all of them ---- */
 
 static void draw_trial(md_html *html, const md_axis *axis, const medley_trial *trial)
 {
-    md_html_open(html, "svg");
-    md_html_attribute(html, "aria-hidden", "true");
-    const double low = md_axis_share(axis, trial->mean - trial->standard_error);
-    const double high = md_axis_share(axis, trial->mean + trial->standard_error);
-    if (isfinite(low) && isfinite(high)) {
-        md_html_open_class(html, "line", "whisker");
-        md_html_percent(html, "x1", low);
-        md_html_percent(html, "x2", high);
-        md_html_attribute(html, "y1", "50%");
-        md_html_attribute(html, "y2", "50%");
-        md_html_close(html);
-    }
+    md_svg_open_cell(html);
+    md_svg_between(html, axis, trial->mean - trial->standard_error,
+                   trial->mean + trial->standard_error, "whisker");
     md_svg_dot(html, axis, trial->mean, "dot", "5");
     md_html_close(html);
 }
@@ -208,10 +197,7 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
     md_axis axis = MD_AXIS_INIT(md_figure_tick, "");
     const md_figure_writer text = md_measure_text(tuning->higher_is_better);
     const md_figure_writer tick = md_measure_tick(tuning->higher_is_better);
-    for (size_t t = 0; t < tuning->trial_count; t++) {
-        md_axis_include(&axis, tuning->trials[t].mean - tuning->trials[t].standard_error);
-        md_axis_include(&axis, tuning->trials[t].mean + tuning->trials[t].standard_error);
-    }
+    include_trials(&axis, tuning);
     md_axis_round(&axis, 5);
     md_figure_open(html, "All combinations, best first", "dot: mean; line: one standard error");
     md_table_begin(html, "bars", "trial-dots");
@@ -288,5 +274,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-extern const md_section md_section_tuning;
 const md_section md_section_tuning = {"tuning", "Choosing the options", present, write_section};

@@ -33,18 +33,18 @@ static void judge(struct work *work, const medley_model *model)
     md_tuner *tuner = work->tuner;
     const size_t trial = work->trials[work->next++];
     md_cell *cell = md_tuner_cell(tuner, trial, work->fold);
-    medley_error problem = {0};
+    medley_error failure = {0};
     cell->seconds = md_clock_seconds() - work->began;
     cell->active = (double)medley_model_summary(model)->active_blocks;
     const medley_status status = md_measure_model(&cell->score, tuner->measure, model, work->held,
-                                                  work->group->threads, &problem);
-    md_tuner_note(tuner, trial, work->fold, status < 0 ? &problem : NULL);
+                                                  work->group->threads, &failure);
+    md_tuner_note(tuner, trial, work->fold, status < 0 ? &failure : NULL);
 }
 
-static void fail_rest(struct work *work, const medley_error *problem)
+static void fail_rest(struct work *work, const medley_error *failure)
 {
     while (work->next < work->count)
-        md_tuner_note(work->tuner, work->trials[work->next++], work->fold, problem);
+        md_tuner_note(work->tuner, work->trials[work->next++], work->fold, failure);
 }
 
 static bool take(void *context, medley_model *model)
@@ -60,11 +60,9 @@ static medley_status adapt(medley_options **options, const struct work *work, si
                            medley_error *error)
 {
     const md_attempt *attempt = &work->tuner->attempts[trial];
-    medley_status status = md_options_with(options, attempt->options, NULL, NULL, 0, error);
-    if (status == MEDLEY_OK)
-        status = md_share_adapt(&work->group->share, *options, attempt->method,
-                                work->group->threads, error);
-    return status;
+    MEDLEY_TRY(md_options_with(options, attempt->options, NULL, NULL, 0, error));
+    return md_share_adapt(&work->group->share, *options, attempt->method, work->group->threads,
+                          error);
 }
 
 static medley_status walk_path(struct work *work, medley_error *error)
@@ -85,16 +83,26 @@ static medley_status walk_path(struct work *work, medley_error *error)
 
 static medley_status fit_next(struct work *work, medley_error *error)
 {
-    medley_model *model = NULL;
-    medley_options *options = NULL;
-    medley_status status = adapt(&options, work, work->trials[work->next], error);
+    MD_OWNED(medley_model_free) medley_model *model = NULL;
+    MD_OWNED(medley_options_free) medley_options *options = NULL;
+    MEDLEY_TRY(adapt(&options, work, work->trials[work->next], error));
     work->began = md_clock_seconds();
-    if (status == MEDLEY_OK)
-        status = medley_fit(&model, work->train, NULL, options, &work->tuner->watch, error);
+    const medley_status status =
+        medley_fit(&model, work->train, NULL, options, &work->tuner->watch, error);
     if (status == MEDLEY_OK)
         judge(work, model);
-    medley_model_free(model);
-    medley_options_free(options);
+    return status;
+}
+
+static medley_status run_fold(struct work *work, medley_error *error)
+{
+    const md_tuner *tuner = work->tuner;
+    medley_status status = md_fold_cut(&work->train, &work->held, &work->group->share.data,
+                                       tuner->part, (int32_t)work->fold, error);
+    if (status == MEDLEY_OK && work->count > 1)
+        status = walk_path(work, error);
+    while (status == MEDLEY_OK && work->next < work->count && !is_stopped(work->tuner))
+        status = fit_next(work, error);
     return status;
 }
 
@@ -109,17 +117,11 @@ void md_group_item(void *context, size_t item, size_t worker)
                         .trials = group->trials + group->run_start[run],
                         .count = group->run_start[run + 1] - group->run_start[run],
                         .fold = item % tuner->folds};
-    medley_error problem = {0};
+    medley_error failure = {0};
     if (is_stopped(tuner))
         return;
-    medley_status status = md_fold_cut(&work.train, &work.held, &group->share.data, tuner->part,
-                                       (int32_t)work.fold, &problem);
-    if (status == MEDLEY_OK && work.count > 1)
-        status = walk_path(&work, &problem);
-    while (status == MEDLEY_OK && work.next < work.count && !is_stopped(tuner))
-        status = fit_next(&work, &problem);
-    if (status < 0 && !is_stopped(tuner))
-        fail_rest(&work, &problem);
+    if (run_fold(&work, &failure) < 0 && !is_stopped(tuner))
+        fail_rest(&work, &failure);
     medley_dataset_free(work.train);
     medley_dataset_free(work.held);
 }

@@ -26,7 +26,7 @@ static bool read_range(const char *text, char low[32], char high[32], long long 
     double number;
     snprintf(low, 32, "%.*s", lengths[0], text);
     snprintf(high, 32, "%.*s", lengths[1], dots + 2);
-    *count = 0; /* -1: what stands behind the colon is no number */
+    *count = 0; /* -1: what follows the colon is no number */
     if (!md_parse_double(low, &number) || !md_parse_double(high, &number))
         return false;
     if (*end == ':' && !md_parse_int(end + 1, count))
@@ -80,23 +80,23 @@ static medley_status add_range(char ***values, const md_param *param, const char
     double low = NAN;
     double high = NAN;
     const bool read = md_parse_double(ends[0], &low) && md_parse_double(ends[1], &high);
-    medley_status status = check_range(param, text, low, high, count, error);
-    if (status < 0 || !read)
-        return status;
+    MEDLEY_TRY(check_range(param, text, low, high, count, error));
+    if (!read)
+        return MEDLEY_OK;
     const double first = log10(low);
     const double decades = log10(high) - first;
     if (count == 0)
         count = 1 + llround(fabs(decades));
     if (count == 1)
         count = low == high ? 1 : 2;
-    for (long long i = 0; i < count && status == MEDLEY_OK; i++) {
+    for (long long i = 0; i < count; i++) {
         char number[32];
         const double share = (double)i / (double)(count > 1 ? count - 1 : 1);
         const char *between = md_choice_power(number, first + decades * share, RANGE_DIGITS);
-        status =
-            md_texts_add(values, i == 0 ? ends[0] : (i == count - 1 ? ends[1] : between), error);
+        MEDLEY_TRY(
+            md_texts_add(values, i == 0 ? ends[0] : (i == count - 1 ? ends[1] : between), error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- lists ---- */
@@ -115,19 +115,15 @@ static medley_status add_piece(char ***values, const md_param *param, const char
         return md_fail(error, MEDLEY_USAGE,
                        "--%s: a value of the list is empty; write one between every two %s",
                        param->name, param->type == MD_LIST ? "bars or commas" : "commas");
-    char *piece = md_copy_text(start, length);
-    if (piece == NULL)
-        return md_fail_memory(error, length);
+    MD_OWNED(free) char *piece = NULL;
+    MEDLEY_TRY(md_new_text(&piece, start, length, error));
     char low[32];
     char high[32];
     long long count;
     const bool numbers =
         param->type != MD_LIST && param->type != MD_CHOICE && read_range(piece, low, high, &count);
-    const medley_status status =
-        numbers ? add_range(values, param, piece, (const char *[]){low, high}, count, error)
-                : md_texts_add(values, piece, error);
-    free(piece);
-    return status;
+    return numbers ? add_range(values, param, piece, (const char *[]){low, high}, count, error)
+                   : md_texts_add(values, piece, error);
 }
 
 static medley_status find_option(const md_param **param, const char *name, medley_error *error)
@@ -154,36 +150,31 @@ medley_status md_choice_values(char ***values, const medley_choice *choice, medl
     if (choice == NULL || choice->option == NULL || choice->values == NULL)
         return md_fail(error, MEDLEY_USAGE, "a choice has no %s: the pointer is NULL",
                        choice == NULL || choice->option == NULL ? "option" : "values");
-    medley_status status = find_option(&param, choice->option, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(find_option(&param, choice->option, error));
     const bool divided = (param->roles & MD_ROLE_UNDIVIDED) == 0 && !is_file(param, choice->values);
     const char separator = strcmp(param->name, "kernel") == 0 ? '|' : ',';
-    char **list = NULL;
+    MD_OWNED(md_texts_free) char **list = NULL;
     int depth = 0;
     const char *start = choice->values;
-    for (const char *p = start; status == MEDLEY_OK; p++) {
+    for (const char *p = start;; p++) {
         depth += (*p == '(' || *p == '[' || *p == '{') - (*p == ')' || *p == ']' || *p == '}');
         if (*p != '\0' && (*p != separator || depth > 0 || !divided))
             continue;
-        status = add_piece(&list, param, start, (size_t)(p - start), error);
+        MEDLEY_TRY(add_piece(&list, param, start, (size_t)(p - start), error));
         start = p + 1;
         if (*p == '\0')
             break;
     }
-    if (status < 0)
-        md_texts_free(list);
-    else
-        *values = list;
-    return status;
+    *values = list;
+    list = NULL;
+    return MEDLEY_OK;
 }
 
 medley_status medley_choice_count(size_t *count, const medley_choice *choice, medley_error *error)
 {
     md_begin(error);
-    char **values = NULL;
+    MD_OWNED(md_texts_free) char **values = NULL;
     MEDLEY_TRY(md_choice_values(&values, choice, error));
     *count = md_texts_count(values);
-    md_texts_free(values);
     return MEDLEY_OK;
 }

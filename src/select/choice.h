@@ -8,11 +8,11 @@
 
 /* The values of a choice, as a NULL-terminated list for md_texts_free: pieces between commas (of
  * kernels between '|') outside of brackets; a..b and a..b:count of numbers are evenly spaced in
- * logarithm, one a decade or so many. Options whose values may have commas are one value, and so is
- * the name of a file that exists. */
+ * logarithm, one a decade or `count` of them. Options whose values may have commas are one value,
+ * and so is the name of a file that exists. */
 medley_status md_choice_values(char ***values, const medley_choice *choice, medley_error *error);
 
-/* 10^exponent with so many digits, as options are written whatever the locale. */
+/* 10^exponent with this number of digits, as options are written whatever the locale. */
 const char *md_choice_power(char text[32], double exponent, int digits);
 
 /* All combinations; the first option varies slowest. */

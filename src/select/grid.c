@@ -2,7 +2,7 @@
 /* Every combination of values, and options with one of them. */
 #include "select/choice.h"
 
-#include "base/memory.h"
+#include "base/owners.h"
 #include "settings/about.h"
 #include <math.h>
 #include <stdlib.h>
@@ -44,17 +44,15 @@ static medley_status add_option(md_grid *grid, const medley_choice *choice, medl
 medley_status md_grid_make(md_grid *grid, const medley_choice *choices, size_t count,
                            medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    *grid = (md_grid){.trial_count = 1};
-    MEDLEY_TRY_DONE(md_new(&grid->options, count, sizeof(char *), error));
-    MEDLEY_TRY_DONE(md_new(&grid->values, count, sizeof(char **), error));
-    MEDLEY_TRY_DONE(md_new(&grid->sizes, count, sizeof *grid->sizes, error));
+    MD_CLEARED(md_grid_clear) md_grid made = {.trial_count = 1};
+    MEDLEY_TRY(md_new(&made.options, count, sizeof(char *), error));
+    MEDLEY_TRY(md_new(&made.values, count, sizeof(char **), error));
+    MEDLEY_TRY(md_new(&made.sizes, count, sizeof *made.sizes, error));
     for (size_t c = 0; c < count; c++)
-        MEDLEY_TRY_DONE(add_option(grid, &choices[c], error));
-done:
-    if (status < 0)
-        md_grid_clear(grid);
-    return status;
+        MEDLEY_TRY(add_option(&made, &choices[c], error));
+    *grid = made;
+    made = (md_grid){0};
+    return MEDLEY_OK;
 }
 
 static size_t place_of(const md_grid *grid, size_t trial, size_t option)
@@ -84,15 +82,13 @@ medley_status md_options_with(medley_options **result, const medley_options *opt
                               const char *const *names, const char *const *values, size_t count,
                               medley_error *error)
 {
-    medley_options *copy = NULL;
-    medley_status status = md_options_copy(&copy, options, error);
-    for (size_t i = 0; i < count && status == MEDLEY_OK; i++)
-        status = medley_options_set(copy, names[i], values[i], error);
-    if (status < 0)
-        medley_options_free(copy);
-    else
-        *result = copy;
-    return status;
+    MD_OWNED(medley_options_free) medley_options *copy = NULL;
+    MEDLEY_TRY(md_options_copy(&copy, options, error));
+    for (size_t i = 0; i < count; i++)
+        MEDLEY_TRY(medley_options_set(copy, names[i], values[i], error));
+    *result = copy;
+    copy = NULL;
+    return MEDLEY_OK;
 }
 
 double md_options_strength(const medley_options *options)

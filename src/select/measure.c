@@ -27,9 +27,10 @@ static const char *without_chunks(const medley_dataset *data, const medley_optio
 static const char *without_relations(const medley_dataset *data, const medley_options *options)
 {
     enum { DEPREL = 7 }; /* column of CoNLL-U */
-    const md_strings *texts = data->token_columns > DEPREL ? &data->token_values[DEPREL] : NULL;
-    return texts != NULL && !options->unlabelled &&
-                   (texts->count > 1 || (texts->count == 1 && strcmp(texts->items[0], "_") != 0))
+    const md_strings *relations = data->token_columns > DEPREL ? &data->token_values[DEPREL] : NULL;
+    return relations != NULL && !options->unlabelled &&
+                   (relations->count > 1 ||
+                    (relations->count == 1 && strcmp(relations->items[0], "_") != 0))
                ? NULL
                : "the trees have no relations, or --unlabelled leaves them out; use uas";
 }
@@ -51,14 +52,12 @@ static medley_status fail_task(const char *name, const md_task *task, medley_err
     size_t i = 0;
     while (md_tasks[i + 1] != NULL && md_text_index(name, md_tasks[i]->measures) < 0)
         i++;
-    md_text usual = {0};
+    MD_CLEARED(md_text_clear) md_text usual = {0};
     for (size_t k = 0; task->measures[k] != NULL; k++)
         md_text_addf(&usual, "%s%s", k > 0 ? ", " : "", task->measures[k]);
-    const medley_status status =
-        md_fail(error, MEDLEY_USAGE, "measure %s is for --task %s; --task %s is judged by %s", name,
-                md_tasks[i]->about.name, task->about.name, usual.data ? usual.data : "others");
-    md_text_clear(&usual);
-    return status;
+    return md_fail(error, MEDLEY_USAGE, "measure %s is for --task %s; --task %s is judged by %s",
+                   name, md_tasks[i]->about.name, task->about.name,
+                   usual.data ? usual.data : "others");
 }
 
 medley_status md_measure_find(const md_measure **measure, const char *name,
@@ -90,13 +89,12 @@ medley_status md_measure_find(const md_measure **measure, const char *name,
 medley_status md_measure_model(double *value, const md_measure *measure, const medley_model *model,
                                const medley_dataset *held, size_t threads, medley_error *error)
 {
-    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
+    MD_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = threads;
     options.probabilities = measure->probabilities;
     MEDLEY_TRY(medley_evaluate_with(&evaluation, model, held, &options, error));
     memcpy(value, (const char *)&evaluation + measure->place, sizeof *value);
-    medley_evaluation_clear(&evaluation);
     if (isnan(*value))
         return md_fail(error, MEDLEY_BAD_INPUT, "measure %s is not defined on the held-out part",
                        measure->name);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The rule of one standard error (Breiman, Friedman, Olshen and Stone, Classification and
+ * Regression Trees, 1984, section 3.4.3): means that differ by less than the standard error of the
+ * best one cannot be told apart by these folds, so the simplest of them is taken. */
 #include "select/ranking.h"
 
 #include <math.h>
 
+/* mean = sum f_k / K, deviation = sqrt(sum (f_k - mean)^2 / (K - 1)), and that of the mean, if
+ * folds were independent, deviation / sqrt(K). */
 void md_trial_summarise(medley_trial *trial, size_t folds)
 {
     double sum = 0;

@@ -46,13 +46,11 @@ static medley_status keep_diagonal(md_share *share, size_t g, int normalize, med
     const int norm = gram->norm > 0 ? gram->norm - 1 : normalize;
     if (norm != MD_NORM_DIAG || gram->diagonal != NULL || gram->values.columns != rows)
         return MEDLEY_OK;
-    double *diagonal = md_calloc(rows, sizeof *diagonal);
-    if (diagonal == NULL)
-        return md_fail_memory(error, rows * sizeof *diagonal);
+    MEDLEY_TRY(md_new(&share->diagonals[g], rows, sizeof(double), error));
     for (size_t r = 0; r < rows; r++)
-        diagonal[r] = gram->wide != NULL ? gram->wide[r * rows + r]
-                                         : (double)gram->values.dense[r * rows + r];
-    share->diagonals[g] = gram->diagonal = diagonal;
+        share->diagonals[g][r] = gram->wide != NULL ? gram->wide[r * rows + r]
+                                                    : (double)gram->values.dense[r * rows + r];
+    gram->diagonal = share->diagonals[g];
     return MEDLEY_OK;
 }
 
@@ -69,13 +67,13 @@ static medley_status make_room(md_share *share, size_t grams, medley_error *erro
 static medley_status share_given(md_share *share, const medley_dataset *dataset,
                                  const medley_options *options, medley_error *error)
 {
-    medley_status status = make_room(share, dataset->gram_count, error);
-    for (size_t g = 0; g < dataset->gram_count && status == MEDLEY_OK; g++) {
+    MEDLEY_TRY(make_room(share, dataset->gram_count, error));
+    for (size_t g = 0; g < dataset->gram_count; g++) {
         share->grams[g] = dataset->grams[g];
         share->data.gram_count++;
-        status = keep_diagonal(share, g, options->normalize, error);
+        MEDLEY_TRY(keep_diagonal(share, g, options->normalize, error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The kernels of the bank as those of a data set: first the ones whose values are to be computed,
@@ -170,6 +168,7 @@ static bool fits(const md_share *share, const md_share_limits *limits)
            share->shared_bytes + share->cut_bytes + share->learner_bytes <= (double)limits->memory;
 }
 
+/* As many folds side by side as fit: (memory - shared) / (cut + learner of one fold). */
 static void count_workers(md_share *share, const md_share_limits *limits)
 {
     const double fold = share->cut_bytes + share->learner_bytes + 1;
@@ -194,21 +193,20 @@ static medley_status share_kernels(md_share *share, md_kernel_set *set,
     for (size_t m = 0; m < set->bank.count; m++)
         values += has_values(&set->bank.kernels[m]);
     if (values > 0) {
-        MEDLEY_TRY_DONE(list_kernels(share, set, error));
-        MEDLEY_TRY_DONE(md_share_check(&same, share, set, error));
+        MEDLEY_TRY(list_kernels(share, set, error));
+        MEDLEY_TRY(md_share_check(&same, share, set, error));
         count_fold(share, &set->bank, limits);
     }
     if (same && fits(share, limits)) {
-        MEDLEY_TRY_DONE(compute_values(share, set, limits, began, error));
+        MEDLEY_TRY(status = compute_values(share, set, limits, began, error));
     } else {
         const bool alone = share->alone;
         md_share_clear(share);
         *share = (md_share){.data = *set->data, .alone = alone, .too_large = same};
-        MEDLEY_TRY_DONE(share_given(share, set->data, set->options, error));
+        MEDLEY_TRY(share_given(share, set->data, set->options, error));
         count_fold(share, &set->bank, limits);
     }
     count_workers(share, limits);
-done:
     return status;
 }
 
@@ -217,20 +215,20 @@ medley_status md_share_make(md_share *share, const medley_dataset *dataset,
                             const md_share_limits *limits, medley_error *error)
 {
     const double began = md_clock_seconds();
+    MD_CLEARED(md_kernel_set_clear)
     md_kernel_set set = {.data = dataset,
                          .options = options,
                          .task = md_task_of(options, dataset),
                          .method = method};
     const bool alone = (set.task->about.takes & MD_TAKES_KERNELS) == 0;
-    *share = (md_share){.data = *dataset, .alone = alone};
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(md_share_clear) md_share made = {.data = *dataset, .alone = alone};
     if (!alone)
-        status = md_share_make_bank(&set, error);
-    if (status == MEDLEY_OK)
-        status = share_kernels(share, &set, limits, began, error);
-    share->seconds = share->replaces ? md_clock_seconds() - began : 0;
-    md_kernel_set_clear(&set);
+        MEDLEY_TRY(md_share_make_bank(&set, error));
+    const medley_status status = share_kernels(&made, &set, limits, began, error);
     if (status != MEDLEY_OK)
-        md_share_clear(share);
-    return status;
+        return status;
+    made.seconds = made.replaces ? md_clock_seconds() - began : 0;
+    *share = made;
+    made = (md_share){0};
+    return MEDLEY_OK;
 }

@@ -11,7 +11,7 @@
 typedef struct md_share {
     medley_dataset data;   /* borrowed from the caller's but for the kernels: never freed */
     md_precomputed *grams; /* [data.gram_count] */
-    size_t computed;       /* the first so many of them are ours */
+    size_t computed;       /* the first of them: those computed here */
     double **diagonals;    /* [data.gram_count] those that were added, or NULL */
     char **weights;        /* specs of the kernels that are left to the folds, or NULL */
     bool replaces;         /* the kernels of the options are among grams */
@@ -39,7 +39,7 @@ typedef struct md_share_limits {
     const medley_observer *observer;
 } md_share_limits;
 
-/* Stopped by the observer: MEDLEY_STOPPED, and nothing is shared. */
+/* Stopped by the observer: MEDLEY_STOPPED, and *share stays what it was. */
 medley_status md_share_make(md_share *share, const medley_dataset *dataset,
                             const medley_options *options, const md_method *method,
                             const md_share_limits *limits, medley_error *error);
@@ -48,7 +48,7 @@ void md_share_clear(md_share *share);
 /* ---- share_fold.c ---- */
 
 /* Turns the options of a fit on all rows into those of a fold: the shared kernels in place of
- * theirs, no files, so many threads, its share of the memory. */
+ * theirs, no files, the threads given, its share of the memory. */
 medley_status md_share_adapt(const md_share *share, medley_options *options,
                              const md_method *method, size_t threads, medley_error *error);
 
@@ -64,7 +64,7 @@ medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *s
 /* ---- share_values.c ---- */
 
 /* The values of the kernels of the set with full[m], [rows][rows], before anything that depends on
- * training rows; the prepared rows are made. began: for the observer, who may stop it. */
+ * training rows; the prepared rows are made. began: for the observer, which may stop it. */
 medley_status md_share_values(const md_kernel_set *set, float **full, const md_share_limits *limits,
                               double began, medley_error *error);
 

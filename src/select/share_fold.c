@@ -4,7 +4,7 @@
  * table's. So the bank that a fold would make is made, and its names are compared. */
 #include "select/share.h"
 
-#include "base/memory.h"
+#include "base/owners.h"
 #include "select/choice.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +34,10 @@ medley_status md_share_adapt(const md_share *share, medley_options *options,
 
 medley_status md_share_make_bank(md_kernel_set *set, medley_error *error)
 {
-    md_selection selection = {0};
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(
-        md_make_bank(&set->bank, set->data, set->options, set->task, set->method, error));
-    MEDLEY_TRY_DONE(md_selection_make(&selection, set->options, error));
-    MEDLEY_TRY_DONE(md_selection_of_bank(&selection, &set->bank, error));
-done:
-    md_selection_clear(&selection);
-    return status;
+    MD_CLEARED(md_selection_clear) md_selection selection = {0};
+    MEDLEY_TRY(md_make_bank(&set->bank, set->data, set->options, set->task, set->method, error));
+    MEDLEY_TRY(md_selection_make(&selection, set->options, error));
+    return md_selection_of_bank(&selection, &set->bank, error);
 }
 
 void md_kernel_set_clear(md_kernel_set *set)
@@ -84,22 +79,19 @@ static medley_status compare_banks(bool *same, const md_bank *a, const md_bank *
 static medley_status check_weights(bool *same, const md_share *share, const md_kernel_set *set,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_method *chosen = NULL;
-    medley_options *adapted = NULL;
+    MD_OWNED(medley_options_free) medley_options *adapted = NULL;
     medley_error unread = {0};
+    MD_CLEARED(md_kernel_set_clear)
     md_kernel_set fold = {.data = &share->data, .method = set->method, .task = set->task};
     *same = false;
-    MEDLEY_TRY_DONE(md_options_with(&adapted, set->options, NULL, NULL, 0, error));
-    MEDLEY_TRY_DONE(md_share_adapt(share, adapted, set->method, 1, error));
-    MEDLEY_TRY_DONE(md_method_choose(&chosen, adapted, &share->data, NULL, error));
+    MEDLEY_TRY(md_options_with(&adapted, set->options, NULL, NULL, 0, error));
+    MEDLEY_TRY(md_share_adapt(share, adapted, set->method, 1, error));
+    MEDLEY_TRY(md_method_choose(&chosen, adapted, &share->data, NULL, error));
     fold.options = adapted;
-    if (chosen == set->method && md_share_make_bank(&fold, &unread) == MEDLEY_OK)
-        status = compare_banks(same, &fold.bank, &set->bank, error);
-done:
-    md_kernel_set_clear(&fold);
-    medley_options_free(adapted);
-    return status;
+    if (chosen != set->method || md_share_make_bank(&fold, &unread) != MEDLEY_OK)
+        return MEDLEY_OK;
+    return compare_banks(same, &fold.bank, &set->bank, error);
 }
 
 /* The specs of kernels with weights: each with its view, or each once for all views. */
@@ -126,11 +118,10 @@ static medley_status list_weights(md_share *share, const md_bank *bank, bool of_
 medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *set,
                              medley_error *error)
 {
-    medley_status status = list_weights(share, &set->bank, false, error);
-    if (status == MEDLEY_OK)
-        status = check_weights(same, share, set, error);
-    if (status != MEDLEY_OK || *same || share->weights == NULL)
-        return status;
-    status = list_weights(share, &set->bank, true, error);
-    return status == MEDLEY_OK ? check_weights(same, share, set, error) : status;
+    MEDLEY_TRY(list_weights(share, &set->bank, false, error));
+    MEDLEY_TRY(check_weights(same, share, set, error));
+    if (*same || share->weights == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(list_weights(share, &set->bank, true, error));
+    return check_weights(same, share, set, error);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which strengths of the penalty are tried where nobody says what to vary: those around the default
- * of the method. Batch methods have none but a share of the least that leaves out all kernels,
- * which is the start of their path. */
+/* Which strengths of the penalty are tried where no option says what to vary: those around the
+ * default of the method. Batch methods have none but a share of the least that leaves out all
+ * kernels, which is the start of their path. */
 #include "select/choice.h"
 #include "setup/setup.h"
 
+#include "base/owners.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ static bool note_C(void *context, medley_model *model)
     return false;
 }
 
+/* Of batch methods the C where the first kernel comes in, times BATCH_FACTOR: a path of one point
+ * starts there. */
 static medley_status find_default_C(double *C, const medley_dataset *dataset,
                                     const medley_options *options, const md_method *method,
                                     const medley_observer *observer, medley_error *error)
@@ -26,15 +29,14 @@ static medley_status find_default_C(double *C, const medley_dataset *dataset,
     *C = md_default_C(method, md_task_of(options, dataset));
     if (!method->kind->batch || method->fit_path == NULL)
         return MEDLEY_OK;
-    medley_options *plain = NULL;
+    MD_OWNED(medley_options_free) medley_options *plain = NULL;
     medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
     path.count = 1;
     double start = NAN;
-    medley_status status = md_options_with(&plain, options, (const char *const[]){"calibrate"},
-                                           (const char *const[]){"no"}, 1, error);
-    if (status == MEDLEY_OK)
-        status = medley_fit_path(dataset, plain, &path, note_C, &start, observer, error);
-    medley_options_free(plain);
+    MEDLEY_TRY(md_options_with(&plain, options, (const char *const[]){"calibrate"},
+                               (const char *const[]){"no"}, 1, error));
+    const medley_status status =
+        medley_fit_path(dataset, plain, &path, note_C, &start, observer, error);
     if (status >= 0 && isfinite(start) && start > 0)
         *C = BATCH_FACTOR * start;
     return status;
@@ -92,9 +94,7 @@ medley_status md_choice_of_strength(medley_choice *choice, char text[MD_CHOICE_T
     const md_method *method = NULL;
     double middle = options->C;
     bool half = false;
-    medley_status status = md_method_choose(&method, options, dataset, NULL, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_method_choose(&method, options, dataset, NULL, error));
     choice->option = "C";
     if (!isnan(options->lambda)) {
         choice->option = "lambda";
@@ -103,7 +103,8 @@ medley_status md_choice_of_strength(medley_choice *choice, char text[MD_CHOICE_T
         choice->option = "spicy-C";
         middle = options->spicy_C;
     } else if (isnan(middle)) {
-        status = find_default_C(&middle, dataset, options, method, observer, error);
+        const medley_status status =
+            find_default_C(&middle, dataset, options, method, observer, error);
         if (status != MEDLEY_OK)
             return status;
         half = method->kind->batch && method->fit_path != NULL;

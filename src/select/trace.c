@@ -4,7 +4,7 @@
 #include "select/measure.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
+#include "base/owners.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ void medley_path_free(medley_path *path)
     if (path == NULL)
         return;
     for (size_t p = 0; p < path->point_count; p++)
-        free((void *)trace->points[p].weights); /* norms stand behind them */
+        free((void *)trace->points[p].weights); /* norms follow them */
     for (size_t m = 0; trace->blocks != NULL && m < path->block_count; m++)
         free(trace->blocks[m]);
     for (size_t i = 0; i < sizeof trace->names / sizeof *trace->names; i++)
@@ -45,11 +45,11 @@ void medley_path_free(medley_path *path)
 /* What all models of the path have in common, from the first of them. */
 static medley_status describe(struct trace *trace, const medley_summary *summary)
 {
-    const char *const texts[] = {summary->task, summary->method, summary->loss, summary->penalty};
+    const char *const strings[] = {summary->task, summary->method, summary->loss, summary->penalty};
     const size_t blocks = summary->block_count;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
         free(trace->names[i]);
-        MEDLEY_TRY(md_new_text(&trace->names[i], texts[i], strlen(texts[i]), trace->error));
+        MEDLEY_TRY(md_new_text(&trace->names[i], strings[i], strlen(strings[i]), trace->error));
     }
     trace->path.task = trace->names[0];
     trace->path.method = trace->names[1];
@@ -70,13 +70,12 @@ static medley_status add_point(struct trace *trace, const medley_model *model)
     const medley_summary *summary = medley_model_summary(model);
     const size_t blocks = summary->block_count;
     const size_t at = trace->path.point_count;
-    medley_status status = MEDLEY_OK;
     double *weights = NULL;
     if (at == 0)
-        MEDLEY_TRY_DONE(describe(trace, summary));
-    MEDLEY_TRY_DONE(
+        MEDLEY_TRY(describe(trace, summary));
+    MEDLEY_TRY(
         md_grow(&trace->points, &trace->capacity, at + 1, sizeof *trace->points, trace->error));
-    MEDLEY_TRY_DONE(md_new(&weights, 2 * blocks, sizeof *weights, trace->error));
+    MEDLEY_TRY(md_new(&weights, 2 * blocks, sizeof *weights, trace->error));
     for (size_t m = 0; m < blocks; m++) {
         weights[m] = summary->blocks[m].weight;
         weights[blocks + m] = summary->blocks[m].norm;
@@ -94,11 +93,9 @@ static medley_status add_point(struct trace *trace, const medley_model *model)
                                  .norms = weights + blocks};
     trace->path.points = trace->points;
     trace->path.point_count++;
-    if (trace->measure != NULL)
-        status = md_measure_model(&point->score, trace->measure, model, trace->held_out,
-                                  trace->threads, trace->error);
-done:
-    return status;
+    return trace->measure == NULL ? MEDLEY_OK
+                                  : md_measure_model(&point->score, trace->measure, model,
+                                                     trace->held_out, trace->threads, trace->error);
 }
 
 static bool note(void *context, medley_model *model)
@@ -111,7 +108,7 @@ static bool note(void *context, medley_model *model)
     return trace->status == MEDLEY_OK;
 }
 
-/* Until there is a model the texts are empty. */
+/* Until there is a model the strings are empty. */
 static medley_status init_trace(struct trace *trace, medley_error *error)
 {
     for (size_t i = 0; i < sizeof trace->names / sizeof *trace->names; i++)
@@ -127,13 +124,14 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
                                 void *context, const medley_observer *observer, medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    medley_options *defaults = NULL;
-    struct trace *trace = NULL;
+    MD_OWNED(medley_options_free) medley_options *defaults = NULL;
+    MD_OWNED(medley_path_free) medley_path *made = NULL;
+    struct trace *trace;
     *path = NULL;
-    MEDLEY_TRY_DONE(md_new(&trace, 1, sizeof *trace, error));
+    MEDLEY_TRY(md_new(&trace, 1, sizeof *trace, error));
+    made = &trace->path;
     if (options == NULL) {
-        MEDLEY_TRY_DONE(medley_options_create(&defaults, error));
+        MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
     }
     trace->take = take;
@@ -142,21 +140,19 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
     trace->threads = (size_t)options->threads;
     trace->error = error;
     trace->began = md_clock_seconds();
-    MEDLEY_TRY_DONE(init_trace(trace, error));
+    MEDLEY_TRY(init_trace(trace, error));
     if (held_out != NULL) {
-        MEDLEY_TRY_DONE(md_measure_find(&trace->measure, NULL, train, options, error));
-        trace->path.measure = trace->measure->name;
-        trace->path.higher_is_better = trace->measure->higher_is_better;
+        MEDLEY_TRY(md_measure_find(&trace->measure, NULL, train, options, error));
+        made->measure = trace->measure->name;
+        made->higher_is_better = trace->measure->higher_is_better;
     }
-    *path = &trace->path; /* for take to look at */
-    MEDLEY_TRY_DONE(medley_fit_path(train, options, how, note, trace, observer, error));
-    if (trace->status < 0)
+    *path = made; /* for take to look at */
+    medley_status status = medley_fit_path(train, options, how, note, trace, observer, error);
+    if (status >= 0 && trace->status < 0)
         status = trace->status;
-done:
-    medley_options_free(defaults);
-    if (status < 0) {
+    if (status < 0)
         *path = NULL;
-        medley_path_free((medley_path *)trace); /* which may be NULL */
-    }
+    else
+        made = NULL;
     return status;
 }

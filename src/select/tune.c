@@ -4,7 +4,7 @@
 #include "select/tuner.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
+#include "base/owners.h"
 #include "base/parallel.h"
 #include "base/struct_size.h"
 #include <math.h>
@@ -13,12 +13,12 @@
 
 /* What the public struct points into. */
 struct owner {
-    medley_tuning tuning; /* first: who frees it has nothing else */
+    medley_tuning tuning; /* first: callers free the whole by it */
     md_grid grid;
     medley_trial *trials;
     const char **values; /* [trials][options] */
     double *scores;      /* [trials][folds] */
-    char **problems;     /* [trials] */
+    char **failures;     /* [trials] */
 };
 
 void medley_tuning_free(medley_tuning *tuning)
@@ -26,9 +26,9 @@ void medley_tuning_free(medley_tuning *tuning)
     struct owner *owner = (struct owner *)(void *)tuning;
     if (owner == NULL)
         return;
-    for (size_t t = 0; owner->problems != NULL && t < owner->grid.trial_count; t++)
-        free(owner->problems[t]);
-    free(owner->problems);
+    for (size_t t = 0; owner->failures != NULL && t < owner->grid.trial_count; t++)
+        free(owner->failures[t]);
+    free(owner->failures);
     free(owner->scores);
     free(owner->values);
     free(owner->trials);
@@ -46,7 +46,7 @@ static void clear_tuner(md_tuner *tuner)
         free(tuner->attempts[t].kernels);
     }
     for (size_t c = 0; tuner->cells != NULL && c < trials * tuner->folds; c++)
-        free(tuner->cells[c].problem);
+        free(tuner->cells[c].failure);
     free(tuner->attempts);
     free(tuner->cells);
     pthread_mutex_destroy(&tuner->lock);
@@ -84,7 +84,7 @@ static medley_status make_owner(struct owner *owner, const medley_choice *choice
     MEDLEY_TRY(md_new(&owner->trials, trials, sizeof *owner->trials, error));
     MEDLEY_TRY(md_new(&owner->values, trials * options, sizeof(char *), error));
     MEDLEY_TRY(md_new(&owner->scores, trials * folds, sizeof *owner->scores, error));
-    MEDLEY_TRY(md_new(&owner->problems, trials, sizeof(char *), error));
+    MEDLEY_TRY(md_new(&owner->failures, trials, sizeof(char *), error));
     for (size_t t = 0; t < trials; t++) {
         const char **values = owner->values + t * options;
         for (size_t o = 0; o < options; o++)
@@ -117,12 +117,12 @@ static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
             seconds += cell->seconds;
             learnt++;
         }
-        if (cell->code < 0 && owner->problems[t] == NULL) {
-            owner->problems[t] = cell->problem;
-            cell->problem = NULL;
+        if (cell->code < 0 && owner->failures[t] == NULL) {
+            owner->failures[t] = cell->failure;
+            cell->failure = NULL;
         }
         if (cell->code < 0 && trial->problem == NULL)
-            trial->problem = owner->problems[t] ? owner->problems[t] : "out of memory";
+            trial->problem = owner->failures[t] ? owner->failures[t] : "out of memory";
     }
     trial->active = learnt > 0 ? active / (double)learnt : (double)NAN;
     trial->seconds = learnt > 0 ? seconds / (double)learnt : (double)NAN;
@@ -141,9 +141,8 @@ static medley_status fail_all(const struct owner *owner, const md_tuner *tuner, 
 static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_error *error)
 {
     medley_tuning *tuning = &owner->tuning;
-    double *strength = md_calloc(tuning->trial_count, sizeof *strength);
-    if (strength == NULL)
-        return md_fail_memory(error, tuning->trial_count * sizeof *strength);
+    MD_OWNED(free) double *strength = NULL;
+    MEDLEY_TRY(md_new(&strength, tuning->trial_count, sizeof *strength, error));
     for (size_t t = 0; t < tuning->trial_count; t++) {
         summarise(owner, tuner, t);
         strength[t] = md_options_strength(tuner->attempts[t].options);
@@ -152,12 +151,10 @@ static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_e
                                 .strength = strength,
                                 .count = tuning->trial_count,
                                 .higher_is_better = tuner->measure->higher_is_better};
-    medley_status status = MEDLEY_OK;
     tuning->best = md_ranking_best(&ranking);
-    if (tuning->best < tuning->trial_count)
-        tuning->one_error = md_ranking_one_error(&ranking, tuning->best);
-    else
-        status = fail_all(owner, tuner, error);
+    if (tuning->best == tuning->trial_count)
+        return fail_all(owner, tuner, error);
+    tuning->one_error = md_ranking_one_error(&ranking, tuning->best);
     tuning->measure = tuner->measure->name;
     tuning->higher_is_better = tuner->measure->higher_is_better;
     tuning->kernels_shared = tuner->shared;
@@ -165,14 +162,14 @@ static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_e
         tuner->too_large && !tuner->shared ? (double)NAN : tuner->seconds_kernels;
     tuning->seconds_total = md_clock_seconds() - tuner->began;
     tuning->threads = tuner->threads;
-    free(strength);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status tune(struct owner *owner, const medley_dataset *dataset, const int32_t *part,
                           const medley_options *options, const medley_tune_options *how,
                           const medley_observer *observer, medley_error *error)
 {
+    MD_CLEARED(clear_tuner)
     md_tuner tuner = {.dataset = dataset,
                       .part = part,
                       .grid = &owner->grid,
@@ -180,13 +177,9 @@ static medley_status tune(struct owner *owner, const medley_dataset *dataset, co
                       .observer = observer,
                       .lock = PTHREAD_MUTEX_INITIALIZER,
                       .began = md_clock_seconds()};
-    medley_status status = prepare(&tuner, owner, options, how, error);
-    if (status == MEDLEY_OK)
-        status = md_tuner_run(&tuner, error);
-    if (status == MEDLEY_OK)
-        status = finish(owner, &tuner, error);
-    clear_tuner(&tuner);
-    return status;
+    MEDLEY_TRY(prepare(&tuner, owner, options, how, error));
+    const medley_status status = md_tuner_run(&tuner, error);
+    return status == MEDLEY_OK ? finish(owner, &tuner, error) : status;
 }
 
 medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
@@ -198,36 +191,34 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
     medley_status status = MEDLEY_OK;
     medley_tune_options how = MEDLEY_TUNE_OPTIONS_INIT;
     medley_observer watch = MEDLEY_OBSERVER_INIT;
-    medley_options *plain = NULL;
+    MD_OWNED(medley_options_free) medley_options *plain = NULL;
+    MD_OWNED(medley_tuning_free) medley_tuning *made = NULL;
+    MD_OWNED(free) int32_t *part = NULL;
+    struct owner *owner;
     medley_choice strength;
     char text[MD_CHOICE_TEXT];
-    int32_t *part = NULL;
+    MEDLEY_TRY(MD_TAKE_STRUCT(&how, given, MEDLEY_TUNE_OPTIONS_INIT, error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
     if (count > 0 && choices == NULL)
         return md_fail(error, MEDLEY_USAGE, "%zu choices were given, but the pointer is NULL",
                        count);
-    struct owner *owner = NULL;
-    MEDLEY_TRY_DONE(md_new(&owner, 1, sizeof *owner, error));
-    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&how, given, MEDLEY_TUNE_OPTIONS_INIT, error));
-    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
-    MEDLEY_TRY_DONE(md_options_with(&plain, options, NULL, NULL, 0, error));
-    MEDLEY_TRY_DONE(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
+    MEDLEY_TRY(md_new(&owner, 1, sizeof *owner, error));
+    made = &owner->tuning;
+    MEDLEY_TRY(md_options_with(&plain, options, NULL, NULL, 0, error));
+    MEDLEY_TRY(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
     if (count == 0) {
-        MEDLEY_TRY_DONE(md_choice_of_strength(&strength, text, dataset, plain, &watch, error));
-        if (status == MEDLEY_STOPPED)
-            goto done;
+        MEDLEY_TRY(status = md_choice_of_strength(&strength, text, dataset, plain, &watch, error));
         choices = &strength;
         count = 1;
     }
-    MEDLEY_TRY_DONE(make_owner(owner, choices, count, how.folds, error));
-    status = tune(owner, dataset, part, plain, &how, &watch, error);
+    if (status == MEDLEY_STOPPED)
+        return status;
+    MEDLEY_TRY(make_owner(owner, choices, count, how.folds, error));
+    MEDLEY_TRY(status = tune(owner, dataset, part, plain, &how, &watch, error));
     if (status == MEDLEY_OK) {
-        *tuning = &owner->tuning;
-        owner = NULL;
+        *tuning = made;
+        made = NULL;
     }
-done:
-    free(part);
-    medley_options_free(plain);
-    medley_tuning_free(owner != NULL ? &owner->tuning : NULL);
     return status;
 }
 

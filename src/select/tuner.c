@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_error *problem)
+void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_error *failure)
 {
     md_cell *cell = md_tuner_cell(tuner, trial, fold);
-    if (problem != NULL) {
+    if (failure != NULL) {
         char text[1024];
-        medley_error_format(text, sizeof text, problem);
+        medley_error_format(text, sizeof text, failure);
         cell->score = NAN;
-        cell->code = problem->code;
-        free(cell->problem);
-        cell->problem = md_copy_text(text, strlen(text));
+        cell->code = failure->code;
+        free(cell->failure);
+        cell->failure = md_copy_text(text, strlen(text));
     }
     pthread_mutex_lock(&tuner->lock);
     tuner->done++;
@@ -101,17 +101,17 @@ static medley_status make_runs(md_group *group, size_t first, medley_error *erro
 }
 
 /* Kernels that cannot be made cannot be made in a fold either. */
-static void fail_group(const md_group *group, const medley_error *problem)
+static void fail_group(const md_group *group, const medley_error *failure)
 {
     for (size_t i = 0; i < group->trial_count; i++)
         for (size_t f = 0; f < group->tuner->folds; f++)
-            md_tuner_note(group->tuner, group->trials[i], f, problem);
+            md_tuner_note(group->tuner, group->trials[i], f, failure);
 }
 
 static void run_group(md_group *group)
 {
     md_tuner *tuner = group->tuner;
-    medley_error problem = {0};
+    medley_error failure = {0};
     const md_attempt *first = &tuner->attempts[group->trials[0]];
     const medley_observer observer = {sizeof observer, .context = tuner, .progress = watch_kernels};
     const md_share_limits limits = {.memory = tuner->memory,
@@ -119,9 +119,9 @@ static void run_group(md_group *group)
                                     .folds = tuner->folds,
                                     .observer = &observer};
     const medley_status status = md_share_make(&group->share, tuner->dataset, first->options,
-                                               first->method, &limits, &problem);
+                                               first->method, &limits, &failure);
     if (status < 0)
-        fail_group(group, &problem);
+        fail_group(group, &failure);
     if (status != MEDLEY_OK)
         return;
     tuner->shared = tuner->shared || group->share.replaces || group->share.data.gram_count > 0;
@@ -145,46 +145,42 @@ static void clear_group(md_group *group)
 
 static medley_status describe_kernels(md_attempt *attempt, medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     md_text_addf(&text, "%d%d\n", attempt->method->needs_kernels, attempt->method->kind->batch);
     md_params_describe(md_option_table, attempt->options, MD_ROLE_KERNELS, MD_ROLE_KERNELS, &text);
-    if (text.failed) {
-        md_text_clear(&text);
+    if (text.failed)
         return md_fail_memory(error, 256);
-    }
     attempt->kernels = text.data;
+    text = (md_text){0};
     return MEDLEY_OK;
 }
 
 static medley_status choose_method(md_tuner *tuner, size_t trial, medley_error *error)
 {
     md_attempt *attempt = &tuner->attempts[trial];
-    medley_error problem = {0};
-    if (md_method_choose(&attempt->method, attempt->options, tuner->dataset, NULL, &problem) ==
+    medley_error failure = {0};
+    if (md_method_choose(&attempt->method, attempt->options, tuner->dataset, NULL, &failure) ==
         MEDLEY_OK)
         return describe_kernels(attempt, error);
     attempt->grouped = true; /* never run */
     for (size_t f = 0; f < tuner->folds; f++)
-        md_tuner_note(tuner, trial, f, &problem);
+        md_tuner_note(tuner, trial, f, &failure);
     return MEDLEY_OK;
 }
 
 medley_status md_tuner_run(md_tuner *tuner, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_blas_single_thread(); /* once, before folds that run side by side ask for it */
     tuner->watch =
         (medley_observer){sizeof(medley_observer), .context = tuner, .progress = watch_folds};
-    for (size_t t = 0; t < tuner->grid->trial_count && status == MEDLEY_OK; t++)
-        status = choose_method(tuner, t, error);
-    for (size_t t = 0; t < tuner->grid->trial_count && status == MEDLEY_OK; t++) {
+    for (size_t t = 0; t < tuner->grid->trial_count; t++)
+        MEDLEY_TRY(choose_method(tuner, t, error));
+    for (size_t t = 0; t < tuner->grid->trial_count; t++) {
         if (tuner->attempts[t].grouped || tuner->stopped)
             continue;
-        md_group group = {.tuner = tuner};
-        status = make_runs(&group, t, error);
-        if (status == MEDLEY_OK)
-            run_group(&group);
-        clear_group(&group);
+        MD_CLEARED(clear_group) md_group group = {.tuner = tuner};
+        MEDLEY_TRY(make_runs(&group, t, error));
+        run_group(&group);
     }
-    return status == MEDLEY_OK && tuner->stopped ? MEDLEY_STOPPED : status;
+    return tuner->stopped ? MEDLEY_STOPPED : MEDLEY_OK;
 }

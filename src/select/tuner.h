@@ -10,8 +10,8 @@
 
 typedef struct md_cell {
     double score, active, seconds;
-    medley_status code; /* negative: it failed, and problem says why */
-    char *problem;
+    medley_status code; /* negative: it failed */
+    char *failure;      /* why, or NULL */
 } md_cell;
 
 typedef struct md_attempt {
@@ -51,7 +51,7 @@ static inline md_cell *md_tuner_cell(const md_tuner *tuner, size_t trial, size_t
 medley_status md_tuner_run(md_tuner *tuner, medley_error *error);
 
 /* What became of one cell; tells the observer. */
-void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_error *problem);
+void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_error *failure);
 
 /* ---- attempt.c: one fold of some trials ---- */
 

@@ -56,7 +56,7 @@ static medley_status find_values(md_problem *problem, medley_error *error)
 {
     const md_packed_options options = {.threads = problem->threads,
                                        .memory = md_problem_memory(problem),
-                                       .wide = problem->options->storage == MD_PACKED_WIDE,
+                                       .float64 = problem->options->storage == MD_PACKED_WIDE,
                                        .ridge = problem->options->ridge,
                                        .observer = &problem->progress.watch};
     return md_packed_create(&problem->batch->packed, &problem->bank, &problem->prepared, &options,

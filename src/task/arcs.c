@@ -29,23 +29,29 @@ static const arc_source *arcs_of(const md_source *source)
     return (const arc_source *)source;
 }
 
-static void free_arcs(md_source *source)
+static void free_source(arc_source *arcs)
 {
-    arc_source *arcs = (arc_source *)source;
+    if (arcs == NULL)
+        return;
     md_arcs_free(arcs->arcs);
     md_arc_templates_free(arcs->templates);
     free(arcs->sentence);
     free(arcs->weights);
     free(arcs);
 }
+MD_OWNER(free_source, arc_source)
+
+static void free_arcs(md_source *source)
+{
+    free_source((arc_source *)source);
+}
 
 static medley_status create(md_source **source, const char *path, const md_problem *problem,
                             medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const medley_options *options = problem->options;
-    arc_source *arcs = NULL;
-    MEDLEY_TRY_DONE(md_new(&arcs, 1, sizeof *arcs, error));
+    MD_OWNED(free_source) arc_source *arcs = NULL;
+    MEDLEY_TRY(md_new(&arcs, 1, sizeof *arcs, error));
     *arcs = (arc_source){
         .base.class = &md_arc_sources,
         .problem = problem,
@@ -53,14 +59,11 @@ static medley_status create(md_source **source, const char *path, const md_probl
         .tags = MD_ARC_UPOS,
     };
     if (options->tags != NULL)
-        MEDLEY_TRY_DONE(md_arc_column(&arcs->tags, options->tags, error));
-    MEDLEY_TRY_DONE(md_arc_templates_read(&arcs->templates, path, error));
+        MEDLEY_TRY(md_arc_column(&arcs->tags, options->tags, error));
+    MEDLEY_TRY(md_arc_templates_read(&arcs->templates, path, error));
     *source = &arcs->base;
     arcs = NULL;
-done:
-    if (arcs != NULL)
-        free_arcs(&arcs->base);
-    return status;
+    return MEDLEY_OK;
 }
 
 static size_t count_templates(const md_source *source)
@@ -138,9 +141,7 @@ static medley_status find_features(md_source *source, medley_error *error)
     const medley_dataset *train = arcs->problem->train;
     const md_arc_source all = {
         .dataset = train, .count = train->sequence_count, .tags = arcs->tags};
-    arcs->sentence = md_calloc(train->rows, sizeof *arcs->sentence);
-    if (arcs->sentence == NULL)
-        return md_fail_memory(error, train->rows * sizeof *arcs->sentence);
+    MEDLEY_TRY(md_new(&arcs->sentence, train->rows, sizeof *arcs->sentence, error));
     if (md_arcs_bytes(arcs->templates, &all) > md_problem_memory(arcs->problem)) {
         arcs->window = (md_window){.context = arcs, .open = open_window};
         arcs->base.window = &arcs->window;

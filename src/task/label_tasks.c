@@ -74,12 +74,10 @@ medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error)
     if (problem->dev_gold == NULL)
         return md_fail_memory(error, problem->dev->rows * sizeof *problem->dev_gold);
     /* data that do not fit are found out now, not after the first epoch */
-    md_prepared prepared = {0};
-    medley_status status = MEDLEY_OK;
-    if (problem->bank.count > 0)
-        status = md_prepared_make(&prepared, &problem->bank, problem->dev, false, error);
-    md_prepared_clear(&prepared);
-    return status;
+    MD_CLEARED(md_prepared_clear) md_prepared prepared = {0};
+    if (problem->bank.count == 0)
+        return MEDLEY_OK;
+    return md_prepared_make(&prepared, &problem->bank, problem->dev, false, error);
 }
 
 medley_status md_strings_append(md_strings *strings, const md_strings *more, medley_error *error)
@@ -93,8 +91,8 @@ medley_status md_strings_append(md_strings *strings, const md_strings *more, med
 medley_status md_labels_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
     model->space = draft->problem->space;
-    const medley_status status = md_strings_append(&model->labels, draft->labels, error);
-    return status == MEDLEY_OK ? md_words_build(model, draft, error) : status;
+    MEDLEY_TRY(md_strings_append(&model->labels, draft->labels, error));
+    return md_words_build(model, draft, error);
 }
 
 const int32_t *md_labels_of(const medley_prediction *prediction)

@@ -129,12 +129,11 @@ medley_status md_labels_compare(medley_evaluation *evaluation, const md_request 
     const medley_model *model = request->model;
     const medley_dataset *dataset = request->dataset;
     const size_t labels = model->labels.count;
-    int32_t *gold = md_dataset_map_labels(dataset, &model->labels);
-    evaluation->confusion = md_calloc(labels * labels, sizeof *evaluation->confusion);
-    if (gold == NULL || evaluation->confusion == NULL) {
-        free(gold);
+    MEDLEY_TRY(
+        md_new(&evaluation->confusion, labels * labels, sizeof *evaluation->confusion, error));
+    MD_OWNED(free) int32_t *gold = md_dataset_map_labels(dataset, &model->labels);
+    if (gold == NULL)
         return md_fail_memory(error, dataset->rows * sizeof *gold);
-    }
     for (size_t r = 0; r < dataset->rows; r++) {
         evaluation->correct += gold[r] == prediction->label[r];
         evaluation->unknown_labels += gold[r] < 0;
@@ -145,7 +144,6 @@ medley_status md_labels_compare(medley_evaluation *evaluation, const md_request 
     md_compare_sequences(evaluation, dataset, gold, prediction->label);
     if (request->options.probabilities)
         measure_probabilities(evaluation, gold, prediction);
-    free(gold);
     if (dataset->sequence_count == 0)
         return MEDLEY_OK;
     return count_chunks(evaluation, model, dataset, prediction->label, error);

@@ -28,9 +28,9 @@ struct decoding {
     const medley_predict_options *options;
     medley_prediction *prediction;
     md_feature_ids ids;
-    const int32_t *given; /* [rows] labels that are known, or NULL */
-    md_shape shape;       /* of the model's space, for these data */
-    size_t longest;
+    int32_t *given; /* [rows] labels that are known, or NULL */
+    md_shape shape; /* of the model's space, for these data */
+    size_t longest, threads;
     struct decoder *decoders; /* [threads] */
 };
 
@@ -136,7 +136,7 @@ static void decode_chunk(void *context, size_t chunk, size_t worker)
     }
 }
 
-static medley_status make_decoders(struct decoding *d, size_t threads, medley_error *error)
+static medley_status make_decoders(struct decoding *d, medley_error *error)
 {
     const md_space *space = &d->model->space;
     const size_t parts = space->structure->part_count(space->shape, d->longest);
@@ -147,8 +147,8 @@ static medley_status make_decoders(struct decoding *d, size_t threads, medley_er
         floats = more > floats ? more : floats;
     }
     const size_t marginals = d->options->probabilities ? parts : 0;
-    MEDLEY_TRY(md_new(&d->decoders, threads, sizeof *d->decoders, error));
-    for (size_t t = 0; t < threads; t++) {
+    MEDLEY_TRY(md_new(&d->decoders, d->threads, sizeof *d->decoders, error));
+    for (size_t t = 0; t < d->threads; t++) {
         struct decoder *decoder = &d->decoders[t];
         MEDLEY_TRY(md_new(&decoder->score, parts, sizeof *decoder->score, error));
         MEDLEY_TRY(md_new(&decoder->marginal, marginals, sizeof *decoder->marginal, error));
@@ -159,45 +159,40 @@ static medley_status make_decoders(struct decoding *d, size_t threads, medley_er
     return MEDLEY_OK;
 }
 
-static void free_decoders(struct decoding *d, size_t threads)
+static void clear_decoding(struct decoding *d)
 {
-    for (size_t t = 0; d->decoders != NULL && t < threads; t++) {
+    for (size_t t = 0; d->decoders != NULL && t < d->threads; t++) {
         free(d->decoders[t].score);
         free(d->decoders[t].marginal);
         free(d->decoders[t].best);
         md_workspace_clear(&d->decoders[t].workspace);
     }
     free(d->decoders);
+    free(d->given);
+    md_feature_ids_free(&d->ids);
 }
 
 static medley_status decode_all(struct decoding *d, medley_error *error)
 {
     const bool looks_ahead = md_looks_ahead(d->model->space); /* from one thread at a time */
-    const size_t threads = looks_ahead ? 1 : d->options->threads;
-    medley_status status = MEDLEY_OK;
-    int32_t *given = NULL;
+    d->threads = looks_ahead ? 1 : d->options->threads;
     d->longest = 1;
     for (size_t s = 0; s < d->prediction->sequences; s++) {
         const size_t length = first_row(d, s + 1) - first_row(d, s);
         d->longest = length > d->longest ? length : d->longest;
     }
     if (d->options->keep_labels && d->dataset->label != NULL) {
-        given = md_dataset_map_labels(d->dataset, &d->model->labels);
-        if (given == NULL)
-            return md_fail_memory(error, d->dataset->rows * sizeof *given);
-        d->given = given;
+        d->given = md_dataset_map_labels(d->dataset, &d->model->labels);
+        if (d->given == NULL)
+            return md_fail_memory(error, d->dataset->rows * sizeof *d->given);
     }
-    MEDLEY_TRY_DONE(make_decoders(d, threads, error));
-    md_parallel_for(threads, (d->prediction->sequences + CHUNK_SEQUENCES - 1) / CHUNK_SEQUENCES,
+    MEDLEY_TRY(make_decoders(d, error));
+    md_parallel_for(d->threads, (d->prediction->sequences + CHUNK_SEQUENCES - 1) / CHUNK_SEQUENCES,
                     decode_chunk, d);
-    for (size_t t = 0; t < threads; t++)
+    for (size_t t = 0; t < d->threads; t++)
         if (d->decoders[t].workspace.failure != NULL)
-            MEDLEY_TRY_DONE(
-                md_fail_structure(d->model->space, d->decoders[t].workspace.failure, error));
-done:
-    free_decoders(d, threads);
-    free(given);
-    return status;
+            return md_fail_structure(d->model->space, d->decoders[t].workspace.failure, error);
+    return MEDLEY_OK;
 }
 
 /* ---- prediction ---- */
@@ -219,26 +214,23 @@ static medley_status score_rows(const struct decoding *d, medley_error *error)
     float *score = d->prediction->score;
     if (model->bias == NULL && count == model->labels.count)
         return md_model_score(model, d->dataset, &d->ids, d->options->threads, score, error);
-    float *outputs = md_calloc(size, sizeof *outputs);
-    if (outputs == NULL)
-        return md_fail_memory(error, size * sizeof *outputs);
-    const medley_status status =
-        md_model_score(model, d->dataset, &d->ids, d->options->threads, outputs, error);
-    for (size_t i = 0; status == MEDLEY_OK && i < size; i++)
+    MD_OWNED(free) float *outputs = NULL;
+    MEDLEY_TRY(md_new(&outputs, size, sizeof *outputs, error));
+    MEDLEY_TRY(md_model_score(model, d->dataset, &d->ids, d->options->threads, outputs, error));
+    for (size_t i = 0; i < size; i++)
         score[count == model->labels.count ? i : 2 * i + 1] =
             (float)((double)outputs[i] + (model->bias ? model->bias[i % count] : 0));
-    free(outputs);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_labels_predict(medley_prediction *prediction, const md_request *request,
                                 medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
     const medley_model *model = request->model;
     const medley_dataset *dataset = request->dataset;
     const medley_predict_options *options = &request->options;
+    MD_CLEARED(clear_decoding)
     struct decoding decoding = {.model = model,
                                 .dataset = dataset,
                                 .options = options,
@@ -246,14 +238,11 @@ medley_status md_labels_predict(medley_prediction *prediction, const md_request 
                                 .shape = model->space.shape};
     decoding.shape.info = dataset->info;
     decoding.shape.info_width = dataset->info_width;
-    MEDLEY_TRY_DONE(make_room(prediction, error));
+    MEDLEY_TRY(make_room(prediction, error));
     if (model->features != NULL)
-        MEDLEY_TRY_DONE(
+        MEDLEY_TRY(
             md_features_apply(model->features, &decoding.ids, dataset, options->threads, error));
-    MEDLEY_TRY_DONE(score_rows(&decoding, error));
+    MEDLEY_TRY(score_rows(&decoding, error));
     prediction->seconds_score = md_clock_seconds() - start;
-    MEDLEY_TRY_DONE(decode_all(&decoding, error));
-done:
-    md_feature_ids_free(&decoding.ids);
-    return status;
+    return decode_all(&decoding, error);
 }

@@ -46,9 +46,8 @@ medley_status md_regression_predict(medley_prediction *prediction, const md_requ
 
 medley_status md_read_targets(double **targets, const medley_dataset *dataset, medley_error *error)
 {
-    double *target = *targets = md_calloc(dataset->rows, sizeof *target);
-    if (target == NULL)
-        return md_fail_memory(error, dataset->rows * sizeof *target);
+    MEDLEY_TRY(md_new(targets, dataset->rows, sizeof **targets, error));
+    double *target = *targets;
     if (dataset->label == NULL) { /* numbers from memory: all are given, and finite */
         memcpy(target, dataset->target, dataset->rows * sizeof *target);
         return MEDLEY_OK;
@@ -104,10 +103,8 @@ static void compare_values(medley_evaluation *evaluation, const double *target,
 medley_status md_regression_compare(medley_evaluation *evaluation, const md_request *request,
                                     const medley_prediction *prediction, medley_error *error)
 {
-    double *target = NULL;
-    const medley_status status = md_read_targets(&target, request->dataset, error);
-    if (status == MEDLEY_OK)
-        compare_values(evaluation, target, prediction);
-    free(target);
-    return status;
+    MD_OWNED(free) double *target = NULL;
+    MEDLEY_TRY(md_read_targets(&target, request->dataset, error));
+    compare_values(evaluation, target, prediction);
+    return MEDLEY_OK;
 }

@@ -32,7 +32,6 @@ static medley_status check_row(const medley_dataset *train, size_t r, medley_err
 static medley_status check(const md_problem *problem, medley_error *error)
 {
     const medley_dataset *train = problem->train;
-    medley_status status = MEDLEY_OK;
     if (train->rows == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "there are no rows to learn from");
@@ -41,10 +40,10 @@ static medley_status check(const md_problem *problem, medley_error *error)
     if (train->label == NULL)
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
                           "there are no labels to learn from; use --label COLUMN or --labels FILE");
-    for (size_t r = 0; r < train->rows && status == MEDLEY_OK; r++)
-        status = check_row(train, r, error);
-    if (status < 0 || train->target != NULL)
-        return status;
+    for (size_t r = 0; r < train->rows; r++)
+        MEDLEY_TRY(check_row(train, r, error));
+    if (train->target != NULL)
+        return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                       "the labels are not numbers; --task regression predicts numbers");
 }

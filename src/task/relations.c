@@ -29,10 +29,10 @@ static medley_status make_options(medley_options **options, const md_problem *pr
     };
     snprintf(threads, sizeof threads, "%zu", problem->threads);
     snprintf(seed, sizeof seed, "%lld", problem->options->seed);
-    medley_status status = medley_options_create(options, error);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings && status == MEDLEY_OK; i++)
-        status = medley_options_set(*options, settings[i][0], settings[i][1], error);
-    return status;
+    MEDLEY_TRY(medley_options_create(options, error));
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        MEDLEY_TRY(medley_options_set(*options, settings[i][0], settings[i][1], error));
+    return MEDLEY_OK;
 }
 
 /* Every word has a relation, or none has; any: there are two or more. */

@@ -22,7 +22,7 @@ medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *r
                               const medley_prediction *prediction, medley_error *error)
 {
     const medley_dataset *dataset = request->dataset;
-    int32_t *relation = map_relations(dataset, request->model);
+    MD_OWNED(free) int32_t *relation = map_relations(dataset, request->model);
     if (relation == NULL)
         return md_fail_memory(error, dataset->token_values[DEPREL].count * sizeof *relation);
     const md_strings *tags = &dataset->token_values[UPOS];
@@ -57,7 +57,6 @@ medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *r
         evaluation->las_no_punct = words > 0 ? word_arcs / words : 0;
     }
     md_compare_sequences(evaluation, dataset, dataset->head, prediction->head);
-    free(relation);
     return MEDLEY_OK;
 }
 

@@ -94,9 +94,8 @@ static void unpack_table(md_unpack *in, uint16_t *table, size_t slots)
 
 medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_error inner = {0}; /* the caller tells of damage, and where */
-    MEDLEY_TRY_DONE(md_parser_create(model, error));
+    MEDLEY_TRY(md_parser_create(model, error));
     md_parser *parser = model->own;
     parser->tags = md_unpack_u64(in);
     parser->bits = md_unpack_u64(in);
@@ -104,7 +103,7 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
               parser->bits > MOST_BITS;
     if (in->bad)
         return MEDLEY_OK;
-    status = md_arc_templates_unpack(&parser->templates, in, &inner);
+    const medley_status status = md_arc_templates_unpack(&parser->templates, in, &inner);
     if (status < 0)
         return in->bad ? MEDLEY_OK : md_fail(error, status, "%s", inner.message);
     const size_t count = md_arc_templates_count(parser->templates);
@@ -113,15 +112,14 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
         in->bad = true;
         return MEDLEY_OK;
     }
-    MEDLEY_TRY_DONE(md_parser_allocate(parser, error));
+    MEDLEY_TRY(md_parser_allocate(parser, error));
     for (size_t t = 0; t < count && !in->bad; t++) {
         parser->info[t] = md_unpack_u64(in);
         in->bad = in->bad || parser->info[t] >= model->summary.block_count;
         if (!in->bad)
             unpack_table(in, parser->weights + t * slots, slots);
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 bool md_labeller_fits(const medley_model *model)

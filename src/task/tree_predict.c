@@ -52,9 +52,7 @@ static medley_status make_chunks(struct parsing *parsing, medley_error *error)
     for (size_t s = 0; s < dataset->sequence_count; s++)
         all += arcs_of(dataset, s);
     const size_t most = all / CHUNK_ARCS + 1; /* each but the last has so many */
-    parsing->chunks = md_calloc(most, sizeof *parsing->chunks);
-    if (parsing->chunks == NULL)
-        return md_fail_memory(error, most * sizeof *parsing->chunks);
+    MEDLEY_TRY(md_new(&parsing->chunks, most, sizeof *parsing->chunks, error));
     size_t arcs = CHUNK_ARCS;
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         if (arcs >= CHUNK_ARCS) {
@@ -84,27 +82,24 @@ static void score_arcs(float *score, const md_parser *parser, const md_arcs *arc
 static medley_status parse_sentences(const struct parsing *parsing, const struct chunk *chunk,
                                      medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const medley_dataset *dataset = parsing->dataset;
     const md_parser *parser = parsing->parser;
     const md_space *space = &parsing->model->space;
     const md_arc_source source = {
         .dataset = dataset, .first = chunk->first, .count = chunk->count, .tags = parsing->tags};
-    md_arcs *arcs = NULL;
-    md_workspace workspace = {0};
+    MD_OWNED(md_arcs_free) md_arcs *arcs = NULL;
+    MD_CLEARED(md_workspace_clear) md_workspace workspace = {0};
+    MD_OWNED(free) float *score = NULL;
     size_t parts = 0;
     size_t longest = 1;
     for (size_t s = chunk->first; s < chunk->first + chunk->count; s++) {
         parts += arcs_of(dataset, s);
         longest = length_of(dataset, s) > longest ? length_of(dataset, s) : longest;
     }
-    float *score = md_calloc(parts, sizeof *score);
-    if (score == NULL ||
-        md_workspace_reserve(&workspace, space->structure->workspace_size(space->shape, longest))) {
-        status = md_fail_memory(error, parts * sizeof *score);
-        goto done;
-    }
-    MEDLEY_TRY_DONE(md_arcs_create(&arcs, parser->templates, &source, 1, error));
+    MEDLEY_TRY(md_new(&score, parts, sizeof *score, error));
+    if (md_workspace_reserve(&workspace, space->structure->workspace_size(space->shape, longest)))
+        return md_fail_memory(error, parts * sizeof *score);
+    MEDLEY_TRY(md_arcs_create(&arcs, parser->templates, &source, 1, error));
     score_arcs(score, parser, arcs, chunk->count);
     const float *of_sentence = score;
     for (size_t s = chunk->first; s < chunk->first + chunk->count; s++) {
@@ -112,11 +107,12 @@ static medley_status parse_sentences(const struct parsing *parsing, const struct
                                  parsing->head + dataset->sequence_start[s], &workspace);
         of_sentence += arcs_of(dataset, s);
     }
-done:
-    md_workspace_clear(&workspace);
-    md_arcs_free(arcs);
-    free(score);
-    return status;
+    return MEDLEY_OK;
+}
+
+static void clear_parsing(struct parsing *parsing)
+{
+    free(parsing->chunks);
 }
 
 static void parse_chunk(void *context, size_t item, size_t worker)
@@ -129,17 +125,15 @@ static void parse_chunk(void *context, size_t item, size_t worker)
 
 static medley_status find_heads(struct parsing *parsing, size_t threads, medley_error *error)
 {
-    medley_status status = make_chunks(parsing, error);
-    if (status == MEDLEY_OK)
-        md_parallel_for(threads, parsing->chunk_count, parse_chunk, parsing);
-    for (size_t c = 0; c < parsing->chunk_count && status == MEDLEY_OK; c++) {
+    MEDLEY_TRY(make_chunks(parsing, error));
+    md_parallel_for(threads, parsing->chunk_count, parse_chunk, parsing);
+    for (size_t c = 0; c < parsing->chunk_count; c++) {
         const struct chunk *chunk = &parsing->chunks[c];
         if (chunk->status < 0)
-            status = md_fail_at(error, chunk->status, chunk->error.file, (size_t)chunk->error.line,
-                                "%s", chunk->error.message);
+            return md_fail_at(error, chunk->status, chunk->error.file, (size_t)chunk->error.line,
+                              "%s", chunk->error.message);
     }
-    free(parsing->chunks);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Scores take memory by the square of the words: a file without blank lines is none to parse. */
@@ -182,10 +176,10 @@ medley_status md_tree_check_request(const medley_predict_options *options, medle
 static medley_status make_room(medley_prediction *prediction, medley_error *error)
 {
     const size_t rows = prediction->rows;
-    medley_status status = md_new(&prediction->head, rows, sizeof *prediction->head, error);
-    if (status == MEDLEY_OK && prediction->labels > 0)
-        status = md_new(&prediction->label, rows, sizeof *prediction->label, error);
-    return status;
+    MEDLEY_TRY(md_new(&prediction->head, rows, sizeof *prediction->head, error));
+    return prediction->labels == 0
+               ? MEDLEY_OK
+               : md_new(&prediction->label, rows, sizeof *prediction->label, error);
 }
 
 medley_status md_tree_predict(medley_prediction *prediction, const md_request *request,
@@ -196,6 +190,7 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
     const size_t threads = request->options.threads;
     const md_parser *parser = request->model->own;
     MEDLEY_TRY(make_room(prediction, error));
+    MD_CLEARED(clear_parsing)
     struct parsing parsing = {.model = request->model,
                               .parser = parser,
                               .dataset = dataset,

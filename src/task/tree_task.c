@@ -68,10 +68,8 @@ static medley_status check(const md_problem *problem, medley_error *error)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--task tree learns from arc templates, not from kernels; leave out "
                        "--kernel, --kernels, --view and --gram");
-    const medley_status status = check_lengths(train, error);
-    return status == MEDLEY_OK
-               ? md_dataset_check_trees(train, options->roots == MD_ROOTS_MANY, error)
-               : status;
+    MEDLEY_TRY(check_lengths(train, error));
+    return md_dataset_check_trees(train, options->roots == MD_ROOTS_MANY, error);
 }
 
 static void describe(md_problem *problem)
@@ -84,10 +82,8 @@ static void describe(md_problem *problem)
 static medley_status prepare_dev(md_problem *problem, medley_error *error)
 {
     const size_t bytes = problem->dev->rows * sizeof *problem->dev_gold;
-    const medley_status status =
-        md_dataset_check_trees(problem->dev, problem->space.shape.many_roots, error);
-    return status == MEDLEY_OK ? md_new_copy(&problem->dev_gold, problem->dev->head, bytes, error)
-                               : status;
+    MEDLEY_TRY(md_dataset_check_trees(problem->dev, problem->space.shape.many_roots, error));
+    return md_new_copy(&problem->dev_gold, problem->dev->head, bytes, error);
 }
 
 /* Templates step together: what they add to a score in one step is so many times the rate. A margin

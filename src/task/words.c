@@ -21,29 +21,32 @@ static const word_source *words_of(const md_source *source)
     return (const word_source *)source;
 }
 
-static void free_words(md_source *source)
+static void free_source(word_source *words)
 {
-    word_source *words = (word_source *)source;
+    if (words == NULL)
+        return;
     md_templates_free(words->templates);
     md_features_free(words->features);
     free(words->ids);
     free(words);
 }
+MD_OWNER(free_source, word_source)
+
+static void free_words(md_source *source)
+{
+    free_source((word_source *)source);
+}
 
 static medley_status create(md_source **source, const char *path, const md_problem *problem,
                             medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    word_source *words = NULL;
-    MEDLEY_TRY_DONE(md_new(&words, 1, sizeof *words, error));
+    MD_OWNED(free_source) word_source *words = NULL;
+    MEDLEY_TRY(md_new(&words, 1, sizeof *words, error));
     *words = (word_source){.base.class = &md_word_templates, .problem = problem};
-    MEDLEY_TRY_DONE(md_templates_read(&words->templates, path, error));
+    MEDLEY_TRY(md_templates_read(&words->templates, path, error));
     *source = &words->base;
     words = NULL;
-done:
-    if (words != NULL)
-        free_words(&words->base);
-    return status;
+    return MEDLEY_OK;
 }
 
 static size_t count_templates(const md_source *source)
@@ -137,8 +140,16 @@ struct building {
     const md_problem *problem;
     const word_source *words; /* NULL: there is label context only */
     bool **kept;              /* [templates] features with weights; NULL: of none */
+    size_t templates;
     medley_error *error;
 };
+
+static void clear_building(struct building *b)
+{
+    for (size_t t = 0; b->kept != NULL && t < b->templates; t++)
+        free(b->kept[t]);
+    free(b->kept);
+}
 
 /* Which features of a template have any weight. Hashed ones are where they are. */
 static medley_status find_kept(struct building *b, const md_exported *learnt, size_t t,
@@ -147,9 +158,8 @@ static medley_status find_kept(struct building *b, const md_exported *learnt, si
     const size_t features = md_features_count(b->words->features, t);
     const bool hashed = b->problem->options->hash_bits > 0;
     const size_t width = learnt->size / features;
-    bool *kept = b->kept[t] = md_calloc(features, sizeof *kept);
-    if (kept == NULL)
-        return md_fail_memory(b->error, features * sizeof *kept);
+    MEDLEY_TRY(md_new(&b->kept[t], features, sizeof **b->kept, b->error));
+    bool *kept = b->kept[t];
     *count = 0;
     for (size_t f = 0; f < features; f++) {
         kept[f] = hashed || md_exported_has_some(learnt, f * width, width);
@@ -171,14 +181,10 @@ static medley_status copy_weights(struct building *b, const md_exported *learnt,
                      .block = templated ? candidate->index : MD_CONSTANT,
                      .width = space->structure->groups(space->shape, 3, candidate->kind).width,
                      .rows = 1};
-    if (templated) {
-        const medley_status status = find_kept(b, learnt, candidate->index, &weights->rows);
-        if (status < 0)
-            return status;
-    }
-    weights->values = md_calloc(weights->rows * weights->width, sizeof *weights->values);
-    if (weights->values == NULL)
-        return md_fail_memory(b->error, weights->rows * weights->width * sizeof(float));
+    if (templated)
+        MEDLEY_TRY(find_kept(b, learnt, candidate->index, &weights->rows));
+    MEDLEY_TRY(md_new(&weights->values, weights->rows * weights->width, sizeof *weights->values,
+                      b->error));
     const size_t rows = learnt->size / weights->width;
     float *to = weights->values;
     for (size_t f = 0; f < rows; f++) {
@@ -205,35 +211,32 @@ static void renumber_templates(const struct building *b)
 
 medley_status md_words_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_problem *problem = draft->problem;
     const size_t count = draft->exported_count;
-    struct building b = {
-        .model = model, .problem = problem, .words = words_of(problem->source), .error = error};
-    const size_t templates = md_source_count(problem->source);
+    MD_CLEARED(clear_building)
+    struct building b = {.model = model,
+                         .problem = problem,
+                         .words = words_of(problem->source),
+                         .templates = md_source_count(problem->source),
+                         .error = error};
     bool templated = false;
-    MEDLEY_TRY_DONE(md_new(&b.kept, templates, sizeof *b.kept, error));
-    MEDLEY_TRY_DONE(md_new(&model->weights, count, sizeof *model->weights, error));
+    MEDLEY_TRY(md_new(&b.kept, b.templates, sizeof *b.kept, error));
+    MEDLEY_TRY(md_new(&model->weights, count, sizeof *model->weights, error));
     for (size_t i = 0; i < count; i++) {
         const md_exported *learnt = &draft->exported[i];
         const md_origin origin = problem->candidates[learnt->candidate].origin;
         if (!md_exported_is_active(learnt) || origin == MD_FROM_KERNEL)
             continue;
         templated = templated || origin == MD_FROM_TEMPLATE;
-        MEDLEY_TRY_DONE(copy_weights(&b, learnt, &model->weights[model->weights_count++]));
+        MEDLEY_TRY(copy_weights(&b, learnt, &model->weights[model->weights_count++]));
     }
     if (b.words != NULL) {
         model->token_columns = problem->train->token_columns;
         model->label_column = problem->train->label_column + 1;
     }
     if (!templated || b.words == NULL)
-        goto done;
+        return MEDLEY_OK;
     renumber_templates(&b);
-    status =
-        md_features_subset(&model->features, b.words->features, (const bool *const *)b.kept, error);
-done:
-    for (size_t t = 0; b.kept != NULL && t < templates; t++)
-        free(b.kept[t]);
-    free(b.kept);
-    return status;
+    return md_features_subset(&model->features, b.words->features, (const bool *const *)b.kept,
+                              error);
 }

@@ -137,11 +137,11 @@ static medley_status parse_step(md_step *step, md_row_shape *shape, const char *
                                 const char *start, size_t length, medley_error *error)
 {
     const md_transform *transform = md_transform_find(start);
-    const char *behind = start + strcspn(start, ":(/");
+    const char *arguments = start + strcspn(start, ":(/");
     md_step_text text = {.whole = whole};
     if (transform == NULL)
-        return fail_unknown(start, (size_t)(behind - start), error);
-    if (!split_arguments(&text, behind, start + length))
+        return fail_unknown(start, (size_t)(arguments - start), error);
+    if (!split_arguments(&text, arguments, start + length))
         return md_fail(error, MEDLEY_USAGE, "views '%s': write %s", whole, transform->usage);
     *step = (md_step){.transform = transform, .input_columns = shape->columns};
     const medley_status status = transform->parse(step, shape, &text, error);

@@ -12,7 +12,6 @@
 #include "base/vector.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double least_variance = 0.5; /* a flat image has no slant worth the name */
 static const double most_slope = 0.7;
@@ -93,6 +92,12 @@ struct room {
     float *zeros; /* a row */
 };
 
+static void clear_room(struct room *room)
+{
+    free(room->line);
+    free(room->zeros);
+}
+
 /* The canvas is zero before. */
 MD_VECTOR
 static void resample(float *restrict canvas, const struct room *room, const md_step *step,
@@ -128,19 +133,15 @@ static medley_status apply_center(md_matrix *output, const md_step *step, const 
 {
     (void)dataset;
     const size_t pad = (size_t)step->pad;
-    struct room room = {.margin = pad + step->width / 2 + 3};
+    MD_CLEARED(clear_room) struct room room = {.margin = pad + step->width / 2 + 3};
     room.margin += (size_t)(most_slope * ((double)pad + (double)step->height / 2));
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&room.line, step->width + 2 * room.margin, sizeof *room.line, error));
-    MEDLEY_TRY_DONE(md_new(&room.zeros, step->width, sizeof *room.zeros, error));
+    MEDLEY_TRY(md_new(&room.line, step->width + 2 * room.margin, sizeof *room.line, error));
+    MEDLEY_TRY(md_new(&room.zeros, step->width, sizeof *room.zeros, error));
     for (size_t r = 0; r < input->rows; r++) {
         const float *image = input->dense + r * input->columns;
         resample(output->dense + r * output->columns, &room, step, image, find_place(image, step));
     }
-done:
-    free(room.line);
-    free(room.zeros);
-    return status;
+    return MEDLEY_OK;
 }
 
 const md_transform md_transform_center = {.name = "center",

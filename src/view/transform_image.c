@@ -4,6 +4,7 @@
 #include "view/transform_image.h"
 
 #include "base/memory.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include <ctype.h>
 #include <math.h>
@@ -53,14 +54,11 @@ static medley_status guess_size(md_step *step, const md_row_shape *shape, const 
 static medley_status find_image(md_step *step, md_row_shape *shape, const md_step_text *text,
                                 size_t others, medley_error *error)
 {
-    if (text->count == others) {
-        const medley_status status = guess_size(step, shape, text, error);
-        if (status < 0)
-            return status;
-    } else if (text->count != others + 1 || !parse_size(step, text->arguments[0])) {
+    if (text->count == others)
+        MEDLEY_TRY(guess_size(step, shape, text, error));
+    else if (text->count != others + 1 || !parse_size(step, text->arguments[0]))
         return md_fail(error, MEDLEY_USAGE, "views '%s': write %s", text->whole,
                        step->transform->usage);
-    }
     const size_t pixels = step->height * step->width;
     if (pixels < shape->columns || (pixels > shape->columns && !shape->may_grow))
         return md_fail(error, MEDLEY_USAGE,
@@ -96,8 +94,8 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
     char title[64];
     snprintf(title, sizeof title, "transform %s", step->transform->name);
     const bool has_size = text->count > 0 && strchr(text->arguments[0], '=') == NULL;
-    medley_status status = md_params_defaults(options, step, error);
-    for (size_t i = has_size; status == MEDLEY_OK && i < text->count; i++) {
+    MEDLEY_TRY(md_params_defaults(options, step, error));
+    for (size_t i = has_size; i < text->count; i++) {
         const char *name = split.arguments[i];
         const char *value = split_option(split.arguments[i]);
         if (value == NULL)
@@ -107,9 +105,9 @@ medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_
             if (strcmp(split.arguments[j], name) == 0)
                 return md_fail(error, MEDLEY_USAGE, "views '%s': '%s' is given twice", text->whole,
                                name);
-        status = md_params_set(options, step, title, name, value, error);
+        MEDLEY_TRY(md_params_set(options, step, title, name, value, error));
     }
-    return status < 0 ? status : find_image(step, shape, text, text->count - has_size, error);
+    return find_image(step, shape, text, text->count - has_size, error);
 }
 
 /* ---- blur ---- */
@@ -118,7 +116,7 @@ static medley_status parse_blur(md_step *step, md_row_shape *shape, const md_ste
                                 medley_error *error)
 {
     MEDLEY_TRY(find_image(step, shape, text, 1, error));
-    const size_t side = step->height > step->width ? step->height : step->width;
+    const size_t side = md_max(step->height, step->width);
     if (!md_parse_double(text->arguments[text->count - 1], &step->sigma) ||
         !(step->sigma > 0 && step->sigma <= (double)side))
         return md_fail(
@@ -131,7 +129,7 @@ static medley_status parse_blur(md_step *step, md_row_shape *shape, const md_ste
 
 /* Both passes of a separable convolution, and room for one image with zeros around it. */
 struct blur {
-    size_t height, width, wide;      /* wide: a row with zeros on both sides */
+    size_t height, width, padded;    /* padded: a row with zeros on both sides */
     size_t reach_down, reach_across; /* weights on each side */
     float *down, *across;            /* weights */
     float *tall;                     /* the image with rows of zeros above and below */
@@ -172,6 +170,15 @@ static void convolve(float *restrict output, const float *restrict input, size_t
     }
 }
 
+static void clear_blur(struct blur *blur)
+{
+    free(blur->down);
+    free(blur->across);
+    free(blur->tall);
+    free(blur->middle);
+    free(blur->flat);
+}
+
 static void blur_image(float *output, const struct blur *blur, const float *image)
 {
     const size_t width = blur->width;
@@ -179,38 +186,30 @@ static void blur_image(float *output, const struct blur *blur, const float *imag
     memcpy(blur->tall + blur->reach_down * width, image, pixels * sizeof *image);
     convolve(blur->flat, blur->tall, pixels, width, blur->down, 2 * blur->reach_down + 1);
     for (size_t y = 0; y < blur->height; y++)
-        memcpy(blur->middle + y * blur->wide + blur->reach_across, blur->flat + y * width,
+        memcpy(blur->middle + y * blur->padded + blur->reach_across, blur->flat + y * width,
                width * sizeof *image);
-    convolve(blur->flat, blur->middle, blur->height * blur->wide - 2 * blur->reach_across, 1,
+    convolve(blur->flat, blur->middle, blur->height * blur->padded - 2 * blur->reach_across, 1,
              blur->across, 2 * blur->reach_across + 1);
     for (size_t y = 0; y < blur->height; y++)
-        memcpy(output + y * width, blur->flat + y * blur->wide, width * sizeof *image);
+        memcpy(output + y * width, blur->flat + y * blur->padded, width * sizeof *image);
 }
 
 static medley_status apply_blur(md_matrix *output, const md_step *step, const md_matrix *input,
                                 const medley_dataset *dataset, medley_error *error)
 {
     (void)dataset;
-    medley_status status = MEDLEY_OK;
-    struct blur blur = {.height = step->height, .width = step->width};
-    MEDLEY_TRY_DONE(
-        md_gaussian_weights(&blur.down, &blur.reach_down, step->sigma, blur.height, error));
-    MEDLEY_TRY_DONE(
+    MD_CLEARED(clear_blur) struct blur blur = {.height = step->height, .width = step->width};
+    MEDLEY_TRY(md_gaussian_weights(&blur.down, &blur.reach_down, step->sigma, blur.height, error));
+    MEDLEY_TRY(
         md_gaussian_weights(&blur.across, &blur.reach_across, step->sigma, blur.width, error));
-    blur.wide = blur.width + 2 * blur.reach_across;
+    blur.padded = blur.width + 2 * blur.reach_across;
     const size_t tall = blur.height + 2 * blur.reach_down;
-    MEDLEY_TRY_DONE(md_new(&blur.tall, tall * blur.width, sizeof(float), error));
-    MEDLEY_TRY_DONE(md_new(&blur.middle, blur.height * blur.wide, sizeof(float), error));
-    MEDLEY_TRY_DONE(md_new(&blur.flat, blur.height * blur.wide, sizeof(float), error));
+    MEDLEY_TRY(md_new(&blur.tall, tall * blur.width, sizeof(float), error));
+    MEDLEY_TRY(md_new(&blur.middle, blur.height * blur.padded, sizeof(float), error));
+    MEDLEY_TRY(md_new(&blur.flat, blur.height * blur.padded, sizeof(float), error));
     for (size_t r = 0; r < input->rows; r++)
         blur_image(output->dense + r * output->columns, &blur, input->dense + r * input->columns);
-done:
-    free(blur.down);
-    free(blur.across);
-    free(blur.tall);
-    free(blur.middle);
-    free(blur.flat);
-    return status;
+    return MEDLEY_OK;
 }
 
 const md_transform md_transform_blur = {.name = "blur",
@@ -229,9 +228,9 @@ static medley_status parse_shift(md_step *step, md_row_shape *shape, const md_st
                                  medley_error *error)
 {
     step->fixed = text->count >= 2;
-    const medley_status status = find_image(step, shape, text, step->fixed ? 2 : 0, error);
-    if (status < 0 || !step->fixed)
-        return status;
+    MEDLEY_TRY(find_image(step, shape, text, step->fixed ? 2 : 0, error));
+    if (!step->fixed)
+        return MEDLEY_OK;
     if (!parse_move(text->arguments[text->count - 2], step->height, &step->down) ||
         !parse_move(text->arguments[text->count - 1], step->width, &step->right))
         return md_fail(error, MEDLEY_USAGE,

@@ -4,15 +4,16 @@
  * direction, which the kernels could not see in the pixels.
  *
  *   g         = Sobel's gradient / 8 of the image, zero outside
- *   map_d     = |g| shared between the two directions d, multiples of 360 degrees / directions,
- * that are nearest to the angle atan2(gy, gx), linearly in the angle output    = (map_d blurred, at
- * rows and columns stride / 2 + i * stride) ^ root
+ *   map_d     = |g| shared, linearly in the angle, between the two directions d nearest to the
+ *               angle atan2(gy, gx); directions are multiples of 360 degrees / directions
+ *   output    = (map_d blurred, at rows and columns stride / 2 + i * stride) ^ root
  *
  * Rows hold all of the first map, all of the second, and so on. Images are worked on side by side,
  * LANES at a time, so that every loop runs over whole vectors whatever the size of the images. */
 #include "view/transform_image.h"
 
 #include "base/memory.h"
+#include "base/size.h"
 #include "base/vector.h"
 #include <float.h>
 #include <math.h>
@@ -52,7 +53,7 @@ static const md_param options[] = {
 /* How many of stride / 2 + i * stride are below side. */
 static size_t kept(size_t side, size_t stride)
 {
-    return (side - stride / 2 + stride - 1) / stride;
+    return md_pieces(side - stride / 2, stride);
 }
 
 static medley_status parse_orient(md_step *step, md_row_shape *shape, const md_step_text *text,
@@ -65,7 +66,7 @@ static medley_status parse_orient(md_step *step, md_row_shape *shape, const md_s
                        "views '%s': stride is %zu but images of %zux%zu need a stride of at most "
                        "%zu",
                        text->whole, stride, step->height, step->width,
-                       step->height < step->width ? step->height : step->width);
+                       md_min(step->height, step->width));
     const size_t pixels = kept(step->height, stride) * kept(step->width, stride);
     if (pixels > INT32_MAX / (size_t)step->directions)
         return md_fail(error, MEDLEY_USAGE,
@@ -275,16 +276,14 @@ static medley_status apply_orient(md_matrix *output, const md_step *step, const 
                                   const medley_dataset *dataset, medley_error *error)
 {
     (void)dataset;
-    struct batch batch;
-    const medley_status status = make_batch(&batch, step, error);
-    for (size_t first = 0; status == MEDLEY_OK && first < input->rows; first += LANES) {
-        const size_t left = input->rows - first;
-        const size_t count = left < LANES ? left : LANES;
+    MD_CLEARED(clear_batch) struct batch batch = {0};
+    MEDLEY_TRY(make_batch(&batch, step, error));
+    for (size_t first = 0; first < input->rows; first += LANES) {
+        const size_t count = md_min(input->rows - first, LANES);
         load_images(&batch, input, first, count);
         orient_batch(output, &batch, step, first, count);
     }
-    clear_batch(&batch);
-    return status;
+    return MEDLEY_OK;
 }
 
 const md_transform md_transform_orient = {

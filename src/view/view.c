@@ -28,37 +28,38 @@ void md_views_free(md_view *views, size_t count)
     free(views);
 }
 
-static void *copy_array(const void *array, size_t bytes, bool *failed)
+/* *(T **)copy gets a copy of `array`, or stays NULL where there is none. */
+static medley_status copy_array(void *copy, const void *array, size_t bytes, medley_error *error)
 {
-    if (array == NULL)
-        return NULL;
-    void *copy = md_copy(array, bytes);
-    *failed = *failed || copy == NULL;
-    return copy;
+    return array != NULL ? md_new_copy(copy, array, bytes, error) : MEDLEY_OK;
 }
 
-static char *copy_text(const char *text, bool *failed)
+static medley_status copy_text(char **copy, const char *text, medley_error *error)
 {
-    return copy_array(text, text != NULL ? strlen(text) + 1 : 0, failed);
+    return text != NULL ? md_new_text(copy, text, strlen(text), error) : MEDLEY_OK;
 }
 
 medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *error)
 {
-    bool failed = false;
     const size_t columns = view->column_count;
-    *copy = *view;
-    copy->names = (md_strings){0};
-    copy->name = copy_text(view->name, &failed);
-    copy->group = copy_text(view->group, &failed);
-    copy->table = copy_text(view->table, &failed);
-    copy->steps = copy_text(view->steps, &failed);
-    copy->columns = copy_array(view->columns, columns * sizeof *view->columns, &failed);
-    copy->shift = copy_array(view->shift, columns * sizeof *view->shift, &failed);
-    copy->factor = copy_array(view->factor, columns * sizeof *view->factor, &failed);
-    failed = failed || md_strings_copy(&copy->names, &view->names, error) < 0;
-    if (failed)
-        md_view_clear(copy);
-    return failed ? md_fail_memory(error, columns * sizeof *view->columns) : MEDLEY_OK;
+    MD_CLEARED(md_view_clear)
+    md_view made = {.table_columns = view->table_columns,
+                    .column_count = columns,
+                    .sparse = view->sparse,
+                    .height = view->height,
+                    .width = view->width};
+    *copy = (md_view){0};
+    MEDLEY_TRY(copy_text(&made.name, view->name, error));
+    MEDLEY_TRY(copy_text(&made.group, view->group, error));
+    MEDLEY_TRY(copy_text(&made.table, view->table, error));
+    MEDLEY_TRY(copy_text(&made.steps, view->steps, error));
+    MEDLEY_TRY(copy_array(&made.columns, view->columns, columns * sizeof *view->columns, error));
+    MEDLEY_TRY(copy_array(&made.shift, view->shift, columns * sizeof *view->shift, error));
+    MEDLEY_TRY(copy_array(&made.factor, view->factor, columns * sizeof *view->factor, error));
+    MEDLEY_TRY(md_strings_copy(&made.names, &view->names, error));
+    *copy = made;
+    made = (md_view){0};
+    return MEDLEY_OK;
 }
 
 static const md_table *find_table(const medley_dataset *dataset, const char *name)
@@ -94,12 +95,9 @@ static void measure_columns(struct column_range *ranges, const md_matrix *matrix
         ranges[c] = (struct column_range){.reference = first, .least = first, .most = first};
     }
     for (size_t r = 0; r < matrix->rows; r++) {
-        if (md_matrix_is_sparse(matrix))
-            for (size_t e = matrix->start[r]; e < matrix->start[r + 1]; e++)
-                see_value(&ranges[matrix->index[e]], matrix->value[e]);
-        else
-            for (size_t c = 0; c < matrix->columns; c++)
-                see_value(&ranges[c], matrix->dense[r * matrix->columns + c]);
+        const md_row row = md_matrix_row(matrix, r);
+        for (size_t e = 0; e < row.count; e++)
+            see_value(&ranges[md_row_column(row, e)], row.value[e]);
     }
 }
 
@@ -145,17 +143,13 @@ static void apply_scale(md_matrix *matrix, const md_view *view)
 {
     if (view->factor == NULL)
         return;
-    if (md_matrix_is_sparse(matrix)) {
-        const size_t entries = matrix->start[matrix->rows];
-        for (size_t e = 0; e < entries; e++)
-            if ((size_t)matrix->index[e] < view->column_count)
-                matrix->value[e] *= view->factor[matrix->index[e]];
-        return;
-    }
     for (size_t r = 0; r < matrix->rows; r++) {
-        float *row = matrix->dense + r * matrix->columns;
-        for (size_t c = 0; c < matrix->columns; c++)
-            row[c] = (row[c] - view->shift[c]) * view->factor[c];
+        const md_row row = md_matrix_row(matrix, r);
+        for (size_t e = 0; e < row.count; e++) {
+            const size_t c = md_row_column(row, e);
+            if (c < view->column_count) /* sparse rows may have further columns */
+                row.value[e] = (row.value[e] - view->shift[c]) * view->factor[c];
+        }
     }
 }
 
@@ -186,36 +180,14 @@ static medley_status check_table(const md_table *table, const md_view *view,
 static medley_status to_dense(md_matrix *dense, const md_matrix *sparse, size_t columns,
                               medley_error *error)
 {
-    const medley_status status = md_matrix_init_dense(dense, sparse->rows, columns, error);
-    for (size_t r = 0; status == MEDLEY_OK && r < sparse->rows; r++) {
+    MEDLEY_TRY(md_matrix_init_dense(dense, sparse->rows, columns, error));
+    for (size_t r = 0; r < sparse->rows; r++) {
         float *row = dense->dense + r * columns;
         for (size_t e = sparse->start[r]; e < sparse->start[r + 1]; e++)
             if ((size_t)sparse->index[e] < columns)
                 row[sparse->index[e]] = sparse->value[e];
     }
-    return status;
-}
-
-medley_status md_view_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error)
-{
-    const size_t total = dense->rows * dense->columns;
-    size_t entries = 0;
-    for (size_t i = 0; i < total; i++)
-        entries += dense->dense[i] != 0;
-    const medley_status status =
-        md_matrix_init_sparse(sparse, dense->rows, dense->columns, entries, error);
-    entries = 0;
-    for (size_t r = 0; status == MEDLEY_OK && r < dense->rows; r++) {
-        const float *row = dense->dense + r * dense->columns;
-        for (size_t c = 0; c < dense->columns; c++) {
-            if (row[c] == 0)
-                continue;
-            sparse->index[entries] = (int32_t)c;
-            sparse->value[entries++] = row[c];
-        }
-        sparse->start[r + 1] = entries;
-    }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Dense rows for a view made from dense data, sparse ones for a view made from sparse data, so
@@ -225,14 +197,11 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
     if (md_matrix_is_sparse(matrix) == view->sparse)
         return MEDLEY_OK;
     md_matrix other = {0};
-    const medley_status status = view->sparse
-                                     ? md_view_to_sparse(&other, matrix, error)
-                                     : to_dense(&other, matrix, md_view_input_columns(view), error);
-    if (status == MEDLEY_OK) {
-        md_matrix_clear(matrix);
-        *matrix = other;
-    }
-    return status;
+    MEDLEY_TRY(view->sparse ? md_matrix_to_sparse(&other, matrix, error)
+                            : to_dense(&other, matrix, md_view_input_columns(view), error));
+    md_matrix_clear(matrix);
+    *matrix = other;
+    return MEDLEY_OK;
 }
 
 /* The columns that the view takes of every row, by their numbers. */
@@ -311,15 +280,12 @@ medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medl
                               medley_error *error)
 {
     const md_table *table = find_table(dataset, view->table);
-    medley_status status = check_table(table, view, dataset, error);
-    if (status < 0)
-        return status;
-    *matrix = (md_matrix){0};
-    status = view->steps != NULL ? extract_transformed(matrix, view, table, dataset, error)
-                                 : gather_columns(matrix, view, table, error);
-    if (status == MEDLEY_OK)
-        apply_scale(matrix, view);
-    else
-        md_matrix_clear(matrix);
-    return status;
+    MD_CLEARED(md_matrix_clear) md_matrix made = {0};
+    MEDLEY_TRY(check_table(table, view, dataset, error));
+    MEDLEY_TRY(view->steps != NULL ? extract_transformed(&made, view, table, dataset, error)
+                                   : gather_columns(&made, view, table, error));
+    apply_scale(&made, view);
+    *matrix = made;
+    made = (md_matrix){0};
+    return MEDLEY_OK;
 }

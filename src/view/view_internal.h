@@ -13,9 +13,10 @@ typedef struct md_view_maker {
     medley_error *error;
 } md_view_maker;
 
-/* Appends a view of table; name is copied. The caller fills columns. NULL for lack of memory. */
-md_view *md_view_new(md_view_maker *maker, const md_table *table, const char *group,
-                     const char *name);
+/* Appends a view of table, called name after the name that the table may have. It takes all columns
+ * if `columns` is 0; otherwise there is room for so many, and the caller fills and counts them. */
+medley_status md_view_new(md_view **view, md_view_maker *maker, const md_table *table,
+                          const char *group, const char *name, size_t columns);
 
 /* "random:COUNT" or "random:COUNT:SEED" (view_random.c). */
 medley_status md_view_make_random(md_view_maker *maker, const md_table *table, const char *spec);
@@ -43,8 +44,5 @@ medley_status md_view_keep_names(md_view *view, const md_table *table, medley_er
  * and missing ones are zero. */
 medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const md_table *table,
                                    medley_error *error);
-
-/* The entries of a dense matrix that are not zero. */
-medley_status md_view_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error);
 
 #endif

@@ -10,39 +10,36 @@
 
 enum { MOST_VIEWS = 50000 }; /* more is a mistake that would take hours to show */
 
-md_view *md_view_new(md_view_maker *maker, const md_table *table, const char *group,
-                     const char *name)
+medley_status md_view_new(md_view **view, md_view_maker *maker, const md_table *table,
+                          const char *group, const char *name, size_t columns)
 {
-    if (md_reserve((void **)&maker->views, &maker->capacity, maker->count + 1,
-                   sizeof *maker->views) != 0)
-        return NULL;
-    md_view *view = &maker->views[maker->count++];
-    *view = (md_view){.table_columns = table->features.columns,
-                      .sparse = md_matrix_is_sparse(&table->features)};
-    view->name = md_copy_text(name, strlen(name));
-    view->group = md_copy_text(group, strlen(group));
-    view->table = md_copy_text(table->name, strlen(table->name));
-    return view->name && view->group && view->table ? view : NULL;
+    const char *dot = table->name[0] != '\0' && name[0] != '\0' ? "." : "";
+    MD_CLEARED(md_text_clear) md_text whole = {0};
+    MD_CLEARED(md_view_clear)
+    md_view made = {.table_columns = table->features.columns,
+                    .sparse = md_matrix_is_sparse(&table->features)};
+    md_text_addf(&whole, "%s%s%s", table->name, dot, name);
+    if (whole.failed)
+        return md_fail_memory(maker->error, whole.capacity);
+    MEDLEY_TRY(md_new_text(&made.name, whole.data, whole.length, maker->error));
+    MEDLEY_TRY(md_new_text(&made.group, group, strlen(group), maker->error));
+    MEDLEY_TRY(md_new_text(&made.table, table->name, strlen(table->name), maker->error));
+    if (columns > 0)
+        MEDLEY_TRY(md_new(&made.columns, columns, sizeof *made.columns, maker->error));
+    MEDLEY_TRY(md_grow(&maker->views, &maker->capacity, maker->count + 1, sizeof *maker->views,
+                       maker->error));
+    *view = &maker->views[maker->count++];
+    **view = made;
+    made = (md_view){0};
+    return MEDLEY_OK;
 }
 
 static medley_status make_all(md_view_maker *maker, const md_table *table)
 {
-    md_view *view = md_view_new(maker, table, "all", table->name[0] != '\0' ? table->name : "all");
-    if (view == NULL)
-        return md_fail_memory(maker->error, sizeof *view);
+    md_view *view;
+    MEDLEY_TRY(md_view_new(&view, maker, table, "all", table->name[0] != '\0' ? "" : "all", 0));
     view->column_count = table->features.columns;
     return MEDLEY_OK;
-}
-
-static void column_name(char *text, size_t size, const md_table *table, size_t column)
-{
-    char number[32];
-    const char *name = number;
-    if (column < table->column_names.count)
-        name = table->column_names.items[column];
-    else
-        snprintf(number, sizeof number, "x%zu", column + 1);
-    snprintf(text, size, "%s%s%s", table->name, table->name[0] ? "." : "", name);
 }
 
 static medley_status make_each(md_view_maker *maker, const md_table *table)
@@ -53,11 +50,12 @@ static medley_status make_each(md_view_maker *maker, const md_table *table)
                        "their own; choose some with --view NAME=FILE:COLUMNS",
                        table->features.columns, MOST_VIEWS);
     for (size_t c = 0; c < table->features.columns; c++) {
-        char name[256];
-        column_name(name, sizeof name, table, c);
-        md_view *view = md_view_new(maker, table, "each", name);
-        if (view == NULL || (view->columns = md_calloc(1, sizeof *view->columns)) == NULL)
-            return md_fail_memory(maker->error, sizeof *view);
+        char number[32];
+        const bool named = c < table->column_names.count;
+        md_view *view;
+        snprintf(number, sizeof number, "x%zu", c + 1);
+        MEDLEY_TRY(md_view_new(&view, maker, table, "each",
+                               named ? table->column_names.items[c] : number, 1));
         view->columns[0] = c;
         view->column_count = 1;
     }
@@ -67,10 +65,9 @@ static medley_status make_each(md_view_maker *maker, const md_table *table)
 static medley_status make_tile(md_view_maker *maker, const md_table *table, const size_t cut[4],
                                size_t image_width, const char *name)
 {
-    md_view *view = md_view_new(maker, table, "grid", name);
+    md_view *view;
     const size_t size = (cut[1] - cut[0]) * (cut[3] - cut[2]);
-    if (view == NULL || (view->columns = md_calloc(size, sizeof *view->columns)) == NULL)
-        return md_fail_memory(maker->error, size * sizeof(size_t));
+    MEDLEY_TRY(md_view_new(&view, maker, table, "grid", name, size));
     for (size_t y = cut[0]; y < cut[1]; y++)
         for (size_t x = cut[2]; x < cut[3]; x++)
             view->columns[view->column_count++] = y * image_width + x;
@@ -99,18 +96,16 @@ static medley_status make_grid(md_view_maker *maker, const md_table *table, cons
     if (down > height || across > width)
         return md_fail(maker->error, MEDLEY_USAGE, "views '%s': the images are only %zux%zu", spec,
                        height, width);
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; i < down && status == MEDLEY_OK; i++) {
-        for (size_t j = 0; j < across && status == MEDLEY_OK; j++) {
+    for (size_t i = 0; i < down; i++) {
+        for (size_t j = 0; j < across; j++) {
             const size_t cut[4] = {i * height / down, (i + 1) * height / down, j * width / across,
                                    (j + 1) * width / across};
-            char name[300];
-            snprintf(name, sizeof name, "%s%stile%zux%zu", table->name, table->name[0] ? "." : "",
-                     i + 1, j + 1);
-            status = make_tile(maker, table, cut, width, name);
+            char name[64];
+            snprintf(name, sizeof name, "tile%zux%zu", i + 1, j + 1);
+            MEDLEY_TRY(make_tile(maker, table, cut, width, name));
         }
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- prefixes of names ---- */
@@ -154,14 +149,9 @@ static medley_status make_prefix_views(md_view_maker *maker, const md_table *tab
 {
     const size_t first = maker->count;
     for (size_t p = 0; p < prefixes->names.count; p++) {
-        md_text name = {0};
-        md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "",
-                     prefixes->names.items[p]);
-        md_view *view = name.failed ? NULL : md_view_new(maker, table, "prefix", name.data);
-        md_text_clear(&name);
-        if (view == NULL ||
-            (view->columns = md_calloc(prefixes->count[p], sizeof *view->columns)) == NULL)
-            return md_fail_memory(maker->error, prefixes->count[p] * sizeof *view->columns);
+        md_view *view;
+        MEDLEY_TRY(md_view_new(&view, maker, table, "prefix", prefixes->names.items[p],
+                               prefixes->count[p]));
     }
     for (size_t c = 0; maker->views != NULL && c < table->features.columns; c++) {
         md_view *view = &maker->views[first + (size_t)prefixes->of_column[c]];
@@ -176,31 +166,17 @@ static medley_status make_prefix(md_view_maker *maker, const md_table *table)
         return md_fail(maker->error, MEDLEY_USAGE,
                        "views 'prefix': the columns of the data have no names; use a format whose "
                        "columns have names such as w[0]=the, or other views");
-    struct prefixes prefixes = {0};
-    medley_status status = find_prefixes(&prefixes, table, maker->error);
-    if (status == MEDLEY_OK && prefixes.names.count > MOST_VIEWS)
-        status = md_fail(maker->error, MEDLEY_USAGE,
-                         "views 'prefix': the names have %zu prefixes and at most %d may have a "
-                         "view of their own; use all",
-                         prefixes.names.count, MOST_VIEWS);
-    if (status == MEDLEY_OK)
-        status = make_prefix_views(maker, table, &prefixes);
-    clear_prefixes(&prefixes);
-    return status;
+    MD_CLEARED(clear_prefixes) struct prefixes prefixes = {0};
+    MEDLEY_TRY(find_prefixes(&prefixes, table, maker->error));
+    if (prefixes.names.count > MOST_VIEWS)
+        return md_fail(maker->error, MEDLEY_USAGE,
+                       "views 'prefix': the names have %zu prefixes and at most %d may have a "
+                       "view of their own; use all",
+                       prefixes.names.count, MOST_VIEWS);
+    return make_prefix_views(maker, table, &prefixes);
 }
 
 /* ---- transforms ---- */
-
-/* The names of the steps: "blur/window". */
-static char *group_of(const md_steps *steps)
-{
-    md_text group = {0};
-    for (size_t s = 0; s < steps->count; s++)
-        md_text_addf(&group, "%s%s", s ? "/" : "", steps->step[s].transform->name);
-    if (group.failed)
-        md_text_clear(&group);
-    return group.data;
-}
 
 static medley_status make_transformed(md_view_maker *maker, const md_table *table, const char *spec)
 {
@@ -211,15 +187,15 @@ static medley_status make_transformed(md_view_maker *maker, const md_table *tabl
                           .width = table->width,
                           .may_grow = sparse && !md_view_wants_names(table)};
     md_steps steps;
-    MD_OWNED(free) char *group = NULL;
-    MD_CLEARED(md_text_clear) md_text name = {0};
+    md_view *view;
+    MD_CLEARED(md_text_clear) md_text group = {0}; /* the names of the steps: "blur/window" */
     MEDLEY_TRY(md_steps_parse(&steps, spec, &shape, maker->error));
-    group = group_of(&steps);
-    md_text_addf(&name, "%s%s%s", table->name, table->name[0] ? "." : "", spec);
-    md_view *view =
-        group == NULL || name.failed ? NULL : md_view_new(maker, table, group, name.data);
-    if (view == NULL || (view->steps = md_copy_text(spec, strlen(spec))) == NULL)
-        return md_fail_memory(maker->error, sizeof *view);
+    for (size_t s = 0; s < steps.count; s++)
+        md_text_addf(&group, "%s%s", s ? "/" : "", steps.step[s].transform->name);
+    if (group.failed)
+        return md_fail_memory(maker->error, group.capacity);
+    MEDLEY_TRY(md_view_new(&view, maker, table, group.data, spec, 0));
+    MEDLEY_TRY(md_new_text(&view->steps, spec, strlen(spec), maker->error));
     view->table_columns =
         steps.step[0].input_columns; /* the image's, if a sparse file ends early */
     view->column_count = shape.columns;
@@ -235,39 +211,29 @@ static medley_status make_transformed(md_view_maker *maker, const md_table *tabl
 
 static medley_status fail_unknown(const char *spec, medley_error *error)
 {
-    md_text known = {0};
+    MD_CLEARED(md_text_clear) md_text known = {0};
     md_transforms_list(&known);
-    const medley_status status = md_fail(error, MEDLEY_USAGE,
-                                         "views '%s' are not known; use all, each, prefix, "
-                                         "grid:2x2, random:COUNT, or transforms (%s) "
-                                         "joined by '/', and join views by '+'",
-                                         spec, known.data ? known.data : "");
-    md_text_clear(&known);
-    return status;
+    return md_fail(error, MEDLEY_USAGE,
+                   "views '%s' are not known; use all, each, prefix, grid:2x2, random:COUNT, or "
+                   "transforms (%s) joined by '/', and join views by '+'",
+                   spec, known.data ? known.data : "");
 }
 
 static medley_status make_named(md_view_maker *maker, const md_table *table, const char *spec)
 {
-    const size_t first = maker->count;
-    medley_status status;
     if (strcmp(spec, "all") == 0)
-        status = make_all(maker, table);
-    else if (strcmp(spec, "each") == 0)
-        status = make_each(maker, table);
-    else if (strcmp(spec, "prefix") == 0)
-        status = make_prefix(maker, table);
-    else if (strncmp(spec, "grid:", 5) == 0)
-        status = make_grid(maker, table, spec);
-    else if (strncmp(spec, "random:", 7) == 0)
-        status = md_view_make_random(maker, table, spec);
-    else if (md_transform_find(spec) != NULL)
-        status = make_transformed(maker, table, spec);
-    else
-        status = fail_unknown(spec, maker->error);
-    for (size_t v = first; status == MEDLEY_OK && v < maker->count; v++)
-        if (md_view_wants_names(table))
-            status = md_view_keep_names(&maker->views[v], table, maker->error);
-    return status;
+        return make_all(maker, table);
+    if (strcmp(spec, "each") == 0)
+        return make_each(maker, table);
+    if (strcmp(spec, "prefix") == 0)
+        return make_prefix(maker, table);
+    if (strncmp(spec, "grid:", 5) == 0)
+        return make_grid(maker, table, spec);
+    if (strncmp(spec, "random:", 7) == 0)
+        return md_view_make_random(maker, table, spec);
+    if (md_transform_find(spec) != NULL)
+        return make_transformed(maker, table, spec);
+    return fail_unknown(spec, maker->error);
 }
 
 /* The end of the part of a spec that starts at p: a '+' outside parentheses, or the end. */
@@ -285,38 +251,40 @@ static const char *part_end(const char *p)
 
 static medley_status make_parts(md_view_maker *maker, const md_table *table, const char *spec)
 {
-    medley_status status = MEDLEY_OK;
-    for (const char *p = spec; p != NULL && status == MEDLEY_OK;) {
+    const size_t first = maker->count;
+    for (const char *p = spec; p != NULL;) {
+        MD_OWNED(free) char *part = NULL;
         const char *next = part_end(p);
         const char *end = next;
         while (p < end && isspace((unsigned char)*p))
             p++;
         while (end > p && isspace((unsigned char)end[-1]))
             end--;
-        char *part = md_copy_text(p, (size_t)(end - p));
-        status = part != NULL ? make_named(maker, table, part)
-                              : md_fail_memory(maker->error, (size_t)(end - p));
-        free(part);
+        MEDLEY_TRY(md_new_text(&part, p, (size_t)(end - p), maker->error));
+        MEDLEY_TRY(make_named(maker, table, part));
         p = *next == '+' ? next + 1 : NULL;
     }
-    return status;
+    for (size_t v = first; md_view_wants_names(table) && v < maker->count; v++)
+        MEDLEY_TRY(md_view_keep_names(&maker->views[v], table, maker->error));
+    return MEDLEY_OK;
+}
+
+static void clear_maker(md_view_maker *maker)
+{
+    md_views_free(maker->views, maker->count);
 }
 
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
                             const char *spec, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_view_maker maker = {.error = error};
+    MD_CLEARED(clear_maker) md_view_maker maker = {.error = error};
     const bool has_data = dataset->table_count > 0 && dataset->tables[0].name[0] == '\0';
-    for (size_t t = 0; t < dataset->table_count && status == MEDLEY_OK; t++) {
+    for (size_t t = 0; t < dataset->table_count; t++) {
         const char *parts = spec != NULL && !(has_data && t > 0) ? spec : "all";
-        status = make_parts(&maker, &dataset->tables[t], parts);
+        MEDLEY_TRY(make_parts(&maker, &dataset->tables[t], parts));
     }
-    if (status < 0) {
-        md_views_free(maker.views, maker.count);
-    } else {
-        *views = maker.views;
-        *count = maker.count;
-    }
-    return status;
+    *views = maker.views;
+    *count = maker.count;
+    maker = (md_view_maker){0};
+    return MEDLEY_OK;
 }

@@ -44,43 +44,14 @@ static bool map_columns(int32_t *new_column, const md_view *view, const md_strin
     return true;
 }
 
-static medley_status take_columns(md_matrix *target, const md_matrix *source, size_t columns,
-                                  const int32_t *new_column, medley_error *error)
-{
-    const size_t all = source->start[source->rows];
-    size_t entries = 0;
-    for (size_t e = 0; e < all; e++)
-        entries += new_column[source->index[e]] >= 0;
-    const medley_status status =
-        md_matrix_init_sparse(target, source->rows, columns, entries, error);
-    if (status < 0)
-        return status;
-    entries = 0;
-    for (size_t r = 0; r < source->rows; r++) {
-        for (size_t e = source->start[r]; e < source->start[r + 1]; e++) {
-            const int32_t column = new_column[source->index[e]];
-            if (column < 0)
-                continue;
-            target->index[entries] = column;
-            target->value[entries++] = source->value[e];
-        }
-        target->start[r + 1] = entries;
-    }
-    return MEDLEY_OK;
-}
-
 /* Puts every row's entries into the order of their columns: a transposition goes through the rows
  * in order, so that two of them sort without comparing. */
 static medley_status sort_columns(md_matrix *matrix, medley_error *error)
 {
-    md_matrix across = {0};
-    medley_status status = md_matrix_transpose_sparse(&across, matrix, error);
-    if (status < 0)
-        return status;
+    MD_CLEARED(md_matrix_clear) md_matrix across = {0};
+    MEDLEY_TRY(md_matrix_transpose_sparse(&across, matrix, error));
     md_matrix_clear(matrix);
-    status = md_matrix_transpose_sparse(matrix, &across, error);
-    md_matrix_clear(&across);
-    return status;
+    return md_matrix_transpose_sparse(matrix, &across, error);
 }
 
 medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const md_table *table,
@@ -96,13 +67,12 @@ medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const
             "file have no names; give data in the format of the training file",
             view->name);
     if (!md_matrix_is_sparse(features)) {
-        MEDLEY_TRY(md_view_to_sparse(&converted, features, error));
+        MEDLEY_TRY(md_matrix_to_sparse(&converted, features, error));
         features = &converted;
     }
     MEDLEY_TRY(md_new(&new_column, features->columns, sizeof *new_column, error));
     const bool in_order = map_columns(new_column, view, &table->column_names);
-    MEDLEY_TRY(take_columns(matrix, features, view->names.count, new_column, error));
-    if (!in_order)
-        MEDLEY_TRY(sort_columns(matrix, error));
-    return MEDLEY_OK;
+    MEDLEY_TRY(md_matrix_gather_sparse(matrix, features, NULL, features->rows, new_column,
+                                       view->names.count, error));
+    return in_order ? MEDLEY_OK : sort_columns(matrix, error);
 }

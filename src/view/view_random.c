@@ -15,25 +15,24 @@ enum { MOST_RANDOM_VIEWS = 1000000 };
 static medley_status parse_random(const char *spec, size_t *count, uint64_t *seed,
                                   medley_error *error)
 {
-    const char *behind = strchr(spec, ':') + 1;
-    const size_t length = strcspn(behind, ":");
+    const char *rest = strchr(spec, ':') + 1;
+    const size_t length = strcspn(rest, ":");
     char text[24] = "";
     long long views = 0;
     long long given_seed = 1;
-    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : 0), behind);
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : 0), rest);
     if (!md_parse_int(text, &views))
         return md_fail(error, MEDLEY_USAGE,
                        "views '%s': '%.*s' is not a whole number; write random:COUNT or "
                        "random:COUNT:SEED, e.g. random:50",
-                       spec, (int)(length < 80 ? length : 80), behind);
+                       spec, (int)(length < 80 ? length : 80), rest);
     if (views < 1 || views > MOST_RANDOM_VIEWS)
         return md_fail(error, MEDLEY_USAGE, "views '%s': ask for 1 to %d random views", spec,
                        MOST_RANDOM_VIEWS);
-    if (behind[length] == ':' &&
-        (!md_parse_int(behind + length + 1, &given_seed) || given_seed < 0))
+    if (rest[length] == ':' && (!md_parse_int(rest + length + 1, &given_seed) || given_seed < 0))
         return md_fail(error, MEDLEY_USAGE,
                        "views '%s': the seed '%s' is not a whole number from 0 on", spec,
-                       behind + length + 1);
+                       rest + length + 1);
     *count = (size_t)views;
     *seed = (uint64_t)given_seed;
     return MEDLEY_OK;
@@ -69,11 +68,10 @@ static size_t toss_coins(bool *in, size_t columns, md_random *random)
 static medley_status add_view(md_view_maker *maker, const md_table *table, size_t number,
                               const bool *in, size_t kept)
 {
-    char name[300];
-    snprintf(name, sizeof name, "%s%srandom%zu", table->name, table->name[0] ? "." : "", number);
-    md_view *view = md_view_new(maker, table, "random", name);
-    if (view == NULL || (view->columns = md_calloc(kept, sizeof *view->columns)) == NULL)
-        return md_fail_memory(maker->error, kept * sizeof *view->columns);
+    char name[32];
+    md_view *view;
+    snprintf(name, sizeof name, "random%zu", number);
+    MEDLEY_TRY(md_view_new(&view, maker, table, "random", name, kept));
     for (size_t c = 0; c < table->features.columns; c++)
         if (in[c])
             view->columns[view->column_count++] = c;
@@ -96,25 +94,22 @@ medley_status md_view_make_random(md_view_maker *maker, const md_table *table, c
     size_t count = 0;
     uint64_t seed = 0;
     md_random random;
-    bool *in = NULL;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(parse_random(spec, &count, &seed, maker->error));
+    MD_OWNED(free) bool *in = NULL;
+    MEDLEY_TRY(parse_random(spec, &count, &seed, maker->error));
     if (are_there(maker, table))
         return md_fail(maker->error, MEDLEY_USAGE,
                        "views '%s': random views can be asked for once; give the number of all",
                        spec);
     if (columns == 0)
         return md_fail(maker->error, MEDLEY_USAGE, "views '%s': the data have no columns", spec);
-    MEDLEY_TRY_DONE(check_memory(count, columns, maker->error));
-    MEDLEY_TRY_DONE(md_new(&in, columns, sizeof *in, maker->error));
+    MEDLEY_TRY(check_memory(count, columns, maker->error));
+    MEDLEY_TRY(md_new(&in, columns, sizeof *in, maker->error));
     md_random_seed(&random, seed);
     for (size_t number = 1; number <= count; number++) {
         size_t kept = 0;
         while (kept == 0)
             kept = toss_coins(in, columns, &random);
-        MEDLEY_TRY_DONE(add_view(maker, table, number, in, kept));
+        MEDLEY_TRY(add_view(maker, table, number, in, kept));
     }
-done:
-    free(in);
-    return status;
+    return MEDLEY_OK;
 }

@@ -180,7 +180,7 @@ static inline void make_store(batch_case *c, size_t threads, size_t memory)
 {
     medley_error error = {0};
     const md_packed_options options = {
-        .threads = threads, .memory = memory, .wide = c->choice.wide};
+        .threads = threads, .memory = memory, .float64 = c->choice.wide};
     md_packed_free(c->packed);
     c->packed = NULL;
     check_ok(md_packed_create(&c->packed, &c->bank, &c->prepared, &options, &error), &error);

@@ -21,4 +21,6 @@ expect_exit 0 "a document that is right is not complained of" python3 "$here/run
 expect_text "and all of its pieces were run" '^ok - .*right.md: 9 commands run$' "$out"
 
 # ---- ours ----
+refute_text "rbf(auto) is not said to be a median, which the code does not compute" 'median' \
+    "$here/../../docs/guides/kernels-and-penalties.md"
 python3 "$here/run.py" || failures=$((failures + 1))

@@ -49,6 +49,22 @@ by_hand=$(paste y.txt p.txt | awk '{ sum -= log($($1 + 3)) } END { print sum / N
 check "eval measures what predict prints" awk -v a="$by_hand" -v b="$(number log_loss m.json)" \
     'BEGIN { d = a - b; exit !(d < 1e-4 && d > -1e-4) }'
 
+# ---- tables into files ----
+"$MEDLEY" predict --model m.medley --proba --json new.csv >p.json
+expect_exit 0 "a table into a .gz file" "$MEDLEY" predict --model m.medley --proba --output p.txt.gz new.csv
+check "is compressed" gzip -t p.txt.gz
+check "and the same table" sh -c 'gzip -dc p.txt.gz | tail -n +2 | cmp - p.txt'
+expect_exit 0 "so is JSON" "$MEDLEY" predict --model m.medley --proba --json --output p.json.gz new.csv
+check "the same object" sh -c 'gzip -dc p.json.gz | cmp - p.json'
+printf 'kept\n' >target.txt
+ln -s target.txt link.txt
+expect_exit 0 "through a link" "$MEDLEY" predict --model m.medley --scores --output link.txt new.csv
+check "the link stays" test -L link.txt
+check "what it leads to is replaced" sh -c "head -n 1 target.txt | grep -q '^label'"
+expect_exit 1 "into no folder" "$MEDLEY" predict --model m.medley --scores --output none/p.txt new.csv
+expect_text "which is told" 'none/p.txt: cannot write' "$err"
+check "no temporary file is left" sh -c '! ls | grep -q tmp'
+
 expect_exit 0 "inspect" "$MEDLEY" inspect m.medley
 expect_text "tells the temperature" '^calibrated probabilities: temperature 0\.[0-9]+' "$out"
 expect_exit 0 "inspect of the other" "$MEDLEY" inspect plain.medley

@@ -101,6 +101,13 @@ expect_text "and pairs of labels" 'B -> B-NP I-NP$' "$out"
 expect_exit 0 "inspect --features --json" "$MEDLEY" inspect --features 3 --json m.medley
 expect_text "the same as JSON" '"strongest":\{.*"U01:VB -> B-VP":' "$out"
 
+# ---- --dev is read as the training data are ----
+printf 'U01:%%x[0,0]\nB\n' >number.template
+awk 'BEGIN { for (s = 0; s < 20; s++) { for (w = 1; w < 6; w++) print (s + w) % 4, ((s + w) % 4 > 1) ? "high" : "low"; print "" } }' >numbers.txt
+printf '1 low\n2 high\n3 high\n' >one.txt # a single sentence of numbers looks like a table
+expect_exit 0 "words of --dev may be numbers" train --template number.template --dev one.txt --json numbers.txt
+expect_text "and are tagged" '"dev_accuracy":1,' "$out"
+
 # ---- which blocks, and how ----
 expect_exit 0 "the built-in templates" train --template chunk --json train.txt
 check "are nineteen and pairs of labels" test "$(count '"name":' "$out")" -eq 20

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "data/projective.h"
 #include "data/trees.h"
 #include <string.h>
 
@@ -186,7 +187,7 @@ static void trees_are_told_as_the_definition_tells_them(void **state)
             continue;
         trees++;
         projective += is_projective(head, length);
-        assert_int_equal(md_tree_is_projective(head, length), is_projective(head, length));
+        assert_int_equal(tree_is_projective(head, length), is_projective(head, length));
     }
     assert_in_range(projective, trees / 10, trees - trees / 10); /* both kinds were met */
 }
@@ -199,13 +200,13 @@ static void heads_that_are_not_given_have_no_arcs(void **state)
     static const int32_t under_root[] = {3, 0, -1}; /* the arc from 0 to 2 crosses 1..3 */
     static const int32_t to_right[] = {-1, -1, 1, 2};
     static const int32_t itself[] = {3, 2, 0};
-    assert_false(md_tree_is_projective(crossing, 4));
-    assert_true(md_tree_is_projective(crossing, 1));
-    assert_true(md_tree_is_projective(nested, 4));
-    assert_false(md_tree_is_projective(under_root, 3));
-    assert_false(md_tree_is_projective(to_right, 4));
-    assert_true(md_tree_is_projective(itself, 3));
-    assert_true(md_tree_is_projective(NULL, 0));
+    assert_false(tree_is_projective(crossing, 4));
+    assert_true(tree_is_projective(crossing, 1));
+    assert_true(tree_is_projective(nested, 4));
+    assert_false(tree_is_projective(under_root, 3));
+    assert_false(tree_is_projective(to_right, 4));
+    assert_true(tree_is_projective(itself, 3));
+    assert_true(tree_is_projective(NULL, 0));
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "data/projective.h"
 #include "data/trees.h"
 #include "generate/gen_grammar.h"
 #include "generate/gen_sentences.h"
@@ -165,8 +166,8 @@ static void trees_have_one_root_and_no_cycle(void **state)
             size_t crossed = 0;
             for (size_t s = 0; s < dataset->sequence_count; s++) {
                 const size_t first = dataset->sequence_start[s];
-                crossed += !md_tree_is_projective(dataset->head + first,
-                                                  dataset->sequence_start[s + 1] - first);
+                crossed += !tree_is_projective(dataset->head + first,
+                                               dataset->sequence_start[s + 1] - first);
             }
             if (noise == 0)
                 assert_int_equal(crossed, 0);

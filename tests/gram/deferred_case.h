@@ -206,7 +206,7 @@ static inline void open_deferred(deferred_case *c, const deferred_kind *kind)
                                                             : kind->room == KEEPS_FEW ? 4 * row
                                                                                       : 0};
     check_ok(md_deferred_create(&c->deferred, c->gram, &deferred_options, &error), &error);
-    assert_true(md_deferred_window(c->deferred) >= kind->longest);
+    assert_true(md_deferred_open_most(c->deferred) >= kind->longest);
     c->window = md_calloc(c->n, sizeof *c->window);
     assert_non_null(c->window);
     for (size_t i = 0; i < c->n; i++)

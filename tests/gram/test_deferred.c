@@ -39,7 +39,7 @@ static size_t attached_count(const deferred_case *c)
 static void open_any_window(deferred_case *c)
 {
     const size_t most =
-        md_deferred_window(c->deferred) < c->n ? md_deferred_window(c->deferred) : c->n;
+        md_deferred_open_most(c->deferred) < c->n ? md_deferred_open_most(c->deferred) : c->n;
     if (md_random_below(&c->random, 4) == 0) /* else the same rows come again */
         md_random_shuffle(&c->random, c->window, c->n);
     open_window(c,
@@ -244,7 +244,7 @@ static void more_changes_than_can_wait_are_booked_in_between(void **state)
         const deferred_kind kind = plain_kind(450, (deferred_room)(seed - 1), seed);
         deferred_case c;
         open_deferred(&c, &kind);
-        const size_t window = md_deferred_window(c.deferred);
+        const size_t window = md_deferred_open_most(c.deferred);
         size_t *order = md_copy(c.window, c.n * sizeof *order);
         assert_non_null(order);
         md_random_shuffle(&c.random, order, c.n);

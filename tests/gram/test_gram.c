@@ -142,7 +142,7 @@ static void check_window(gram_case *c, md_gram *gram, const size_t *visits, size
     double scale[CASE_KERNELS];
     for (size_t m = 0; m < c->bank.count; m++)
         scale[m] = case_scale(c, m);
-    const size_t window = md_deferred_window(rows.deferred);
+    const size_t window = md_deferred_open_most(rows.deferred);
     for (size_t first = 0; first < count; first += window) {
         const size_t opened = count - first < window ? count - first : window;
         check_ok(md_deferred_open(rows.deferred, visits + first, opened, &error), &error);

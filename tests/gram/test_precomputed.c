@@ -377,11 +377,11 @@ static void points_show_the_unrounded_values(void **state)
         trace += i % (ROWS + 1) == 0 ? gram->wide[i] : 0;
     }
     open_bank(&bank, &prepared, s.train, MD_NORM_TRACE);
-    assert_null(prepared.precomputed_wide[0]);
-    assert_ptr_equal(prepared.precomputed_wide[1], gram->wide);
+    assert_null(prepared.precomputed_float64[0]);
+    assert_ptr_equal(prepared.precomputed_float64[1], gram->wide);
     assert_true(fabs(bank.kernels[1].factor * trace - 1) < 1e-14);
     assert_int_equal(md_prepared_gather(&gathered, &prepared, rows, 2, NULL), MEDLEY_OK);
-    assert_ptr_equal(gathered.precomputed_wide[1], gram->wide);
+    assert_ptr_equal(gathered.precomputed_float64[1], gram->wide);
     md_prepared_clear(&gathered);
     md_prepared_clear(&prepared);
     md_bank_clear(&bank);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Heads of words read from CoNLL-U, and trees written into it. */
 #include "data/dataset.h"
+#include "data/projective.h"
 #include "data/trees.h"
 #include "format_checks.h"
 
@@ -154,8 +155,7 @@ static size_t count_projective(const medley_dataset *dataset)
     size_t count = 0;
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         const size_t first = dataset->sequence_start[s];
-        count +=
-            md_tree_is_projective(dataset->head + first, dataset->sequence_start[s + 1] - first);
+        count += tree_is_projective(dataset->head + first, dataset->sequence_start[s + 1] - first);
     }
     return count;
 }

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "laws/mkl_sorted.h"
 #include "penalty/mkl_prox.h"
 #include "penalty/penalty.h"
 #include "penalty/power_shrink.h"
@@ -44,7 +45,7 @@ static void fill_input(md_random *random, enum input_kind kind, double *b, doubl
 static void compare_thresholds(double tau, const double *b, const double *weight, size_t count,
                                double *scratch)
 {
-    const double sorted = md_mkl_threshold_sorted(tau, b, weight, count, scratch);
+    const double sorted = mkl_threshold_sorted(tau, b, weight, count, scratch);
     const double selected = md_mkl_threshold(tau, b, weight, count, scratch);
     if (!(fabs(selected - sorted) <= REORDERING * sorted))
         fail_msg("%zu blocks, tau %g: selected %.17g, sorted %.17g", count, tau, selected, sorted);

@@ -3,7 +3,7 @@
  * relations, how they are measured, and what a run can be told about them. */
 #include "model/parser_case.h"
 
-#include "data/trees.h"
+#include "data/projective.h"
 #include "task/parser.h"
 
 static const md_parser *parser_of(const medley_model *model)
@@ -147,8 +147,8 @@ static void projective_models_predict_projective_trees(void **state)
         medley_prediction *prediction = predict(projective ? model : any, train);
         for (size_t s = 0; s < train->sequence_count; s++) {
             const size_t first = train->sequence_start[s];
-            const bool is_projective = md_tree_is_projective(prediction->head + first,
-                                                             train->sequence_start[s + 1] - first);
+            const bool is_projective =
+                tree_is_projective(prediction->head + first, train->sequence_start[s + 1] - first);
             assert_true(is_projective || !projective);
             crossing += !is_projective;
         }

@@ -55,11 +55,11 @@ static void triangles_equal_the_formulas(void **state)
             .kind = kind_of(sizes[s / 2], s % 2), .kernels = some_kernels, .seed = s + 1};
         gram_case c;
         open_case(&c, &choice);
-        const md_packed_options options = {.threads = 2, .wide = s % 3 == 0};
+        const md_packed_options options = {.threads = 2, .float64 = s % 3 == 0};
         md_packed *packed = open_store(&c, &options);
         assert_true(md_packed_is_resident(packed));
         assert_int_equal(md_packed_bytes(packed),
-                         c.bank.count * triangle_bytes(c.n, options.wide ? 8 : 4));
+                         c.bank.count * triangle_bytes(c.n, options.float64 ? 8 : 4));
         check_matrices(&c, packed);
         md_packed_free(packed);
         close_case(&c);
@@ -107,7 +107,7 @@ static void the_ridge_is_a_share_of_the_mean_diagonal(void **state)
     for (size_t s = 0; s < 3; s++) {
         const md_packed_options plain = {.threads = 1};
         const md_packed_options ridged = {
-            .threads = 1, .ridge = 0.25, .wide = s == 1, .memory = s == 2 ? 1 : 0};
+            .threads = 1, .ridge = 0.25, .float64 = s == 1, .memory = s == 2 ? 1 : 0};
         md_packed *before = open_store(&c, &plain);
         md_packed *after = open_store(&c, &ridged);
         for (size_t m = 0; m < c.bank.count; m++) {
@@ -190,7 +190,7 @@ static void passes_equal_plain_loops(void **state)
         gram_case c;
         open_case(&c, &choice);
         for (size_t w = 0; w < 2; w++) {
-            const md_packed_options options = {.threads = 2, .wide = w};
+            const md_packed_options options = {.threads = 2, .float64 = w};
             md_packed *packed = open_store(&c, &options);
             check_passes(packed, 10 * s + w);
             md_packed_free(packed);

@@ -203,7 +203,7 @@ static void doubles_are_kept_as_they_are(void **state)
     for (size_t s = 0; s < 2; s++) {
         gram_case c;
         open_given(&c, least, 2, true, s ? MD_NORM_DIAG : MD_NORM_NONE);
-        const md_packed_options options = {.threads = 2, .wide = true};
+        const md_packed_options options = {.threads = 2, .float64 = true};
         md_packed *packed = open_store(&c, &options);
         for (size_t m = 0; m < 2; m++) {
             double *matrix = read_matrix(packed, m);
@@ -238,7 +238,7 @@ static void doubles_are_centred_as_doubles(void **state)
     static const double least[] = {0.3};
     gram_case c;
     open_given(&c, least, 1, true, MD_NORM_CENTER);
-    const md_packed_options options = {.threads = 2, .wide = true};
+    const md_packed_options options = {.threads = 2, .float64 = true};
     md_packed *packed = open_store(&c, &options);
     double *matrix = read_matrix(packed, 0);
     double *expected = md_copy(c.data->grams[0].wide, sizeof(double) * ROWS * ROWS);
@@ -319,7 +319,7 @@ static void factors_bound_norms_from_above(void **state)
         open_widths(&c, rows);
         const size_t each = triangle_bytes(rows, 4);
         const md_packed_options options = {
-            .threads = 2, .wide = s / 5 == 1, .memory = s / 5 == 2 ? 2 * each : 0};
+            .threads = 2, .float64 = s / 5 == 1, .memory = s / 5 == 2 ? 2 * each : 0};
         md_packed *packed = open_store(&c, &options);
         const double tolerance = s / 5 == 3 ? 1e-6 : 1e-3;
         assert_false(md_packed_has_factor(packed, 0));

@@ -4,6 +4,7 @@
 #include "report_case.h"
 
 #include "model/model.h"
+#include "task/task.h"
 #include <math.h>
 #include <sys/stat.h>
 
@@ -56,6 +57,35 @@ static void classes_are_reported(void **state)
     html = report_text(model, NULL);
     check_markup(html);
     free(html);
+    medley_model_free(model);
+    medley_dataset_free(data);
+}
+
+/* A task that counts how often it is asked to predict. */
+static const md_task *counted;
+static size_t predictions;
+
+static medley_status predict_counted(medley_prediction *prediction, const md_request *request,
+                                     medley_error *error)
+{
+    predictions++;
+    return counted->predict(prediction, request, error);
+}
+
+static void data_are_predicted_once(void **state)
+{
+    (void)state;
+    medley_dataset *data = generated("waveform", 60);
+    medley_model *model = fit(data, QUICK);
+    counted = model->task;
+    md_task task = *counted;
+    task.predict = predict_counted;
+    model->task = &task;
+    medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    options.data = data;
+    free(report_text(model, &options));
+    assert_int_equal(predictions, 1);
+    model->task = counted;
     medley_model_free(model);
     medley_dataset_free(data);
 }
@@ -343,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_reported),
+        cmocka_unit_test(data_are_predicted_once),
         cmocka_unit_test(words_of_letters_are_drawn),
         cmocka_unit_test(tagged_sentences_are_drawn),
         cmocka_unit_test(trees_are_drawn),

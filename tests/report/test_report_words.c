@@ -103,7 +103,7 @@ static void certificates_are_no_better_than_they_are(void **state)
     model->summary.converged = false;
     html = report_text(model, NULL);
     check_has_not(html, "certificate");
-    check_has(html, "may have one that is lower by up to 0.13\xC2\xA0%");
+    check_has(html, "may have an objective that is lower by up to 0.13\xC2\xA0%");
     free(html);
     model->summary.converged = true;
     model->summary.objective = (double)INFINITY;
@@ -177,14 +177,14 @@ static void labels_that_training_did_not_see_are_listed(void **state)
     options.data = other;
     char *html = report_text(model, &options);
     check_markup(html);
-    check_has_not(html, "No label was taken for another one");
+    check_has_not(html, "No label was confused with another one");
     check_has(html, "3 rows have labels that training did not see");
     check_has(html, "<bdi>&lt;ghost&gt;</bdi> (2), <bdi>spirit</bdi> (1).");
     check_has(html, "3 labels were never seen in training and count as wrong");
     free(html);
     options.data = data;
     html = report_text(model, &options);
-    check_has(html, "No label was taken for another one");
+    check_has(html, "No label was confused with another one");
     check_has_not(html, "training did not see");
     check_has(html, "all of them right");
     check_has(html, "farthest from the mean of their column");

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "outputs.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 512 };
+
+/* The folder that path stands in; returns its last name, NULL if it is too long to look at. */
+static const char *split_path(char folder[PATH_BYTES], const char *path)
+{
+    if (strlen(path) >= PATH_BYTES)
+        return NULL;
+    snprintf(folder, PATH_BYTES, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        snprintf(folder, PATH_BYTES, ".");
+        return path;
+    }
+    const char *name = path + (slash - folder) + 1;
+    slash[slash == folder] = '\0';
+    return name;
+}
+
+/* Can a file be written there? It is better to know before an hour of work than after it. */
+static medley_status can_write(const char *path, const char *what, medley_error *error)
+{
+    char folder[PATH_BYTES];
+    if (split_path(folder, path) == NULL)
+        return MEDLEY_OK; /* saving will tell */
+    struct stat info;
+    const bool exists = stat(path, &info) == 0;
+    const bool special = exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    const bool folder_fine = access(folder, W_OK | X_OK) == 0;
+    if (special || (folder_fine && !(exists && S_ISDIR(info.st_mode))))
+        return MEDLEY_OK;
+    snprintf(error->file, sizeof error->file, "%s", path);
+    if (folder_fine)
+        return cli_error(error, MEDLEY_FAILED, "cannot write %s: it is a directory; name a file",
+                         what);
+    return cli_error(error, MEDLEY_FAILED,
+                     "cannot write %s: the folder '%s' does not exist or may not be written to",
+                     what, folder);
+}
+
+/* Renaming would replace even a file that may not be written to: a protected table is left alone.
+ */
+static medley_status can_replace(const char *path, const char *what, medley_error *error)
+{
+    if (access(path, F_OK) != 0 || access(path, W_OK) == 0)
+        return MEDLEY_OK;
+    snprintf(error->file, sizeof error->file, "%s", path);
+    return cli_error(error, MEDLEY_FAILED,
+                     "cannot write %s: the file is there and may not be written to", what);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Do both name one file, be it there or not? Devices may be named twice. */
+static bool is_same_file(const char *a, const char *b)
+{
+    char folders[2][PATH_BYTES];
+    struct stat info[2];
+    const bool there[2] = {stat(a, &info[0]) == 0, stat(b, &info[1]) == 0};
+    if (there[0] || there[1])
+        return there[0] && there[1] && S_ISREG(info[0].st_mode) && is_same(&info[0], &info[1]);
+    const char *names[2] = {split_path(folders[0], a), split_path(folders[1], b)};
+    return names[0] != NULL && names[1] != NULL && strcmp(names[0], names[1]) == 0 &&
+           stat(folders[0], &info[0]) == 0 && stat(folders[1], &info[1]) == 0 &&
+           is_same(&info[0], &info[1]);
+}
+
+bool cli_is_standard_output(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(path, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* value: FILE, NAME=FILE or NAME=FILE:COLUMNS. */
+static bool names_file(const char *value, const char *path)
+{
+    const char *equals = strchr(value, '=');
+    const char *file = equals != NULL ? equals + 1 : value;
+    if (is_same_file(value, path) || is_same_file(file, path))
+        return true;
+    const char *colon = strrchr(file, ':');
+    char *cut = colon != NULL ? strndup(file, (size_t)(colon - file)) : NULL;
+    const bool same = cut != NULL && is_same_file(cut, path);
+    free(cut);
+    return same;
+}
+
+medley_status cli_check_output(const cli_arguments *arguments, const char *option, const char *path,
+                               medley_error *error)
+{
+    static const char *const files[] = {"view",     "gram",    "gram-diagonal", "labels", "dev",
+                                        "template", "kernels", "model",         "output", "report"};
+    if (cli_is_standard_output(path))
+        return MEDLEY_OK;
+    for (size_t i = 0; i < arguments->word_count; i++)
+        if (is_same_file(arguments->words[i], path))
+            return cli_refuse(error, "--%s would overwrite '%s', which is read; name another file",
+                              option, arguments->words[i]);
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        const char *value;
+        for (size_t i = 0;
+             strcmp(files[f], option) != 0 && (value = cli_nth(arguments, files[f], i)) != NULL;
+             i++)
+            if (names_file(value, path))
+                return cli_refuse(error, "--%s and --%s are the same file '%s'; name two", files[f],
+                                  option, path);
+    }
+    return MEDLEY_OK;
+}
+
+static const char *const written[][2] = {
+    {"model", "the model"}, {"output", "the table"}, {"report", "the report"}};
+enum { WRITTEN = sizeof written / sizeof *written };
+
+medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *error)
+{
+    for (size_t i = 0; i < WRITTEN; i++) {
+        const char *path = cli_value(arguments, written[i][0]);
+        if (path == NULL)
+            continue;
+        if (strcmp(written[i][0], "report") == 0 && cli_is_standard_output(path))
+            return cli_refuse(
+                error, "--report %s: results are written to standard output; name a file", path);
+        CLI_TRY(cli_check_output(arguments, written[i][0], path, error));
+    }
+    return MEDLEY_OK;
+}
+
+medley_status cli_check_writable(const cli_arguments *arguments, medley_error *error)
+{
+    CLI_TRY(cli_check_outputs(arguments, error));
+    for (size_t i = 0; i < WRITTEN; i++) {
+        const char *path = cli_value(arguments, written[i][0]);
+        if (path == NULL)
+            continue;
+        CLI_TRY(can_write(path, written[i][1], error));
+        if (strcmp(written[i][0], "output") == 0)
+            CLI_TRY(can_replace(path, written[i][1], error));
+    }
+    return MEDLEY_OK;
+}
+
+medley_status cli_write_text(const char *path, cli_printer print, const void *context,
+                             medley_error *error)
+{
+    CLI_OWNED(free) char *text = NULL;
+    size_t size = 0;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        print(stdout, context);
+        return MEDLEY_OK; /* whether it arrived is asked at the end of every command */
+    }
+    FILE *file = open_memstream(&text, &size);
+    if (file != NULL)
+        print(file, context);
+    const bool failed = file == NULL || ferror(file);
+    if (file == NULL || fclose(file) != 0 || failed)
+        return cli_error(error, MEDLEY_FAILED, "out of memory");
+    return medley_write_file(path, text, size, error);
+}
+
+const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *text = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(text);
+    if (length >= CLI_NAME_BYTES)
+        for (length = CLI_NAME_BYTES - 1;
+             length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80;)
+            length--;
+    snprintf(name, CLI_NAME_BYTES, "%.*s", (int)length, text);
+    char *ending = strstr(name, ".medley");
+    if (ending != NULL && ending != name && ending[strlen(".medley")] == '\0')
+        *ending = '\0';
+    return name;
+}
