@@ -157,39 +157,24 @@ static medley_options *make_options(size_t threads)
 
 /* Every candidate is a block. Those that go through kernel rows count; returns how many they are.
  */
-static size_t make_blocks(md_trained *trained, md_problem *problem)
+static size_t make_blocks(md_run_blocks *blocks, md_problem *problem)
 {
     static md_block_class counting;
     medley_error error = {0};
     size_t counted = 0;
-    *trained = (md_trained){
-        .blocks = checked(md_calloc(problem->candidate_count, sizeof(md_block *))),
-        .candidate = checked(md_calloc(problem->candidate_count, sizeof *trained->candidate)),
-        .block_count = problem->candidate_count};
-    for (size_t c = 0; c < problem->candidate_count; c++) {
-        md_block **block = &trained->blocks[c];
-        stop_if(md_problem_block(block, problem, c, &error) < 0, &error);
-        trained->candidate[c] = c;
-        trained->penalised += !problem->candidates[c].own_term;
-        if (strcmp((*block)->class->name, "kernel") != 0)
+    stop_if(md_run_blocks_make(blocks, problem, MD_ALL_KERNELS, &error) < 0, &error);
+    for (size_t b = 0; b < blocks->count; b++) {
+        md_block *block = blocks->blocks[b];
+        if (strcmp(block->class->name, "kernel") != 0)
             continue;
-        plain_class = (*block)->class;
+        plain_class = block->class;
         counting = *plain_class;
         counting.step = counting_step;
         counting.finish = counting_finish;
-        (*block)->class = &counting;
+        block->class = &counting;
         counted++;
     }
     return counted;
-}
-
-static void free_blocks(md_trained *trained)
-{
-    for (size_t b = 0; b < trained->block_count; b++)
-        md_block_free(trained->blocks[b]);
-    free(trained->blocks);
-    free(trained->candidate);
-    free(trained->epochs);
 }
 
 /* model: built if it is not NULL. */
@@ -197,22 +182,24 @@ static void train(struct figures *figures, const medley_dataset *data, medley_mo
 {
     medley_error error = {0};
     md_problem problem = {0};
-    md_trained trained;
+    md_run_blocks blocks = {0};
+    md_run_result result = {0};
     medley_options *options = make_options(figures->threads);
     counted_steps = counted_rows = counted_parts = 0;
     stop_if(md_problem_init(&problem, data, NULL, options, NULL, false, &error) < 0, &error);
-    figures->kernel_blocks = make_blocks(&trained, &problem);
-    stop_if(md_run_online(&problem, &(md_run_plan){.stage = "training"}, &trained, &error) < 0,
-            &error);
+    figures->kernel_blocks = make_blocks(&blocks, &problem);
+    const md_run_plan plan = {.stage = "training"};
+    stop_if(md_run_online(&problem, &plan, &blocks, &result, &error) < 0, &error);
     const double row = (double)data->rows * sizeof(float);
     figures->kernels = least(figures->kernels, problem.progress.seconds_kernels);
-    figures->epochs = least(figures->epochs, trained.epochs[trained.epoch_count - 1].seconds);
+    figures->epochs = least(figures->epochs, result.epochs[result.epoch_count - 1].seconds);
     figures->kernel_row_bytes = (double)counted_rows * row;
     figures->score_row_bytes = 2 * (double)counted_parts * row;
     figures->steps = counted_steps;
     if (model != NULL)
-        stop_if(md_model_build(model, &problem, &trained, &error) < 0, &error);
-    free_blocks(&trained);
+        stop_if(md_model_of_blocks(model, &problem, &blocks, &result, &error) < 0, &error);
+    md_run_blocks_clear(&blocks);
+    md_run_result_clear(&result);
     md_problem_clear(&problem);
     medley_options_free(options);
 }

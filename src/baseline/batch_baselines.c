@@ -2,12 +2,12 @@
 /* What every paper compares with, solved by the batch solver on a single kernel: the mean of all
  * kernels, and the one that does best alone. */
 #include "baseline/wrappers.h"
-#include "batch/certified.h"
+#include "batch/batch.h"
+#include "batch/certificate.h"
 
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the average ---- */
 
@@ -16,13 +16,11 @@ static medley_status mean_kernel(md_packed **mean, const md_batch_problem *probl
 {
     const size_t kernels = md_packed_count(problem->packed);
     MD_OWNED(free) double *weight = NULL;
-    MEDLEY_TRY(md_new(&weight, kernels, sizeof *weight, error));
-    for (size_t m = 0; m < kernels; m++)
-        weight[m] = 1 / (double)kernels;
+    MEDLEY_TRY(md_mean_weights(&weight, kernels, error));
     return md_packed_mix(mean, problem->packed, (md_chosen){.count = kernels}, weight, error);
 }
 
-/* One kernel's coefficients become those of all kernels, each with its share. */
+/* The coefficients of the mean kernel become those of all kernels, each with its share. */
 static medley_status share_coefficients(md_batch_solution *solution,
                                         const md_batch_problem *problem, medley_error *error)
 {
@@ -30,81 +28,57 @@ static medley_status share_coefficients(md_batch_solution *solution,
     const size_t kernels = md_packed_count(problem->packed);
     if (solution->active == 0)
         return MEDLEY_OK;
-    size_t *kernel = NULL;
-    double *norm = NULL;
-    double *coefficient = NULL;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&kernel, kernels, sizeof *kernel, error));
-    MEDLEY_TRY_DONE(md_new(&norm, kernels, sizeof *norm, error));
-    MEDLEY_TRY_DONE(md_new(&coefficient, kernels * n, sizeof *coefficient, error));
-    MEDLEY_TRY_DONE(md_packed_norms2(problem->packed, (md_chosen){.count = kernels},
-                                     solution->coefficient, norm, error));
+    MD_OWNED(free) double *mean = solution->coefficient; /* [n] */
+    MD_OWNED(free) double *rho = solution->rho;
+    solution->coefficient = solution->rho = NULL;
+    MEDLEY_TRY(md_batch_allocate(solution, n, kernels, rho, error));
+    MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, mean,
+                                solution->norm, error));
     for (size_t m = 0; m < kernels; m++) {
-        kernel[m] = m;
-        norm[m] = sqrt(norm[m]) / (double)kernels;
+        solution->kernel[m] = m;
+        solution->norm[m] = sqrt(solution->norm[m]) / (double)kernels;
         for (size_t i = 0; i < n; i++)
-            coefficient[m * n + i] = solution->coefficient[i] / (double)kernels;
+            solution->coefficient[m * n + i] = mean[i] / (double)kernels;
     }
-    free(solution->kernel);
-    free(solution->norm);
-    free(solution->coefficient);
-    solution->kernel = kernel;
-    solution->norm = norm;
-    solution->coefficient = coefficient;
-    solution->active = kernels;
     for (size_t s = 0; s < solution->step_count; s++)
         solution->steps[s].active *= kernels;
     return MEDLEY_OK;
-done:
-    free(kernel);
-    free(norm);
-    free(coefficient);
-    return status;
 }
 
 medley_status md_batch_average(md_batch_solution *solution, const md_batch_problem *problem,
                                const md_batch_solution *start, medley_error *error)
 {
     md_batch_problem single = *problem;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_packed_free) md_packed *mean = NULL;
     (void)start; /* its dual point belongs to another kernel */
     *solution = (md_batch_solution){0};
-    single.packed = NULL;
-    MEDLEY_TRY_DONE(mean_kernel(&single.packed, problem, error));
-    MEDLEY_TRY_DONE(md_batch_solve(solution, &single, NULL, error));
-    MEDLEY_TRY_DONE(share_coefficients(solution, problem, error));
-done:
-    md_packed_free(single.packed);
-    if (status < 0)
-        md_batch_solution_clear(solution);
-    return status;
+    MEDLEY_TRY(mean_kernel(&mean, problem, error));
+    single.packed = mean;
+    MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
+    return share_coefficients(solution, problem, error);
 }
 
 /* A model with scores of size 1 along rho_0 has at least the norm sum |rho_0| / ||rho_0||_K: there
  * the slope of the penalty is to be that of the loss. */
-medley_status md_batch_average_C(const md_batch_problem *problem, double *largest,
-                                 double *without_slope, medley_error *error)
+medley_status md_batch_average_strength(const md_batch_problem *problem, double *largest,
+                                        double *without_slope, medley_error *error)
 {
     const md_margin_loss *loss = problem->loss;
     const size_t n = md_packed_rows(problem->packed);
-    md_packed *mean = NULL;
+    MD_OWNED(md_packed_free) md_packed *mean = NULL;
     double square = 0;
     double sum = 0;
-    double *rho = NULL;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&rho, n, sizeof *rho, error));
-    MEDLEY_TRY_DONE(mean_kernel(&mean, problem, error));
+    MD_OWNED(free) double *rho = NULL;
+    MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
+    MEDLEY_TRY(mean_kernel(&mean, problem, error));
     md_empty_dual(loss, problem->loss_state, problem->y, rho, n);
-    MEDLEY_TRY_DONE(md_packed_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
+    MEDLEY_TRY(md_packed_norms2(mean, (md_chosen){.count = 1}, rho, &square, error));
     for (size_t i = 0; i < n; i++)
         sum += fabs(rho[i]);
     const double norm = sqrt(square);
     *largest = *without_slope =
         norm > 0 ? norm / problem->penalty->slope(problem->penalty_state, sum / norm) : 0;
-done:
-    md_packed_free(mean);
-    free(rho);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the best ---- */
@@ -193,12 +167,9 @@ static void measure(struct quality *quality, const struct contest *c,
     }
 }
 
-typedef medley_status (*batch_solver)(md_batch_solution *, const md_batch_problem *,
-                                      const md_batch_solution *, medley_error *);
-
 /* With one kernel there is one weight, which is found in a few turns: where libsvm takes them, that
  * is many times faster than Newton's method on one poor kernel. */
-static batch_solver solver_of_one(const md_batch_problem *problem)
+static md_batch_solver solver_of_one(const md_batch_problem *problem)
 {
     const bool turns = md_has_kernel_weights(problem) && md_one_kernel_libsvm(problem) != NULL;
     return turns ? md_batch_gauss_seidel : md_batch_solve;
@@ -213,15 +184,15 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
     static const size_t most_iterations = 20;
     const size_t n = c->training_count;
     md_batch_problem part = *c->problem;
-    md_batch_solution solution = {0};
-    medley_status status = MEDLEY_OK;
-    part.packed = NULL;
-    MEDLEY_TRY_DONE(md_packed_sum(c->problem->packed, (md_chosen){.kernels = &m, .count = 1}, &one,
-                                  c->matrix, error));
+    MD_OWNED(md_packed_free) md_packed *packed = NULL;
+    MD_CLEARED(md_batch_solution_clear) md_batch_solution solution = {0};
+    MEDLEY_TRY(md_packed_sum(c->problem->packed, (md_chosen){.kernels = &m, .count = 1}, &one,
+                             c->matrix, error));
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             c->part[i * n + j] = value_at(c, c->training[i], c->training[j]);
-    MEDLEY_TRY_DONE(md_packed_of_matrix(&part.packed, c->part, n, part.threads, error));
+    MEDLEY_TRY(md_packed_of_matrix(&packed, c->part, n, part.threads, error));
+    part.packed = packed;
     part.y = c->y;
     part.strength *= (double)n / (double)c->n;
     part.gap = fmax(part.gap, enough);
@@ -229,13 +200,10 @@ static medley_status try_kernel(struct contest *c, size_t m, struct quality *qua
         part.max_iterations = most_iterations;
     part.watch = watch_contest;
     part.context = c;
-    MEDLEY_TRY_DONE(solver_of_one(&part)(&solution, &part, NULL, error));
+    MEDLEY_TRY(solver_of_one(&part)(&solution, &part, NULL, error));
     measure(quality, c, &solution);
     c->newton_steps += solution.newton_steps;
-done:
-    md_batch_solution_clear(&solution);
-    md_packed_free(part.packed);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status search(struct contest *c, size_t *best, medley_error *error)
@@ -245,9 +213,7 @@ static medley_status search(struct contest *c, size_t *best, medley_error *error
     *best = 0;
     for (size_t m = 0; kernels > 1 && m < kernels && !c->stopped; m++) {
         struct quality quality;
-        const medley_status status = try_kernel(c, m, &quality, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(try_kernel(c, m, &quality, error));
         if (m > 0 && (quality.right < most.right ||
                       (quality.right == most.right && !(quality.loss < most.loss))))
             continue;
@@ -270,29 +236,24 @@ medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem 
 {
     static const double one = 1;
     md_batch_problem single = *problem;
-    struct contest c;
+    MD_CLEARED(clear_contest) struct contest c = {0};
+    MD_OWNED(md_packed_free) md_packed *packed = NULL;
     size_t best;
-    medley_status status = MEDLEY_OK;
     (void)start; /* it says nothing of kernels alone */
     *solution = (md_batch_solution){0};
-    single.packed = NULL;
-    MEDLEY_TRY_DONE(divide(&c, problem, error));
-    MEDLEY_TRY_DONE(search(&c, &best, error));
-    MEDLEY_TRY_DONE(md_packed_mix(&single.packed, problem->packed,
-                                  (md_chosen){.kernels = &best, .count = 1}, &one, error));
+    MEDLEY_TRY(divide(&c, problem, error));
+    MEDLEY_TRY(search(&c, &best, error));
+    MEDLEY_TRY(md_packed_mix(&packed, problem->packed, (md_chosen){.kernels = &best, .count = 1},
+                             &one, error));
+    single.packed = packed;
     if (c.stopped)
         single.watch = stop_at_once;
-    MEDLEY_TRY_DONE(md_batch_solve(solution, &single, NULL, error));
+    MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
     if (solution->active > 0)
         solution->kernel[0] = best;
     solution->newton_steps += c.newton_steps;
     solution->stopped = solution->stopped || c.stopped;
-done:
-    clear_contest(&c);
-    md_packed_free(single.packed);
-    if (status < 0)
-        md_batch_solution_clear(solution);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the methods, which are the batch forms of online ones ---- */
@@ -304,7 +265,7 @@ const md_method md_method_batch_average = {
     .suits = md_batch_suits,
     .penalty = "l2",
     .solve = md_batch_average,
-    .largest_C = md_batch_average_C,
+    .largest_strength = md_batch_average_strength,
 };
 const md_method md_method_batch_best = {
     MD_CERTIFIED_METHOD,

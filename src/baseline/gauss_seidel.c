@@ -4,9 +4,8 @@
  * d_m = 1 / (2 g'(||f_m||^2)), in terms of the function of the norm ||f_m|| / g'(||f_m||). For the
  * block 1-norm that is ||f_m|| = d_m ||rho||_{K_m} / strength: weights of kernels that are not
  * needed shrink by a constant factor each time. */
-#include "baseline/wrapper_loop.h"
 #include "baseline/wrappers.h"
-#include "batch/certified.h"
+#include "batch/batch.h"
 
 #include <math.h>
 
@@ -40,11 +39,10 @@ bool md_has_kernel_weights(const md_batch_problem *p)
     return true;
 }
 
-medley_status md_gauss_seidel_by(md_batch_solution *solution, const md_batch_problem *problem,
-                                 const md_batch_solution *start, md_one_kernel_solver inner,
-                                 medley_error *error)
+medley_status md_batch_gauss_seidel(md_batch_solution *solution, const md_batch_problem *problem,
+                                    const md_batch_solution *start, medley_error *error)
 {
-    const md_wrap_method method = {.move = take_turns, .inner = inner, .inner_share = 0.1};
+    static const md_wrap_method method = {.move = take_turns, .inner_share = 0.1};
     *solution = (md_batch_solution){0};
     if (!md_has_kernel_weights(problem))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
@@ -52,12 +50,6 @@ medley_status md_gauss_seidel_by(md_batch_solution *solution, const md_batch_pro
                        "2: group-lasso, elastic or block(q=1.5); use one of these, or --method "
                        "spicy");
     return md_wrap_run(solution, problem, start, &method, error);
-}
-
-medley_status md_batch_gauss_seidel(md_batch_solution *solution, const md_batch_problem *problem,
-                                    const md_batch_solution *start, medley_error *error)
-{
-    return md_gauss_seidel_by(solution, problem, start, NULL, error);
 }
 
 extern const md_method md_method_gauss_seidel;

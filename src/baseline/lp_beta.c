@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LP-beta (Gehler and Nowozin 2009), which learns in two layers. First every kernel alone has its
- * support vector machines, one label against the rest, and cross-validation gives the scores of all
+ * support vector machines, one-vs-rest, and cross-validation gives the scores of all
  * rows by machines that have not seen them. Then a linear program finds weights of kernels that
  * separate each row's label from the others in the weighted scores (lp_beta.h). The model is the
  * weighted sum of machines that have learnt from all rows.
@@ -32,9 +32,9 @@ struct run {
     size_t *held[FOLDS]; /* rows inside */
     size_t held_count[FOLDS];
     size_t *learnt; /* rows that the second layer learns from, increasing */
-    size_t exported_count;
+    size_t learnt_count;
 
-    size_t finished; /* kernels with machines and scores: the first so many */
+    size_t finished; /* the first kernels, which have machines and scores */
     double **body;   /* [kernels] each [n][outputs], of all rows */
     double **apart;  /* [kernels] each [n][outputs], scores by machines that have not seen a row */
     double *offset;  /* [kernels][outputs] bias */
@@ -66,26 +66,36 @@ static void clear_run(struct run *run)
     md_machines_clear(&run->machines);
 }
 
+static bool watch_machines(void *context, size_t done)
+{
+    const struct run *run = context;
+    const size_t each = run->machines.set.count;
+    return md_problem_report(run->machines.problem,
+                             (medley_progress){.stage = "first layer",
+                                               .done = run->finished * each + done,
+                                               .total = run->kernels * each,
+                                               .objective = NAN,
+                                               .dev_accuracy = NAN});
+}
+
 static medley_status init_run(struct run *run, md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = problem->train->rows;
     const size_t kernels = problem->bank.count;
     run->n = n;
     run->kernels = kernels;
     run->folds = n < FOLDS ? n : FOLDS;
-    MEDLEY_TRY_DONE(
-        md_machines_init(&run->machines, problem, "group-lasso", 1 + run->folds, error));
+    MEDLEY_TRY(md_machines_init(&run->machines, problem, "group-lasso", 1 + run->folds, error));
+    run->machines.set.watch = watch_machines;
+    run->machines.set.context = run;
     run->outputs = run->machines.outputs;
     run->beta = run->machines.norm;
-    MEDLEY_TRY_DONE(md_new(&run->fold, n, sizeof *run->fold, error));
-    MEDLEY_TRY_DONE(md_new(&run->learnt, n, sizeof *run->learnt, error));
-    MEDLEY_TRY_DONE(md_new(&run->body, kernels, sizeof *run->body, error));
-    MEDLEY_TRY_DONE(md_new(&run->apart, kernels, sizeof *run->apart, error));
-    MEDLEY_TRY_DONE(md_new(&run->offset, kernels * run->outputs, sizeof *run->offset, error));
-    MEDLEY_TRY_DONE(md_new(&run->sums, kernels, sizeof *run->sums, error));
-done:
-    return status;
+    MEDLEY_TRY(md_new(&run->fold, n, sizeof *run->fold, error));
+    MEDLEY_TRY(md_new(&run->learnt, n, sizeof *run->learnt, error));
+    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY(md_new(&run->apart, kernels, sizeof *run->apart, error));
+    MEDLEY_TRY(md_new(&run->offset, kernels * run->outputs, sizeof *run->offset, error));
+    return md_new(&run->sums, kernels, sizeof *run->sums, error);
 }
 
 /* ---- folds ---- */
@@ -116,16 +126,15 @@ static medley_status deal_folds(struct run *run, size_t *rows_of_label, medley_e
 
 static medley_status make_folds(struct run *run, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const medley_dataset *train = run->machines.problem->train;
     const size_t labels = train->label_names.count;
-    size_t *rows_of_label = NULL;
-    MEDLEY_TRY_DONE(md_new(&rows_of_label, labels, sizeof *rows_of_label, error));
-    MEDLEY_TRY_DONE(deal_folds(run, rows_of_label, error));
+    MD_OWNED(free) size_t *rows_of_label = NULL;
+    MEDLEY_TRY(md_new(&rows_of_label, labels, sizeof *rows_of_label, error));
+    MEDLEY_TRY(deal_folds(run, rows_of_label, error));
     for (size_t f = 0; f < run->folds; f++) {
         size_t seen = 0;
-        MEDLEY_TRY_DONE(md_new(&run->seen[f], run->n, sizeof *run->seen[f], error));
-        MEDLEY_TRY_DONE(md_new(&run->held[f], run->n, sizeof *run->held[f], error));
+        MEDLEY_TRY(md_new(&run->seen[f], run->n, sizeof *run->seen[f], error));
+        MEDLEY_TRY(md_new(&run->held[f], run->n, sizeof *run->held[f], error));
         for (size_t r = 0; r < run->n; r++) {
             if (run->fold[r] == f)
                 run->held[f][run->held_count[f]++] = r;
@@ -135,25 +144,15 @@ static medley_status make_folds(struct run *run, medley_error *error)
     }
     for (size_t r = 0; r < run->n; r++)
         if (rows_of_label[train->label[r]] > 1)
-            run->learnt[run->exported_count++] = r;
-    if (run->exported_count == 0)
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                            "every label has a single row; --method lp-beta holds rows out and "
-                            "needs labels with two rows or more");
-done:
-    free(rows_of_label);
-    return status;
+            run->learnt[run->learnt_count++] = r;
+    if (run->learnt_count == 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "every label has a single row; --method lp-beta holds rows out and "
+                          "needs labels with two rows or more");
+    return MEDLEY_OK;
 }
 
 /* ---- the first layer ---- */
-
-static bool watch_machines(void *context, size_t done)
-{
-    const struct run *run = context;
-    const size_t each = run->machines.count;
-    return md_problem_report(run->machines.problem, "first layer", run->finished * each + done,
-                             run->kernels * each, NAN, NAN);
-}
 
 static void list_machines(struct run *run)
 {
@@ -168,19 +167,19 @@ static void list_machines(struct run *run)
 
 static medley_status take_machines(struct run *run, size_t m, medley_error *error)
 {
-    const md_machines *machines = &run->machines;
+    const md_svm_set *set = &run->machines.set;
     const size_t outputs = run->outputs;
     MEDLEY_TRY(md_new(&run->body[m], run->n * outputs, sizeof(double), error));
     MEDLEY_TRY(md_new(&run->apart[m], run->n * outputs, sizeof(double), error));
     for (size_t r = 0; r < run->n; r++)
         for (size_t o = 0; o < outputs; o++) {
-            run->body[m][r * outputs + o] = machines->coefficient[r * machines->count + o];
+            run->body[m][r * outputs + o] = set->coefficient[r * set->count + o];
             run->apart[m][r * outputs + o] =
-                machines->score[r * machines->count + (1 + run->fold[r]) * outputs + o];
+                set->score[r * set->count + (1 + run->fold[r]) * outputs + o];
         }
     for (size_t o = 0; o < outputs; o++)
-        run->offset[m * outputs + o] = machines->list[o].bias;
-    run->sums[m] = md_machines_sum(machines);
+        run->offset[m * outputs + o] = set->machines[o].bias;
+    run->sums[m] = md_machines_sum(&run->machines);
     run->finished++;
     return MEDLEY_OK;
 }
@@ -189,18 +188,14 @@ static medley_status take_machines(struct run *run, size_t m, medley_error *erro
 static medley_status first_layer(struct run *run, medley_error *error)
 {
     static const double one = 1;
-    medley_status status = MEDLEY_OK;
     for (size_t m = 0; m < run->kernels && !run->machines.problem->progress.stopped; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
-        bool stopped;
         list_machines(run);
-        MEDLEY_TRY_DONE(
-            md_machines_solve(&run->machines, chosen, &one, watch_machines, run, &stopped, error));
-        if (!stopped)
-            MEDLEY_TRY_DONE(take_machines(run, m, error));
+        MEDLEY_TRY(md_machines_solve(&run->machines, chosen, &one, error));
+        if (!run->machines.set.stopped)
+            MEDLEY_TRY(take_machines(run, m, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the second layer ---- */
@@ -215,30 +210,30 @@ struct trial {
     medley_error error[FOLDS];
 };
 
+static medley_status hold_out(struct trial *trial, size_t f, medley_error *error)
+{
+    const struct run *run = trial->run;
+    MD_OWNED(free) double *beta = NULL;
+    MD_OWNED(free) size_t *rows = NULL;
+    size_t count = 0;
+    MEDLEY_TRY(md_new(&beta, run->kernels, sizeof *beta, error));
+    MEDLEY_TRY(md_new(&rows, run->learnt_count, sizeof *rows, error));
+    for (size_t i = 0; i < run->learnt_count; i++)
+        if (run->fold[run->learnt[i]] != f)
+            rows[count++] = run->learnt[i];
+    md_lp_weights weights = {.beta = beta};
+    if (count > 0)
+        MEDLEY_TRY(md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu, error));
+    trial->right[f] = (double)run->held_count[f] *
+                      md_lp_beta_accuracy(&trial->scores, beta, run->held[f], run->held_count[f]);
+    return MEDLEY_OK;
+}
+
 static void try_fold(void *context, size_t f, size_t worker)
 {
     struct trial *trial = context;
-    const struct run *run = trial->run;
-    medley_status status = MEDLEY_OK;
-    medley_error *error = &trial->error[f];
-    md_lp_weights weights = {0};
-    size_t *rows = NULL;
-    size_t count = 0;
     (void)worker;
-    MEDLEY_TRY_DONE(md_new(&weights.beta, run->kernels, sizeof *weights.beta, error));
-    MEDLEY_TRY_DONE(md_new(&rows, run->exported_count, sizeof *rows, error));
-    for (size_t i = 0; i < run->exported_count; i++)
-        if (run->fold[run->learnt[i]] != f)
-            rows[count++] = run->learnt[i];
-    if (count > 0)
-        MEDLEY_TRY_DONE(md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu, error));
-    trial->right[f] =
-        (double)run->held_count[f] *
-        md_lp_beta_accuracy(&trial->scores, weights.beta, run->held[f], run->held_count[f]);
-done:
-    free(weights.beta);
-    free(rows);
-    trial->status[f] = status;
+    trial->status[f] = hold_out(trial, f, &trial->error[f]);
 }
 
 static md_lp_beta scores_of(const struct run *run)
@@ -267,7 +262,7 @@ static medley_status weigh(struct run *run, double nu, md_lp_weights *weights, m
 {
     const md_lp_beta scores = scores_of(run);
     *weights = (md_lp_weights){.beta = run->beta};
-    return md_lp_beta_solve(weights, &scores, run->learnt, run->exported_count, nu, error);
+    return md_lp_beta_solve(weights, &scores, run->learnt, run->learnt_count, nu, error);
 }
 
 /* A line of the summary for a nu: its program on all rows, and how well it does on held-out ones.
@@ -298,23 +293,24 @@ static medley_status second_layer(struct run *run, medley_error *error)
     md_lp_weights weights = {0};
     size_t best = MIDDLE_NU;
     double most = -1;
-    medley_status status = MEDLEY_OK;
     for (size_t k = 0; k < NUS && !problem->progress.stopped; k++) {
         double accuracy = 0;
         char stage[32];
         snprintf(stage, sizeof stage, "nu %g", nus[k]);
-        MEDLEY_TRY_DONE(try_nu(run, nus[k], &accuracy, error));
-        MEDLEY_TRY_DONE(weigh(run, nus[k], &weights, error));
+        MEDLEY_TRY(try_nu(run, nus[k], &accuracy, error));
+        MEDLEY_TRY(weigh(run, nus[k], &weights, error));
         tell(run, &weights, accuracy);
         if (accuracy >= most) {
             most = accuracy;
             best = k;
         }
-        md_problem_report(problem, stage, k + 1, NUS, NAN, accuracy);
+        md_problem_report(problem, (medley_progress){.stage = stage,
+                                                     .done = k + 1,
+                                                     .total = NUS,
+                                                     .objective = NAN,
+                                                     .dev_accuracy = accuracy});
     }
-    status = weigh(run, nus[best], &weights, error);
-done:
-    return status;
+    return weigh(run, nus[best], &weights, error);
 }
 
 /* ---- the model ---- */
@@ -355,22 +351,18 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
 
 static medley_status fit_lp_beta(medley_model **model, md_problem *problem, medley_error *error)
 {
-    struct run run = {0};
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(clear_run) struct run run = {0};
     if (md_linear_program_missing() != NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method lp-beta solves a linear program and this build has no library for "
                        "it; install %s and build Medley again, or use --method spicy",
                        md_linear_program_missing());
-    MEDLEY_TRY_DONE(init_run(&run, problem, error));
-    MEDLEY_TRY_DONE(make_folds(&run, error));
-    MEDLEY_TRY_DONE(first_layer(&run, error));
+    MEDLEY_TRY(init_run(&run, problem, error));
+    MEDLEY_TRY(make_folds(&run, error));
+    MEDLEY_TRY(first_layer(&run, error));
     if (run.finished > 0)
-        MEDLEY_TRY_DONE(second_layer(&run, error));
-    status = build(model, &run, error);
-done:
-    clear_run(&run);
-    return status;
+        MEDLEY_TRY(second_layer(&run, error));
+    return build(model, &run, error);
 }
 
 extern const md_method md_method_lp_beta;

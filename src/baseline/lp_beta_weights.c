@@ -33,7 +33,7 @@ struct search {
     size_t count;
     double nu;
     double scale;          /* of margins: the program works on shares of it */
-    double *beta;          /* [kernels + 1] the next point; behind it the bound */
+    double *beta;          /* [kernels + 1] the next point, then the bound */
     double *cut;           /* [kernels + 1] */
     double *sum;           /* [outputs] scratch */
     struct margin *margin; /* [count] */
@@ -97,14 +97,13 @@ double md_lp_beta_accuracy(const md_lp_beta *scores, const double *beta, const s
                            size_t count)
 {
     size_t right = 0;
-    double *sum = md_calloc(scores->outputs, sizeof *sum);
+    MD_OWNED(free) double *sum = md_calloc(scores->outputs, sizeof *sum);
     for (size_t i = 0; sum != NULL && i < count; i++) {
         add_scores(scores, beta, rows[i], sum);
         const struct margin margin = margin_of(scores, sum, rows[i]);
         right += margin.value > 0 ||
                  (margin.value == 0 && (size_t)scores->label[rows[i]] < margin.other);
     }
-    free(sum);
     return count > 0 ? (double)right / (double)count : 0;
 }
 
@@ -171,10 +170,8 @@ static medley_status next_point(struct search *s, medley_error *error)
     for (size_t m = 0; m < kernels; m++)
         s->cut[m] /= s->scale;
     s->cut[kernels] = -1;
-    medley_status status = md_linear_program_add(s->program, s->cut, 0, INFINITY, error);
-    if (status == MEDLEY_OK)
-        status = md_linear_program_solve(s->program, s->beta, error);
-    return status;
+    MEDLEY_TRY(md_linear_program_add(s->program, s->cut, 0, INFINITY, error));
+    return md_linear_program_solve(s->program, s->beta, error);
 }
 
 /* What rounding has left of weights that are none, and of their sum. */
@@ -205,9 +202,7 @@ static medley_status search(struct search *s, md_lp_weights *weights, medley_err
             weights->bound = value;
         if (weights->bound - weights->value <= TOLERANCE * s->scale)
             break;
-        const medley_status status = next_point(s, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(next_point(s, error));
         weights->bound = fmin(weights->bound, s->beta[kernels] * s->scale);
         tidy(s->beta, kernels);
     }

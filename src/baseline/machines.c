@@ -30,31 +30,35 @@ medley_status md_machines_init(md_machines *machines, md_problem *problem, const
                                size_t sets, medley_error *error)
 {
     const size_t n = problem->train->rows;
-    const size_t labels = problem->space.shape.labels;
-    const size_t outputs = labels == 2 ? 1 : labels;
-    const size_t count = sets * outputs;
-    *machines = (md_machines){.problem = problem, .outputs = outputs, .count = count};
+    const size_t outputs = md_batch_outputs(problem);
+    md_svm_set *set = &machines->set;
+    *machines = (md_machines){.problem = problem,
+                              .outputs = outputs,
+                              .set = {.n = n,
+                                      .count = sets * outputs,
+                                      .gap = problem->options->gap,
+                                      .threads = problem->threads}};
     MEDLEY_TRY(refuse_others(problem, penalty, error));
     MEDLEY_TRY(md_batch_check_kernels(problem, "; --ridge adds to its diagonal", error));
     MEDLEY_TRY(md_new(&machines->target, outputs * n, sizeof *machines->target, error));
-    MEDLEY_TRY(md_new_aligned(&machines->kernel, n * n, sizeof *machines->kernel, error));
-    MEDLEY_TRY(md_new(&machines->list, count, sizeof *machines->list, error));
-    MEDLEY_TRY(md_new(&machines->coefficient, n * count, sizeof(double), error));
-    MEDLEY_TRY(md_new(&machines->score, n * count, sizeof(double), error));
+    MEDLEY_TRY(md_new_aligned(&set->kernel, n * n, sizeof *set->kernel, error));
+    MEDLEY_TRY(md_new(&set->machines, set->count, sizeof *set->machines, error));
+    MEDLEY_TRY(md_new(&set->coefficient, n * set->count, sizeof(double), error));
+    MEDLEY_TRY(md_new(&set->score, n * set->count, sizeof(double), error));
     MEDLEY_TRY(md_new(&machines->norm, problem->bank.count, sizeof(double), error));
     MEDLEY_TRY(md_new(&machines->bias, outputs, sizeof(double), error));
     for (size_t o = 0; o < outputs; o++)
-        md_batch_targets(machines->target + o * n, problem, o, outputs);
+        md_batch_targets(machines->target + o * n, problem, o);
     return MEDLEY_OK;
 }
 
 void md_machines_clear(md_machines *machines)
 {
     free(machines->target);
-    free(machines->kernel);
-    free(machines->list);
-    free(machines->coefficient);
-    free(machines->score);
+    free(machines->set.kernel);
+    free(machines->set.machines);
+    free(machines->set.coefficient);
+    free(machines->set.score);
     free(machines->norm);
     free(machines->bias);
     *machines = (md_machines){0};
@@ -63,41 +67,28 @@ void md_machines_clear(md_machines *machines)
 md_svm *md_machines_list(md_machines *machines, size_t set, const size_t *rows, size_t count)
 {
     const size_t n = machines->problem->train->rows;
-    md_svm *list = machines->list + set * machines->outputs;
+    md_svm *list = machines->set.machines + set * machines->outputs;
     for (size_t o = 0; o < machines->outputs; o++)
         list[o] = (md_svm){.y = machines->target + o * n, .rows = rows, .count = count};
     return list;
 }
 
 medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const double *weight,
-                                bool (*watch)(void *context, size_t done), void *context,
-                                bool *stopped, medley_error *error)
+                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_problem *problem = machines->problem;
-    md_svm_set set = {.kernel = machines->kernel,
-                      .n = problem->train->rows,
-                      .strength = problem->lambda * (double)problem->example_count,
-                      .gap = problem->options->gap,
-                      .threads = problem->threads,
-                      .machines = machines->list,
-                      .count = machines->count,
-                      .coefficient = machines->coefficient,
-                      .score = machines->score,
-                      .watch = watch,
-                      .context = context};
-    MEDLEY_TRY_DONE(md_packed_sum(problem->batch->packed, chosen, weight, machines->kernel, error));
-    status = md_svm_solve(&set, error);
-done:
-    *stopped = set.stopped;
-    return status;
+    md_svm_set *set = &machines->set;
+    set->strength = problem->lambda * (double)problem->example_count;
+    set->stopped = false;
+    MEDLEY_TRY(md_packed_sum(problem->batch->packed, chosen, weight, set->kernel, error));
+    return md_svm_solve(set, error);
 }
 
 md_machine_sums md_machines_sum(const md_machines *machines)
 {
     md_machine_sums sums = {.solved = true};
     for (size_t o = 0; o < machines->outputs; o++) {
-        const md_svm *machine = &machines->list[o];
+        const md_svm *machine = &machines->set.machines[o];
         sums.primal += machine->primal;
         sums.dual += machine->dual;
         sums.difference += md_certified_gap(machine->primal, machine->dual) * machine->primal;
@@ -118,15 +109,13 @@ medley_status md_machines_build(medley_model **model, const md_machines *machine
                                    .bias = machines->bias,
                                    .dual = sums->dual / n,
                                    .gap = sums->primal > 0 ? sums->difference / sums->primal : 0};
-    const md_trained trained = {.plain = &plain,
-                                .eta0 = NAN,
-                                .radius = NAN,
-                                .bound = NAN,
-                                .objective = sums->primal / n,
-                                .epochs = epochs,
-                                .epoch_count = epoch_count,
-                                .iterations = epoch_count,
-                                .converged = sums->solved};
-    const medley_status status = md_model_build(model, problem, &trained, error);
-    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
+    const md_run_result result = {.eta0 = NAN,
+                                  .radius = NAN,
+                                  .bound = NAN,
+                                  .objective = sums->primal / n,
+                                  .epochs = epochs,
+                                  .epoch_count = epoch_count,
+                                  .iterations = epoch_count,
+                                  .converged = sums->solved};
+    return md_model_of_coefficients(model, problem, &plain, &result, error);
 }

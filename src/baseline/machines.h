@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the methods that are made of support vector machines (svm, lp-beta) share: what they refuse,
- * and one machine for each label against the rest, or one for two labels. */
+ * and the machines, one-vs-rest. */
 #ifndef MD_MACHINES_H
 #define MD_MACHINES_H
 
@@ -10,14 +10,10 @@
 typedef struct md_machines {
     md_problem *problem;
     size_t outputs;
-    size_t count;        /* of machines: sets of one for each output */
-    double *target;      /* [outputs][rows] +1 for its label, else -1 */
-    double *kernel;      /* [rows][rows] */
-    md_svm *list;        /* [sets][outputs] */
-    double *coefficient; /* [rows][count] */
-    double *score;       /* [rows][count] */
-    double *norm;        /* [kernels] of the model */
-    double *bias;        /* [outputs] of the model */
+    md_svm_set set; /* of some sets of machines, one machine for each output */
+    double *target; /* [outputs][rows] +1 for its label, else -1 */
+    double *norm;   /* [kernels] of the model */
+    double *bias;   /* [outputs] of the model */
 } md_machines;
 
 /* Labels, hinge loss and the named penalty only, and kernels that are positive semi-definite. */
@@ -28,10 +24,10 @@ void md_machines_clear(md_machines *machines);
 /* Those of a set learn from the given rows (NULL: all), one for each output. Returns the first. */
 md_svm *md_machines_list(md_machines *machines, size_t set, const size_t *rows, size_t count);
 
-/* All machines, on one kernel of the problem (chosen) or on a weighted sum of several. */
+/* All machines, on one kernel of the problem (chosen) or on a weighted sum of several; set.watch
+ * may stop them. */
 medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const double *weight,
-                                bool (*watch)(void *context, size_t done), void *context,
-                                bool *stopped, medley_error *error);
+                                medley_error *error);
 
 /* Sums over machines, of which the summary of a run is told. */
 typedef struct md_machine_sums {

@@ -2,7 +2,7 @@
 /* The two baselines every paper compares with, by the online loop: the average kernel and the best
  * single one. */
 #include "online/run.h"
-#include "setup/held_out.h"
+#include "setup/setup.h"
 
 #include "base/memory.h"
 #include <stdio.h>
@@ -31,14 +31,14 @@ static medley_status refuse_others(const md_problem *problem, bool explicit_kern
 
 static medley_status fit_average(medley_model **model, md_problem *problem, medley_error *error)
 {
-    MD_CLEARED(md_trained_clear) md_trained trained = {0};
+    MD_CLEARED(md_run_blocks_clear) md_run_blocks blocks = {0};
     MD_OWNED(free) double *weight = NULL;
     MEDLEY_TRY(refuse_others(problem, false, error));
     MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
     MEDLEY_TRY(md_gram_mix(problem->online->gram, weight, error));
-    MEDLEY_TRY(md_trained_make(&trained, problem, 0, error));
-    trained.is_mixture = true;
-    return md_train_and_build(model, problem, &trained, error);
+    MEDLEY_TRY(md_run_blocks_make(&blocks, problem, 0, error));
+    blocks.is_mixture = true;
+    return md_train_and_build(model, problem, &blocks, error);
 }
 
 /* ---- the best single kernel ---- */
@@ -46,12 +46,12 @@ static medley_status fit_average(medley_model **model, md_problem *problem, medl
 /* Share of the held-out rows whose label is right. The score caches cover all training rows, so
  * that held-out ones cost nothing. */
 static medley_status held_out_accuracy(double *accuracy, const md_problem *problem,
-                                       const md_trained *trained, const md_division *division,
+                                       const md_run_blocks *blocks, const md_division *division,
                                        medley_error *error)
 {
     const md_space space = problem->space;
-    const md_online_problem loop = md_problem_for_loop(problem, trained);
-    md_inference inference;
+    const md_online_problem loop = md_problem_for_loop(problem, blocks);
+    MD_CLEARED(md_inference_clear) md_inference inference = {0};
     MEDLEY_TRY(md_inference_init(&inference, space, problem->longest, error));
     size_t right = 0;
     size_t total = 0;
@@ -66,74 +66,72 @@ static medley_status held_out_accuracy(double *accuracy, const md_problem *probl
         total += example.length;
     }
     *accuracy = total ? (double)right / (double)total : 0;
-    md_inference_clear(&inference);
     return MEDLEY_OK;
 }
 
-/* Trains kernel m alone on the visited examples; the caller frees trained in any case. */
-static medley_status try_kernel(md_trained *trained, md_problem *problem, size_t m,
-                                const md_division *division, double *accuracy, medley_error *error)
+struct contender {
+    md_run_blocks blocks; /* of one kernel */
+    md_run_result result;
+    double accuracy; /* of the held-out examples */
+};
+
+static void clear_contender(struct contender *contender)
 {
-    medley_status status = MEDLEY_OK;
+    md_run_blocks_clear(&contender->blocks);
+    md_run_result_clear(&contender->result);
+}
+
+/* Trains kernel m alone on the visited examples. */
+static medley_status try_kernel(struct contender *contender, md_problem *problem, size_t m,
+                                const md_division *division, medley_error *error)
+{
     char stage[64];
     snprintf(stage, sizeof stage, "kernel %zu of %zu", m + 1, problem->bank.count);
     const md_run_plan plan = {
         .stage = stage, .visit = division->visit, .visit_count = division->visit_count};
-    MEDLEY_TRY_DONE(md_trained_make(trained, problem, (long)m, error));
-    MEDLEY_TRY_DONE(md_run_online(problem, &plan, trained, error));
-    MEDLEY_TRY_DONE(held_out_accuracy(accuracy, problem, trained, division, error));
-done:
-    return status;
+    md_run_blocks *blocks = &contender->blocks;
+    MEDLEY_TRY(md_run_blocks_make(blocks, problem, (long)m, error));
+    MEDLEY_TRY(md_run_online(problem, &plan, blocks, &contender->result, error));
+    return held_out_accuracy(&contender->accuracy, problem, blocks, division, error);
 }
 
 /* The kernel that does best, and how it was trained: all there is if the observer stops here. */
-static medley_status search_best(md_trained *best, size_t *best_kernel, md_problem *problem,
+static medley_status search_best(struct contender *best, size_t *best_kernel, md_problem *problem,
                                  const md_division *division, medley_error *error)
 {
-    double best_accuracy = -1;
+    best->accuracy = -1;
     for (size_t m = 0; m < problem->bank.count && !problem->progress.stopped; m++) {
-        md_trained candidate = {0};
-        double accuracy = -1;
-        const medley_status status = try_kernel(&candidate, problem, m, division, &accuracy, error);
-        if (status >= 0 && accuracy > best_accuracy) {
-            const md_trained previous = *best;
-            *best = candidate;
-            candidate = previous;
-            best_accuracy = accuracy;
+        MD_CLEARED(clear_contender) struct contender contender = {0};
+        MEDLEY_TRY(try_kernel(&contender, problem, m, division, error));
+        if (contender.accuracy > best->accuracy) {
+            const struct contender previous = *best;
+            *best = contender;
+            contender = previous;
             *best_kernel = m;
         }
-        md_trained_clear(&candidate);
-        if (status < 0)
-            return status;
     }
     return MEDLEY_OK;
 }
 
 static medley_status fit_best(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_trained trained = {0};
-    size_t best = 0;
-    md_division division = {0};
+    MD_CLEARED(clear_contender) struct contender best = {0};
+    size_t kernel = 0;
+    MD_CLEARED(md_division_clear) md_division division = {0};
     const md_division_rule rule = {
         .sequences = problem->task->by_sequence, .by_label = true, .which = 5};
-    MEDLEY_TRY_DONE(refuse_others(problem, true, error));
+    MEDLEY_TRY(refuse_others(problem, true, error));
     if (problem->bank.count > 1) {
-        MEDLEY_TRY_DONE(md_division_make(&division, problem->train, &rule, error));
-        MEDLEY_TRY_DONE(search_best(&trained, &best, problem, &division, error));
+        MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
+        MEDLEY_TRY(search_best(&best, &kernel, problem, &division, error));
     }
     if (problem->progress.stopped) {
-        MEDLEY_TRY_DONE(md_model_build(model, problem, &trained, error));
-        status = MEDLEY_STOPPED;
-        goto done;
+        MEDLEY_TRY(md_model_of_blocks(model, problem, &best.blocks, &best.result, error));
+        return MEDLEY_STOPPED;
     }
-    md_trained_clear(&trained);
-    MEDLEY_TRY_DONE(md_trained_make(&trained, problem, (long)best, error));
-    status = md_train_and_build(model, problem, &trained, error);
-done:
-    md_division_clear(&division);
-    md_trained_clear(&trained);
-    return status;
+    clear_contender(&best);
+    MEDLEY_TRY(md_run_blocks_make(&best.blocks, problem, (long)kernel, error));
+    return md_train_and_build(model, problem, &best.blocks, error);
 }
 
 /* ---- the methods ---- */

@@ -10,9 +10,8 @@
  * next weight that becomes 0 and on from there, as long as J falls, and then a golden section
  * search divides the last stretch. Along a stretch the mixture is linear in the step, so a trial
  * costs one problem of one kernel and no look at the kernels. */
-#include "baseline/wrapper_loop.h"
 #include "baseline/wrappers.h"
-#include "batch/certified.h"
+#include "batch/batch.h"
 
 #include "base/memory.h"
 #include <math.h>
@@ -81,16 +80,16 @@ static medley_status try_step(struct descent *s, double step, double *total, med
         for (size_t j = i; j < n; j++)
             s->matrix[i * n + j] = w->mix[i * n + j] + step * s->along[i * n + j];
     memcpy(trial->model.point, s->best.model.point, n * sizeof(double));
-    const medley_status status = md_wrap_solve(w, s->matrix, &trial->model, error);
+    MEDLEY_TRY(md_wrap_solve(w, s->matrix, &trial->model, error));
     trial->step = step;
     trial->total = trial->model.value + price_of_weights(s, step);
     *total = trial->total;
-    if (status == MEDLEY_OK && trial->total < s->best.total) {
+    if (trial->total < s->best.total) {
         const struct trial previous = s->best;
         s->best = *trial;
         *trial = previous;
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 static void copy_fixed(md_fixed *to, const md_fixed *from, size_t n)
@@ -171,7 +170,6 @@ static double stretch(const struct descent *s, size_t *which)
 /* Whole stretches while J falls. *length: the one that is too long; 0: none is left. */
 static medley_status take_stretches(struct descent *s, double *length, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (;;) {
         size_t which;
         double total;
@@ -179,7 +177,7 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
         if (!(*length > 0))
             break;
         const double before = s->best.total;
-        MEDLEY_TRY_DONE(try_step(s, *length, &total, error));
+        MEDLEY_TRY(try_step(s, *length, &total, error));
         if (!(total < before))
             break;
         take_best(s);
@@ -187,10 +185,9 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
             continue;
         s->w->weight[which] = 0; /* and it stays there */
         s->slope[which] = 0;
-        MEDLEY_TRY_DONE(md_wrap_mix(s->w, s->slope, s->along, error));
+        MEDLEY_TRY(md_wrap_mix(s->w, s->slope, s->along, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status golden_section(struct descent *s, double length, medley_error *error)
@@ -202,25 +199,24 @@ static medley_status golden_section(struct descent *s, double length, medley_err
     double right = low + golden * (high - low);
     double left_total;
     double right_total;
-    medley_status status = try_step(s, left, &left_total, error);
-    if (status == MEDLEY_OK)
-        status = try_step(s, right, &right_total, error);
-    while (status == MEDLEY_OK && high - low > (s->best.step > 0 ? PRECISION : SHORTEST) * length) {
+    MEDLEY_TRY(try_step(s, left, &left_total, error));
+    MEDLEY_TRY(try_step(s, right, &right_total, error));
+    while (high - low > (s->best.step > 0 ? PRECISION : SHORTEST) * length) {
         if (left_total < right_total) {
             high = right;
             right = left;
             right_total = left_total;
             left = high - golden * (high - low);
-            status = try_step(s, left, &left_total, error);
+            MEDLEY_TRY(try_step(s, left, &left_total, error));
         } else {
             low = left;
             left = right;
             left_total = right_total;
             right = low + golden * (high - low);
-            status = try_step(s, right, &right_total, error);
+            MEDLEY_TRY(try_step(s, right, &right_total, error));
         }
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- a move ---- */
@@ -237,33 +233,29 @@ static bool refine(md_wrap *w)
 
 static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     struct descent *s = method;
     double length;
     s->w = w;
-    MEDLEY_TRY_DONE(drop_small_weights(w, error));
-    MEDLEY_TRY_DONE(find_direction(s, error));
+    MEDLEY_TRY(drop_small_weights(w, error));
+    MEDLEY_TRY(find_direction(s, error));
     const double before = w->here.value + price_of_weights(s, 0);
     copy_fixed(&s->best.model, &w->here, w->n);
     s->best.step = 0;
     s->best.total = before;
-    MEDLEY_TRY_DONE(take_stretches(s, &length, error));
+    MEDLEY_TRY(take_stretches(s, &length, error));
     if (length > 0)
-        MEDLEY_TRY_DONE(golden_section(s, length, error));
+        MEDLEY_TRY(golden_section(s, length, error));
     if (s->best.step > 0)
         take_best(s);
     *moved = s->best.total < before || refine(w);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
-medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_problem *problem,
-                              const md_batch_solution *start, md_one_kernel_solver inner,
-                              medley_error *error)
+medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
+                                 const md_batch_solution *start, medley_error *error)
 {
     MD_CLEARED(clear_descent) struct descent s = {0};
-    const md_wrap_method method = {
-        .move = descend, .state = &s, .inner = inner, .inner_share = 0.01};
+    const md_wrap_method method = {.move = descend, .state = &s, .inner_share = 0.01};
     *solution = (md_batch_solution){0};
     for (int power = -4; power <= 4; power++)
         if (problem->penalty->slope(problem->penalty_state, pow(10, power)) != 1)
@@ -273,12 +265,6 @@ medley_status md_simplemkl_by(md_batch_solution *solution, const md_batch_proble
     MEDLEY_TRY(
         init_descent(&s, md_packed_rows(problem->packed), md_packed_count(problem->packed), error));
     return md_wrap_run(solution, problem, start, &method, error);
-}
-
-medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
-                                 const md_batch_solution *start, medley_error *error)
-{
-    return md_simplemkl_by(solution, problem, start, NULL, error);
 }
 
 extern const md_method md_method_simplemkl;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The baseline of papers on many classes: support vector machines on the plain mean of all kernels,
- * one label against the rest. Every machine minimises
+ * one-vs-rest. Every machine minimises
  *
  *     mean_i max(0, 1 - y_i f_i) + lambda/2 ||w||^2,
  *
@@ -19,11 +19,22 @@ struct run {
     medley_epoch *epochs;
 };
 
+static void clear_run(struct run *run)
+{
+    free(run->body);
+    free(run->epochs);
+    md_machines_clear(&run->machines);
+}
+
 static bool watch(void *context, size_t done)
 {
     const struct run *run = context;
-    return md_problem_report(run->machines.problem, "training", done, run->machines.outputs, NAN,
-                             NAN);
+    return md_problem_report(run->machines.problem,
+                             (medley_progress){.stage = "training",
+                                               .done = done,
+                                               .total = run->machines.outputs,
+                                               .objective = NAN,
+                                               .dev_accuracy = NAN});
 }
 
 /* Every kernel has its share of the coefficients. The norms of all outputs are found in one look at
@@ -31,36 +42,33 @@ static bool watch(void *context, size_t done)
 static medley_status share_coefficients(struct run *run, medley_error *error)
 {
     static const double one = 1;
-    medley_status status = MEDLEY_OK;
     const md_machines *machines = &run->machines;
     const md_problem *problem = machines->problem;
     const size_t n = problem->train->rows;
     const size_t outputs = machines->outputs;
     const size_t kernels = problem->bank.count;
-    double *a = NULL;
-    MEDLEY_TRY_DONE(md_new(&a, 2 * n, sizeof *a, error));
+    MD_OWNED(free) double *a = NULL;
+    MEDLEY_TRY(md_new(&a, 2 * n, sizeof *a, error));
     for (size_t i = 0; i < n * outputs; i++)
-        machines->coefficient[i] /= (double)kernels;
+        machines->set.coefficient[i] /= (double)kernels;
     for (size_t m = 0; m < kernels; m++) {
         const md_chosen chosen = {.kernels = &m, .count = 1};
         double norm2 = 0;
-        MEDLEY_TRY_DONE(
-            md_packed_sum(problem->batch->packed, chosen, &one, machines->kernel, error));
+        MEDLEY_TRY(
+            md_packed_sum(problem->batch->packed, chosen, &one, machines->set.kernel, error));
         for (size_t o = 0; o < outputs; o++) {
             double sum = 0;
             for (size_t r = 0; r < n; r++)
-                a[r] = machines->coefficient[r * outputs + o];
-            md_dsymv(n, machines->kernel, n, a, a + n);
+                a[r] = machines->set.coefficient[r * outputs + o];
+            md_dsymv(n, machines->set.kernel, n, a, a + n);
             for (size_t r = 0; r < n; r++)
                 sum += a[r] * a[n + r];
             norm2 += fmax(0, sum);
         }
         machines->norm[m] = sqrt(norm2);
-        run->body[m] = machines->coefficient;
+        run->body[m] = machines->set.coefficient;
     }
-done:
-    free(a);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status build(medley_model **model, struct run *run, medley_error *error)
@@ -70,7 +78,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
     const size_t outputs = run->machines.outputs;
     const md_machine_sums sums = md_machines_sum(&run->machines);
     for (size_t o = 0; o < outputs; o++) {
-        const md_svm *machine = &run->machines.list[o];
+        const md_svm *machine = &run->machines.set.machines[o];
         run->machines.bias[o] = machine->bias;
         run->epochs[o] =
             (medley_epoch){.objective = machine->primal / n,
@@ -87,25 +95,19 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
 
 static medley_status fit_svm(medley_model **model, md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct run run = {0};
+    MD_CLEARED(clear_run) struct run run = {0};
     const md_chosen all = {.count = problem->bank.count};
-    double *weight = NULL;
-    bool stopped;
-    MEDLEY_TRY_DONE(md_machines_init(&run.machines, problem, "l2", 1, error));
-    MEDLEY_TRY_DONE(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
-    MEDLEY_TRY_DONE(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
-    MEDLEY_TRY_DONE(md_mean_weights(&weight, problem->bank.count, error));
+    MD_OWNED(free) double *weight = NULL;
+    MEDLEY_TRY(md_machines_init(&run.machines, problem, "l2", 1, error));
+    MEDLEY_TRY(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
+    MEDLEY_TRY(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
+    MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
     md_machines_list(&run.machines, 0, NULL, problem->train->rows);
-    MEDLEY_TRY_DONE(md_machines_solve(&run.machines, all, weight, watch, &run, &stopped, error));
-    MEDLEY_TRY_DONE(share_coefficients(&run, error));
-    status = build(model, &run, error);
-done:
-    free(weight);
-    free(run.body);
-    free(run.epochs);
-    md_machines_clear(&run.machines);
-    return status;
+    run.machines.set.watch = watch;
+    run.machines.set.context = &run;
+    MEDLEY_TRY(md_machines_solve(&run.machines, all, weight, error));
+    MEDLEY_TRY(share_coefficients(&run, error));
+    return build(model, &run, error);
 }
 
 extern const md_method md_method_svm;

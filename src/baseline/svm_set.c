@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "baseline/libsvm.h"
 #include "baseline/one_kernel.h"
 #include "batch/certificate.h"
 #include "linalg/blas.h"
@@ -31,12 +30,19 @@ struct work {
     size_t ran;          /* number of them that were solved in this round */
     double *eps;         /* [count] of libsvm */
     double *gap;         /* [count] before this round */
-    double *coefficient; /* [n][pending_count] */
+    double *coefficient; /* [n][pending_count] of this round, as the next two */
     double *score;       /* [n][pending_count] without bias */
     double *dual;        /* [pending_count] as our own solver knows it */
     size_t done;         /* told to the watcher */
     atomic_bool out_of_memory;
 };
+
+static void clear_work(struct work *w)
+{
+    md_libsvm_free(w->matrix);
+    free(w->pending);
+    free(w->eps);
+}
 
 static size_t row_of(const md_svm *machine, size_t i)
 {
@@ -55,10 +61,10 @@ static bool has_both_labels(const md_svm *machine)
 
 static medley_status copy_targets(double **y, const md_svm *machine, medley_error *error)
 {
-    const medley_status status = md_new(y, machine->count, sizeof **y, error);
-    for (size_t i = 0; status == MEDLEY_OK && i < machine->count; i++)
+    MEDLEY_TRY(md_new(y, machine->count, sizeof **y, error));
+    for (size_t i = 0; i < machine->count; i++)
         (*y)[i] = machine->y[row_of(machine, i)];
-    return status;
+    return MEDLEY_OK;
 }
 
 static void put_coefficients(struct work *w, size_t place, const double *a)
@@ -68,17 +74,13 @@ static void put_coefficients(struct work *w, size_t place, const double *a)
         w->coefficient[row_of(machine, i) * w->pending_count + place] = a[i];
 }
 
-static void run_libsvm(void *context, size_t item, size_t worker)
+static medley_status run_libsvm(struct work *w, size_t place)
 {
-    struct work *w = context;
-    const size_t place = w->ran + item;
     const md_svm *machine = &w->set->machines[w->pending[place]];
-    medley_status status = MEDLEY_OK;
-    double *a = NULL;
-    double *y = NULL;
-    (void)worker;
-    MEDLEY_TRY_DONE(md_new(&a, machine->count, sizeof *a, NULL));
-    MEDLEY_TRY_DONE(copy_targets(&y, machine, NULL));
+    MD_OWNED(free) double *a = NULL;
+    MD_OWNED(free) double *y = NULL;
+    MEDLEY_TRY(md_new(&a, machine->count, sizeof *a, NULL));
+    MEDLEY_TRY(copy_targets(&y, machine, NULL));
     const md_libsvm_task task = {.rows = machine->rows,
                                  .count = machine->count,
                                  .y = y,
@@ -86,13 +88,17 @@ static void run_libsvm(void *context, size_t item, size_t worker)
                                  .C = 1 / w->set->strength,
                                  .eps = w->eps[w->pending[place]],
                                  .cache = CACHE};
-    MEDLEY_TRY_DONE(md_libsvm_solve(w->matrix, &task, a, NULL));
+    MEDLEY_TRY(md_libsvm_solve(w->matrix, &task, a, NULL));
     put_coefficients(w, place, a);
-done:
-    if (status < 0)
+    return MEDLEY_OK;
+}
+
+static void run_item(void *context, size_t item, size_t worker)
+{
+    struct work *w = context;
+    (void)worker;
+    if (run_libsvm(w, w->ran + item) < 0)
         atomic_store(&w->out_of_memory, true);
-    free(a);
-    free(y);
 }
 
 /* Its own threads help it, so these run one after the other. */
@@ -101,12 +107,11 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
     const md_svm_set *set = w->set;
     const md_svm *machine = &set->machines[w->pending[place]];
     const size_t k = machine->count;
-    md_batch_solution solution = {0};
-    medley_status status = MEDLEY_OK;
-    double *y = NULL;
-    double *part = NULL;
-    MEDLEY_TRY_DONE(copy_targets(&y, machine, error));
-    MEDLEY_TRY_DONE(md_new_aligned(&part, k * k, sizeof *part, error));
+    MD_CLEARED(md_batch_solution_clear) md_batch_solution solution = {0};
+    MD_OWNED(free) double *y = NULL;
+    MD_OWNED(free) double *part = NULL;
+    MEDLEY_TRY(copy_targets(&y, machine, error));
+    MEDLEY_TRY(md_new_aligned(&part, k * k, sizeof *part, error));
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++)
             part[i * k + j] = set->kernel[row_of(machine, i) * set->n + row_of(machine, j)];
@@ -116,15 +121,11 @@ static medley_status run_newton(struct work *w, size_t place, medley_error *erro
                                .kernel = part,
                                .n = k,
                                .gap = machine->rough ? fmax(set->gap, ROUGH_GAP) : set->gap};
-    MEDLEY_TRY_DONE(md_one_kernel_solve(&solution, &one, NULL, error));
+    MEDLEY_TRY(md_one_kernel_solve(&solution, &one, NULL, error));
     if (solution.active > 0)
         put_coefficients(w, place, solution.coefficient);
     w->dual[place] = solution.dual;
-done:
-    md_batch_solution_clear(&solution);
-    free(part);
-    free(y);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The reported count does not fall when some machines are solved again. */
@@ -146,13 +147,11 @@ static medley_status run_pending(struct work *w, medley_error *error)
         const size_t left = w->pending_count - w->ran;
         const size_t now = left < step ? left : step;
         if (w->matrix != NULL) {
-            md_parallel_for(w->set->threads, now, run_libsvm, w);
+            md_parallel_for(w->set->threads, now, run_item, w);
             if (atomic_load(&w->out_of_memory))
                 return md_fail_memory(error, w->set->n * sizeof(double));
         } else {
-            const medley_status status = run_newton(w, w->ran, error);
-            if (status < 0)
-                return status;
+            MEDLEY_TRY(run_newton(w, w->ran, error));
         }
         w->ran += now;
         tell_watcher(w);
@@ -278,23 +277,22 @@ static void find_unsolved(struct work *w)
 static medley_status run_round(struct work *w, medley_error *error)
 {
     const size_t n = w->set->n;
-    medley_status status = MEDLEY_OK;
-    double *scratch = NULL;
-    MEDLEY_TRY_DONE(md_new(&scratch, 2 * n, sizeof *scratch, error));
-    MEDLEY_TRY_DONE(md_new(&w->coefficient, n * w->pending_count, sizeof(double), error));
-    MEDLEY_TRY_DONE(md_new_aligned(&w->score, n * w->pending_count, sizeof(double), error));
-    MEDLEY_TRY_DONE(md_new(&w->dual, w->pending_count, sizeof *w->dual, error));
-    MEDLEY_TRY_DONE(run_pending(w, error));
+    MD_OWNED(free) double *scratch = NULL;
+    MD_OWNED(free) double *coefficient = NULL;
+    MD_OWNED(free) double *score = NULL;
+    MD_OWNED(free) double *dual = NULL;
+    MEDLEY_TRY(md_new(&scratch, 2 * n, sizeof *scratch, error));
+    MEDLEY_TRY(md_new(&coefficient, n * w->pending_count, sizeof *coefficient, error));
+    MEDLEY_TRY(md_new_aligned(&score, n * w->pending_count, sizeof *score, error));
+    MEDLEY_TRY(md_new(&dual, w->pending_count, sizeof *dual, error));
+    w->coefficient = coefficient;
+    w->score = score;
+    w->dual = dual;
+    MEDLEY_TRY(run_pending(w, error));
     md_parallel_for(w->set->threads, (n + PANEL - 1) / PANEL, multiply_panel, w);
     for (size_t place = 0; place < w->ran; place++)
         take(w, place, scratch);
-done:
-    free(scratch);
-    free(w->coefficient);
-    free(w->score);
-    free(w->dual);
-    w->coefficient = w->score = w->dual = NULL;
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- all of them ---- */
@@ -335,23 +333,18 @@ static void fill_lower_triangle(double *kernel, size_t n)
 
 medley_status md_svm_solve(md_svm_set *set, medley_error *error)
 {
-    struct work w = {.set = set};
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&w.pending, set->count, sizeof *w.pending, error));
-    MEDLEY_TRY_DONE(md_new(&w.eps, 2 * set->count, sizeof *w.eps, error));
+    MD_CLEARED(clear_work) struct work w = {.set = set};
+    MEDLEY_TRY(md_new(&w.pending, set->count, sizeof *w.pending, error));
+    MEDLEY_TRY(md_new(&w.eps, 2 * set->count, sizeof *w.eps, error));
     w.gap = w.eps + set->count;
     md_blas_single_thread();
     fill_lower_triangle(set->kernel, set->n);
     begin(&w);
     if (set->gap >= LIBSVM_GAP && md_libsvm_takes(set->n) && w.pending_count > 0)
-        MEDLEY_TRY_DONE(md_libsvm_create(&w.matrix, set->kernel, set->n, error));
+        MEDLEY_TRY(md_libsvm_create(&w.matrix, set->kernel, set->n, error));
     while (w.pending_count > 0 && !set->stopped) {
-        MEDLEY_TRY_DONE(run_round(&w, error));
+        MEDLEY_TRY(run_round(&w, error));
         find_unsolved(&w);
     }
-done:
-    md_libsvm_free(w.matrix);
-    free(w.pending);
-    free(w.eps);
-    return status;
+    return MEDLEY_OK;
 }

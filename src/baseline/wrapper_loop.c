@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What wrapper methods share: solving for fixed kernel weights, the certificate, the outer loop. */
-#include "baseline/wrapper_loop.h"
+#include "baseline/wrappers.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -53,7 +53,7 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
     w->best_rho = w->f + n;
     w->dual_point = w->best_rho + n;
     w->here.point = w->dual_point + n;
-    w->inner = method->inner;
+    w->inner = problem->inner;
     if (w->inner == NULL)
         w->inner = md_one_kernel_libsvm(problem);
     if (w->inner == NULL)
@@ -107,8 +107,8 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
 
 medley_status md_wrap_settle(md_wrap *w, medley_error *error)
 {
-    const medley_status status = md_wrap_mix(w, w->weight, w->mix, error);
-    return status < 0 ? status : md_wrap_solve(w, w->mix, &w->here, error);
+    MEDLEY_TRY(md_wrap_mix(w, w->weight, w->mix, error));
+    return md_wrap_solve(w, w->mix, &w->here, error);
 }
 
 /* ---- the certificate ---- */
@@ -137,11 +137,11 @@ static void try_model(md_wrap *w, const double *norm)
 static medley_status norms_of(md_wrap *w, const double *x, double *norm, medley_error *error)
 {
     const md_chosen all = {.count = w->kernels};
-    const medley_status status = md_packed_norms2(w->problem->packed, all, x, norm, error);
+    MEDLEY_TRY(md_packed_norms2(w->problem->packed, all, x, norm, error));
     w->looks++;
-    for (size_t m = 0; m < w->kernels && status == MEDLEY_OK; m++)
+    for (size_t m = 0; m < w->kernels; m++)
         norm[m] = sqrt(norm[m]);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Norms at the dual point, or upper bounds of them that are as good: they differ from those at rho
@@ -166,27 +166,23 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
 static medley_status look(md_wrap *w, medley_error *error)
 {
     double scale = 1;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(norms_of(w, w->here.rho, w->values, error));
+    MEDLEY_TRY(norms_of(w, w->here.rho, w->values, error));
     try_model(w, w->values);
-    MEDLEY_TRY_DONE(dual_norms(w, w->values, error));
+    MEDLEY_TRY(dual_norms(w, w->values, error));
     const double dual = md_dual_value(w->problem, w->here.point, w->norm, w->kernels, &scale);
     if (dual > w->best_dual) {
         w->best_dual = dual;
         for (size_t i = 0; i < w->n; i++)
             w->dual_point[i] = scale * w->here.point[i];
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status finish(const md_wrap *w, md_batch_solution *solution, medley_error *error)
 {
     const size_t n = w->n;
-    const medley_status status = md_batch_allocate(solution, n, w->active, w->dual_point, error);
     size_t next = 0;
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_batch_allocate(solution, n, w->active, w->dual_point, error));
     for (size_t m = 0; m < w->kernels; m++) {
         if (!(w->best_weight[m] > 0))
             continue;
@@ -257,27 +253,21 @@ medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *p
                           const md_batch_solution *start, const md_wrap_method *method,
                           medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_wrap w;
+    MD_CLEARED(clear_wrap) md_wrap w = {0};
     *solution = (md_batch_solution){0};
-    MEDLEY_TRY_DONE(init_wrap(&w, problem, method, error));
-    MEDLEY_TRY_DONE(begin(&w, error));
+    MEDLEY_TRY(init_wrap(&w, problem, method, error));
+    MEDLEY_TRY(begin(&w, error));
     bool moved = !is_over(&w, solution);
     if (moved) {
         first_weights(&w, start);
-        MEDLEY_TRY_DONE(md_wrap_settle(&w, error));
+        MEDLEY_TRY(md_wrap_settle(&w, error));
     }
     while (moved) {
-        MEDLEY_TRY_DONE(look(&w, error));
-        MEDLEY_TRY_DONE(record(&w, solution, error));
+        MEDLEY_TRY(look(&w, error));
+        MEDLEY_TRY(record(&w, solution, error));
         if (is_over(&w, solution))
             break;
-        MEDLEY_TRY_DONE(method->move(&w, method->state, &moved, error));
+        MEDLEY_TRY(method->move(&w, method->state, &moved, error));
     }
-    status = finish(&w, solution, error);
-done:
-    clear_wrap(&w);
-    if (status < 0)
-        md_batch_solution_clear(solution);
-    return status;
+    return finish(&w, solution, error);
 }

@@ -9,9 +9,7 @@
 #ifndef MD_BATCH_H
 #define MD_BATCH_H
 
-#include "loss/margin_loss.h"
-#include "packed/packed.h"
-#include "penalty/penalty.h"
+#include "setup/setup.h"
 
 /* Where the solver stands after an outer iteration. primal is of the best model so far, dual of the
  * best dual point that was checked against all kernels: the gap is always a true one. */
@@ -21,7 +19,12 @@ typedef struct md_batch_step {
     double seconds;
 } md_batch_step;
 
-typedef struct md_batch_problem {
+/* A solver of problems of one kernel, which some methods are made of (baseline/one_kernel.h). */
+typedef struct md_one_kernel md_one_kernel;
+typedef medley_status (*md_one_kernel_solver)(const md_one_kernel *one, double *rho, double *point,
+                                              medley_error *error);
+
+struct md_batch_problem {
     md_packed *packed;
     const md_margin_loss *loss;
     const void *loss_state;
@@ -32,12 +35,13 @@ typedef struct md_batch_problem {
     double gap;            /* wanted: (primal - dual) / primal */
     size_t max_iterations; /* outer ones */
     size_t threads;
+    md_one_kernel_solver inner; /* of such methods; NULL: the one that suits */
     /* After each outer iteration; false: stop. May be NULL. */
     bool (*watch)(void *context, const md_batch_step *step);
     void *context;
-} md_batch_problem;
+};
 
-typedef struct md_batch_solution {
+struct md_batch_solution {
     size_t rows, active;
     size_t *kernel;      /* [active] increasing */
     double *coefficient; /* [active][rows] */
@@ -49,11 +53,12 @@ typedef struct md_batch_solution {
     md_batch_step *steps;        /* [step_count] */
     size_t step_count, step_capacity;
     bool converged, stopped;
-} md_batch_solution;
+};
 
 /* SpicyMKL. start: the solution of a similar problem (another strength), or NULL. It is no error if
  * the wanted gap is not reached, within max_iterations or because of rounding: then converged is
- * false, and gap says how far the model may be from the optimum. */
+ * false, and gap says how far the model may be from the optimum. The solution, as that of every
+ * method, is to be cleared whatever comes back. */
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error);
 void md_batch_solution_clear(md_batch_solution *solution);
@@ -61,7 +66,18 @@ void md_batch_solution_clear(md_batch_solution *solution);
 /* The least strength for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual
  * point of the empty model, over g'(0). Infinite where kernels are never left out (g'(0) = 0): then
  * *without_slope, that maximum itself, is still a sensible scale. */
-medley_status md_batch_largest_C(const md_batch_problem *problem, double *largest,
-                                 double *without_slope, medley_error *error);
+medley_status md_batch_largest_strength(const md_batch_problem *problem, double *largest,
+                                        double *without_slope, medley_error *error);
+
+/* ---- certified.c: methods that end in a certified optimum, SpicyMKL and those it is compared
+ * with. Each brings a solver of one output (md_method.solve), the rest is the same for all of them
+ * ---- */
+
+medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error);
+medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
+                                medley_path_taker take, void *context, medley_error *error);
+
+/* Fields of a method's row that all of them share. */
+#define MD_CERTIFIED_METHOD .needs_kernels = true, .kind = &md_batch_kind, .fit = md_fit_batch
 
 #endif

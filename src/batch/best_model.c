@@ -101,15 +101,13 @@ static void copy_kept(const md_spicy *s)
 
 medley_status md_spicy_finish(md_spicy *s, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_spicy_keep_best(s, error));
-    MEDLEY_TRY_DONE(md_batch_allocate(s->solution, s->n, s->kept, s->dual_point, error));
+    MEDLEY_TRY(md_spicy_keep_best(s, error));
+    MEDLEY_TRY(md_batch_allocate(s->solution, s->n, s->kept, s->dual_point, error));
     copy_kept(s);
-    MEDLEY_TRY_DONE(md_batch_certify(s->solution, s->problem, s->best_dual, error));
+    MEDLEY_TRY(md_batch_certify(s->solution, s->problem, s->best_dual, error));
     s->solution->newton_steps = s->newton_steps;
     s->solution->passes = s->passes;
     s->best_primal = s->solution->primal; /* the value tracked by iterations may have been lower */
     s->best_loss = s->solution->loss;
-done:
-    return status;
+    return MEDLEY_OK;
 }

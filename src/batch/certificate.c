@@ -62,23 +62,19 @@ medley_status md_batch_certify(md_batch_solution *solution, const md_batch_probl
                                double dual, medley_error *error)
 {
     const size_t n = solution->rows;
-    double *Ka = NULL;
-    double *f = NULL;
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(free) double *Ka = NULL;
+    MD_OWNED(free) double *f = NULL;
     const md_chosen chosen = {.kernels = solution->kernel, .count = solution->active};
-    MEDLEY_TRY_DONE(md_new(&Ka, solution->active * n, sizeof *Ka, error));
-    MEDLEY_TRY_DONE(md_new(&f, n, sizeof *f, error));
+    MEDLEY_TRY(md_new(&Ka, solution->active * n, sizeof *Ka, error));
+    MEDLEY_TRY(md_new(&f, n, sizeof *f, error));
     if (solution->active > 0)
-        MEDLEY_TRY_DONE(
+        MEDLEY_TRY(
             md_packed_multiply_each(problem->packed, chosen, solution->coefficient, Ka, error));
     value_model(solution, problem, Ka, f);
     solution->dual = dual;
     solution->gap = md_certified_gap(solution->primal, dual);
     solution->converged = solution->gap <= problem->gap;
-done:
-    free(Ka);
-    free(f);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the dual value ---- */

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Batch methods: the certified optimum of each output on the same kernels, by the solver of the
- * method. Two labels or numbers are one problem; more labels are one against the rest, each with a
+ * method. Two labels or numbers are one problem; more labels are one-vs-rest, each with a
  * certificate of its own, and the objective, dual and gap are those of their sum. */
-#include "batch/certified.h"
+#include "batch/batch.h"
 
-#include "batch/certificate.h"
-#include "setup/path.h"
+#include "setup/setup.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const double DEFAULT_SHARE = 0.1; /* of the least C that leaves out all kernels */
+static const double DEFAULT_SHARE = 0.1; /* of the least strength that leaves out all kernels */
 
 struct run {
     md_problem *problem;
@@ -25,13 +22,13 @@ struct run {
     double **body;    /* [kernels] each [rows][outputs], or NULL */
     double *norm;     /* [kernels] over all outputs */
     double *bias;     /* [outputs] */
-    double factor;    /* of the penalty: C = lambda N factor */
+    double factor;    /* of the penalty: strength = lambda N factor */
     double primal, dual;
-    double difference; /* between them, over the outputs */
-    double objective;  /* of the outputs that are done */
+    double difference; /* sums over the outputs that are done: their values, and their gaps */
     size_t newton_steps, passes;
     md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
-    md_trained trained;
+    md_run_result result;
+    size_t epoch_capacity; /* of result.epochs */
 };
 
 /* What belongs to one strength of the penalty. */
@@ -43,10 +40,11 @@ static void forget(struct run *run)
         if (run->norm != NULL)
             run->norm[m] = 0;
     }
-    run->primal = run->dual = run->difference = run->objective = 0;
+    run->primal = run->dual = run->difference = 0;
     run->newton_steps = run->passes = 0;
-    free(run->trained.epochs);
-    run->trained = (md_trained){.radius = NAN, .bound = NAN, .converged = true};
+    md_run_result_clear(&run->result);
+    run->result = (md_run_result){.radius = NAN, .bound = NAN, .converged = true};
+    run->epoch_capacity = 0;
 }
 
 static void clear_run(struct run *run)
@@ -64,16 +62,13 @@ static void clear_run(struct run *run)
 
 static bool watch(void *context, const md_batch_step *step)
 {
-    struct run *run = context;
-    md_problem *problem = run->problem;
-    const medley_progress progress = {.stage = "training",
-                                      .objective = (run->objective + step->primal) /
-                                                   (double)problem->example_count,
-                                      .gap = step->gap,
-                                      .dev_accuracy = NAN,
-                                      .seconds = md_clock_seconds() - problem->progress.began};
-    return problem->progress.watch.progress(problem->progress.watch.context, &progress) &&
-           !problem->progress.stopped;
+    const struct run *run = context;
+    const double n = (double)run->problem->example_count;
+    return md_problem_report(run->problem,
+                             (medley_progress){.stage = "training",
+                                               .objective = (run->primal + step->primal) / n,
+                                               .gap = step->gap,
+                                               .dev_accuracy = NAN});
 }
 
 /* Kernels that have to be computed anew for every look at them are written as factors, where their
@@ -94,22 +89,20 @@ static medley_status find_factors(const struct run *run, medley_error *error)
     return md_packed_factor(problem->batch->packed, tolerance, most_rank, error);
 }
 
-/* Over all outputs: the least C that leaves out all kernels, or, where none does, a scale like it;
- * and that scale for any penalty. */
-static medley_status largest_C(struct run *run, double *largest, double *scale, medley_error *error)
+/* Over all outputs: the least strength that leaves out all kernels, or, where none does, a scale
+ * like it; and that scale for any penalty. */
+static medley_status largest_strength(struct run *run, double *largest, double *scale,
+                                      medley_error *error)
 {
-    const md_method *method = run->problem->method;
+    md_strength_finder find = run->problem->method->largest_strength;
+    if (find == NULL)
+        find = md_batch_largest_strength;
     *largest = *scale = 0;
     for (size_t output = 0; output < run->outputs; output++) {
         double with_slope;
         double without_slope;
-        md_batch_targets(run->y, run->problem, output, run->outputs);
-        const medley_status status =
-            method->largest_C != NULL
-                ? method->largest_C(&run->batch, &with_slope, &without_slope, error)
-                : md_batch_largest_C(&run->batch, &with_slope, &without_slope, error);
-        if (status < 0)
-            return status;
+        md_batch_targets(run->y, run->problem, output);
+        MEDLEY_TRY(find(&run->batch, &with_slope, &without_slope, error));
         *scale = fmax(*scale, without_slope);
         *largest = fmax(*largest, isfinite(with_slope) ? with_slope : without_slope);
     }
@@ -124,26 +117,24 @@ static medley_status choose_strength(struct run *run, medley_error *error)
     double scale;
     if (md_options_has_strength(problem->options))
         return MEDLEY_OK;
-    const medley_status status = largest_C(run, &largest, &scale, error);
-    if (status == MEDLEY_OK && scale > 0)
+    MEDLEY_TRY(largest_strength(run, &largest, &scale, error));
+    if (scale > 0)
         problem->lambda = DEFAULT_SHARE * scale / (run->factor * (double)problem->example_count);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status prepare(struct run *run, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_problem *problem = run->problem;
     const size_t n = problem->train->rows;
     const size_t kernels = problem->bank.count;
-    run->outputs = problem->task->one_score || problem->space.shape.labels == 2
-                       ? 1
-                       : problem->space.shape.labels;
-    MEDLEY_TRY_DONE(md_new(&run->y, n, sizeof *run->y, error));
-    MEDLEY_TRY_DONE(md_new(&run->zero, n, sizeof *run->zero, error));
-    MEDLEY_TRY_DONE(md_new(&run->body, kernels, sizeof *run->body, error));
-    MEDLEY_TRY_DONE(md_new(&run->norm, kernels, sizeof *run->norm, error));
-    MEDLEY_TRY_DONE(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
+    run->outputs = md_batch_outputs(problem);
+    forget(run);
+    MEDLEY_TRY(md_new(&run->y, n, sizeof *run->y, error));
+    MEDLEY_TRY(md_new(&run->zero, n, sizeof *run->zero, error));
+    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY(md_new(&run->norm, kernels, sizeof *run->norm, error));
+    MEDLEY_TRY(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
     run->batch = (md_batch_problem){.packed = problem->batch->packed,
                                     .loss = problem->batch->loss,
                                     .loss_state = problem->batch->loss_state,
@@ -161,12 +152,11 @@ static medley_status prepare(struct run *run, medley_error *error)
             "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
             "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
             problem->method->about->name, md_penalty_text(problem->penalty));
-    MEDLEY_TRY_DONE(md_batch_check_kernels(problem, NULL, error));
-    MEDLEY_TRY_DONE(find_factors(run, error));
-    MEDLEY_TRY_DONE(choose_strength(run, error));
+    MEDLEY_TRY(md_batch_check_kernels(problem, NULL, error));
+    MEDLEY_TRY(find_factors(run, error));
+    MEDLEY_TRY(choose_strength(run, error));
     run->batch.strength = problem->lambda * (double)n * run->factor;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- what was learnt ---- */
@@ -193,27 +183,24 @@ static medley_status take_coefficients(struct run *run, size_t output,
 static medley_status take_steps(struct run *run, const md_batch_solution *solution,
                                 medley_error *error)
 {
-    md_trained *trained = &run->trained;
+    md_run_result *result = &run->result;
     const size_t first =
         run->outputs == 1 || solution->step_count == 0 ? 0 : solution->step_count - 1;
     const size_t count = solution->step_count - first;
-    medley_epoch *epochs =
-        realloc(trained->epochs, (trained->epoch_count + count + 1) * sizeof *epochs);
-    if (epochs == NULL)
-        return md_fail_memory(error, count * sizeof *epochs);
-    trained->epochs = epochs;
+    MEDLEY_TRY(md_grow(&result->epochs, &run->epoch_capacity, result->epoch_count + count,
+                       sizeof *result->epochs, error));
     const double n = (double)run->problem->example_count;
     for (size_t s = first; s < solution->step_count; s++) {
         const md_batch_step *step = &solution->steps[s];
-        epochs[trained->epoch_count++] = (medley_epoch){.objective = step->primal / n,
-                                                        .loss = step->loss / n,
-                                                        .dual = step->dual / n,
-                                                        .gap = step->gap,
-                                                        .active = step->active,
-                                                        .dev_accuracy = NAN,
-                                                        .seconds = step->seconds};
+        result->epochs[result->epoch_count++] = (medley_epoch){.objective = step->primal / n,
+                                                               .loss = step->loss / n,
+                                                               .dual = step->dual / n,
+                                                               .gap = step->gap,
+                                                               .active = step->active,
+                                                               .dev_accuracy = NAN,
+                                                               .seconds = step->seconds};
     }
-    trained->iterations += solution->step_count;
+    result->iterations += solution->step_count;
     return MEDLEY_OK;
 }
 
@@ -228,34 +215,30 @@ static bool is_constant(const struct run *run)
 
 static medley_status solve_output(struct run *run, size_t output, medley_error *error)
 {
-    md_batch_solution solution = {0};
+    MD_CLEARED(md_batch_solution_clear) md_batch_solution solution = {0};
     md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
     const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
-    md_batch_targets(run->y, run->problem, output, run->outputs);
+    md_batch_targets(run->y, run->problem, output);
     if (is_constant(run)) {
         run->bias[output] = md_best_bias(run->batch.loss, run->batch.loss_state, run->y, run->zero,
                                          run->problem->train->rows);
         return MEDLEY_OK;
     }
-    medley_status status = run->problem->method->solve(&solution, &run->batch, start, error);
-    if (status == MEDLEY_OK)
-        status = take_coefficients(run, output, &solution, error);
-    if (status == MEDLEY_OK)
-        status = take_steps(run, &solution, error);
+    MEDLEY_TRY(run->problem->method->solve(&solution, &run->batch, start, error));
+    MEDLEY_TRY(take_coefficients(run, output, &solution, error));
+    MEDLEY_TRY(take_steps(run, &solution, error));
     run->primal += solution.primal;
     run->dual += solution.dual;
     run->difference += solution.gap * solution.primal;
-    run->objective = run->primal;
     run->newton_steps += solution.newton_steps;
     run->passes += solution.passes;
-    run->trained.converged = run->trained.converged && solution.converged;
-    if (previous != NULL && status == MEDLEY_OK) {
-        md_batch_solution_clear(previous);
+    run->result.converged = run->result.converged && solution.converged;
+    if (previous != NULL) {
+        const md_batch_solution old = *previous;
         *previous = solution;
-    } else {
-        md_batch_solution_clear(&solution);
+        solution = old;
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status build(medley_model **model, struct run *run, medley_error *error)
@@ -272,32 +255,23 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
                                    .passes = run->passes,
                                    .logistic_link =
                                        run->outputs > 1 && problem->batch->loss->logistic_link};
-    run->trained.plain = &plain;
-    run->trained.eta0 = NAN;
-    run->trained.objective = run->primal / n;
-    const medley_status status = md_model_build(model, problem, &run->trained, error);
-    run->trained.plain = NULL;
-    return status == MEDLEY_OK && problem->progress.stopped ? MEDLEY_STOPPED : status;
+    run->result.eta0 = NAN;
+    run->result.objective = run->primal / n;
+    return md_model_of_coefficients(model, problem, &plain, &run->result, error);
 }
 
 static medley_status fit_one(medley_model **model, struct run *run, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t output = 0; output < run->outputs && status == MEDLEY_OK; output++)
-        status = solve_output(run, output, error);
-    return status == MEDLEY_OK ? build(model, run, error) : status;
+    for (size_t output = 0; output < run->outputs; output++)
+        MEDLEY_TRY(solve_output(run, output, error));
+    return build(model, run, error);
 }
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error)
 {
-    struct run run = {.problem = problem,
-                      .strengths = 1,
-                      .trained = {.radius = NAN, .bound = NAN, .converged = true}};
-    medley_status status = prepare(&run, error);
-    if (status == MEDLEY_OK)
-        status = fit_one(model, &run, error);
-    clear_run(&run);
-    return status;
+    MD_CLEARED(clear_run) struct run run = {.problem = problem, .strengths = 1};
+    MEDLEY_TRY(prepare(&run, error));
+    return fit_one(model, &run, error);
 }
 
 /* ---- paths ---- */
@@ -305,28 +279,25 @@ medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_err
 medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *path,
                                 medley_path_taker take, void *context, medley_error *error)
 {
-    struct run run = {.problem = problem, .strengths = path->count, .trained = {.converged = true}};
+    MD_CLEARED(clear_run) struct run run = {.problem = problem, .strengths = path->count};
     const double n = (double)problem->example_count;
     double largest = 0;
     double scale = 0;
-    medley_status status = MEDLEY_OK;
+    medley_status stopped = MEDLEY_OK;
     bool wanted = true;
-    MEDLEY_TRY_DONE(prepare(&run, error));
-    MEDLEY_TRY_DONE(largest_C(&run, &largest, &scale, error));
-    MEDLEY_TRY_DONE(md_new(&run.previous, run.outputs, sizeof *run.previous, error));
-    for (size_t step = 0; step < path->count && wanted && status == MEDLEY_OK; step++) {
+    MEDLEY_TRY(prepare(&run, error));
+    MEDLEY_TRY(largest_strength(&run, &largest, &scale, error));
+    MEDLEY_TRY(md_new(&run.previous, run.outputs, sizeof *run.previous, error));
+    for (size_t step = 0; step < path->count && wanted && stopped == MEDLEY_OK; step++) {
         medley_model *model = NULL;
         forget(&run);
         problem->lambda =
             md_path_lambda(path, (largest > 0 ? largest : 1) / (run.factor * n), step);
         run.batch.strength = problem->lambda * n * run.factor;
-        status = fit_one(&model, &run, error);
-        if (model != NULL)
-            wanted = take(context, model);
+        MEDLEY_TRY(stopped = fit_one(&model, &run, error));
+        wanted = take(context, model);
     }
-done:
-    clear_run(&run);
-    return status;
+    return stopped;
 }
 
 /* ---- the method ---- */

@@ -4,7 +4,7 @@
  *     diag(-dz/drho) + gamma sum_{active} (ratio K + (curvature - ratio) K v v' K / ||v||^2)
  *
  * Steps sum to 0, so that rho does: H d = -gradient + mu 1. Solved by Cholesky, by conjugate
- * gradients where there are so many rows that they are faster. Flops: n^2 for each active kernel
+ * gradients where there are enough rows for them to be faster. Flops: n^2 for each active kernel
  * and n^3 / 3. */
 #include "batch/spicy.h"
 #include "batch/vectors.h"
@@ -53,10 +53,7 @@ static medley_status build(md_spicy *s, double ridge, medley_error *error)
         for (size_t i = 0; i < s->count; i++)
             if (s->members[i].ratio > 0)
                 s->weight[active++] = s->gamma * s->members[i].ratio;
-        const medley_status status =
-            md_packed_sum(s->packed, md_spicy_members(s, true), s->weight, s->sum, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(md_packed_sum(s->packed, md_spicy_members(s, true), s->weight, s->sum, error));
         s->sum_ready = true;
     }
     for (size_t i = 0; i < n; i++)
@@ -108,9 +105,7 @@ static medley_status step_by_cholesky(md_spicy *s, medley_error *error)
 {
     double ridge = RIDGE;
     for (int attempt = 0; attempt < 4; attempt++, ridge *= 1000) {
-        const medley_status status = build(s, ridge, error);
-        if (status < 0)
-            return status;
+        MEDLEY_TRY(build(s, ridge, error));
         if (md_cholesky(s->hessian, s->n, s->threads)) {
             solve_by_factor(s, s->direction, true);
             s->factor_ready = true;
@@ -215,12 +210,11 @@ static void shorten(md_spicy *s)
 medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *error)
 {
     s->factor_ready = false;
-    const medley_status status =
-        s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error);
+    MEDLEY_TRY(s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error));
     *decrement = -md_batch_dot(s->gradient, s->direction, s->n);
     shorten(s);
     center(s->direction, s->n);
-    return status;
+    return MEDLEY_OK;
 }
 
 double md_spicy_old_decrement(md_spicy *s)

@@ -8,7 +8,6 @@
 #include "batch/vectors.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_STEPS = 100, MOST_DIRECT_STEPS = 30, MOST_TRIALS = 40 };
 
@@ -197,21 +196,19 @@ static bool is_solved(const md_spicy *s, double decrement)
 
 medley_status md_spicy_minimise(md_spicy *s, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (size_t step = 0; step < (s->smooth_penalty ? MOST_DIRECT_STEPS : MOST_STEPS); step++) {
         md_spicy_evaluate(s);
         md_spicy_try_model(s);
         if (is_noise(s) || (step > 0 && is_solved(s, md_spicy_old_decrement(s))))
             return MEDLEY_OK;
         double decrement;
-        MEDLEY_TRY_DONE(md_spicy_direction(s, &decrement, error));
+        MEDLEY_TRY(md_spicy_direction(s, &decrement, error));
         if (!(decrement > 0) || (step > 0 && is_solved(s, decrement)))
             return MEDLEY_OK;
-        MEDLEY_TRY_DONE(take_step(s, error));
+        MEDLEY_TRY(take_step(s, error));
     }
     s->gave_up = s->smooth_penalty;
     md_spicy_evaluate(s);
     md_spicy_try_model(s);
-done:
-    return status;
+    return MEDLEY_OK;
 }

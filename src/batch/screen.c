@@ -16,10 +16,9 @@
 /* Norms of the listed kernels into bound. Bounds that factors give are enough below limit. */
 static medley_status read_listed(md_spicy *s, size_t count, double limit, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_chosen listed = {.kernels = s->list, .count = count};
     if (md_packed_factor_bytes(s->packed) > 0) {
-        MEDLEY_TRY_DONE(md_packed_bounds2(s->packed, listed, s->candidate, s->values, error));
+        MEDLEY_TRY(md_packed_bounds2(s->packed, listed, s->candidate, s->values, error));
         listed.count = 0;
         for (size_t i = 0; i < count; i++) {
             s->bound[s->list[i]] = sqrt(s->values[i]);
@@ -27,11 +26,10 @@ static medley_status read_listed(md_spicy *s, size_t count, double limit, medley
                 s->list[listed.count++] = s->list[i];
         }
     }
-    MEDLEY_TRY_DONE(md_packed_norms2(s->packed, listed, s->candidate, s->values, error));
+    MEDLEY_TRY(md_packed_norms2(s->packed, listed, s->candidate, s->values, error));
     for (size_t i = 0; i < listed.count; i++)
         s->bound[s->list[i]] = sqrt(s->values[i]);
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Brings bound up to date for the candidate: exact wherever it could be above limit. */
@@ -96,19 +94,17 @@ medley_status md_spicy_check_all(md_spicy *s, medley_error *error)
 
 /* ---- no kernel at all ---- */
 
-medley_status md_batch_largest_C(const md_batch_problem *problem, double *largest,
-                                 double *without_slope, medley_error *error)
+medley_status md_batch_largest_strength(const md_batch_problem *problem, double *largest,
+                                        double *without_slope, medley_error *error)
 {
     const size_t n = md_packed_rows(problem->packed);
     const size_t kernels = md_packed_count(problem->packed);
-    double *rho = NULL;
-    double *norm2 = NULL;
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&rho, n, sizeof *rho, error));
-    MEDLEY_TRY_DONE(md_new(&norm2, kernels, sizeof *norm2, error));
+    MD_OWNED(free) double *rho = NULL;
+    MD_OWNED(free) double *norm2 = NULL;
+    MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
+    MEDLEY_TRY(md_new(&norm2, kernels, sizeof *norm2, error));
     md_empty_dual(problem->loss, problem->loss_state, problem->y, rho, n);
-    MEDLEY_TRY_DONE(
-        md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, rho, norm2, error));
+    MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, rho, norm2, error));
     double most = 0;
     const double size = md_batch_dot(rho, rho, n);
     for (size_t m = 0; m < kernels; m++) /* a constant kernel has a norm of rounding here */
@@ -117,8 +113,5 @@ medley_status md_batch_largest_C(const md_batch_problem *problem, double *larges
     const double slope = problem->penalty->slope_at_zero(problem->penalty_state);
     *without_slope = sqrt(most);
     *largest = slope > 0 ? sqrt(most) / slope : INFINITY;
-done:
-    free(rho);
-    free(norm2);
-    return status;
+    return MEDLEY_OK;
 }

@@ -12,6 +12,8 @@ static void clear_model(md_batch_solution *solution)
     free(solution->coefficient);
     free(solution->norm);
     free(solution->rho);
+    solution->kernel = NULL;
+    solution->coefficient = solution->norm = solution->rho = NULL;
 }
 
 void md_batch_solution_clear(md_batch_solution *solution)

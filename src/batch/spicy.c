@@ -56,6 +56,7 @@
 #include "batch/certificate.h"
 #include "batch/vectors.h"
 
+#include "base/memory.h"
 #include <math.h>
 #include <string.h>
 
@@ -111,59 +112,53 @@ static medley_status proximal_update(md_spicy *s, double growth, medley_error *e
 /* Tables 1 and 2 on the working set, until its gap is at most target. */
 static medley_status solve_set(md_spicy *s, double target, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (s->inner_target = 0.1 * target;; s->inner_target *= 0.1) {
         const size_t before = s->newton_steps;
         double gap;
-        MEDLEY_TRY_DONE(md_spicy_minimise(s, error)); /* line 2 */
+        MEDLEY_TRY(md_spicy_minimise(s, error)); /* line 2 */
         s->iterations++;
-        MEDLEY_TRY_DONE(md_spicy_set_gap(s, &gap, error));
-        MEDLEY_TRY_DONE(md_spicy_record(s, error));
+        MEDLEY_TRY(md_spicy_set_gap(s, &gap, error));
+        MEDLEY_TRY(md_spicy_record(s, error));
         if (gap <= target || is_over(s)) /* line 4 */
             break;
         const double growth = next_growth(s, s->newton_steps - before); /* line 1 */
-        MEDLEY_TRY_DONE(proximal_update(s, growth, error));             /* line 3 */
+        MEDLEY_TRY(proximal_update(s, growth, error));                  /* line 3 */
         if (s->rounds == 0) /* later, kernels that a check brought back would be pruned again */
-            MEDLEY_TRY_DONE(md_spicy_prune(s, error));
+            MEDLEY_TRY(md_spicy_prune(s, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* One working set after the other, until the gap over all kernels is at most wanted. */
 static medley_status solve_rounds(md_spicy *s, double wanted, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     for (;; s->rounds++) {
-        MEDLEY_TRY_DONE(solve_set(s, md_spicy_set_target(s, wanted), error));
-        MEDLEY_TRY_DONE(md_spicy_check_all(s, error));
+        MEDLEY_TRY(solve_set(s, md_spicy_set_target(s, wanted), error));
+        MEDLEY_TRY(md_spicy_check_all(s, error));
         md_batch_step *step = &s->solution->steps[s->solution->step_count - 1];
         step->dual = s->best_dual;
         step->gap = md_spicy_gap(s);
         if (step->gap <= wanted || is_over(s))
             break;
-        MEDLEY_TRY_DONE(proximal_update(s, s->gamma_z > s->first_gamma_z ? 1 / GROWTH : 1, error));
-        MEDLEY_TRY_DONE(md_spicy_next_set(s, NULL, error));
+        MEDLEY_TRY(proximal_update(s, s->gamma_z > s->first_gamma_z ? 1 / GROWTH : 1, error));
+        MEDLEY_TRY(md_spicy_next_set(s, NULL, error));
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Rounding can make the certified gap larger than the one tracked by the iterations; then they go
  * on to a smaller one. */
 static medley_status solve_certified(md_spicy *s, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     double wanted = s->problem->gap;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++, wanted /= 4) {
         if (md_spicy_gap(s) > wanted)
-            MEDLEY_TRY_DONE(solve_rounds(s, wanted, error));
-        MEDLEY_TRY_DONE(md_spicy_finish(s, error));
+            MEDLEY_TRY(solve_rounds(s, wanted, error));
+        MEDLEY_TRY(md_spicy_finish(s, error));
         if (s->solution->converged || is_over(s))
             break;
     }
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* direct: smooth duals are used as in section 4.3. *again: this failed, use proximal steps. */
@@ -171,37 +166,29 @@ static medley_status run(md_batch_solution *solution, const md_batch_problem *pr
                          const md_batch_solution *start, bool direct, bool *again,
                          medley_error *error)
 {
-    md_spicy s;
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(md_spicy_clear) md_spicy s = {0};
     *solution = (md_batch_solution){0};
-    MEDLEY_TRY_DONE(md_spicy_init(&s, problem, direct, error));
+    MEDLEY_TRY(md_spicy_init(&s, problem, direct, error));
     s.solution = solution;
-    MEDLEY_TRY_DONE(md_spicy_begin(&s, start, error));
-    MEDLEY_TRY_DONE(solve_certified(&s, error));
+    MEDLEY_TRY(md_spicy_begin(&s, start, error));
+    MEDLEY_TRY(solve_certified(&s, error));
     *again = s.smooth_penalty && s.iterations < problem->max_iterations && !solution->converged &&
              !solution->stopped;
-done:
-    md_spicy_clear(&s);
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error)
 {
     md_batch_problem rest = *problem;
-    md_batch_solution second = {0};
-    medley_status status = MEDLEY_OK;
+    MD_CLEARED(md_batch_solution_clear) md_batch_solution second = {0};
     bool again;
-    MEDLEY_TRY_DONE(run(solution, problem, start, true, &again, error));
+    MEDLEY_TRY(run(solution, problem, start, true, &again, error));
     if (again) {
         rest.max_iterations -=
             solution->step_count < rest.max_iterations ? solution->step_count : 0;
-        MEDLEY_TRY_DONE(run(&second, &rest, start, false, &again, error));
+        MEDLEY_TRY(run(&second, &rest, start, false, &again, error));
         md_batch_keep_better(solution, &second);
     }
-done:
-    md_batch_solution_clear(&second);
-    if (status < 0)
-        md_batch_solution_clear(solution);
-    return status;
+    return MEDLEY_OK;
 }

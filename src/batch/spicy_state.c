@@ -147,10 +147,7 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
         for (size_t k = 0; k < start->active; k++)
             if (start->kernel[k] == s->members[i].kernel)
                 memcpy(s->a + i * n, start->coefficient + k * n, n * sizeof *s->a);
-    const medley_status status =
-        md_packed_multiply_each(s->packed, md_spicy_members(s, false), s->a, s->Ka, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_packed_multiply_each(s->packed, md_spicy_members(s, false), s->a, s->Ka, error));
     memset(s->f, 0, n * sizeof *s->f);
     for (size_t i = 0; i < s->count; i++) {
         s->members[i].aKa = fmax(0, md_batch_dot(s->a + i * n, s->Ka + i * n, n));
@@ -165,16 +162,14 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
 
 medley_status md_spicy_begin(md_spicy *s, const md_batch_solution *start, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(look_at_empty_model(s, error));
+    MEDLEY_TRY(look_at_empty_model(s, error));
     if (start != NULL)
-        MEDLEY_TRY_DONE(look_at_start(s, start, error));
+        MEDLEY_TRY(look_at_start(s, start, error));
     if (md_spicy_gap(s) <= s->problem->gap)
         return MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_spicy_keep_best(s, error)); /* the empty model, before there are members */
-    MEDLEY_TRY_DONE(md_spicy_next_set(s, start, error));
+    MEDLEY_TRY(md_spicy_keep_best(s, error)); /* the empty model, before there are members */
+    MEDLEY_TRY(md_spicy_next_set(s, start, error));
     if (start != NULL && !s->smooth_penalty)
-        MEDLEY_TRY_DONE(adopt(s, start, error));
-done:
-    return status;
+        MEDLEY_TRY(adopt(s, start, error));
+    return MEDLEY_OK;
 }

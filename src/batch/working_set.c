@@ -31,27 +31,24 @@ static medley_status grow(md_spicy *s, size_t count, medley_error *error)
     if (count <= s->capacity)
         return MEDLEY_OK;
     const size_t room = count + count / 4;
-    const size_t values = room * s->n;
     double **tables[] = {&s->Kr, &s->Kx, &s->a, &s->Ka};
     for (size_t t = 0; t < (s->smooth_penalty ? 2 : 4); t++) {
-        double *table = md_alloc_aligned(values, sizeof *table);
-        if (table == NULL)
-            return md_fail_memory(error, values * sizeof *table);
+        double *table = NULL;
+        MEDLEY_TRY(md_new_aligned(&table, room * s->n, sizeof *table, error));
         if (s->count > 0)
             memcpy(table, *tables[t], s->count * s->n * sizeof *table);
         free(*tables[t]);
         *tables[t] = table;
     }
-    md_member *members = realloc(s->members, room * sizeof *members);
-    s->members = members != NULL ? members : s->members;
-    double *ratio = realloc(s->best_ratio, room * sizeof *ratio);
-    s->best_ratio = ratio != NULL ? ratio : s->best_ratio;
+    size_t members = s->capacity;
+    size_t ratios = s->capacity;
+    MEDLEY_TRY(md_grow(&s->members, &members, room, sizeof *s->members, error));
+    MEDLEY_TRY(md_grow(&s->best_ratio, &ratios, room, sizeof *s->best_ratio, error));
     free(s->norm2);
     free(s->chosen);
-    s->norm2 = md_calloc(2 * room, sizeof *s->norm2);
-    s->chosen = md_calloc(room, sizeof *s->chosen);
-    if (members == NULL || ratio == NULL || s->norm2 == NULL || s->chosen == NULL)
-        return md_fail_memory(error, room * sizeof *members);
+    s->chosen = NULL;
+    MEDLEY_TRY(md_new(&s->norm2, 2 * room, sizeof *s->norm2, error));
+    MEDLEY_TRY(md_new(&s->chosen, room, sizeof *s->chosen, error));
     s->weight = s->norm2 + room;
     s->capacity = room;
     return MEDLEY_OK;
@@ -96,9 +93,7 @@ medley_status md_spicy_set(md_spicy *s, const size_t *kernels, size_t count, med
     for (size_t i = 0; i < count; i++)
         s->in_set[kernels[i]] = true;
     drop_members(s);
-    medley_status status = grow(s, count, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(grow(s, count, error));
     const size_t before = s->count;
     for (size_t i = 0; i < before; i++)
         s->in_set[s->members[i].kernel] = false; /* for now: only new kernels are marked */
@@ -108,14 +103,13 @@ medley_status md_spicy_set(md_spicy *s, const size_t *kernels, size_t count, med
     for (size_t i = 0; i < before; i++)
         s->in_set[s->members[i].kernel] = true;
     md_chosen fresh = md_spicy_members(s, false);
-    status = md_packed_hold(s->packed, fresh, error);
+    MEDLEY_TRY(md_packed_hold(s->packed, fresh, error));
     s->least_gap = INFINITY;
     s->sum_ready = false;
     s->factor_ready = false;
     fresh.kernels += before;
     fresh.count -= before;
-    return status < 0 ? status
-                      : md_packed_multiply(s->packed, fresh, s->rho, s->Kr + before * s->n, error);
+    return md_packed_multiply(s->packed, fresh, s->rho, s->Kr + before * s->n, error);
 }
 
 static bool has_weight(const md_member *member)
@@ -160,9 +154,8 @@ static medley_status choose(md_spicy *s, size_t *chosen, medley_error *error)
     const double limit = md_penalty_threshold(s->problem);
     size_t count = 0;
     size_t candidates = 0;
-    struct ranked *ranked = md_calloc(s->kernels, sizeof *ranked);
-    if (ranked == NULL)
-        return md_fail_memory(error, s->kernels * sizeof *ranked);
+    MD_OWNED(free) struct ranked *ranked = NULL;
+    MEDLEY_TRY(md_new(&ranked, s->kernels, sizeof *ranked, error));
     for (size_t i = 0; i < s->count; i++) {
         const size_t m = s->members[i].kernel;
         if (!s->screened[m] && (has_weight(&s->members[i]) || s->bound[m] > NEAR * limit))
@@ -178,7 +171,6 @@ static medley_status choose(md_spicy *s, size_t *chosen, medley_error *error)
     qsort(ranked, candidates, sizeof *ranked, by_falling_bound);
     for (size_t i = 0; i < candidates && i < most; i++)
         s->list[count++] = ranked[i].kernel;
-    free(ranked);
     *chosen = count;
     return MEDLEY_OK;
 }
@@ -217,10 +209,8 @@ medley_status md_spicy_set_gap(md_spicy *s, double *gap, medley_error *error)
     double scale;
     memcpy(s->candidate, s->rho, s->n * sizeof *s->rho);
     md_project_dual(p->loss, p->loss_state, p->y, s->candidate, s->n);
-    const medley_status status =
-        md_packed_norms2(s->packed, md_spicy_members(s, false), s->candidate, s->norm2, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(
+        md_packed_norms2(s->packed, md_spicy_members(s, false), s->candidate, s->norm2, error));
     for (size_t i = 0; i < s->count; i++)
         s->norm2[i] = sqrt(s->norm2[i]);
     *gap =

@@ -46,7 +46,7 @@ static void score(const md_block *block, md_example example, float *scores)
     if (factor == 0)
         return;
     const md_arc_key key = key_of(a, example.row);
-    if (a->x.had != NULL) {
+    if (a->x.applied != NULL) {
         add_thresholded(a, &key, factor, scores);
         return;
     }
@@ -82,7 +82,7 @@ static void for_all_changes(const arc_block *a, const md_gradient *gradient,
             for (size_t s = 0; s < count; s++) {
                 __builtin_prefetch(a->x.weight + slot[s], 1);
                 if (a->x.what.averaging)
-                    __builtin_prefetch(a->x.weight + a->x.aside + slot[s], 1);
+                    __builtin_prefetch(a->x.weight + a->x.correction + slot[s], 1);
                 changes.coefficient[changes.count++] = delta->coefficient[i];
             }
             if (changes.count > CHUNK - MD_ARC_MOST) {
@@ -107,14 +107,14 @@ static void change(void *context, const struct changes *changes)
     for (size_t i = 0; i < changes->count; i++) {
         const size_t slot = changes->slot[i];
         const float by = (float)(stepping->factor * (double)changes->coefficient[i]);
-        if (x->had != NULL)
+        if (x->applied != NULL)
             md_explicit_catch_up(x, slot);
         md_explicit_note(x, slot);
         const float old = x->weight[slot];
         x->weight[slot] = old + by;
         x->norm2 += (double)by * (2 * (double)old + (double)by);
         if (x->what.averaging) /* what rounding leaves of the change */
-            *md_explicit_aside(x, slot) -= sum * (x->weight[slot] - old);
+            *md_explicit_correction(x, slot) -= sum * (x->weight[slot] - old);
     }
 }
 
@@ -130,7 +130,7 @@ static double step(md_block *block, const md_step *step)
 
 /* ---- lengths ---- */
 
-/* One feature, or one for each tag between: at most so many in all but the longest arcs. */
+/* One feature, or one for each tag between: at most TAGS in all but the longest arcs. */
 static double self(const md_block *block, size_t row)
 {
     enum { TAGS = 12 };
@@ -168,8 +168,9 @@ static double gradient_norm2(md_block *block, const md_gradient *gradient)
 {
     const arc_block *a = view(block);
     const size_t most = gradient->delta->count * (a->what.bag ? MD_ARC_MOST : 1) + 1;
-    struct entries entries = {.list = md_calloc(most, sizeof *entries.list)};
-    if (entries.list == NULL)
+    MD_OWNED(free) struct entry *list = md_calloc(most, sizeof *list);
+    struct entries entries = {.list = list};
+    if (list == NULL)
         return NAN; /* noticed as a norm that is not finite */
     for_all_changes(a, gradient, collect, &entries);
     qsort(entries.list, entries.count, sizeof *entries.list, by_slot);
@@ -181,7 +182,6 @@ static double gradient_norm2(md_block *block, const md_gradient *gradient)
             sum += (double)entries.list[i].coefficient;
         square += sum * sum;
     }
-    free(entries.list);
     return a->what.gain * a->what.gain * square;
 }
 
@@ -204,11 +204,11 @@ medley_status md_arc_block_create(md_block **result, const md_arc_explicit *what
     a->x.what = (md_explicit){.name = what->name,
                               .gain = what->gain,
                               .kind = MD_ROW_PARTS,
-                              .averaging = what->aside != NULL,
+                              .averaging = what->correction != NULL,
                               .thresholds = what->thresholds};
     a->x.features = (size_t)1 << what->bits;
     a->x.width = a->x.stride = 1;
     a->x.weight = what->weight;
-    a->x.aside = what->aside ? (size_t)(what->aside - what->weight) : 0;
+    a->x.correction = what->correction ? (size_t)(what->correction - what->weight) : 0;
     return md_explicit_finish_create(result, &a->x, error);
 }

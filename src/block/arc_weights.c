@@ -78,7 +78,7 @@ static void add_slots(float *score, const struct table *table, const uint32_t *s
             score[i] += table->factor * table->weight[slot[i]];
 }
 
-/* One feature for each arc. Scores of one word's arcs stand behind those of the word before. */
+/* One feature for each arc. Scores of one word's arcs follow those of the word before. */
 static void add_words(float *score, const md_arc_key *key, const struct table *table)
 {
     const size_t heads = key->length + 1;

@@ -5,7 +5,12 @@
  *
  * Notation: a step is theta -= eta * d, d = sum_p delta_p phi(p) over the parts of some examples.
  * What scores is w = dual_scale * theta: learners that keep a dual vector (mirror descent) set it,
- * for all others it is 1. */
+ * for all others it is 1.
+ *
+ * Averages of iterates cost nothing in rounds that leave the body alone: with c_t = scale_t *
+ * dual_scale_t, the sum over rounds sum_t c_t body_t is kept as weight_sum * body + correction,
+ * where weight_sum = sum_t c_t. A round only adds c_t to weight_sum; a step that changes the body
+ * by x takes weight_sum * x off the correction. */
 #ifndef MD_BLOCK_H
 #define MD_BLOCK_H
 
@@ -52,7 +57,7 @@ typedef struct md_block_class {
     /* An example that will be scored soon; NULL: there is nothing to gain. */
     void (*prefetch)(const md_block *block, md_example example);
 
-    /* Takes a step and returns ||theta|| behind it. What is costly and may turn out to be of no
+    /* Takes a step and returns ||theta|| after it. What is costly and may turn out to be of no
      * use, since the block is about to be shrunk to nothing, is left to finish, which is called
      * with the same step and before anything else unless the block is cleared. */
     double (*step)(md_block *block, const md_step *step);
@@ -80,18 +85,19 @@ typedef struct md_block_class {
     medley_status (*take_average)(md_block *block, medley_error *error);
 
     /* What is kept beside theta, and drifts from it by rounding, is computed anew; the deferred
-     * scores is to be closed and the norm to be refreshed afterwards. NULL: there is nothing. */
+     * scores are to be closed and the norm to be refreshed afterwards. NULL: there is nothing. */
     medley_status (*renew)(md_block *block, medley_error *error);
 
-    /* Copies of theta: size in floats, out and in again. Behind import_body and take_average the
-     * deferred scores is to be closed and the norm to be refreshed, when all blocks have had their
+    /* Copies of theta: size in floats, out and in again. After import_body and take_average the
+     * deferred scores are to be closed and the norm to be refreshed, when all blocks have had their
      * turn. */
     size_t (*body_size)(const md_block *block);
     void (*export_body)(md_block *block, float *body); /* w: both scales applied */
     medley_status (*import_body)(md_block *block, const float *body, medley_error *error);
 
-    /* Visits all that changes in training, always in the same order and sizes: who copies it out
-     * and in again goes on as if nothing had happened. md_block_visit adds the fields below. */
+    /* Visits all that changes in training, always in the same order and sizes: a
+     * copy that is put back goes on as if nothing had happened. md_block_visit adds the fields
+     * below. */
     void (*visit_state)(md_block *block, md_state_visitor visit, void *context);
 
     void (*free)(md_block *block);
@@ -104,7 +110,8 @@ struct md_block {
     double scale;      /* theta = scale * body; never 0 */
     double dual_scale; /* w = dual_scale * theta */
     double norm;       /* ||theta||, kept by the recurrence, refreshed every epoch */
-    double weight_sum; /* of averages: the sum of counted iterates is weight_sum * body + aside */
+    double weight_sum; /* of averages: the sum of counted iterates is weight_sum * body + correction
+                        */
     double iterates;   /* how many were counted */
 };
 
@@ -172,7 +179,7 @@ typedef struct md_arc_explicit {
     size_t bits;              /* at most 30 */
     bool bag;                 /* arcs may have several of its features */
     float *weight;            /* [2^bits] zeros */
-    float *aside;             /* the same, behind weight, if averages are kept; else NULL */
+    float *correction;        /* the same, after weight, if averages are kept; else NULL */
     double gain;
     bool thresholds;
 } md_arc_explicit;
@@ -181,6 +188,7 @@ medley_status md_arc_block_create(md_block **block, const md_arc_explicit *what,
                                   medley_error *error);
 
 void md_block_free(md_block *block);
+MD_OWNER(md_block_free, md_block)
 
 /* theta *= factor, in O(1). */
 void md_block_rescale(md_block *block, double factor);
@@ -199,7 +207,7 @@ static inline void md_block_count_iterate(md_block *block)
 }
 
 /* w = factor * body; 0 where it would only make denormal numbers, which are slow to work with:
- * p-norms near 1 leave such blocks behind. */
+ * p-norms near 1 lead to such blocks. */
 static inline double md_block_factor(const md_block *block)
 {
     const double factor = block->scale * block->dual_scale;

@@ -39,7 +39,7 @@ static double self(const md_block *block, size_t row)
 static void score_row(const explicit_block *x, size_t row, float factor, float *out)
 {
     const struct feature_row features = row_of(&x->what.features, row);
-    if (x->had == NULL) {
+    if (x->applied == NULL) {
         const md_lookup lookup = {.weight = x->weight, .width = x->width, .stride = x->stride};
         md_add_weights_of_row(out, &lookup, features.column, features.value, features.count,
                               factor);
@@ -51,7 +51,7 @@ static void score_row(const explicit_block *x, size_t row, float factor, float *
         if (value == 0)
             continue;
         const float *weight = md_explicit_weights(x, column);
-        const float late = x->had ? (float)(x->threshold - x->had[column]) : 0;
+        const float late = x->applied ? (float)(x->threshold - x->applied[column]) : 0;
         if (late > 0)
             md_add_thresholded(out, weight, value, late, x->width);
         else
@@ -86,7 +86,7 @@ static void score(const md_block *block, md_example example, float *scores)
     const md_space *space = &x->what.space;
     const md_groups groups = space->structure->groups(space->shape, example.length, x->what.kind);
     const size_t first = example.row + groups.row;
-    if (x->what.features.id != NULL && x->had == NULL) {
+    if (x->what.features.id != NULL && x->applied == NULL) {
         const md_lookup lookup = lookup_of(x, first);
         md_add_weights_of_ids(scores + groups.first, &lookup, groups.count, factor);
         return;
@@ -113,9 +113,9 @@ static void take(void *context, size_t row, const struct slice *slice)
         if (factor == 0)
             continue;
         float *weight = md_explicit_weights(x, column);
-        float *aside = md_explicit_aside(x, column);
+        float *correction = md_explicit_correction(x, column);
         const float sum = (float)x->base.weight_sum;
-        if (x->had != NULL)
+        if (x->applied != NULL)
             md_explicit_catch_up(x, column);
         md_explicit_note(x, column);
         if (MD_FEW_PARTS * slice->count < x->width) {
@@ -125,11 +125,11 @@ static void take(void *context, size_t row, const struct slice *slice)
                 const float old = weight[p];
                 x->norm2 += (double)change * (2 * (double)old + (double)change);
                 weight[p] = old + change;
-                if (aside != NULL) /* what rounding leaves of the change */
-                    aside[p] -= sum * (weight[p] - old);
+                if (correction != NULL) /* what rounding leaves of the change */
+                    correction[p] -= sum * (weight[p] - old);
             }
         } else {
-            x->norm2 += md_step_weights(weight, aside, slice->dense, factor, sum, x->width);
+            x->norm2 += md_step_weights(weight, correction, slice->dense, factor, sum, x->width);
         }
     }
 }

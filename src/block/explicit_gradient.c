@@ -35,9 +35,9 @@ void md_for_every_slice(const explicit_block *x, const md_gradient *gradient,
     const md_space *space = &x->what.space;
     const md_groups groups =
         space->structure->groups(space->shape, gradient->example.length, x->what.kind);
-    const size_t behind = groups.first + groups.count * groups.width;
+    const size_t end = groups.first + groups.count * groups.width;
     for (size_t i = delta->start[delta->row_count]; i < delta->count;) {
-        if (delta->part[i] < groups.first || delta->part[i] >= behind) {
+        if (delta->part[i] < groups.first || delta->part[i] >= end) {
             i++;
             continue;
         }

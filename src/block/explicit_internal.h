@@ -14,10 +14,10 @@ typedef struct explicit_block {
     size_t features, width;
     float *weight; /* W of feature f at f * stride */
     size_t stride;
-    size_t aside;  /* if there is an average: what to add to weight_sum * W for the sum of iterates
-                    * stands so many floats behind W */
-    bool borrowed; /* weight belongs to someone else */
-    double norm2;  /* ||W||^2 but for thresholds put off */
+    size_t correction; /* of the average (block.h), if there is one: it stands this number of floats
+                        * after W */
+    bool borrowed;     /* weight belongs to someone else */
+    double norm2;      /* ||W||^2 but for thresholds put off */
 
     /* features that may have weights since the last clear, so that clearing costs no more than
      * they do */
@@ -26,7 +26,7 @@ typedef struct explicit_block {
     bool log_is_full; /* any feature may have weights */
 
     double threshold; /* sum of all thresholds since creation, in units of W */
-    double *had;      /* [features] how much of it each feature has had; NULL: none are used */
+    double *applied;  /* [features] how much of it each feature has applied; NULL: none are used */
 } explicit_block;
 
 static inline float *md_explicit_weights(const explicit_block *x, size_t feature)
@@ -35,16 +35,16 @@ static inline float *md_explicit_weights(const explicit_block *x, size_t feature
 }
 
 /* NULL: no average is kept. */
-static inline float *md_explicit_aside(const explicit_block *x, size_t feature)
+static inline float *md_explicit_correction(const explicit_block *x, size_t feature)
 {
-    return x->what.averaging ? md_explicit_weights(x, feature) + x->aside : NULL;
+    return x->what.averaging ? md_explicit_weights(x, feature) + x->correction : NULL;
 }
 
 /* The weight of a feature of width 1 as it is with the thresholds put off; there are some. */
 static inline float md_explicit_thresholded(const explicit_block *x, size_t feature)
 {
     const float weight = *md_explicit_weights(x, feature);
-    const float magnitude = fabsf(weight) - (float)(x->threshold - x->had[feature]);
+    const float magnitude = fabsf(weight) - (float)(x->threshold - x->applied[feature]);
     return magnitude > 0 ? copysignf(magnitude, weight) : 0;
 }
 
@@ -64,7 +64,7 @@ static inline void md_explicit_note(explicit_block *x, size_t column)
  * on failure. */
 medley_status md_explicit_finish_create(md_block **result, explicit_block *x, medley_error *error);
 
-/* Gives a feature the thresholds it has not had yet. */
+/* Applies the thresholds that were put off to a feature. */
 void md_explicit_catch_up(explicit_block *x, size_t column);
 
 /* Brings the scale back to 1 where it has become so small that steps would be too large. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Weights of features, theta = scale * W: what is the same whatever the features belong to. Soft
- * thresholds are put off: two in a row are one with their sum, so a feature remembers how much it
- * has had and gets the rest when it is next looked at. */
+ * thresholds are put off: two in a row are one with their sum, so a feature remembers how much was
+ * applied to it and gets the rest when it is next looked at. */
 #include "block/explicit_internal.h"
 
 #include "base/memory.h"
@@ -28,39 +28,39 @@ static const explicit_block *view(const md_block *block)
 
 void md_explicit_catch_up(explicit_block *x, size_t column)
 {
-    if (x->had == NULL || x->had[column] == x->threshold)
+    if (x->applied == NULL || x->applied[column] == x->threshold)
         return;
-    const float late = (float)(x->threshold - x->had[column]);
+    const float late = (float)(x->threshold - x->applied[column]);
     float *weight = md_explicit_weights(x, column);
-    float *aside = md_explicit_aside(x, column);
+    float *correction = md_explicit_correction(x, column);
     for (size_t p = 0; p < x->width; p++) {
         const float old = weight[p];
         const float magnitude = fabsf(old) - late;
         weight[p] = magnitude > 0 ? copysignf(magnitude, old) : 0;
         x->norm2 += (double)weight[p] * (double)weight[p] - (double)old * (double)old;
-        if (aside != NULL)
-            aside[p] -= (float)(x->base.weight_sum * (double)(weight[p] - old));
+        if (correction != NULL)
+            correction[p] -= (float)(x->base.weight_sum * (double)(weight[p] - old));
     }
-    x->had[column] = x->threshold;
+    x->applied[column] = x->threshold;
 }
 
 static void catch_up_all(explicit_block *x)
 {
-    for (size_t c = 0; x->had != NULL && c < x->features; c++)
+    for (size_t c = 0; x->applied != NULL && c < x->features; c++)
         md_explicit_catch_up(x, c);
 }
 
-/* Moves weight_sum * W of a feature aside. */
+/* Moves weight_sum * W of a feature to its correction. */
 static void settle_feature(explicit_block *x, size_t feature)
 {
     const double sum = x->base.weight_sum;
     const float *weight = md_explicit_weights(x, feature);
-    float *aside = md_explicit_aside(x, feature);
-    for (size_t p = 0; aside != NULL && sum != 0 && p < x->width; p++)
-        aside[p] += (float)(sum * (double)weight[p]);
+    float *correction = md_explicit_correction(x, feature);
+    for (size_t p = 0; correction != NULL && sum != 0 && p < x->width; p++)
+        correction[p] += (float)(sum * (double)weight[p]);
 }
 
-/* Puts the whole sum of iterates aside, so that W may change in any way. */
+/* Moves the whole sum of iterates to the correction, so that W may change in any way. */
 static void settle(explicit_block *x)
 {
     catch_up_all(x);
@@ -134,7 +134,7 @@ void md_explicit_restart(md_block *block)
     block->iterates = 0;
     memset(x->weight, 0, x->features * x->stride * sizeof *x->weight);
     if (x->borrowed && x->what.averaging)
-        memset(x->weight + x->aside, 0, x->features * sizeof *x->weight);
+        memset(x->weight + x->correction, 0, x->features * sizeof *x->weight);
 }
 
 double md_explicit_norm2(md_block *block)
@@ -155,7 +155,7 @@ void md_explicit_soft_threshold(md_block *block, double tau)
     explicit_block *x = cast(block);
     if (block->norm > 0)
         x->threshold += tau / block->scale;
-    if (x->what.averaging) /* the iterate that is counted next must have had it */
+    if (x->what.averaging) /* it must be applied to the iterate that is counted next */
         catch_up_all(x);
 }
 
@@ -186,7 +186,7 @@ medley_status md_explicit_take_average(md_block *block, medley_error *error)
     for (size_t f = 0; f < x->features; f++)
         for (size_t p = 0; p < x->width; p++)
             md_explicit_weights(x, f)[p] =
-                (float)((double)md_explicit_aside(x, f)[p] / block->iterates);
+                (float)((double)md_explicit_correction(x, f)[p] / block->iterates);
     adopt(x);
     return MEDLEY_OK;
 }
@@ -225,14 +225,14 @@ void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *cont
     explicit_block *x = cast(block);
     visit(context, x->weight, x->features * x->stride * sizeof *x->weight);
     if (x->borrowed && x->what.averaging)
-        visit(context, x->weight + x->aside, x->features * sizeof *x->weight);
+        visit(context, x->weight + x->correction, x->features * sizeof *x->weight);
     visit(context, &x->norm2, sizeof x->norm2);
     visit(context, x->log, x->log_capacity * sizeof *x->log);
     visit(context, &x->log_count, sizeof x->log_count);
     visit(context, &x->log_is_full, sizeof x->log_is_full);
     visit(context, &x->threshold, sizeof x->threshold);
-    if (x->had != NULL)
-        visit(context, x->had, x->features * sizeof *x->had);
+    if (x->applied != NULL)
+        visit(context, x->applied, x->features * sizeof *x->applied);
 }
 
 void md_explicit_free(md_block *block)
@@ -241,29 +241,27 @@ void md_explicit_free(md_block *block)
     if (!x->borrowed)
         free(x->weight);
     free(x->log);
-    free(x->had);
+    free(x->applied);
     free(x);
 }
 
 medley_status md_explicit_finish_create(md_block **result, explicit_block *x, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
+    MD_OWNED(md_block_free) md_block *block = &x->base;
     const size_t floats = x->features * x->stride;
     x->base.scale = x->base.dual_scale = 1;
     x->log_capacity = x->features / LOG_SHARE + 1;
     x->borrowed = x->weight != NULL;
     if (!x->borrowed) {
         /* rows are looked up at random: large pages spare the processor many look-ups of its own */
-        MEDLEY_TRY_DONE(md_new_aligned(&x->weight, floats, sizeof *x->weight, error));
+        MEDLEY_TRY(md_new_aligned(&x->weight, floats, sizeof *x->weight, error));
         memset(x->weight, 0, floats * sizeof *x->weight);
-        x->aside = x->width;
+        x->correction = x->width;
     }
-    MEDLEY_TRY_DONE(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
+    MEDLEY_TRY(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
     if (x->what.thresholds)
-        MEDLEY_TRY_DONE(md_new(&x->had, x->features, sizeof *x->had, error));
-    *result = &x->base;
-done:
-    if (status < 0)
-        md_explicit_free(&x->base);
-    return status;
+        MEDLEY_TRY(md_new(&x->applied, x->features, sizeof *x->applied, error));
+    *result = block;
+    block = NULL;
+    return MEDLEY_OK;
 }

@@ -101,8 +101,9 @@ static double step_row(float *restrict weight, const float *restrict delta, floa
 
 /* What counts for the sum is what rounding leaves of a change. */
 MD_VECTOR
-static double step_row_and_aside(float *restrict weight, float *restrict aside,
-                                 const float *restrict delta, float factor, float sum, size_t width)
+static double step_row_and_correction(float *restrict weight, float *restrict correction,
+                                      const float *restrict delta, float factor, float sum,
+                                      size_t width)
 {
     float growth = 0;
 #pragma omp simd reduction(+ : growth)
@@ -111,16 +112,16 @@ static double step_row_and_aside(float *restrict weight, float *restrict aside,
         const float old = weight[p];
         growth += change * (2 * old + change);
         weight[p] = old + change;
-        aside[p] -= sum * (weight[p] - old);
+        correction[p] -= sum * (weight[p] - old);
     }
     return (double)growth;
 }
 
-double md_step_weights(float *weight, float *aside, const float *delta, float factor, float sum,
-                       size_t width)
+double md_step_weights(float *weight, float *correction, const float *delta, float factor,
+                       float sum, size_t width)
 {
-    if (aside != NULL)
-        return step_row_and_aside(weight, aside, delta, factor, sum, width);
+    if (correction != NULL)
+        return step_row_and_correction(weight, correction, delta, factor, sum, width);
     return step_row(weight, delta, factor, width);
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MD_FEW_PARTS = 4 }; /* a full row is faster unless fewer than one part in so many changes */
+enum { MD_FEW_PARTS = 4 }; /* a full row is faster unless fewer than one part in four changes */
 
 /* out += factor * weight */
 void md_add_weights(float *out, const float *weight, float factor, size_t width);
@@ -35,10 +35,10 @@ void md_add_weights_of_row(float *out, const md_lookup *lookup, const int32_t *c
 /* Asks for the rows of weights that will be needed soon. */
 void md_prefetch_weights(const md_lookup *lookup, size_t count);
 
-/* weight += change, change = factor * delta, and aside -= sum * change where there is an aside;
+/* weight += change, change = factor * delta, and correction -= sum * change where there is one;
  * returns by how much the squared norm of weight grows. */
-double md_step_weights(float *weight, float *aside, const float *delta, float factor, float sum,
-                       size_t width);
+double md_step_weights(float *weight, float *correction, const float *delta, float factor,
+                       float sum, size_t width);
 
 double md_sum_squares(const float *values, size_t count);
 

@@ -5,8 +5,8 @@
  *
  * Bytes per update: one kernel row (4 n) and, per label touched, one row of S read and written
  * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. Where
- * kernel values are not kept, deferred scores keeps S: it is true for the rows of its window, and
- * for all rows once the deferred scores is closed. */
+ * kernel values are not kept, deferred scores keep S: it is true for the rows of their window, and
+ * for all rows once they are closed. */
 #include "block/block.h"
 
 #include "base/memory.h"
@@ -18,7 +18,7 @@ static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the sc
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
 
 enum { FEW = 8 };                /* targets of a kernel row at a time */
-enum { DENSE = 4 };              /* one part in so many is enough for a matrix product */
+enum { DENSE = 4 };              /* one part in four is enough for a matrix product */
 enum { MOST_PENDING_ROWS = 64 }; /* the norm of a longer gradient takes longer than the step */
 
 typedef struct kernel_block {
@@ -29,7 +29,7 @@ typedef struct kernel_block {
     double gain2;       /* the kernel is gain2 * K; the body that is exported goes with K itself */
     float *coefficient; /* [labels][n] A */
     float *score;       /* [labels][n] S = K A */
-    double *aside;      /* [labels][n] the sum of iterates is weight_sum * A + aside; NULL: none */
+    double *correction; /* [labels][n] of the average (block.h); NULL: none is kept */
     bool *touched;      /* [labels] rows of A and S that may be nonzero; others hold rubbish */
     bool pending;       /* the step has not been taken yet */
     bool continues;     /* S holds what rows bring in that are not here */
@@ -135,12 +135,13 @@ static void touch(kernel_block *k, size_t label)
     k->touched[label] = true;
 }
 
-/* Puts the whole sum of iterates aside, so that A may change in any way. */
+/* Moves the whole sum of iterates to the correction, so that A may change in any way. */
 static void settle(kernel_block *k)
 {
-    for (size_t l = 0; k->aside != NULL && l < k->base.labels; l++)
+    for (size_t l = 0; k->correction != NULL && l < k->base.labels; l++)
         for (size_t i = 0; k->touched[l] && i < k->n; i++)
-            k->aside[l * k->n + i] += k->base.weight_sum * (double)k->coefficient[l * k->n + i];
+            k->correction[l * k->n + i] +=
+                k->base.weight_sum * (double)k->coefficient[l * k->n + i];
     k->base.weight_sum = 0;
 }
 
@@ -165,8 +166,8 @@ static void add_coefficient(kernel_block *k, size_t at, float change)
 {
     const float old = k->coefficient[at];
     k->coefficient[at] = old + change;
-    if (k->aside != NULL)
-        k->aside[at] -= k->base.weight_sum * ((double)k->coefficient[at] - (double)old);
+    if (k->correction != NULL)
+        k->correction[at] -= k->base.weight_sum * ((double)k->coefficient[at] - (double)old);
 }
 
 /* A few labels at a row: a multiple of the kernel row for each. */
@@ -219,7 +220,7 @@ static bool add_all(kernel_block *k, const md_gradient *gradient, double step)
 static void apply(kernel_block *k, const md_gradient *gradient, double eta)
 {
     const md_delta *delta = gradient->delta;
-    if (k->base.scale < (k->aside ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
+    if (k->base.scale < (k->correction ? SMALLEST_SCALE_OF_AVERAGES : SMALLEST_SCALE))
         fold_scale(k);
     const double step = eta / k->base.scale;
     for (size_t e = 0; e < delta->start[delta->row_count]; e++)
@@ -285,8 +286,8 @@ static void restart(md_block *block)
     kernel_block *k = cast(block);
     clear(block);
     block->iterates = 0;
-    if (k->aside != NULL)
-        memset(k->aside, 0, block->labels * k->n * sizeof *k->aside);
+    if (k->correction != NULL)
+        memset(k->correction, 0, block->labels * k->n * sizeof *k->correction);
 }
 
 /* ||theta||^2 = scale^2 sum A S. */
@@ -348,7 +349,7 @@ static medley_status take_average(md_block *block, medley_error *error)
     for (size_t l = 0; l < block->labels; l++) {
         touch(k, l);
         for (size_t i = 0; i < k->n; i++)
-            k->coefficient[l * k->n + i] = (float)(k->aside[l * k->n + i] / block->iterates);
+            k->coefficient[l * k->n + i] = (float)(k->correction[l * k->n + i] / block->iterates);
     }
     return adopt(k, error);
 }
@@ -390,8 +391,8 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
     visit(context, k->touched, block->labels * sizeof *k->touched);
     if (k->deferred != NULL) /* these may be the scores of another run */
         md_deferred_continue(k->deferred, k->m);
-    if (k->aside != NULL)
-        visit(context, k->aside, k->n * block->labels * sizeof *k->aside);
+    if (k->correction != NULL)
+        visit(context, k->correction, k->n * block->labels * sizeof *k->correction);
 }
 
 static void free_block(md_block *block)
@@ -401,7 +402,7 @@ static void free_block(md_block *block)
         md_deferred_detach(k->deferred, k->m);
     free(k->coefficient);
     free(k->score);
-    free(k->aside);
+    free(k->correction);
     free(k->touched);
     free(k);
 }
@@ -458,10 +459,9 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
                                      medley_error *error)
 {
     const size_t labels = source->labels;
-    kernel_block *k;
-    medley_status status = md_new(&k, 1, sizeof *k, error);
-    if (status < 0)
-        return status;
+    MD_OWNED(md_block_free) md_block *block = NULL;
+    MEDLEY_TRY(md_new(&block, 1, sizeof(kernel_block), error));
+    kernel_block *k = cast(block);
     k->base = (md_block){.class = &kernel_block_class,
                          .name = source->name,
                          .labels = labels,
@@ -471,17 +471,15 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     k->m = source->m;
     k->n = md_gram_rows(source->gram);
     k->gain2 = 1;
-    MEDLEY_TRY_DONE(md_new(&k->coefficient, k->n * labels, sizeof(float), error));
-    MEDLEY_TRY_DONE(md_new(&k->score, k->n * labels, sizeof(float), error));
-    MEDLEY_TRY_DONE(md_new(&k->touched, labels, sizeof(bool), error));
+    MEDLEY_TRY(md_new(&k->coefficient, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY(md_new(&k->score, k->n * labels, sizeof(float), error));
+    MEDLEY_TRY(md_new(&k->touched, labels, sizeof(bool), error));
     if (source->averaging)
-        MEDLEY_TRY_DONE(md_new(&k->aside, k->n * labels, sizeof *k->aside, error));
+        MEDLEY_TRY(md_new(&k->correction, k->n * labels, sizeof *k->correction, error));
     if (source->deferred != NULL)
-        MEDLEY_TRY_DONE(md_deferred_attach(source->deferred, k->m, k->score, error));
+        MEDLEY_TRY(md_deferred_attach(source->deferred, k->m, k->score, error));
     k->deferred = source->deferred;
-    *result = &k->base;
-done:
-    if (status < 0)
-        free_block(&k->base);
-    return status;
+    *result = block;
+    block = NULL;
+    return MEDLEY_OK;
 }

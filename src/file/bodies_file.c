@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The section of coefficients: what the outputs are, the bias, bodies and the terms that use them.
- * Wide bodies are kept as doubles, so that the certificate is one of the saved model. */
+ * Float64 bodies are kept as they are, so that the certificate is one of the saved model. */
 #include "file/file.h"
 
 #include "base/memory.h"
 #include <math.h>
-#include <string.h>
 
 void md_pack_doubles(md_text *out, const double *values, size_t count)
 {
@@ -25,9 +24,9 @@ void md_bodies_pack(md_text *out, const medley_model *model)
     for (size_t b = 0; b < model->body_count; b++) {
         const md_body *body = &model->bodies[b];
         md_pack_u64(out, body->rows);
-        md_pack_u64(out, body->wide != NULL);
-        if (body->wide != NULL)
-            md_pack_doubles(out, body->wide, body->rows * outputs);
+        md_pack_u64(out, body->float64 != NULL);
+        if (body->float64 != NULL)
+            md_pack_doubles(out, body->float64, body->rows * outputs);
         else
             md_pack_floats(out, body->values, body->rows * outputs);
     }
@@ -80,18 +79,18 @@ static void unpack_outputs(medley_model *model, md_unpack *in)
 static void unpack_body(md_body *body, size_t outputs, md_unpack *in, uint64_t version)
 {
     const size_t rows = md_unpack_u64(in);
-    const bool wide = version > 2 && md_unpack_u64(in) != 0;
-    const size_t size = wide ? sizeof(double) : sizeof(float);
+    const bool is_float64 = version > 2 && md_unpack_u64(in) != 0;
+    const size_t size = is_float64 ? sizeof(double) : sizeof(float);
     if (in->bad || rows > (in->length - in->position) / size / outputs) {
         in->bad = true;
         return;
     }
     body->rows = rows;
-    if (!wide) {
+    if (!is_float64) {
         body->values = md_unpack_floats(in, rows * outputs);
         return;
     }
-    body->wide = md_unpack_doubles(in, rows * outputs);
+    body->float64 = md_unpack_doubles(in, rows * outputs);
     if (!in->bad && md_body_round(body, outputs) != 0)
         in->bad = in->no_memory = true;
 }
@@ -111,9 +110,7 @@ static bool term_fits(const medley_model *model, const md_term *term)
 static medley_status unpack_terms(medley_model *model, md_unpack *in, medley_error *error)
 {
     const size_t count = md_unpack_count(in, 24);
-    model->terms = md_calloc(count, sizeof *model->terms);
-    if (model->terms == NULL)
-        return md_fail_memory(error, count * sizeof *model->terms);
+    MEDLEY_TRY(md_new(&model->terms, count, sizeof *model->terms, error));
     model->term_count = count;
     for (size_t t = 0; t < count; t++) {
         md_term *term = &model->terms[t];
@@ -132,9 +129,7 @@ medley_status md_bodies_unpack(medley_model *model, md_unpack *in, uint64_t vers
     if (version > 2)
         unpack_outputs(model, in);
     const size_t count = md_unpack_count(in, 8);
-    model->bodies = md_calloc(count, sizeof *model->bodies);
-    if (model->bodies == NULL)
-        return md_fail_memory(error, count * sizeof *model->bodies);
+    MEDLEY_TRY(md_new(&model->bodies, count, sizeof *model->bodies, error));
     model->body_count = count;
     for (size_t b = 0; b < count && !in->bad; b++)
         unpack_body(&model->bodies[b], model->outputs, in, version);

@@ -33,7 +33,7 @@ enum { MD_MOST_ORDER = 2 }; /* a larger number in a file is damage */
 enum { MD_SECTIONS_MOST = 64, MD_SECTION_ALIGN = 64 };
 
 void md_pack_doubles(md_text *out, const double *values, size_t count);
-/* Finite numbers, of which so many are known to follow; NULL if bad. */
+/* count finite numbers, which are known to follow; NULL if bad. */
 double *md_unpack_doubles(md_unpack *in, size_t count);
 
 /* The sections of coefficients, and of templates and explicit weights. Reading sets in->bad where

@@ -3,7 +3,7 @@
  * well, so that a forged file can be refused but never reaches outside its arrays. */
 #include "file/load.h"
 
-#include "base/memory.h"
+#include "base/owners.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -98,10 +98,7 @@ static medley_status read_container(md_loader *loader, const char *data, size_t 
 static medley_status read_bodies(md_loader *loader)
 {
     md_unpack *in = &loader->sections[MD_SECTION_BODIES];
-    const medley_status status =
-        md_bodies_unpack(loader->model, in, loader->version, loader->error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(md_bodies_unpack(loader->model, in, loader->version, loader->error));
     return md_unpack_done(in) ? MEDLEY_OK : md_fail_damaged(loader, "coefficients");
 }
 
@@ -159,20 +156,18 @@ static medley_status read_companion(md_loader *loader, md_unpack *in)
 
 static medley_status read_own(md_loader *loader)
 {
-    medley_status status = MEDLEY_OK;
     medley_model *model = loader->model;
     md_unpack *in = &loader->sections[MD_SECTION_OWN];
     if (in->data == NULL)
         return MEDLEY_OK;
     if (loader->path == NULL) /* or forged files could nest without end */
         return md_fail_damaged(loader, "a companion with a section of its own");
-    MEDLEY_TRY_DONE(model->task->unpack(model, in, loader->error));
+    MEDLEY_TRY(model->task->unpack(model, in, loader->error));
     if (!in->bad)
-        MEDLEY_TRY_DONE(read_companion(loader, in));
+        MEDLEY_TRY(read_companion(loader, in));
     if (!md_unpack_done(in) || !model->task->companion_fits(model))
-        status = md_fail_damaged(loader, model->task->section);
-done:
-    return status;
+        return md_fail_damaged(loader, model->task->section);
+    return MEDLEY_OK;
 }
 
 /* ---- the file ---- */
@@ -181,23 +176,21 @@ static medley_status load_from(medley_model **model, const char *path, const cha
                                size_t length, const medley_structure *structure,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_loader loader = {.path = path, .structure = structure, .error = error};
-    MEDLEY_TRY_DONE(md_new(&loader.model, 1, sizeof *loader.model, error));
-    MEDLEY_TRY_DONE(read_container(&loader, data, length));
-    MEDLEY_TRY_DONE(md_load_summary(&loader));
-    MEDLEY_TRY_DONE(md_load_kernels(&loader));
-    MEDLEY_TRY_DONE(md_load_prepared(&loader));
-    MEDLEY_TRY_DONE(read_bodies(&loader));
-    MEDLEY_TRY_DONE(read_weights(&loader));
-    MEDLEY_TRY_DONE(read_calibration(&loader));
-    MEDLEY_TRY_DONE(read_own(&loader));
-    md_model_bind_summary(loader.model);
-    *model = loader.model;
-    loader.model = NULL;
-done:
-    medley_model_free(loader.model);
-    return status;
+    MD_OWNED(medley_model_free) medley_model *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
+    md_loader loader = {.model = made, .path = path, .structure = structure, .error = error};
+    MEDLEY_TRY(read_container(&loader, data, length));
+    MEDLEY_TRY(md_load_summary(&loader));
+    MEDLEY_TRY(md_load_kernels(&loader));
+    MEDLEY_TRY(md_load_prepared(&loader));
+    MEDLEY_TRY(read_bodies(&loader));
+    MEDLEY_TRY(read_weights(&loader));
+    MEDLEY_TRY(read_calibration(&loader));
+    MEDLEY_TRY(read_own(&loader));
+    md_model_bind_summary(made);
+    *model = made;
+    made = NULL;
+    return MEDLEY_OK;
 }
 
 medley_status medley_model_read_with(medley_model **model, const void *bytes, size_t size,
@@ -215,6 +208,17 @@ medley_status medley_model_read(medley_model **model, const void *bytes, size_t 
     return medley_model_read_with(model, bytes, size, name, NULL, error);
 }
 
+static medley_status fail_unreadable(const char *path, const char *reason, medley_error *error)
+{
+    return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s", reason);
+}
+
+static void close_file(const int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+}
+
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
 {
     md_begin(error);
@@ -226,23 +230,17 @@ medley_status medley_model_load_with(medley_model **model, const char *path,
 {
     md_begin(error);
     struct stat info;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-        const char *reason = descriptor < 0 ? strerror(errno) : "it is not a plain file";
-        if (descriptor >= 0)
-            close(descriptor);
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s", reason);
-    }
+    MD_CLEARED(close_file) const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return fail_unreadable(path, strerror(errno), error);
+    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+        return fail_unreadable(path, "it is not a plain file", error);
     const size_t length = (size_t)info.st_size;
-    if (length == 0) {
-        close(descriptor);
+    if (length == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0, "the model file is empty");
-    }
     char *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    close(descriptor);
     if (data == MAP_FAILED)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s",
-                          strerror(errno));
+        return fail_unreadable(path, strerror(errno), error);
     const medley_status status = load_from(model, path, data, length, structure, error);
     munmap(data, length);
     return status;

@@ -4,15 +4,13 @@
 
 #include "base/memory.h"
 #include <stdlib.h>
-#include <string.h>
 
 static medley_status read_view(md_loader *loader, md_unpack *in, size_t v)
 {
     md_bank *bank = &loader->model->bank;
     md_view *view = &bank->views[v];
     bank->view_count = v + 1;
-    const medley_status status = md_view_unpack(view, in);
-    if (status < 0 || in->bad)
+    if (md_view_unpack(view, in) < 0 || in->bad)
         return md_fail_damaged(loader, "views");
     if (md_unpack_u64(in) != 0)
         bank->origin[v] = md_unpack_floats(in, view->column_count);
@@ -60,23 +58,19 @@ static medley_status read_kernel(md_loader *loader, md_unpack *in, size_t m)
 
 medley_status md_load_kernels(md_loader *loader)
 {
-    medley_status status = MEDLEY_OK;
     md_unpack *in = &loader->sections[MD_SECTION_KERNELS];
     md_bank *bank = &loader->model->bank;
     bank->training_rows = md_unpack_u64(in);
     const size_t views = md_unpack_count(in, 64);
-    MEDLEY_TRY_DONE(md_new(&bank->views, views, sizeof *bank->views, loader->error));
-    MEDLEY_TRY_DONE(md_new(&bank->origin, views, sizeof(float *), loader->error));
+    MEDLEY_TRY(md_new(&bank->views, views, sizeof *bank->views, loader->error));
+    MEDLEY_TRY(md_new(&bank->origin, views, sizeof(float *), loader->error));
     for (size_t v = 0; v < views; v++)
-        MEDLEY_TRY_DONE(read_view(loader, in, v));
+        MEDLEY_TRY(read_view(loader, in, v));
     const size_t count = md_unpack_count(in, 56);
-    MEDLEY_TRY_DONE(md_new(&bank->kernels, count, sizeof *bank->kernels, loader->error));
+    MEDLEY_TRY(md_new(&bank->kernels, count, sizeof *bank->kernels, loader->error));
     for (size_t m = 0; m < count; m++)
-        MEDLEY_TRY_DONE(read_kernel(loader, in, m));
-    if (!md_unpack_done(in))
-        status = md_fail_damaged(loader, "kernels");
-done:
-    return status;
+        MEDLEY_TRY(read_kernel(loader, in, m));
+    return md_unpack_done(in) ? MEDLEY_OK : md_fail_damaged(loader, "kernels");
 }
 
 /* Row starts that never fall and columns that rise within each row. */

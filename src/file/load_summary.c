@@ -11,9 +11,8 @@ static medley_status read_labels(md_loader *loader, md_unpack *in)
 {
     const size_t count = md_unpack_count(in, 8);
     for (size_t l = 0; l < count; l++) {
-        char *name = md_unpack_text(in);
+        MD_OWNED(free) char *name = md_unpack_text(in);
         const int32_t id = name ? md_strings_add(&loader->model->labels, name, strlen(name)) : -1;
-        free(name);
         if (id < 0 && !in->bad)
             return md_fail_memory(loader->error, in->length);
         if (id != (int32_t)l)
@@ -27,9 +26,7 @@ static medley_status read_epochs(md_loader *loader, md_unpack *in)
     medley_model *model = loader->model;
     const bool certified = loader->version > 2;
     const size_t count = md_unpack_count(in, certified ? 48 : 24);
-    model->epochs = md_calloc(count, sizeof *model->epochs);
-    if (model->epochs == NULL)
-        return md_fail_memory(loader->error, count * sizeof *model->epochs);
+    MEDLEY_TRY(md_new(&model->epochs, count, sizeof *model->epochs, loader->error));
     for (size_t e = 0; e < count; e++) {
         medley_epoch *epoch = &model->epochs[e];
         epoch->objective = md_unpack_f64(in);
@@ -47,9 +44,8 @@ static medley_status read_blocks(md_loader *loader, md_unpack *in)
 {
     medley_model *model = loader->model;
     const size_t count = md_unpack_count(in, 32);
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&model->names, count, sizeof(char *), loader->error));
-    MEDLEY_TRY_DONE(md_new(&model->blocks, count, sizeof *model->blocks, loader->error));
+    MEDLEY_TRY(md_new(&model->names, count, sizeof(char *), loader->error));
+    MEDLEY_TRY(md_new(&model->blocks, count, sizeof *model->blocks, loader->error));
     for (size_t m = 0; m < count; m++) {
         model->names[m] = md_unpack_text(in);
         model->summary.block_count = m + 1;
@@ -60,12 +56,11 @@ static medley_status read_blocks(md_loader *loader, md_unpack *in)
             return md_fail_damaged(loader, "blocks");
     }
     if (!md_unpack_done(in) || model->summary.active_blocks > count)
-        status = md_fail_damaged(loader, "blocks");
-done:
-    return status;
+        return md_fail_damaged(loader, "blocks");
+    return MEDLEY_OK;
 }
 
-/* The structure must be that of the task, and the labels so many as it may have. */
+/* The structure must be that of the task, and the number of labels one that it may have. */
 static medley_status find_task(md_loader *loader, const char *name, const char *structure)
 {
     medley_model *model = loader->model;
@@ -120,27 +115,20 @@ static void read_summary(md_loader *loader, md_unpack *in)
 
 medley_status md_load_summary(md_loader *loader)
 {
-    medley_status status = MEDLEY_OK;
     md_unpack *in = &loader->sections[MD_SECTION_STORY];
     md_shape *shape = &loader->model->space.shape;
-    char *structure = md_unpack_text(in);
+    MD_OWNED(free) char *structure = md_unpack_text(in);
     shape->order = md_unpack_u64(in);
     shape->local_pairs = md_unpack_u64(in) != 0;
     shape->ends = md_unpack_u64(in) != 0;
     shape->many_roots = loader->version > 3 && md_unpack_u64(in) != 0;
     shape->projective = loader->version > 3 && md_unpack_u64(in) != 0;
-    char *task = md_unpack_text(in);
+    MD_OWNED(free) char *task = md_unpack_text(in);
     read_summary(loader, in);
-    if (in->bad || shape->order > MD_MOST_ORDER) {
-        status = md_fail_damaged(loader, "story");
-        goto done;
-    }
-    MEDLEY_TRY_DONE(read_labels(loader, in));
-    MEDLEY_TRY_DONE(find_task(loader, task, structure));
-    MEDLEY_TRY_DONE(read_epochs(loader, in));
-    MEDLEY_TRY_DONE(read_blocks(loader, in));
-done:
-    free(structure);
-    free(task);
-    return status;
+    if (in->bad || shape->order > MD_MOST_ORDER)
+        return md_fail_damaged(loader, "story");
+    MEDLEY_TRY(read_labels(loader, in));
+    MEDLEY_TRY(find_task(loader, task, structure));
+    MEDLEY_TRY(read_epochs(loader, in));
+    return read_blocks(loader, in);
 }

@@ -133,14 +133,13 @@ static medley_status pack_model(md_text *out, const medley_model *model, medley_
 /* What the task keeps, then the bytes of the companion's file. */
 static medley_status pack_own(md_text *out, const medley_model *model, medley_error *error)
 {
-    md_text companion = {0};
-    const medley_status status =
-        model->companion != NULL ? pack_model(&companion, model->companion, error) : MEDLEY_OK;
+    MD_CLEARED(md_text_clear) md_text companion = {0};
+    if (model->companion != NULL)
+        MEDLEY_TRY(pack_model(&companion, model->companion, error));
     model->task->pack(out, model->own);
     md_pack_u64(out, companion.length);
     md_text_add(out, companion.data, companion.length);
-    md_text_clear(&companion);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the container ---- */
@@ -155,7 +154,7 @@ static bool has_section(const medley_model *model, size_t i)
            (i == MD_SECTION_OWN && model->task->section != NULL);
 }
 
-/* Zeros up to a multiple of MD_SECTION_ALIGN, of at least so many bytes. */
+/* Zeros up to a multiple of MD_SECTION_ALIGN, of `least` bytes or more. */
 static void pad(md_text *out, size_t least)
 {
     static const char zeros[MD_SECTION_ALIGN];
@@ -198,9 +197,8 @@ static void pack_header(md_text *header, const md_text *out, const medley_model 
 /* out: empty. The header comes last, into the room before the first section. */
 static medley_status pack_model(md_text *out, const medley_model *model, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     size_t place[MD_SECTIONS_KNOWN][2] = {{0}}; /* offset and length */
-    md_text header = {0};
+    MD_CLEARED(md_text_clear) md_text header = {0};
     pad(out, MD_HEADER_BYTES(count_sections(model)));
     for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
         if (!has_section(model, i))
@@ -208,7 +206,7 @@ static medley_status pack_model(md_text *out, const medley_model *model, medley_
         pad(out, 0);
         place[i][0] = out->length;
         if (i == MD_SECTION_OWN)
-            MEDLEY_TRY_DONE(pack_own(out, model, error));
+            MEDLEY_TRY(pack_own(out, model, error));
         else
             packers[i](out, model);
         place[i][1] = out->length - place[i][0];
@@ -216,26 +214,20 @@ static medley_status pack_model(md_text *out, const medley_model *model, medley_
     if (!out->failed)
         pack_header(&header, out, model, place);
     if (out->failed || header.failed)
-        status = md_fail_memory(error, out->length);
-    else
-        memcpy(out->data, header.data, header.length);
-done:
-    md_text_clear(&header);
-    return status;
+        return md_fail_memory(error, out->length);
+    memcpy(out->data, header.data, header.length);
+    return MEDLEY_OK;
 }
 
 medley_status medley_model_write(void **bytes, size_t *size, const medley_model *model,
                                  medley_error *error)
 {
     md_begin(error);
-    md_text out = {0};
-    const medley_status status = pack_model(&out, model, error);
-    if (status < 0) {
-        md_text_clear(&out);
-        return status;
-    }
+    MD_CLEARED(md_text_clear) md_text out = {0};
+    MEDLEY_TRY(pack_model(&out, model, error));
     *bytes = out.data;
     *size = out.length;
+    out = (md_text){0};
     return MEDLEY_OK;
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include <stdlib.h>
-#include <string.h>
 
 static size_t count_nonzero(const md_weights *weights)
 {
@@ -17,8 +16,8 @@ static size_t count_nonzero(const md_weights *weights)
 
 static void pack_sparse(md_text *out, const md_weights *weights, size_t count)
 {
-    uint32_t *place = md_calloc(count, sizeof *place);
-    float *value = md_calloc(count, sizeof *value);
+    MD_OWNED(free) uint32_t *place = md_calloc(count, sizeof *place);
+    MD_OWNED(free) float *value = md_calloc(count, sizeof *value);
     size_t used = 0;
     out->failed = out->failed || place == NULL || value == NULL;
     for (size_t i = 0; !out->failed && i < weights->rows * weights->width; i++)
@@ -26,12 +25,10 @@ static void pack_sparse(md_text *out, const md_weights *weights, size_t count)
             place[used] = (uint32_t)i;
             value[used++] = weights->values[i];
         }
-    if (!out->failed) {
-        md_pack_u32s(out, place, count);
-        md_pack_floats(out, value, count);
-    }
-    free(place);
-    free(value);
+    if (out->failed)
+        return;
+    md_pack_u32s(out, place, count);
+    md_pack_floats(out, value, count);
 }
 
 void md_weights_pack(md_text *out, const medley_model *model)
@@ -64,18 +61,16 @@ static medley_status unpack_sparse(md_weights *weights, md_unpack *in, size_t co
                                    medley_error *error)
 {
     const size_t size = weights->rows * weights->width;
-    uint32_t *place = md_unpack_u32s(in, count);
-    float *value = md_unpack_floats(in, count);
-    const medley_status status = md_new(&weights->values, size, sizeof(float), error);
-    for (size_t i = 0; !in->bad && status == MEDLEY_OK && i < count; i++) {
+    MD_OWNED(free) uint32_t *place = md_unpack_u32s(in, count);
+    MD_OWNED(free) float *value = md_unpack_floats(in, count);
+    MEDLEY_TRY(md_new(&weights->values, size, sizeof(float), error));
+    for (size_t i = 0; !in->bad && i < count; i++) {
         if (place[i] >= size || (i > 0 && place[i] <= place[i - 1]))
             in->bad = true;
         else
             weights->values[place[i]] = value[i];
     }
-    free(place);
-    free(value);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The shape tells how wide weights are, the features how many rows there are. */
@@ -117,20 +112,18 @@ static medley_status unpack_one(medley_model *model, md_weights *weights, md_unp
 
 medley_status md_weights_unpack(medley_model *model, md_unpack *in, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     medley_error inner = {0}; /* the caller tells of damage, and where */
     model->token_columns = md_unpack_u64(in);
     model->label_column = md_unpack_u64(in);
-    if (md_unpack_u64(in) != 0)
-        status = md_features_unpack(&model->features, in, &inner);
+    const bool has_features = md_unpack_u64(in) != 0;
+    const medley_status status =
+        has_features ? md_features_unpack(&model->features, in, &inner) : MEDLEY_OK;
     if (status < 0)
         return in->bad ? MEDLEY_OK : md_fail(error, status, "%s", inner.message);
     const size_t count = md_unpack_count(in, 40);
-    model->weights = md_calloc(count, sizeof *model->weights);
-    if (model->weights == NULL)
-        return md_fail_memory(error, count * sizeof *model->weights);
+    MEDLEY_TRY(md_new(&model->weights, count, sizeof *model->weights, error));
     model->weights_count = count;
-    for (size_t w = 0; w < count && !in->bad && status == MEDLEY_OK; w++)
-        status = unpack_one(model, &model->weights[w], in, error);
-    return status;
+    for (size_t w = 0; w < count && !in->bad; w++)
+        MEDLEY_TRY(unpack_one(model, &model->weights[w], in, error));
+    return MEDLEY_OK;
 }

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley_fit_path: what holds for the paths of all methods. */
 #include "fit/fit.h"
+#include "setup/setup.h"
 
+#include "base/owners.h"
 #include "base/struct_size.h"
-#include "setup/path.h"
-
-#include <math.h>
-#include <string.h>
-
-double md_path_lambda(const medley_path_options *path, double largest, size_t step)
-{
-    if (path->lambda != NULL)
-        return path->lambda[step];
-    const double share = path->count > 1 ? (double)step / (double)(path->count - 1) : 0;
-    return largest * pow(path->ratio, share);
-}
 
 static medley_status check_lambdas(const medley_path_options *path, medley_error *error)
 {
@@ -57,8 +47,8 @@ static medley_status check_path(const medley_path_options *path, const medley_op
             "the first stage of --method %s, which is all that --epochs2 0 leaves, knows "
             "no lambda; give --epochs2 a number above 0",
             method->about->name);
-    const medley_status status = md_check_options(options, NULL, NULL, &along_a_path, error);
-    return status == MEDLEY_OK ? check_lambdas(path, error) : status;
+    MEDLEY_TRY(md_check_options(options, NULL, NULL, &along_a_path, error));
+    return check_lambdas(path, error);
 }
 
 /* ---- a companion is the same for every model ---- */
@@ -73,45 +63,47 @@ struct joining {
     medley_error *error;
 };
 
+static medley_status join(struct joining *joining, medley_model *model)
+{
+    MD_OWNED(medley_model_free) medley_model *companion = NULL;
+    MEDLEY_TRY(medley_model_read(&companion, joining->bytes, joining->size,
+                                 joining->task->companion, joining->error));
+    MEDLEY_TRY(joining->task->join(model, companion, joining->error));
+    companion = NULL;
+    return MEDLEY_OK;
+}
+
 static bool join_and_take(void *context, medley_model *model)
 {
     struct joining *joining = context;
-    medley_model *companion = NULL;
-    joining->status = medley_model_read(&companion, joining->bytes, joining->size,
-                                        joining->task->companion, joining->error);
-    if (joining->status == MEDLEY_OK)
-        joining->status = joining->task->join(model, companion, joining->error);
+    joining->status = join(joining, model);
     if (joining->status == MEDLEY_OK)
         return joining->take(joining->context, model);
-    medley_model_free(companion);
     medley_model_free(model);
     return false;
+}
+
+static void clear_joining(struct joining *joining)
+{
+    medley_bytes_free(joining->bytes);
 }
 
 static medley_status walk(md_problem *problem, const medley_path_options *path,
                           struct joining *joining, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_model *companion = NULL;
+    MD_OWNED(medley_model_free) medley_model *companion = NULL;
     medley_path_taker take = joining->take;
     void *context = joining->context;
-    MEDLEY_TRY_DONE(md_fit_companion(&companion, problem, error));
-    if (problem->progress.stopped) {
-        status = MEDLEY_STOPPED;
-        goto done;
-    }
+    MEDLEY_TRY(md_fit_companion(&companion, problem, error));
+    if (problem->progress.stopped)
+        return MEDLEY_STOPPED;
     if (companion != NULL) {
-        MEDLEY_TRY_DONE(medley_model_write(&joining->bytes, &joining->size, companion, error));
+        MEDLEY_TRY(medley_model_write(&joining->bytes, &joining->size, companion, error));
         take = join_and_take;
         context = joining;
     }
-    status = problem->method->fit_path(problem, path, take, context, error);
-    if (joining->status < 0)
-        status = joining->status;
-done:
-    medley_model_free(companion);
-    medley_bytes_free(joining->bytes);
-    return status;
+    const medley_status status = problem->method->fit_path(problem, path, take, context, error);
+    return joining->status < 0 ? joining->status : status;
 }
 
 medley_status medley_fit_path(const medley_dataset *train, const medley_options *options,
@@ -121,24 +113,20 @@ medley_status medley_fit_path(const medley_dataset *train, const medley_options 
     md_begin(error);
     medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
     medley_observer watch = MEDLEY_OBSERVER_INIT;
-    medley_status status = MEDLEY_OK;
-    medley_options *defaults = NULL;
-    md_problem problem = {0};
-    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&path, given, MEDLEY_PATH_OPTIONS_INIT, error));
-    MEDLEY_TRY_DONE(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
+    MD_OWNED(medley_options_free) medley_options *defaults = NULL;
+    MD_CLEARED(md_problem_clear) md_problem problem = {0};
+    MEDLEY_TRY(MD_TAKE_STRUCT(&path, given, MEDLEY_PATH_OPTIONS_INIT, error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
     if (options == NULL) {
-        MEDLEY_TRY_DONE(medley_options_create(&defaults, error));
+        MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
     }
     const md_method *method = NULL;
-    MEDLEY_TRY_DONE(md_method_choose(&method, options, train, NULL, error));
-    MEDLEY_TRY_DONE(check_path(&path, options, method, error));
-    MEDLEY_TRY_DONE(md_problem_init(&problem, train, NULL, options, &watch, method, error));
+    MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
+    MEDLEY_TRY(check_path(&path, options, method, error));
+    MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, &watch, method, error));
+    MD_CLEARED(clear_joining)
     struct joining joining = {
         .take = take, .context = context, .task = problem.task, .error = error};
-    status = walk(&problem, &path, &joining, error);
-done:
-    md_problem_clear(&problem);
-    medley_options_free(defaults);
-    return status;
+    return walk(&problem, &path, &joining, error);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of methods: the rules of the online loop, then the others. */
-#include "online/online_path.h"
 #include "online/run.h"
 
 #define MD_METHOD(name) extern const md_method md_method_##name;

@@ -25,7 +25,7 @@ void medley_prediction_free(medley_prediction *prediction)
     free(prediction);
 }
 
-/* ---- as texts, in the format of the data ---- */
+/* ---- as strings, in the format of the data ---- */
 
 enum { NUMBER_BYTES = 32 };
 
@@ -34,24 +34,19 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
                                       const char *path, medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
     const size_t rows = prediction->rows;
-    const char **texts = NULL;
-    char(*numbers)[NUMBER_BYTES] = NULL;
-    MEDLEY_TRY_DONE(md_new(&texts, rows, sizeof *texts, error));
-    MEDLEY_TRY_DONE(md_new(&numbers, prediction->value ? rows : 0, sizeof *numbers, error));
+    MD_OWNED(free) const char **texts = NULL;
+    MD_OWNED(free) char(*numbers)[NUMBER_BYTES] = NULL;
+    MEDLEY_TRY(md_new(&texts, rows, sizeof *texts, error));
+    MEDLEY_TRY(md_new(&numbers, prediction->value ? rows : 0, sizeof *numbers, error));
     for (size_t r = 0; r < rows; r++)
         texts[r] = prediction->label == NULL && prediction->value == NULL ? NULL
                    : prediction->value != NULL
                        ? md_format_double(numbers[r], prediction->value[r])
                        : medley_model_label_name(model, (size_t)prediction->label[r]);
-    status = prediction->head != NULL
-                 ? medley_dataset_write_trees(dataset, prediction->head, texts, path, error)
-                 : medley_dataset_write_labels(dataset, texts, path, error);
-done:
-    free(texts);
-    free(numbers);
-    return status;
+    return prediction->head != NULL
+               ? medley_dataset_write_trees(dataset, prediction->head, texts, path, error)
+               : medley_dataset_write_labels(dataset, texts, path, error);
 }
 
 /* ---- prediction ---- */

@@ -7,7 +7,6 @@
 #include "kernel/kernel.h"
 #include "setup/setup.h"
 #include <stdio.h>
-#include <string.h>
 
 static const char *const kinds[] = {"kernels",    "penalties",  "losses",    "methods", "formats",
                                     "generators", "structures", "templates", "tasks",   NULL};
@@ -31,7 +30,7 @@ static void describe_params(medley_listing *listing, const md_param *params)
     }
 }
 
-/* One function per registry: fills name, summary and what else there is; false behind the end. */
+/* One function per registry: fills name, summary and what else there is; false after the end. */
 #define LISTER(function, registry, ABOUT, EXTRA)                                                   \
     static bool function(medley_listing *listing, size_t index)                                    \
     {                                                                                              \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a learner that is fed piece by piece. The first piece makes the problem (kernels,
- * widths, scalings, loss); later ones are seen through it. What a piece does: partial_piece.c. */
+ * widths, scalings, loss); later ones are seen through it. What a piece does: incremental_piece.c.
+ */
 #include "incremental/incremental.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/owners.h"
-#include <math.h>
 #include <stdlib.h>
 
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
@@ -111,7 +111,7 @@ static medley_status check_size(const md_problem *problem, const md_label_union 
 /* ---- the rows of a piece as the problem's ---- */
 
 /* Bytes for kernel values. A pass changes a row once at most, and many rows never: what deferred
- * scores computes on the fly, as rows change, is less than a matrix. So matrices are for short
+ * scores compute on the fly, as rows change, is less than a matrix. So matrices are for short
  * pieces, and the rest is what deferred scores need for windows of full length. */
 enum { FIRST_VALUES = 16 << 20, VALUES_OF_A_KERNEL = 128 << 10 };
 
@@ -124,67 +124,66 @@ static void set_memory(medley_learner *learner, size_t enough)
 /* Rows seen by the bank as it is: nothing is learnt from them here. */
 static medley_status take_kernels(md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_bank *bank = &problem->bank;
     const md_gram_options options = {.threads = problem->threads,
                                      .memory = problem->options->memory};
-    MEDLEY_TRY_DONE(md_prepared_make(&problem->prepared, bank, problem->train, false, error));
-    MEDLEY_TRY_DONE(md_problem_find_primal(problem, error));
+    MEDLEY_TRY(md_prepared_make(&problem->prepared, bank, problem->train, false, error));
+    MEDLEY_TRY(md_problem_find_primal(problem, error));
     if (md_problem_has_values(problem))
-        MEDLEY_TRY_DONE(
+        MEDLEY_TRY(
             md_gram_create(&problem->online->gram, bank, &problem->prepared, &options, error));
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status take_rows(medley_learner *learner, const medley_dataset *piece,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_problem *problem = &learner->problem;
     if (!learner->begun) {
         const md_method *method = NULL;
         set_memory(learner, FIRST_VALUES);
-        MEDLEY_TRY_DONE(md_method_choose(&method, learner->options, piece, NULL, error));
-        MEDLEY_TRY_DONE(
-            md_problem_init(problem, piece, NULL, learner->options, NULL, method, error));
-        status = check_bank(&problem->bank, error);
-        goto done;
+        MEDLEY_TRY(md_method_choose(&method, learner->options, piece, NULL, error));
+        MEDLEY_TRY(md_problem_init(problem, piece, NULL, learner->options, NULL, method, error));
+        return check_bank(&problem->bank, error);
     }
     const double start = md_clock_seconds();
     set_memory(learner, problem->bank.count * VALUES_OF_A_KERNEL);
     problem->train = piece;
-    MEDLEY_TRY_DONE(md_problem_make_examples(problem, error));
-    MEDLEY_TRY_DONE(take_kernels(problem, error));
+    MEDLEY_TRY(md_problem_make_examples(problem, error));
+    MEDLEY_TRY(take_kernels(problem, error));
     problem->progress.seconds_kernels = md_clock_seconds() - start;
-done:
-    return status;
+    return MEDLEY_OK;
+}
+
+static medley_status learn_piece(medley_learner *learner, const medley_dataset *piece,
+                                 medley_error *error)
+{
+    const double start = md_clock_seconds();
+    md_problem *problem = &learner->problem;
+    MD_CLEARED(md_label_union_clear) md_label_union both = {0};
+    MEDLEY_TRY(check_labels(piece, !learner->begun, error));
+    MEDLEY_TRY(check_kind(learner, piece, error));
+    MEDLEY_TRY(md_label_union_make(&both, &learner->known.labels, &piece->label_names, error));
+    MEDLEY_TRY(take_rows(learner, piece, error));
+    MEDLEY_TRY(check_size(problem, &both, error));
+    problem->space.shape.labels = both.all->label_names.count;
+    MEDLEY_TRY(md_piece_learn(learner, &both, error));
+    learner->seconds_kernels += problem->progress.seconds_kernels;
+    learner->seconds += md_clock_seconds() - start;
+    return MEDLEY_OK;
 }
 
 medley_status medley_learner_partial_fit(medley_learner *learner, const medley_dataset *piece,
                                          medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
-    const double start = md_clock_seconds();
     md_problem *problem = &learner->problem;
-    md_label_union both = {0};
-    MEDLEY_TRY_DONE(check_labels(piece, !learner->begun, error));
-    MEDLEY_TRY_DONE(check_kind(learner, piece, error));
-    MEDLEY_TRY_DONE(md_label_union_make(&both, &learner->known.labels, &piece->label_names, error));
-    MEDLEY_TRY_DONE(take_rows(learner, piece, error));
-    MEDLEY_TRY_DONE(check_size(problem, &both, error));
-    problem->space.shape.labels = both.all->label_names.count;
-    MEDLEY_TRY_DONE(md_piece_learn(learner, &both, error));
-    learner->seconds_kernels += problem->progress.seconds_kernels;
-    learner->seconds += md_clock_seconds() - start;
-done:
+    const medley_status status = learn_piece(learner, piece, error);
     if (learner->begun) {
         md_problem_drop_rows(problem);
         problem->space.shape.labels = learner->known.labels.count;
     } else {
         md_problem_clear(problem); /* what it has chosen is forgotten too */
     }
-    md_label_union_clear(&both);
     return status;
 }

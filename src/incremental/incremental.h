@@ -2,8 +2,8 @@
 /* A learner that is fed piece by piece (medley/learner.h): what it keeps between pieces, and what
  * it does with one. theta is kept as stage 1 of OBSCURE has it; links, and with them what scores,
  * follow from norms and are never stored. */
-#ifndef MD_PARTIAL_H
-#define MD_PARTIAL_H
+#ifndef MD_INCREMENTAL_H
+#define MD_INCREMENTAL_H
 
 #include "medley/learner.h"
 #include "online/run.h"
@@ -49,14 +49,14 @@ static inline bool md_candidate_has_rows(const md_problem *problem, size_t c)
            !md_kernel_has_weights(&problem->bank.kernels[candidate->index]);
 }
 
-/* ---- partial_options.c ---- */
+/* ---- incremental_options.c ---- */
 
 /* A copy in which all that the learner fixes is set; options that have no place here are refused.
  */
 medley_status md_partial_options(medley_options **copy, const medley_options *options,
                                  medley_error *error);
 
-/* ---- partial_labels.c ---- */
+/* ---- incremental_labels.c ---- */
 
 /* Known labels and those of a piece, sorted. */
 typedef struct md_label_union {
@@ -64,6 +64,7 @@ typedef struct md_label_union {
     size_t known;
 } md_label_union;
 
+/* To be cleared whatever comes back, as next of md_knowledge_relabel. */
 medley_status md_label_union_make(md_label_union *both, const md_strings *known,
                                   const md_strings *more, medley_error *error);
 void md_label_union_clear(md_label_union *both);
@@ -74,7 +75,7 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
                                    medley_error *error);
 void md_knowledge_clear(md_knowledge *known);
 
-/* ---- partial_model.c ---- */
+/* ---- incremental_model.c ---- */
 
 /* What each kernel that has learnt something scores some rows, by the rows of the support. */
 typedef struct md_support_scores {
@@ -90,7 +91,7 @@ medley_status md_support_scores_make(md_support_scores *support, medley_learner 
                                      medley_error *error);
 void md_support_scores_clear(md_support_scores *support);
 
-/* ---- partial_piece.c ---- */
+/* ---- incremental_piece.c ---- */
 
 /* Learns from the rows of learner->problem, whose labels are numbered by both. */
 medley_status md_piece_learn(medley_learner *learner, const md_label_union *both,

@@ -17,10 +17,9 @@ void md_label_union_clear(md_label_union *both)
 static medley_status add_names(md_label_builder *builder, const md_strings *names,
                                medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t i = 0; i < names->count && status == MEDLEY_OK; i++)
-        status = md_labels_add(builder, names->items[i], strlen(names->items[i]), error);
-    return status;
+    for (size_t i = 0; i < names->count; i++)
+        MEDLEY_TRY(md_labels_add(builder, names->items[i], strlen(names->items[i]), error));
+    return MEDLEY_OK;
 }
 
 /* Every name counts as the label of a row, so that labels are put in order by what puts them in
@@ -28,19 +27,13 @@ static medley_status add_names(md_label_builder *builder, const md_strings *name
 medley_status md_label_union_make(md_label_union *both, const md_strings *known,
                                   const md_strings *more, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_label_builder builder = {0};
+    MD_CLEARED(md_labels_clear) md_label_builder builder = {0};
     *both = (md_label_union){.known = known->count};
-    MEDLEY_TRY_DONE(medley_dataset_create(&both->all, error));
+    MEDLEY_TRY(medley_dataset_create(&both->all, error));
     both->all->rows = known->count + more->count;
-    MEDLEY_TRY_DONE(add_names(&builder, known, error));
-    MEDLEY_TRY_DONE(add_names(&builder, more, error));
-    MEDLEY_TRY_DONE(md_labels_finish(&builder, both->all, error));
-done:
-    md_labels_clear(&builder);
-    if (status < 0)
-        md_label_union_clear(both);
-    return status;
+    MEDLEY_TRY(add_names(&builder, known, error));
+    MEDLEY_TRY(add_names(&builder, more, error));
+    return md_labels_finish(&builder, both->all, error);
 }
 
 void md_knowledge_clear(md_knowledge *known)
@@ -87,12 +80,11 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
                                    const md_label_union *both, const md_problem *problem,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_strings *labels = &both->all->label_names;
     const md_space *space = &problem->space;
     *next = (md_knowledge){.count = problem->candidate_count};
-    MEDLEY_TRY_DONE(md_new(&next->theta, next->count, sizeof *next->theta, error));
-    MEDLEY_TRY_DONE(md_strings_append(&next->labels, labels, error));
+    MEDLEY_TRY(md_new(&next->theta, next->count, sizeof *next->theta, error));
+    MEDLEY_TRY(md_strings_append(&next->labels, labels, error));
     for (size_t c = 0; c < next->count; c++) {
         const md_part_kind kind = problem->candidates[c].kind;
         const md_theta nothing = {0};
@@ -100,10 +92,7 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
         next->theta[c] = *theta;
         next->theta[c].body = NULL;
         next->theta[c].width = space->structure->groups(space->shape, 3, kind).width;
-        MEDLEY_TRY_DONE(relabel_theta(&next->theta[c], theta, kind, both, error));
+        MEDLEY_TRY(relabel_theta(&next->theta[c], theta, kind, both, error));
     }
-done:
-    if (status < 0)
-        md_knowledge_clear(next);
-    return status;
+    return MEDLEY_OK;
 }

@@ -125,27 +125,27 @@ static medley_status build(medley_model **model, const medley_learner *learner, 
                            double *norm, medley_error *error)
 {
     medley_epoch epoch = tell_epoch(learner, draft, norm);
-    const md_trained trained = {.eta0 = learner->eta,
-                                .objective = epoch.objective,
-                                .radius = NAN,
-                                .bound = NAN,
-                                .epochs = &epoch,
-                                .epoch_count = 1,
-                                .iterations = learner->examples,
-                                .updates = learner->updates};
-    const medley_status status = md_draft_build(model, draft, &trained, error);
-    for (size_t i = 0; status == MEDLEY_OK && i < (*model)->support_count; i++)
+    const md_run_result result = {.eta0 = learner->eta,
+                                  .objective = epoch.objective,
+                                  .radius = NAN,
+                                  .bound = NAN,
+                                  .epochs = &epoch,
+                                  .epoch_count = 1,
+                                  .iterations = learner->examples,
+                                  .updates = learner->updates};
+    MEDLEY_TRY(md_draft_build(model, draft, &result, error));
+    for (size_t i = 0; i < (*model)->support_count; i++)
         (*model)->support_row[i] = learner->support_row[(*model)->support_row[i]];
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status medley_learner_model(medley_model **model, medley_learner *learner,
                                    medley_error *error)
 {
     md_begin(error);
-    medley_status status = MEDLEY_OK;
     const size_t count = learner->known.count;
-    double *norm = NULL; /* [count] and, after them, dual scales */
+    MD_OWNED(free) double *norm = NULL; /* [count] and, after them, dual scales */
+    MD_CLEARED(md_draft_clear)
     md_draft draft = {.problem = &learner->problem,
                       .labels = &learner->known.labels,
                       .prepared = &learner->support,
@@ -161,16 +161,10 @@ medley_status medley_learner_model(medley_model **model, medley_learner *learner
                        "this learner has seen no examples, so there is no model yet; call "
                        "medley_learner_partial_fit first");
     draft.task = task_of(learner);
-    MEDLEY_TRY_DONE(md_new(&norm, 2 * count, sizeof *norm, error));
-    MEDLEY_TRY_DONE(md_new(&draft.exported, count, sizeof *draft.exported, error));
-    MEDLEY_TRY_DONE(find_norms(norm, learner, error));
+    MEDLEY_TRY(md_new(&norm, 2 * count, sizeof *norm, error));
+    MEDLEY_TRY(md_new(&draft.exported, count, sizeof *draft.exported, error));
+    MEDLEY_TRY(find_norms(norm, learner, error));
     md_dual_scales(norm + count, norm, count, learner->options->p);
-    MEDLEY_TRY_DONE(scale_theta(&draft, learner, norm, norm + count, error));
-    status = build(model, learner, &draft, norm, error);
-done:
-    for (size_t c = 0; draft.exported != NULL && c < count; c++)
-        free(draft.exported[c].values);
-    free(draft.exported);
-    free(norm);
-    return status;
+    MEDLEY_TRY(scale_theta(&draft, learner, norm, norm + count, error));
+    return build(model, learner, &draft, norm, error);
 }

@@ -4,7 +4,7 @@
  * of the piece: rows of the piece times support, never support times support. The learner is
  * changed only when nothing can fail any more. */
 #include "incremental/incremental.h"
-#include "online/theta_copy.h"
+#include "online/run.h"
 
 #include "base/memory.h"
 #include <math.h>
@@ -14,12 +14,12 @@
 struct piece {
     medley_learner *learner;
     md_problem *problem;
-    md_knowledge known; /* theta before the piece, over the labels of now */
-    bool grown;         /* that is no longer the learner's own */
-    int32_t *gold;      /* [rows] */
-    md_trained trained; /* blocks of the candidates */
-    float **body;       /* [block_count] theta behind the piece: of its rows, or of all features */
-    size_t *rows;       /* [row_count] that have coefficients now */
+    md_knowledge known;   /* theta before the piece, over the labels of now */
+    bool grown;           /* that is no longer the learner's own */
+    int32_t *gold;        /* [rows] */
+    md_run_blocks blocks; /* of the candidates */
+    md_theta_copy after;  /* theta after the piece: of its rows, or of all features */
+    size_t *rows;         /* [row_count] that have coefficients now */
     size_t row_count;
     md_prepared joining; /* these rows */
     double eta;
@@ -31,8 +31,8 @@ static void clear_piece(struct piece *piece)
 {
     if (piece->grown)
         md_knowledge_clear(&piece->known);
-    md_theta_free(piece->body, piece->trained.block_count);
-    md_trained_clear(&piece->trained);
+    md_theta_copy_clear(&piece->after);
+    md_run_blocks_clear(&piece->blocks);
     free(piece->gold);
     free(piece->rows);
     md_prepared_clear(&piece->joining);
@@ -52,9 +52,8 @@ static medley_status know_labels(struct piece *piece, const md_label_union *both
     piece->known = learner->known;
     if (learner->begun && both->all->label_names.count == both->known)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_knowledge_relabel(&piece->known, &learner->known, both, problem, error));
     piece->grown = true;
-    return MEDLEY_OK;
+    return md_knowledge_relabel(&piece->known, &learner->known, both, problem, error);
 }
 
 /* What the earlier support scores the rows of the piece. */
@@ -64,7 +63,7 @@ static medley_status recall_kernels(struct piece *piece, medley_error *error)
     MEDLEY_TRY(md_support_scores_make(&support, piece->learner, &piece->known,
                                       &piece->problem->prepared, error));
     for (size_t t = 0; t < support.count; t++)
-        md_kernel_block_continue(piece->trained.blocks[support.which[t]], support.scores[t],
+        md_kernel_block_continue(piece->blocks.blocks[support.which[t]], support.scores[t],
                                  piece->known.theta[support.which[t]].norm);
     return MEDLEY_OK;
 }
@@ -72,28 +71,25 @@ static medley_status recall_kernels(struct piece *piece, medley_error *error)
 /* There may be more features by now, about which nothing is known. */
 static medley_status recall_weights(struct piece *piece, size_t c, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_theta *theta = &piece->known.theta[c];
-    md_block *block = piece->trained.blocks[c];
-    float *body = NULL;
+    md_block *block = piece->blocks.blocks[c];
+    MD_OWNED(free) float *body = NULL;
     if (!(theta->norm > 0))
         return MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_new(&body, block->class->body_size(block), sizeof *body, error));
+    MEDLEY_TRY(md_new(&body, block->class->body_size(block), sizeof *body, error));
     memcpy(body, theta->body, theta->rows * theta->width * sizeof *body);
-    MEDLEY_TRY_DONE(block->class->import_body(block, body, error));
+    MEDLEY_TRY(block->class->import_body(block, body, error));
     md_block_refresh_norm(block);
-done:
-    free(body);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status recall(struct piece *piece, medley_error *error)
 {
-    medley_status status = recall_kernels(piece, error);
-    for (size_t c = 0; c < piece->trained.block_count && status == MEDLEY_OK; c++)
+    MEDLEY_TRY(recall_kernels(piece, error));
+    for (size_t c = 0; c < piece->blocks.count; c++)
         if (!md_candidate_has_rows(piece->problem, c))
-            status = recall_weights(piece, c, error);
-    return status;
+            MEDLEY_TRY(recall_weights(piece, c, error));
+    return MEDLEY_OK;
 }
 
 /* ---- the pass ---- */
@@ -101,7 +97,7 @@ static medley_status recall(struct piece *piece, medley_error *error)
 static medley_status choose_eta(struct piece *piece, medley_error *error)
 {
     const md_problem *problem = piece->problem;
-    const md_online_problem loop = md_problem_for_loop(problem, &piece->trained);
+    const md_online_problem loop = md_problem_for_loop(problem, &piece->blocks);
     piece->eta = piece->learner->begun ? piece->learner->eta : problem->online->eta;
     if (!isnan(piece->eta))
         return MEDLEY_OK;
@@ -115,10 +111,9 @@ static medley_status choose_eta(struct piece *piece, medley_error *error)
 
 static medley_status pass(struct piece *piece, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     md_problem *problem = piece->problem;
-    md_online online = {0};
-    md_online_problem online_problem = md_problem_for_loop(problem, &piece->trained);
+    MD_CLEARED(md_online_clear) md_online online = {0};
+    md_online_problem online_problem = md_problem_for_loop(problem, &piece->blocks);
     online_problem.gold = piece->gold;
     const md_online_settings settings = {.rule = problem->method->rule,
                                          .dual = {.p = problem->options->p, .eta = piece->eta},
@@ -127,41 +122,37 @@ static medley_status pass(struct piece *piece, medley_error *error)
                                          .skip_threshold = MD_SKIP_THRESHOLD,
                                          .in_order = true,
                                          .threads = problem->threads};
-    MEDLEY_TRY_DONE(md_online_init(&online, &online_problem, &settings, error));
+    MEDLEY_TRY(md_online_init(&online, &online_problem, &settings, error));
     md_online_continue(&online, false);
-    MEDLEY_TRY_DONE(md_online_epoch(&online, 0, error));
-    if (online.diverged) {
-        status = md_fail_at(error, MEDLEY_FAILED, problem->train->source, 0,
-                            "learning diverged in this piece (a norm or a loss is not a number); "
-                            "use a smaller --eta, --normalize diag or --scale standard");
-        goto done;
-    }
+    MEDLEY_TRY(md_online_epoch(&online, 0, error));
+    if (online.diverged)
+        return md_fail_at(error, MEDLEY_FAILED, problem->train->source, 0,
+                          "learning diverged in this piece (a norm or a loss is not a number); "
+                          "use a smaller --eta, --normalize diag or --scale standard");
     piece->updates = online.updates;
     piece->loss_sum = online.loss_sum;
-done:
-    md_online_clear(&online);
-    return status;
+    return MEDLEY_OK;
 }
 
-/* ---- behind ---- */
+/* ---- after ---- */
 
 static medley_status export_bodies(struct piece *piece, medley_error *error)
 {
-    for (size_t c = 0; c < piece->trained.block_count; c++) {
-        md_block *block = piece->trained.blocks[c];
+    for (size_t c = 0; c < piece->blocks.count; c++) {
+        md_block *block = piece->blocks.blocks[c];
         if (!md_candidate_has_rows(piece->problem, c))
             md_block_refresh_norm(block);
         block->dual_scale = 1;
     }
-    return md_theta_copy(&piece->body, &piece->trained, error);
+    return md_theta_copy_take(&piece->after, &piece->blocks, error);
 }
 
 static bool has_coefficients(const struct piece *piece, size_t row)
 {
     const size_t labels = piece->known.labels.count;
-    for (size_t c = 0; c < piece->trained.block_count; c++)
+    for (size_t c = 0; c < piece->blocks.count; c++)
         for (size_t l = 0; md_candidate_has_rows(piece->problem, c) && l < labels; l++)
-            if (piece->body[c][row * labels + l] != 0)
+            if (piece->after.body[c][row * labels + l] != 0)
                 return true;
     return false;
 }
@@ -202,7 +193,7 @@ static medley_status make_room(struct piece *piece, medley_error *error)
 {
     medley_learner *learner = piece->learner;
     const size_t rows = learner->support.rows + piece->row_count;
-    for (size_t c = 0; c < piece->trained.block_count; c++) {
+    for (size_t c = 0; c < piece->blocks.count; c++) {
         md_theta *theta = &piece->known.theta[c];
         if (md_candidate_has_rows(piece->problem, c))
             MEDLEY_TRY(md_grow(&theta->body, &theta->capacity, rows * theta->width,
@@ -231,25 +222,26 @@ static medley_status extend_support(struct piece *piece, medley_error *error)
 static void keep_rows(const struct piece *piece, size_t c)
 {
     md_theta *theta = &piece->known.theta[c];
-    if (!md_kernel_block_continues(piece->trained.blocks[c]))
+    if (!md_kernel_block_continues(piece->blocks.blocks[c]))
         memset(theta->body, 0, theta->rows * theta->width * sizeof *theta->body);
     for (size_t i = 0; i < piece->row_count; i++)
         memcpy(theta->body + (theta->rows + i) * theta->width,
-               piece->body[c] + piece->rows[i] * theta->width, theta->width * sizeof *theta->body);
+               piece->after.body[c] + piece->rows[i] * theta->width,
+               theta->width * sizeof *theta->body);
     theta->rows += piece->row_count;
-    theta->gain2 = md_kernel_block_gain2(piece->trained.blocks[c]);
+    theta->gain2 = md_kernel_block_gain2(piece->blocks.blocks[c]);
 }
 
 static void keep_weights(struct piece *piece, size_t c)
 {
     md_theta *theta = &piece->known.theta[c];
-    const md_block *block = piece->trained.blocks[c];
+    const md_block *block = piece->blocks.blocks[c];
     const size_t size = block->class->body_size(block);
     free(theta->body);
-    theta->body = piece->body[c];
+    theta->body = piece->after.body[c];
     theta->capacity = size;
     theta->rows = size / theta->width;
-    piece->body[c] = NULL;
+    piece->after.body[c] = NULL;
 }
 
 static void keep_columns(md_bank *bank, md_prepared *support, const md_prepared *prepared)
@@ -270,12 +262,12 @@ static void keep(struct piece *piece)
 {
     medley_learner *learner = piece->learner;
     const size_t before = learner->support.rows - piece->row_count;
-    for (size_t c = 0; c < piece->trained.block_count; c++) {
+    for (size_t c = 0; c < piece->blocks.count; c++) {
         if (md_candidate_has_rows(piece->problem, c))
             keep_rows(piece, c);
         else
             keep_weights(piece, c);
-        piece->known.theta[c].norm = piece->trained.blocks[c]->norm;
+        piece->known.theta[c].norm = piece->blocks.blocks[c]->norm;
     }
     if (piece->grown) {
         md_knowledge_clear(&learner->known);
@@ -298,19 +290,16 @@ static void keep(struct piece *piece)
 medley_status md_piece_learn(medley_learner *learner, const md_label_union *both,
                              medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct piece piece = {.learner = learner, .problem = &learner->problem};
-    MEDLEY_TRY_DONE(know_labels(&piece, both, error));
-    MEDLEY_TRY_DONE(md_trained_make(&piece.trained, piece.problem, MD_ALL_KERNELS, error));
-    MEDLEY_TRY_DONE(recall(&piece, error));
-    MEDLEY_TRY_DONE(choose_eta(&piece, error));
-    MEDLEY_TRY_DONE(pass(&piece, error));
-    MEDLEY_TRY_DONE(export_bodies(&piece, error));
-    MEDLEY_TRY_DONE(find_joining(&piece, error));
-    MEDLEY_TRY_DONE(make_room(&piece, error));
-    MEDLEY_TRY_DONE(extend_support(&piece, error));
+    MD_CLEARED(clear_piece) struct piece piece = {.learner = learner, .problem = &learner->problem};
+    MEDLEY_TRY(know_labels(&piece, both, error));
+    MEDLEY_TRY(md_run_blocks_make(&piece.blocks, piece.problem, MD_ALL_KERNELS, error));
+    MEDLEY_TRY(recall(&piece, error));
+    MEDLEY_TRY(choose_eta(&piece, error));
+    MEDLEY_TRY(pass(&piece, error));
+    MEDLEY_TRY(export_bodies(&piece, error));
+    MEDLEY_TRY(find_joining(&piece, error));
+    MEDLEY_TRY(make_room(&piece, error));
+    MEDLEY_TRY(extend_support(&piece, error));
     keep(&piece);
-done:
-    clear_piece(&piece);
-    return status;
+    return MEDLEY_OK;
 }

@@ -31,22 +31,18 @@ medley_status md_inference_init(md_inference *inference, md_space space, size_t 
     const size_t chosen = space.structure->parts_per_output(space.shape, longest);
     md_delta *delta = &inference->delta;
     *inference = (md_inference){.space = space};
-    inference->score = md_calloc(parts, sizeof *inference->score);
-    inference->output = md_calloc(longest, sizeof *inference->output);
-    inference->parts = md_calloc(2 * chosen, sizeof *inference->parts);
-    delta->part = md_calloc(parts, sizeof *delta->part);
-    delta->coefficient = md_calloc(parts, sizeof *delta->coefficient);
-    delta->row = md_calloc(longest, sizeof *delta->row);
-    delta->start = md_calloc(longest + 1, sizeof *delta->start);
-    delta->dense = md_calloc(parts, sizeof *delta->dense);
-    if (!inference->score || !inference->output || !inference->parts || !delta->part ||
-        !delta->coefficient || !delta->row || !delta->start || !delta->dense ||
-        md_workspace_reserve(&inference->workspace,
-                             space.structure->workspace_size(space.shape, longest))) {
-        md_inference_clear(inference);
-        return md_fail_memory(error, 4 * parts * sizeof(float));
-    }
-    return MEDLEY_OK;
+    MEDLEY_TRY(md_new(&inference->score, parts, sizeof *inference->score, error));
+    MEDLEY_TRY(md_new(&inference->output, longest, sizeof *inference->output, error));
+    MEDLEY_TRY(md_new(&inference->parts, 2 * chosen, sizeof *inference->parts, error));
+    MEDLEY_TRY(md_new(&delta->part, parts, sizeof *delta->part, error));
+    MEDLEY_TRY(md_new(&delta->coefficient, parts, sizeof *delta->coefficient, error));
+    MEDLEY_TRY(md_new(&delta->row, longest, sizeof *delta->row, error));
+    MEDLEY_TRY(md_new(&delta->start, longest + 1, sizeof *delta->start, error));
+    MEDLEY_TRY(md_new(&delta->dense, parts, sizeof *delta->dense, error));
+    const size_t floats = space.structure->workspace_size(space.shape, longest);
+    return md_workspace_reserve(&inference->workspace, floats) != 0
+               ? md_fail_memory(error, floats * sizeof(float))
+               : MEDLEY_OK;
 }
 
 void md_inference_clear(md_inference *inference)
@@ -88,10 +84,10 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
     delta->row_count = 0;
     while (i < delta->count && delta->part[i] < row_parts) {
         const size_t row = delta->part[i] / width;
-        const size_t behind = (row + 1) * width;
+        const size_t end = (row + 1) * width;
         delta->row[delta->row_count] = (uint32_t)row;
         delta->start[delta->row_count++] = (uint32_t)i;
-        while (i < delta->count && delta->part[i] < behind)
+        while (i < delta->count && delta->part[i] < end)
             i++;
     }
     delta->start[delta->row_count] = (uint32_t)i;
@@ -106,14 +102,14 @@ void md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, floa
     for (size_t r = 0; r < delta->row_count; r++) {
         const size_t row = delta->row[r];
         const size_t first = delta->start[r];
-        const size_t behind = delta->start[r + 1];
+        const size_t end = delta->start[r + 1];
         if (fabsf(delta->dense[row * width + (size_t)gold[row]]) < least) {
             memset(delta->dense + row * width, 0, width * sizeof *delta->dense);
             continue;
         }
         delta->row[rows] = (uint32_t)row;
         delta->start[rows++] = (uint32_t)used;
-        for (size_t i = first; i < behind; i++) {
+        for (size_t i = first; i < end; i++) {
             const uint32_t part = delta->part[i];
             if (fabsf(delta->coefficient[i]) < least_part) {
                 delta->dense[part] = 0;

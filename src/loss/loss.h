@@ -18,6 +18,7 @@ typedef struct md_inference {
     md_delta delta;  /* the gradient; between evaluations dense is zero outside of it */
 } md_inference;
 
+/* To be cleared whatever comes back. */
 medley_status md_inference_init(md_inference *inference, md_space space, size_t longest,
                                 medley_error *error);
 void md_inference_clear(md_inference *inference);

@@ -235,29 +235,33 @@ static double take_scores(md_softmax_fit *fit, const md_held_rows *held)
     return size;
 }
 
+static void clear_fit(md_softmax_fit *fit)
+{
+    free(fit->score);
+    free(fit->share);
+}
+
 medley_status md_calibration_fit(md_calibration *calibration, const md_held_rows *held,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const size_t n = 1 + held->labels;
+    MD_CLEARED(clear_fit)
     md_softmax_fit fit = {.rows = held->rows,
                           .labels = held->labels,
                           .label = held->label,
                           .smoothing = 1 / (1 + (double)held->rows)};
-    double *offset = NULL;
-    double *x = NULL; /* x, 9 n of room, probabilities of a row */
-    MEDLEY_TRY_DONE(md_new(&offset, held->labels, sizeof *offset, error));
-    MEDLEY_TRY_DONE(md_new(&x, 11 * n, sizeof *x, error));
-    MEDLEY_TRY_DONE(md_new(&fit.score, held->rows * held->labels, sizeof *fit.score, error));
-    MEDLEY_TRY_DONE(md_new(&fit.share, held->rows * held->labels, sizeof *fit.share, error));
+    MD_OWNED(free) double *offset = NULL;
+    MD_OWNED(free) double *x = NULL; /* x, 9 n of room, probabilities of a row */
+    MEDLEY_TRY(md_new(&offset, held->labels, sizeof *offset, error));
+    MEDLEY_TRY(md_new(&x, 11 * n, sizeof *x, error));
+    MEDLEY_TRY(md_new(&fit.score, held->rows * held->labels, sizeof *fit.score, error));
+    MEDLEY_TRY(md_new(&fit.share, held->rows * held->labels, sizeof *fit.share, error));
     fit.scratch = x + 10 * n;
     const double size = take_scores(&fit, held);
-    if (!isfinite(size)) {
-        status = md_fail(error, MEDLEY_FAILED,
-                         "the scores of held-out rows are not finite numbers: they cannot be "
-                         "calibrated; use --scale standard or --normalize diag");
-        goto done;
-    }
+    if (!isfinite(size))
+        return md_fail(error, MEDLEY_FAILED,
+                       "the scores of held-out rows are not finite numbers: they cannot be "
+                       "calibrated; use --scale standard or --normalize diag");
     x[0] = 1;
     fit.holds_factor = !(size > 0);
     minimise(&fit, x, x + n);
@@ -274,10 +278,5 @@ medley_status md_calibration_fit(md_calibration *calibration, const md_held_rows
         offset[l] = x[1 + l] - mean; /* which is 0 but for rounding */
     *calibration = (md_calibration){.factor = size > 0 ? x[0] / size : 1, .offset = offset};
     offset = NULL;
-done:
-    free(offset);
-    free(x);
-    free(fit.score);
-    free(fit.share);
-    return status;
+    return MEDLEY_OK;
 }

@@ -17,7 +17,7 @@ void medley_model_free(medley_model *model)
     free(model->terms);
     for (size_t b = 0; model->bodies != NULL && b < model->body_count; b++) {
         free(model->bodies[b].values);
-        free(model->bodies[b].wide);
+        free(model->bodies[b].float64);
     }
     free(model->bodies);
     free(model->bias);
@@ -62,7 +62,7 @@ int md_body_round(md_body *body, size_t outputs)
     if (body->values == NULL)
         return -1;
     for (size_t i = 0; i < body->rows * outputs; i++)
-        body->values[i] = (float)body->wide[i];
+        body->values[i] = (float)body->float64[i];
     return 0;
 }
 

@@ -20,9 +20,9 @@ typedef struct md_term {
 
 /* Scores are computed in float; what was certified is kept as it was certified. */
 typedef struct md_body {
-    float *values; /* [rows][outputs] */
-    double *wide;  /* the same before they were rounded; NULL: values are all there is */
-    size_t rows;   /* support rows, or columns of the view for explicit weights */
+    float *values;   /* [rows][outputs] */
+    double *float64; /* the same before they were rounded; NULL: values are all there is */
+    size_t rows;     /* support rows, or columns of the view for explicit weights */
 } md_body;
 
 /* How scores become probabilities. */
@@ -85,7 +85,7 @@ struct medley_model {
 /* Points summary's pointers to the model's own arrays; the name of the task is set with it. */
 void md_model_bind_summary(medley_model *model);
 
-/* Rounds wide into new values. Returns 0, or -1 for lack of memory. */
+/* Rounds float64 into new values. Returns 0, or -1 for lack of memory. */
 int md_body_round(md_body *body, size_t outputs);
 
 #endif

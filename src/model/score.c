@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scores of new rows: kernels against the support rows, explicit weights. All of it in float: wide
- * coefficients have been rounded once, when the model was made or loaded. */
+/* Scores of new rows: kernels against the support rows, explicit weights. All of it in float:
+ * float64 coefficients have been rounded once, when the model was made or loaded. */
 #include "model/score.h"
 
 #include "base/memory.h"
@@ -42,9 +42,8 @@ static medley_status add_primal(const md_prepared *left, const md_bank *bank, si
     const size_t columns = view->columns;
     const float *origin = bank->origin != NULL ? bank->origin[kernel->view] : NULL;
     const float *inverse_root = left->inverse_root[m];
-    float *products = md_calloc((CHUNK + 1 + columns) * outputs, sizeof *products);
-    if (products == NULL)
-        return md_fail_memory(error, (CHUNK + 1 + columns) * outputs * sizeof *products);
+    MD_OWNED(free) float *products = NULL;
+    MEDLEY_TRY(md_new(&products, (CHUNK + 1 + columns) * outputs, sizeof *products, error));
     float *constant = products + CHUNK * outputs; /* origin W */
     float *by_output = constant + outputs;        /* W' */
     for (size_t c = 0; c < columns; c++) {
@@ -63,11 +62,11 @@ static medley_status add_primal(const md_prepared *left, const md_bank *bank, si
             md_add_weights(scores + (first + r) * outputs, products + r * outputs,
                            inverse_root ? inverse_root[first + r] : 1, outputs);
     }
-    free(products);
     return MEDLEY_OK;
 }
 
-/* One expansion per kernel term; a body that several kernels share is scaled for each. */
+/* One expansion per kernel term; a body that several kernels share is scaled for each. What is
+ * made is the caller's whatever comes back. */
 static medley_status make_expansions(const medley_model *model, md_expansion **expansions,
                                      float **scaled, size_t *count, medley_error *error)
 {
@@ -75,15 +74,9 @@ static medley_status make_expansions(const medley_model *model, md_expansion **e
     size_t copied = 0;
     for (size_t t = 0; t < model->term_count; t++)
         copied += model->terms[t].factor != 1;
-    md_expansion *list = md_calloc(model->term_count, sizeof *list);
-    float *copies = md_calloc(copied * size, sizeof *copies);
-    if (list == NULL || copies == NULL) {
-        free(list);
-        free(copies);
-        return md_fail_memory(error, copied * size * sizeof *copies);
-    }
-    size_t used = 0;
-    float *copy = copies;
+    MEDLEY_TRY(md_new(expansions, model->term_count, sizeof **expansions, error));
+    MEDLEY_TRY(md_new(scaled, copied * size, sizeof **scaled, error));
+    float *copy = *scaled;
     for (size_t t = 0; t < model->term_count; t++) {
         const md_term *term = &model->terms[t];
         const float *values = model->bodies[term->body].values;
@@ -95,11 +88,8 @@ static medley_status make_expansions(const medley_model *model, md_expansion **e
             values = copy;
             copy += size;
         }
-        list[used++] = (md_expansion){.kernel = term->kernel, .coefficient = values};
+        (*expansions)[(*count)++] = (md_expansion){.kernel = term->kernel, .coefficient = values};
     }
-    *expansions = list;
-    *scaled = copies;
-    *count = used;
     return MEDLEY_OK;
 }
 
@@ -180,11 +170,8 @@ medley_status md_model_score(const medley_model *model, const medley_dataset *da
                              medley_error *error)
 {
     memset(scores, 0, dataset->rows * model->outputs * sizeof *scores);
-    if (model->term_count > 0) {
-        const medley_status status = add_kernels(model, dataset, threads, scores, error);
-        if (status < 0)
-            return status;
-    }
+    if (model->term_count > 0)
+        MEDLEY_TRY(add_kernels(model, dataset, threads, scores, error));
     struct row_scores work = {.model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
     md_parallel_for(threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
     return MEDLEY_OK;

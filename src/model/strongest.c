@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The weights of a block that matter most, as text. */
+/* The weights of a block that matter most, as strings. */
 #include "model/model.h"
 
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct place {
     float magnitude;
@@ -17,6 +16,16 @@ void medley_features_free(medley_feature *features, size_t count)
     for (size_t i = 0; features != NULL && i < count; i++)
         free(features[i].text);
     free(features);
+}
+
+struct list {
+    medley_feature *features;
+    size_t count;
+};
+
+static void clear_list(struct list *list)
+{
+    medley_features_free(list->features, list->count);
 }
 
 static int by_magnitude(const void *a, const void *b)
@@ -64,21 +73,20 @@ static void add_labels(const medley_model *model, md_part_kind kind, size_t part
         md_text_addf(text, "%s", names[part]);
 }
 
-static bool describe(const medley_model *model, const md_weights *weights, size_t at,
-                     medley_feature *feature)
+static medley_status describe(const medley_model *model, const md_weights *weights, size_t at,
+                              medley_feature *feature, medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     if (weights->block != MD_CONSTANT) {
         md_feature_text(model->features, weights->block, at / weights->width, &text);
         md_text_addf(&text, " -> ");
     }
     add_labels(model, weights->kind, at % weights->width, &text);
-    if (text.failed) {
-        md_text_clear(&text);
-        return false;
-    }
+    if (text.failed)
+        return md_fail_memory(error, text.length);
     *feature = (medley_feature){.text = text.data, .value = (double)weights->values[at]};
-    return true;
+    text = (md_text){0};
+    return MEDLEY_OK;
 }
 
 static const md_weights *weights_of(const medley_model *model, size_t block)
@@ -101,18 +109,15 @@ medley_status medley_model_features(medley_feature **features, size_t *count,
         return MEDLEY_OK;
     const size_t size = weights->rows * weights->width;
     most = most < size ? most : size;
-    struct place *places = md_calloc(2 * most, sizeof *places);
-    medley_feature *list = md_calloc(most, sizeof *list);
-    bool fine = places != NULL && list != NULL;
-    const size_t found = fine ? find_largest(weights, places, most) : 0;
-    for (size_t i = 0; fine && i < found; i++)
-        fine = describe(model, weights, places[i].at, &list[i]);
-    free(places);
-    if (!fine) {
-        medley_features_free(list, found);
-        return md_fail_memory(error, most * sizeof *list);
-    }
-    *features = list;
-    *count = found;
+    MD_OWNED(free) struct place *places = NULL;
+    MD_CLEARED(clear_list) struct list list = {0};
+    MEDLEY_TRY(md_new(&places, 2 * most, sizeof *places, error));
+    MEDLEY_TRY(md_new(&list.features, most, sizeof *list.features, error));
+    list.count = find_largest(weights, places, most);
+    for (size_t i = 0; i < list.count; i++)
+        MEDLEY_TRY(describe(model, weights, places[i].at, &list.features[i], error));
+    *features = list.features;
+    *count = list.count;
+    list.features = NULL;
     return MEDLEY_OK;
 }

@@ -12,7 +12,6 @@
 #include "base/parallel.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 16 }; /* sequences of a piece of the sum */
 
@@ -199,24 +198,19 @@ static void free_lookers(struct search *search)
 medley_status md_temperature_fit(md_calibration *calibration, const md_held_sequences *held,
                                  medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct search search = {.held = held, .first = true};
+    MD_CLEARED(free_lookers) struct search search = {.held = held, .first = true};
     const size_t chunks = count_chunks(held);
-    MEDLEY_TRY_DONE(make_lookers(&search, error));
+    MEDLEY_TRY(make_lookers(&search, error));
     md_parallel_for(held->threads, chunks, look_at_chunk, &search);
     const double smoothing = 1 / (1 + (double)held->count);
     const double size = add_up(search.distance, chunks) / add_up(search.rows, chunks);
-    if (!isfinite(size)) {
-        status = md_fail(error, MEDLEY_FAILED,
-                         "the scores of held-out sequences are not finite numbers: they cannot be "
-                         "calibrated; use --scale standard or --normalize diag");
-        goto done;
-    }
+    if (!isfinite(size))
+        return md_fail(error, MEDLEY_FAILED,
+                       "the scores of held-out sequences are not finite numbers: they cannot be "
+                       "calibrated; use --scale standard or --normalize diag");
     search.target =
         (1 - smoothing) * add_up(search.right, chunks) + smoothing * add_up(search.chance, chunks);
     search.first = false;
     *calibration = (md_calibration){.factor = size > 0 ? find_factor(&search, size) : 1};
-done:
-    free_lookers(&search);
-    return status;
+    return MEDLEY_OK;
 }

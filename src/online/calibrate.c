@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "online/calibrate.h"
+#include "online/run.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "online/run.h"
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FEWEST_EXAMPLES = 10 };
 
@@ -24,13 +21,12 @@ md_division_rule md_calibrate_rule(bool sequences)
 /* Of rows that stand alone: something must be known of two labels. */
 static medley_status check_labels(const medley_dataset *train, medley_error *error)
 {
-    md_division division = {0};
+    MD_CLEARED(md_division_clear) md_division division = {0};
     const md_division_rule rule = md_calibrate_rule(false);
     MEDLEY_TRY(md_division_make(&division, train, &rule, error));
     bool several = false;
     for (size_t h = 1; h < division.held_count; h++)
         several = several || train->label[division.held[h]] != train->label[division.held[0]];
-    md_division_clear(&division);
     if (several)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
@@ -118,55 +114,35 @@ void md_calibrate_finish(medley_model **model, double start, medley_status statu
     md_model_bind_summary(*model);
 }
 
-/* Trains on the examples that are not held out, with the rate that was found for all of them. A
- * checkpoint is of the model, not of this. */
-static medley_status train_again(md_problem *problem, md_trained *again, double eta0,
-                                 const md_division *division, medley_error *error)
+static medley_status calibrate(md_calibration *calibration, md_problem *problem,
+                               const md_run_blocks *blocks, double eta0, medley_error *error)
 {
-    const medley_options *options = problem->options;
-    const double given = problem->online->eta0;
-    medley_options *others = NULL;
-    const md_run_plan plan = {
-        .stage = "calibration", .visit = division->visit, .visit_count = division->visit_count};
-    medley_status status = MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_options_copy(&others, options, error));
-    MEDLEY_TRY_DONE(md_options_reset(others, MD_TAKES_CHECKPOINTS, error));
-    problem->options = others;
-    if (isnan(given) && (problem->method->about->takes & MD_TAKES_RATES))
-        problem->online->eta0 = eta0;
-    status = md_run_online(problem, &plan, again, error);
-done:
-    problem->options = options;
-    problem->online->eta0 = given;
-    medley_options_free(others);
-    return status;
+    const bool sequences = problem->task->by_sequence;
+    const md_division_rule rule = md_calibrate_rule(sequences);
+    MD_CLEARED(md_division_clear) md_division division = {0};
+    MD_CLEARED(md_run_result_clear) md_run_result result = {0};
+    MEDLEY_TRY(md_division_make(&division, problem->train, &rule, error));
+    const md_run_plan plan = {.stage = "calibration",
+                              .visit = division.visit,
+                              .visit_count = division.visit_count,
+                              .eta0 = eta0};
+    medley_status stopped;
+    MEDLEY_TRY(stopped = md_run_online(problem, &plan, blocks, &result, error));
+    if (stopped != MEDLEY_OK)
+        return stopped;
+    struct held_out held = {
+        .problem = problem, .loop = md_problem_for_loop(problem, blocks), .division = &division};
+    return sequences ? fit_sequences(calibration, &held, error)
+                     : fit_rows(calibration, &held, error);
 }
 
-medley_status md_calibrate(medley_model **model, md_problem *problem, const md_trained *trained,
-                           medley_error *error)
+medley_status md_calibrate(medley_model **model, md_problem *problem, const md_run_blocks *blocks,
+                           double eta0, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
-    const md_division_rule rule = md_calibrate_rule(problem->task->by_sequence);
-    md_division division = {0};
-    md_trained again = {.blocks = trained->blocks,
-                        .candidate = trained->candidate,
-                        .block_count = trained->block_count,
-                        .penalised = trained->penalised,
-                        .is_mixture = trained->is_mixture};
     if (!problem->options->calibrate)
         return MEDLEY_OK;
-    MEDLEY_TRY_DONE(md_division_make(&division, problem->train, &rule, error));
-    MEDLEY_TRY_DONE(train_again(problem, &again, trained->eta0, &division, error));
-    if (status == MEDLEY_STOPPED)
-        goto done;
-    struct held_out held = {
-        .problem = problem, .loop = md_problem_for_loop(problem, &again), .division = &division};
-    MEDLEY_TRY_DONE(problem->task->by_sequence ? fit_sequences(&(*model)->calibration, &held, error)
-                                               : fit_rows(&(*model)->calibration, &held, error));
-done:
+    const medley_status status = calibrate(&(*model)->calibration, problem, blocks, eta0, error);
     md_calibrate_finish(model, start, status);
-    free(again.epochs);
-    md_division_clear(&division);
     return status;
 }

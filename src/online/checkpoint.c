@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* File: magic, u64 version, u64 key, the pieces of the state one after the other, u64 checksum. It
  * is read by the machine that wrote it, so numbers stand as they do in memory. */
-#include "online/checkpoint.h"
 #include "online/run.h"
 
 #include "base/output.h"
@@ -115,9 +114,7 @@ medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk w
 {
     struct writer writer = {.error = error};
     uint64_t version = VERSION;
-    writer.status = md_output_open(&writer.output, path, error);
-    if (writer.status < 0)
-        return writer.status;
+    MEDLEY_TRY(md_output_open(&writer.output, path, error));
     write_piece(&writer, (char[]){MAGIC}, sizeof MAGIC - 1);
     write_piece(&writer, &version, sizeof version);
     write_piece(&writer, &key, sizeof key);
@@ -137,6 +134,12 @@ struct reader {
     uint64_t sum;
     bool short_of;
 };
+
+static void close_reader(struct reader *reader)
+{
+    if (reader->file != NULL)
+        fclose(reader->file);
+}
 
 static void read_piece(void *context, void *data, size_t bytes)
 {
@@ -170,23 +173,20 @@ static medley_status check_head(struct reader *reader, const char *path, uint64_
 medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
                                  bool *found, medley_error *error)
 {
-    struct reader reader = {.file = fopen(path, "rb")};
+    MD_CLEARED(close_reader) struct reader reader = {.file = fopen(path, "rb")};
     *found = reader.file != NULL;
     if (reader.file == NULL && errno == ENOENT)
         return MEDLEY_OK;
     if (reader.file == NULL)
         return md_fail_at(error, MEDLEY_FAILED, path, 0, "the checkpoint cannot be read: %s",
                           strerror(errno));
-    medley_status status = check_head(&reader, path, key, error);
-    if (status == MEDLEY_OK) {
-        walk(state, read_piece, &reader);
-        const uint64_t expected = reader.sum;
-        uint64_t sum = 0;
-        read_piece(&reader, &sum, sizeof sum);
-        if (reader.short_of || sum != expected || fgetc(reader.file) != EOF)
-            status = md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                                "the checkpoint is damaged; leave out --resume to start anew");
-    }
-    fclose(reader.file);
-    return status;
+    MEDLEY_TRY(check_head(&reader, path, key, error));
+    walk(state, read_piece, &reader);
+    const uint64_t expected = reader.sum;
+    uint64_t sum = 0;
+    read_piece(&reader, &sum, sizeof sum);
+    if (reader.short_of || sum != expected || fgetc(reader.file) != EOF)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                          "the checkpoint is damaged; leave out --resume to start anew");
+    return MEDLEY_OK;
 }

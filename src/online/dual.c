@@ -105,10 +105,8 @@ medley_status md_dual_begin_descent(md_online *online, medley_error *error)
     md_dual *dual = online->state;
     double loss;
     md_online_fill_order(online); /* sums do not depend on the last epoch's */
-    const medley_status status =
-        md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(
+        md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error));
     const double length = dual->length / dual->q;
     dual->radius = sqrt(length * length + 2 * loss / online->settings.lambda);
     dual->rounds = (double)online->skipped;

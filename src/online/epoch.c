@@ -11,7 +11,7 @@ void md_online_fill_order(md_online *online)
         online->order[i] = p->visit ? p->visit[i] : i;
 }
 
-/* Features of the next examples are made, or the deferred scores is told their rows, as many whole
+/* Features of the next examples are made, or the deferred scores are told their rows, as many whole
  * rounds as fit its window; *count: how many examples these are. */
 static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
 {
@@ -45,11 +45,11 @@ static medley_status announce(md_online *online, size_t from, size_t *count, med
 static medley_status refresh(md_online *online, medley_error *error)
 {
     const bool anew = !online->diverged && !online->settings.in_order;
-    medley_status status = md_online_settle(online, error);
-    if (status == MEDLEY_OK && anew)
-        status = md_online_renew(online, error);
-    if (status < 0 || online->diverged)
-        return status;
+    MEDLEY_TRY(md_online_settle(online, error));
+    if (anew)
+        MEDLEY_TRY(md_online_renew(online, error));
+    if (online->diverged)
+        return MEDLEY_OK;
     for (size_t m = 0; anew && m < online->problem.block_count; m++)
         md_block_refresh_norm(online->problem.blocks[m]);
     if (online->settings.rule->end_epoch != NULL)
@@ -72,9 +72,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     for (size_t i = 0; i < visited && !online->diverged;) {
         if (i >= announced) {
             size_t count;
-            const medley_status status = announce(online, i, &count, error);
-            if (status < 0)
-                return status;
+            MEDLEY_TRY(announce(online, i, &count, error));
             announced = i + count;
         }
         const size_t left = visited - i; /* rounds do not depend on what was announced */

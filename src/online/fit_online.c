@@ -1,24 +1,86 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods of the online loop: a rule on all blocks. */
-#include "online/calibrate.h"
+/* The methods of the online loop: how a problem becomes settings of the loop, and a rule on all
+ * blocks. */
 #include "online/run.h"
 
 #include "base/memory.h"
 
-medley_status md_train_and_build(medley_model **model, md_problem *problem, md_trained *trained,
-                                 medley_error *error)
+md_online_problem md_problem_for_loop(const md_problem *problem, const md_run_blocks *blocks)
+{
+    return (md_online_problem){.blocks = blocks->blocks,
+                               .block_count = blocks->count,
+                               .penalised = blocks->penalised,
+                               .gram = problem->online->gram,
+                               .deferred = problem->online->deferred,
+                               .window = problem->source ? problem->source->window : NULL,
+                               .space = problem->space,
+                               .loss = problem->online->loss,
+                               .penalty = problem->penalty,
+                               .examples = problem->examples,
+                               .example_count = problem->example_count,
+                               .gold = problem->gold};
+}
+
+/* The score caches of kernels are happy with large first steps (the paper's rate); where there are
+ * sparse features, of which some are seen for the first time late, the rate must not fall so soon.
+ */
+static md_schedule choose_schedule(const md_problem *problem)
+{
+    if (problem->options->schedule != MD_RATE_AUTO)
+        return (md_schedule)problem->options->schedule;
+    return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
+}
+
+/* Of templates with large tables, no scores are kept. */
+static bool has_large_tables(const md_problem *problem)
+{
+    return problem->source != NULL && problem->source->class->large_tables;
+}
+
+/* Rounds before a prox. */
+static size_t choose_prox_every(const md_problem *problem)
+{
+    const size_t given = (size_t)problem->options->prox_every;
+    const size_t usual = problem->task->defaults.prox_every;
+    return given > 0 ? given : usual > 0 ? usual : 1;
+}
+
+md_online_settings md_problem_settings(const md_problem *problem)
+{
+    const medley_options *options = problem->options;
+    return (md_online_settings){
+        .rule = problem->method->rule,
+        .rates = {.eta0 = problem->online->eta0,
+                  .schedule = choose_schedule(problem),
+                  .radius = problem->online->radius,
+                  .prox_every = choose_prox_every(problem)},
+        .dual = {.p = options->p, .eta = problem->online->eta},
+        .lambda = problem->lambda,
+        .average = options->average,
+        .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
+        .batch = md_problem_batch(problem),
+        .skip_threshold = MD_SKIP_THRESHOLD,
+        .by_block = has_large_tables(problem),
+        .least_part = has_large_tables(problem) ? MD_SKIP_THRESHOLD : 0,
+        .seed = (uint64_t)options->seed,
+        .threads = problem->threads};
+}
+
+medley_status md_train_and_build(medley_model **model, md_problem *problem,
+                                 const md_run_blocks *blocks, medley_error *error)
 {
     static const md_run_plan whole = {.stage = "training"};
-    const medley_status ran = md_run_online(problem, &whole, trained, error);
-    const medley_status built = ran < 0 ? ran : md_model_build(model, problem, trained, error);
-    if (built < 0 || ran != MEDLEY_OK)
-        return built < 0 ? built : ran;
-    return md_calibrate(model, problem, trained, error);
+    MD_CLEARED(md_run_result_clear) md_run_result result = {0};
+    medley_status stopped;
+    MEDLEY_TRY(stopped = md_run_online(problem, &whole, blocks, &result, error));
+    MEDLEY_TRY(md_model_of_blocks(model, problem, blocks, &result, error));
+    return stopped != MEDLEY_OK ? stopped
+                                : md_calibrate(model, problem, blocks, result.eta0, error);
 }
 
 medley_status md_fit_online(medley_model **model, md_problem *problem, medley_error *error)
 {
-    MD_CLEARED(md_trained_clear) md_trained trained = {0};
-    MEDLEY_TRY(md_trained_make(&trained, problem, MD_ALL_KERNELS, error));
-    return md_train_and_build(model, problem, &trained, error);
+    MD_CLEARED(md_run_blocks_clear) md_run_blocks blocks = {0};
+    MEDLEY_TRY(md_run_blocks_make(&blocks, problem, MD_ALL_KERNELS, error));
+    return md_train_and_build(model, problem, &blocks, error);
 }

@@ -12,12 +12,21 @@ enum { CHUNK = 256 }; /* examples per piece of the objective's sum */
 
 struct measure {
     md_online *online;
-    md_inference *inference; /* [threads][ahead] */
-    size_t ahead;            /* examples that are scored before the first one is looked at */
-    const size_t *which;     /* [count] examples */
+    md_inference *inference; /* [inferences], `ahead` for each thread */
+    size_t inferences;
+    size_t ahead;        /* examples that are scored before the first one is looked at */
+    const size_t *which; /* [count] examples */
     size_t count;
     double *sum; /* [chunks], added up in order: the same for any number of threads */
 };
+
+static void clear_measure(struct measure *measure)
+{
+    for (size_t t = 0; measure->inference != NULL && t < measure->inferences; t++)
+        md_inference_clear(&measure->inference[t]);
+    free(measure->inference);
+    free(measure->sum);
+}
 
 static void measure_chunk(void *context, size_t chunk, size_t worker)
 {
@@ -46,6 +55,8 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
     measure->sum[chunk] = sum;
 }
 
+/* Omega as SPOM has it: the penalty of the lengths b_m = ||w_m||, b_m^2 / 2 for blocks with a term
+ * of their own, the quadratic part that the loss absorbs, and the l1 norm inside of blocks. */
 static double penalty_now(md_online *online)
 {
     const md_online_problem *p = &online->problem;
@@ -67,41 +78,36 @@ static double penalty_now(md_online *online)
 medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
                                   double *mean_loss, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const bool looks_ahead = md_looks_ahead(online->problem.space); /* from one thread at a time */
     const size_t threads = looks_ahead ? 1 : online->settings.threads;
     const md_window *window = online->problem.window;
     const size_t chunks = (count + CHUNK - 1) / CHUNK;
+    MD_CLEARED(clear_measure)
     struct measure measure = {.online = online, .ahead = looks_ahead ? MD_AHEAD : 1};
-    const size_t inferences = threads * measure.ahead;
-    MEDLEY_TRY_DONE(md_new(&measure.inference, inferences, sizeof *measure.inference, error));
-    MEDLEY_TRY_DONE(md_new(&measure.sum, chunks, sizeof *measure.sum, error));
-    for (size_t t = 0; t < inferences; t++)
-        MEDLEY_TRY_DONE(md_inference_init(&measure.inference[t], online->problem.space,
-                                          online->longest, error));
+    measure.inferences = threads * measure.ahead;
+    MEDLEY_TRY(md_new(&measure.inference, measure.inferences, sizeof *measure.inference, error));
+    MEDLEY_TRY(md_new(&measure.sum, chunks, sizeof *measure.sum, error));
+    for (size_t t = 0; t < measure.inferences; t++)
+        MEDLEY_TRY(md_inference_init(&measure.inference[t], online->problem.space, online->longest,
+                                     error));
     double sum = 0;
     for (size_t done = 0; done < count; done += measure.count) {
         measure.which = which + done;
         measure.count = count - done;
         if (window != NULL)
-            MEDLEY_TRY_DONE(window->open(window->context, measure.which, count - done, CHUNK,
-                                         &measure.count, error));
+            MEDLEY_TRY(window->open(window->context, measure.which, count - done, CHUNK,
+                                    &measure.count, error));
         const size_t opened = (measure.count + CHUNK - 1) / CHUNK;
         md_parallel_for(threads, opened, measure_chunk, &measure);
         for (size_t c = 0; c < opened; c++)
             sum += measure.sum[c];
     }
-    for (size_t t = 0; t < inferences; t++)
+    for (size_t t = 0; t < measure.inferences; t++)
         if (measure.inference[t].workspace.failure != NULL)
-            MEDLEY_TRY_DONE(md_fail_structure(online->problem.space,
-                                              measure.inference[t].workspace.failure, error));
+            return md_fail_structure(online->problem.space, measure.inference[t].workspace.failure,
+                                     error);
     *mean_loss = online->diverged ? INFINITY : sum / (double)count;
-done:
-    for (size_t t = 0; measure.inference != NULL && t < inferences; t++)
-        md_inference_clear(&measure.inference[t]);
-    free(measure.inference);
-    free(measure.sum);
-    return status;
+    return MEDLEY_OK;
 }
 
 double md_online_progress(md_online *online, double *mean_loss)
@@ -116,14 +122,12 @@ medley_status md_online_objective(md_online *online, double *objective, double *
 {
     double loss;
     md_online_fill_order(online);
-    const medley_status status =
-        md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(
+        md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error));
     *objective = loss + online->settings.lambda * penalty_now(online);
     if (mean_loss != NULL)
         *mean_loss = loss;
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- the size of kernels ---- */
@@ -182,7 +186,7 @@ static double reach(const md_penalty *penalty, double limit, size_t k, double *b
  * permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. */
 static double penalty_radius(const md_penalty *penalty, double limit, size_t count)
 {
-    double *b = md_calloc(count, sizeof *b);
+    MD_OWNED(free) double *b = md_calloc(count, sizeof *b);
     if (b == NULL)
         return INFINITY; /* the projection is a safeguard: do without */
     for (size_t m = 0; m < count; m++)
@@ -194,7 +198,6 @@ static double penalty_radius(const md_penalty *penalty, double limit, size_t cou
         const bool composite = strchr(md_penalty_text(penalty), '+') != NULL;
         radius = composite ? sqrt(one * sqrt((double)count) * all) : fmax(one, all);
     }
-    free(b);
     const double absorbed = md_penalty_absorbed(penalty);
     return absorbed > 0 ? fmin(radius, sqrt(2 * limit / absorbed)) : radius;
 }

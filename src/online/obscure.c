@@ -14,7 +14,7 @@
  * - eta is 2 for kernels with K(x,x) = 1, as in the paper, and in proportion for others;
  * - a round may have several examples, and is then one of their mean loss;
  * - a run may set out from other weights in the batch stage, as if it had taken some rounds: s_t is
- *   then what it would be after so many rounds with gradients like the first;
+ *   then what it would be after these rounds with gradients like the first;
  * - rates may cool down at the end of a run;
  * - losses and structures are any: z is minus the gradient of the loss. */
 #include "online/dual.h"

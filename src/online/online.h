@@ -53,8 +53,8 @@ typedef struct md_online_settings {
 typedef struct md_online_problem {
     md_block **blocks; /* [block_count] */
     size_t block_count;
-    size_t penalised; /* so many blocks, the first, are under the penalty; each other has an l2 term
-                       * of its own */
+    size_t penalised; /* the first blocks, which are under the penalty; each other has an l2 term of
+                       * its own */
     md_gram *gram;    /* NULL: no kernels */
     md_deferred *deferred;   /* told which rows come next; NULL: all values are kept */
     const md_window *window; /* NULL: all features are there */
@@ -96,6 +96,7 @@ typedef struct md_online {
     double loss_sum;         /* of the examples of this epoch so far, as they were met */
 } md_online;
 
+/* To be cleared whatever comes back. */
 medley_status md_online_init(md_online *online, const md_online_problem *problem,
                              const md_online_settings *settings, medley_error *error);
 void md_online_clear(md_online *online);

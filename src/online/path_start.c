@@ -9,7 +9,7 @@
  * about a quarter of the loss at 0 can be gained, half of which the penalty takes: along the
  * gradient's direction u, r is the step at which the linearised loss has fallen by a quarter, and
  * lambda Omega(r u) is half of that, as at the optimum of a square. */
-#include "online/online_path.h"
+#include "online/run.h"
 
 #include "base/memory.h"
 #include <math.h>
@@ -22,7 +22,7 @@ static const double FARTHEST = 1e6;    /* of the largest gradient: powers near 1
 enum { HALVINGS = 40 };
 
 struct gradient {
-    const md_trained *trained; /* whose blocks hold it */
+    const md_run_blocks *blocks; /* which hold it */
     const md_penalty *penalty;
     double *norm;   /* [penalised] */
     double *shrunk; /* [penalised] */
@@ -31,14 +31,21 @@ struct gradient {
     double most; /* of the norms */
 };
 
+static void clear_gradient(struct gradient *gradient)
+{
+    free(gradient->norm);
+    free(gradient->shrunk);
+    free(gradient->scratch);
+    free(gradient->body);
+}
+
 /* With dual scales of 0 the blocks add up gradients and score nothing: all of them are taken at 0.
  */
-static medley_status find_gradient(md_problem *problem, md_trained *trained, double *loss,
+static medley_status find_gradient(md_problem *problem, const md_run_blocks *blocks, double *loss,
                                    medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_online online = {0};
-    const md_online_problem loop = md_problem_for_loop(problem, trained);
+    MD_CLEARED(md_online_clear) md_online online = {0};
+    const md_online_problem loop = md_problem_for_loop(problem, blocks);
     md_online_settings settings = md_problem_settings(problem);
     settings.rule = &md_rule_spom; /* which without lambda only steps */
     settings.rates = (md_rate_settings){
@@ -47,27 +54,25 @@ static medley_status find_gradient(md_problem *problem, md_trained *trained, dou
     settings.average = false;
     settings.skip_threshold = 0;
     settings.least_part = 0;
-    MEDLEY_TRY_DONE(md_online_init(&online, &loop, &settings, error));
+    MEDLEY_TRY(md_online_init(&online, &loop, &settings, error));
     md_online_restart(&online, 1 / (double)problem->example_count);
-    for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->dual_scale = 0;
-    status = md_online_epoch(&online, 0, error);
-    for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->dual_scale = 1;
+    for (size_t m = 0; m < blocks->count; m++)
+        blocks->blocks[m]->dual_scale = 0;
+    const medley_status status = md_online_epoch(&online, 0, error);
+    for (size_t m = 0; m < blocks->count; m++)
+        blocks->blocks[m]->dual_scale = 1;
     *loss = online.loss_sum / (double)problem->example_count;
     if (status == MEDLEY_OK && (online.diverged || !isfinite(*loss)))
-        status = md_fail(error, MEDLEY_FAILED,
-                         "the gradient at the start of the path is not a number; use --normalize "
-                         "diag or --scale standard");
-done:
-    md_online_clear(&online);
+        return md_fail(error, MEDLEY_FAILED,
+                       "the gradient at the start of the path is not a number; use --normalize "
+                       "diag or --scale standard");
     return status;
 }
 
-/* Length of a block's gradient behind a soft threshold of its coordinates. */
+/* Length of a block's gradient after a soft threshold of its coordinates. */
 static double thresholded(const struct gradient *gradient, size_t m, double threshold)
 {
-    md_block *block = gradient->trained->blocks[m];
+    md_block *block = gradient->blocks->blocks[m];
     if (threshold <= 0 || block->class->soft_threshold == NULL || !(block->norm > 0))
         return block->norm;
     const size_t size = block->class->body_size(block);
@@ -86,7 +91,7 @@ static double thresholded(const struct gradient *gradient, size_t m, double thre
 
 static bool leaves_out_all(const struct gradient *gradient, double lambda)
 {
-    const size_t count = gradient->trained->penalised;
+    const size_t count = gradient->blocks->penalised;
     const double inner = md_penalty_inner_threshold(gradient->penalty);
     for (size_t m = 0; m < count; m++)
         gradient->shrunk[m] =
@@ -124,7 +129,7 @@ static double least_lambda(const struct gradient *gradient)
 
 static double strong_lambda(const struct gradient *gradient, double loss)
 {
-    const size_t count = gradient->trained->penalised;
+    const size_t count = gradient->blocks->penalised;
     double square = 0;
     for (size_t m = 0; m < count; m++)
         square += gradient->norm[m] * gradient->norm[m];
@@ -138,12 +143,12 @@ static double strong_lambda(const struct gradient *gradient, double loss)
 
 static medley_status init_gradient(struct gradient *gradient, medley_error *error)
 {
-    const md_trained *trained = gradient->trained;
-    const size_t count = trained->penalised;
+    const md_run_blocks *blocks = gradient->blocks;
+    const size_t count = blocks->penalised;
     size_t largest = 0;
     const bool inside = md_penalty_inner_threshold(gradient->penalty) > 0;
     for (size_t m = 0; inside && m < count; m++) {
-        const size_t size = trained->blocks[m]->class->body_size(trained->blocks[m]);
+        const size_t size = blocks->blocks[m]->class->body_size(blocks->blocks[m]);
         largest = size > largest ? size : largest;
     }
     MEDLEY_TRY(md_new(&gradient->norm, count, sizeof *gradient->norm, error));
@@ -151,32 +156,27 @@ static medley_status init_gradient(struct gradient *gradient, medley_error *erro
     MEDLEY_TRY(md_new(&gradient->scratch, 3 * count, sizeof *gradient->scratch, error));
     MEDLEY_TRY(md_new(&gradient->body, largest, sizeof *gradient->body, error));
     for (size_t m = 0; m < count; m++) {
-        gradient->norm[m] = trained->blocks[m]->norm;
+        gradient->norm[m] = blocks->blocks[m]->norm;
         gradient->most = fmax(gradient->most, gradient->norm[m]);
     }
     return MEDLEY_OK;
 }
 
-medley_status md_path_find_start(md_path_start *start, md_problem *problem, md_trained *trained,
-                                 medley_error *error)
+medley_status md_path_find_start(md_path_start *start, md_problem *problem,
+                                 const md_run_blocks *blocks, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    struct gradient gradient = {.trained = trained, .penalty = problem->penalty};
-    MEDLEY_TRY_DONE(find_gradient(problem, trained, &start->objective, error));
-    MEDLEY_TRY_DONE(init_gradient(&gradient, error));
+    MD_CLEARED(clear_gradient)
+    struct gradient gradient = {.blocks = blocks, .penalty = problem->penalty};
+    MEDLEY_TRY(find_gradient(problem, blocks, &start->objective, error));
+    MEDLEY_TRY(init_gradient(&gradient, error));
     const double least = gradient.most > 0 ? least_lambda(&gradient) : 1;
-    start->is_zero = isfinite(least) && trained->penalised == trained->block_count;
+    start->is_zero = isfinite(least) && blocks->penalised == blocks->count;
     start->lambda = isfinite(least) ? least : strong_lambda(&gradient, start->objective);
     if (!isnormal(start->lambda))
-        status = md_fail(error, MEDLEY_USAGE,
-                         "penalty %s has no strength to vary along a path; use another one",
-                         md_penalty_text(problem->penalty));
-    for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->class->restart(trained->blocks[m]);
-done:
-    free(gradient.norm);
-    free(gradient.shrunk);
-    free(gradient.scratch);
-    free(gradient.body);
-    return status;
+        return md_fail(error, MEDLEY_USAGE,
+                       "penalty %s has no strength to vary along a path; use another one",
+                       md_penalty_text(problem->penalty));
+    for (size_t m = 0; m < blocks->count; m++)
+        blocks->blocks[m]->class->restart(blocks->blocks[m]);
+    return MEDLEY_OK;
 }

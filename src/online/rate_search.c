@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,10 +57,8 @@ static double natural_rate(const md_online *online)
 }
 
 /* The value after some epochs at this rate, kept if it is the lowest so far. */
-static medley_status try_rate(struct rate_search *search, double rate, bool *better,
-                              medley_error *error)
+static medley_status try_rate(struct rate_search *search, double rate, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     double value;
     double loss;
     double other_loss;
@@ -69,23 +66,23 @@ static medley_status try_rate(struct rate_search *search, double rate, bool *bet
     snprintf(stage, sizeof stage, "trying eta0 %.3g", rate);
     md_online_restart(search->online, rate);
     for (size_t e = 0; e < search->epochs; e++)
-        MEDLEY_TRY_DONE(md_online_epoch(search->online, e, error));
-    MEDLEY_TRY_DONE(md_online_objective(search->online, &value, &loss, error));
+        MEDLEY_TRY(md_online_epoch(search->online, e, error));
+    MEDLEY_TRY(md_online_objective(search->online, &value, &loss, error));
     if (search->other_count > 0) {
-        MEDLEY_TRY_DONE(md_online_mean_loss(search->online, search->others, search->other_count,
-                                            &other_loss, error));
+        MEDLEY_TRY(md_online_mean_loss(search->online, search->others, search->other_count,
+                                       &other_loss, error));
         value += CAUTION * (other_loss - loss);
     }
     search->tried++;
-    *better = value < search->best_value; /* never, if it is no number */
-    if (*better) {
+    if (value < search->best_value) { /* never, if it is no number */
         search->best_value = value;
         search->best_rate = rate;
     }
-    if (!md_problem_report(search->problem, stage, search->tried, 0, value, NAN))
-        status = MEDLEY_STOPPED;
-done:
-    return status;
+    const bool goes_on = md_problem_report(search->problem, (medley_progress){.stage = stage,
+                                                                              .done = search->tried,
+                                                                              .objective = value,
+                                                                              .dev_accuracy = NAN});
+    return goes_on ? MEDLEY_OK : MEDLEY_STOPPED;
 }
 
 /* The paper's rule, the best of four rates a factor of ten apart, around the natural rate instead
@@ -98,25 +95,23 @@ static medley_status search_rate(struct rate_search *search, medley_error *error
     static const double first[] = {1, 10, 0.1, 0.01};
     double high = search->start;
     double low = search->start;
-    bool better;
-    medley_status status = MEDLEY_OK;
+    medley_status status = MEDLEY_OK; /* MEDLEY_STOPPED ends the search, too */
     for (size_t i = 0; i < sizeof first / sizeof *first && status == MEDLEY_OK; i++) {
         const double rate = search->start * first[i];
         high = fmax(high, rate);
         low = fmin(low, rate);
-        status = try_rate(search, rate, &better, error);
+        status = try_rate(search, rate, error);
     }
     while (status == MEDLEY_OK && search->best_rate == high && high < FARTHEST * search->start)
-        status = try_rate(search, high *= 10, &better, error);
+        status = try_rate(search, high *= 10, error);
     while (status == MEDLEY_OK && low * FARTHEST > search->start &&
            (search->best_rate == low || isinf(search->best_value))) /* diverged */
-        status = try_rate(search, low /= 10, &better, error);
+        status = try_rate(search, low /= 10, error);
     const double centre = search->best_rate;
-    for (int side = 0; side < 2 && status == MEDLEY_OK; side++) {
-        status = try_rate(search, centre * (side == 0 ? sqrt(10) : sqrt(0.1)), &better, error);
-        if (better)
-            break;
-    }
+    if (status == MEDLEY_OK)
+        status = try_rate(search, centre * sqrt(10), error);
+    if (status == MEDLEY_OK && search->best_rate == centre)
+        status = try_rate(search, centre * sqrt(0.1), error);
     return status;
 }
 
@@ -147,11 +142,10 @@ static double carry_over(const md_online_settings *settings, double ratio)
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
                              const md_online_settings *settings, double *rate, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_online online = {0};
+    MD_CLEARED(md_online_clear) md_online online = {0};
+    MD_OWNED(free) size_t *visit = NULL;
     md_online_problem part = *whole;
-    size_t *visit = NULL;
-    MEDLEY_TRY_DONE(md_new(&visit, whole->example_count, sizeof *visit, error));
+    MEDLEY_TRY(md_new(&visit, whole->example_count, sizeof *visit, error));
     part.visit_count = whole->visit ? whole->visit_count : whole->example_count;
     for (size_t i = 0; i < part.visit_count; i++)
         visit[i] = whole->visit ? whole->visit[i] : i;
@@ -170,7 +164,7 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
     const size_t trial = md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
-    MEDLEY_TRY_DONE(md_online_init(&online, &part, &part_settings, error));
+    MEDLEY_TRY(md_online_init(&online, &part, &part_settings, error));
     struct rate_search search = {.problem = problem,
                                  .online = &online,
                                  .epochs = problem->online->epochs < trial ? problem->online->epochs
@@ -180,12 +174,9 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
                                  .other_count = others >= FEWEST_OTHERS ? others : 0,
                                  .best_value = INFINITY};
     search.best_rate = search.start;
-    status = search_rate(&search, error);
+    const medley_status status = search_rate(&search, error);
     *rate = search.best_rate * carry_over(settings, ratio);
     if (online.diverged) /* a theta that is no number is worse than none */
         md_online_restart(&online, *rate);
-done:
-    md_online_clear(&online);
-    free(visit);
     return status;
 }

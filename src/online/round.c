@@ -62,8 +62,8 @@ static void find_one_gradient(void *context, size_t item, size_t worker)
     find_gradient(round, item);
 }
 
-/* Every so many-th example from this one on, block by block: what one of them looks up is near when
- * the next one needs it. */
+/* Every groups-th example from this one on, block by block: what one of them looks up is still in
+ * the cache when the next one needs it. */
 enum { FEWEST_GROUPS = 4 };
 
 static void find_gradients_of_group(void *context, size_t group, size_t worker)

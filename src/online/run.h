@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs of the online loop on a problem: first rate, epochs and stages, early stopping, averaging.
- */
+/* Runs of the online loop on a problem: first rate, epochs and stages, early stopping, averaging;
+ * what a run needs on the way (copies of theta, checkpoints), and what is made of runs (calibrated
+ * models, paths). */
 #ifndef MD_ONLINE_RUN_H
 #define MD_ONLINE_RUN_H
 
 #include "online/rule.h"
 #include "setup/setup.h"
 
-/* How the loop learns, by the options and the lambda of the problem (run_online.c). */
+/* How the loop learns, by the options and the lambda of the problem (fit_online.c). */
 md_online_settings md_problem_settings(const md_problem *problem);
 
 /* The problem as the loop sees it; the blocks are borrowed. */
-md_online_problem md_problem_for_loop(const md_problem *problem, const md_trained *trained);
+md_online_problem md_problem_for_loop(const md_problem *problem, const md_run_blocks *blocks);
 
 /* The first learning rate for eta0 = auto. The blocks keep what the last trial has learnt. Positive
  * status: stopped by the observer. */
@@ -23,23 +24,102 @@ typedef struct md_run_plan {
     const char *stage;   /* what the observer is told */
     const size_t *visit; /* [visit_count] the examples to train on; NULL: all */
     size_t visit_count;
+    double eta0;    /* the first rate; 0 or NaN: by the options */
     bool continues; /* sets out from what the blocks hold, not from 0 */
-    size_t rounds;  /* then: as if it had taken so many */
-    double faster;  /* then: with rates so many times as large */
+    size_t rounds;  /* then: the rounds that count as taken before */
+    double faster;  /* then: the factor of the rates */
     bool cools;     /* rates fall to next to nothing by the end of the run */
 } md_run_plan;
 
-/* The online run shared by methods: trains the blocks of trained, with early stopping and averaging
- * as the options say, and tells there how it went. Positive status: stopped by the observer. */
-medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_trained *trained,
+/* The online run shared by methods: trains the blocks, with early stopping and averaging as the
+ * options say. What result held before is cleared. Positive status: stopped by the observer. */
+medley_status md_run_online(md_problem *problem, const md_run_plan *plan,
+                            const md_run_blocks *blocks, md_run_result *result,
                             medley_error *error);
 
 /* The run on all examples and its model, calibrated if the options say so; keeps the information
  * that the observer has stopped it. */
-medley_status md_train_and_build(medley_model **model, md_problem *problem, md_trained *trained,
-                                 medley_error *error);
+medley_status md_train_and_build(medley_model **model, md_problem *problem,
+                                 const md_run_blocks *blocks, medley_error *error);
 
 /* The fit of a method whose rule learns all blocks together. */
 medley_status md_fit_online(medley_model **model, md_problem *problem, medley_error *error);
+
+/* ---- theta_copy.c: the best epoch's theta, or one that a trial is not to spoil ---- */
+
+typedef struct md_theta_copy {
+    float **body; /* [count] one for each block; NULL: nothing was copied yet */
+    size_t count;
+} md_theta_copy;
+
+/* What scores, both scales applied; an older copy of the same blocks is overwritten. To be cleared
+ * whatever comes back. */
+medley_status md_theta_copy_take(md_theta_copy *copy, const md_run_blocks *run,
+                                 medley_error *error);
+void md_theta_copy_clear(md_theta_copy *copy);
+
+/* The blocks hold the copy again, with dual scales of 1: their scores are computed afresh. */
+medley_status md_theta_copy_restore(const md_theta_copy *copy, const md_run_blocks *run,
+                                    md_deferred *deferred, medley_error *error);
+
+/* ---- checkpoint.c: the whole state of a run in a file, exact to the last bit, so that a run that
+ * was killed goes on and ends in the same model. A checkpoint belongs to a run: to its data and to
+ * every option that has a say in the result. ---- */
+
+/* Shows every piece of the state to a visitor, always in the same order. A size may depend on
+ * pieces that were shown before it. */
+typedef void (*md_state_walk)(void *state, md_state_visitor visit, void *context);
+
+/* What tells one run from another: data and options, but not threads and memory, and the number of
+ * epochs only as far as it has a say in each. */
+uint64_t md_checkpoint_key(const md_problem *problem);
+
+/* The file is replaced whole or not at all. */
+medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk walk, void *state,
+                                 medley_error *error);
+
+/* Fills the state. *found false: there is no such file. A file of another run, or a damaged one,
+ * is an error. */
+medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
+                                 bool *found, medley_error *error);
+
+/* ---- calibrate.c: training for calibrated probabilities (--calibrate). The model itself is the
+ * same with and without: once it is there, a second one with the same settings is learnt from four
+ * fifths of the examples, and how its scores of the last fifth turn into probabilities
+ * (model/calibration.h) is what the first one gets. ---- */
+
+/* Can this run be calibrated? Said before anything is learnt. */
+medley_status md_calibrate_check(const md_problem *problem, medley_error *error);
+
+/* Calibrates a model that an online run has just learnt, if the options say so. Its blocks are used
+ * again, with its first rate eta0: what they have learnt is lost. MEDLEY_STOPPED by the observer:
+ * the model is not calibrated. A failure takes the model along: *model is NULL. */
+medley_status md_calibrate(medley_model **model, md_problem *problem, const md_run_blocks *blocks,
+                           double eta0, medley_error *error);
+
+/* Which examples are held out. */
+md_division_rule md_calibrate_rule(bool sequences);
+
+/* Adds the time since start to the model's summary; a model that could not be calibrated (status)
+ * is freed. */
+void md_calibrate_finish(medley_model **model, double start, medley_status status);
+
+/* ---- path_start.c, online_path.c: paths of penalties ---- */
+
+/* Where a path begins. */
+typedef struct md_path_start {
+    double lambda;    /* the least that leaves out all blocks; or a strong one, where none does */
+    bool is_zero;     /* theta = 0 is the optimum from there on */
+    double objective; /* of theta = 0 */
+} md_path_start;
+
+/* Online methods: one pass over all examples with scores of 0. The blocks, which are left without
+ * anything learnt, are those of the problem. */
+medley_status md_path_find_start(md_path_start *start, md_problem *problem,
+                                 const md_run_blocks *blocks, medley_error *error);
+
+/* How online methods walk along a path (md_method.fit_path). */
+medley_status md_fit_online_path(md_problem *problem, const medley_path_options *path,
+                                 medley_path_taker take, void *context, medley_error *error);
 
 #endif

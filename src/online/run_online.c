@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An online run from first rate to final model: choice of eta0, epochs, early stopping on held-out
  * data, averaging. */
-#include "online/checkpoint.h"
 #include "online/run.h"
-#include "online/theta_copy.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
+#include "base/owners.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,9 +16,10 @@ struct run {
     md_problem *problem;
     md_online online;
     const md_run_plan *plan;
-    md_trained *trained;
+    const md_run_blocks *blocks;
+    md_run_result *result;
     double start;
-    float **best; /* [block_count] theta with the best held-out accuracy, NULL: none yet */
+    md_theta_copy best; /* theta with the best held-out accuracy */
     double best_accuracy;
     size_t best_epoch;
     uint64_t key;         /* of the checkpoint */
@@ -30,60 +29,76 @@ struct run {
 
 /* ---- epochs ---- */
 
-/* theta itself, whatever the dual scales, which stay as they are and go to scale[block_count]. */
-static medley_status copy_theta(float ***copy, const md_trained *trained, double *scale,
+/* theta itself, whatever the dual scales, which stay as they are and go to scale[count]. */
+static medley_status copy_theta(md_theta_copy *copy, const md_run_blocks *blocks, double *scale,
                                 medley_error *error)
 {
-    for (size_t m = 0; m < trained->block_count; m++) {
-        scale[m] = trained->blocks[m]->dual_scale;
-        trained->blocks[m]->dual_scale = 1;
+    for (size_t m = 0; m < blocks->count; m++) {
+        scale[m] = blocks->blocks[m]->dual_scale;
+        blocks->blocks[m]->dual_scale = 1;
     }
-    const medley_status status = md_theta_copy(copy, trained, error);
-    for (size_t m = 0; m < trained->block_count; m++)
-        trained->blocks[m]->dual_scale = scale[m];
+    const medley_status status = md_theta_copy_take(copy, blocks, error);
+    for (size_t m = 0; m < blocks->count; m++)
+        blocks->blocks[m]->dual_scale = scale[m];
     return status;
+}
+
+static medley_status restore_theta(const struct run *run, const md_theta_copy *copy)
+{
+    return md_theta_copy_restore(copy, run->blocks, run->problem->online->deferred, run->error);
+}
+
+/* Builds the model as it would be returned now and lets it predict: what is measured is what the
+ * user gets. */
+static medley_status dev_accuracy(double *accuracy, const struct run *run)
+{
+    const md_problem *problem = run->problem;
+    MD_OWNED(medley_model_free) medley_model *model = NULL;
+    MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
+    size_t right = 0;
+    MEDLEY_TRY(md_model_of_blocks(&model, problem, run->blocks, run->result, run->error));
+    MEDLEY_TRY(medley_predict(&prediction, model, problem->dev, problem->threads, run->error));
+    const int32_t *predicted = problem->task->outputs(prediction);
+    for (size_t r = 0; r < problem->dev->rows; r++)
+        right += problem->dev_gold[r] == predicted[r];
+    *accuracy = (double)right / (double)problem->dev->rows;
+    return MEDLEY_OK;
 }
 
 /* Held-out accuracy of what would be returned now: the average of the iterates if that is wanted,
  * else theta. The best so far is kept. */
 static medley_status measure_dev(struct run *run, size_t e)
 {
-    medley_status status = MEDLEY_OK;
     const bool average = run->online.settings.average;
-    float **current = NULL;
-    double *scale = NULL;
-    double *accuracy = &run->trained->epochs[e].dev_accuracy;
+    MD_CLEARED(md_theta_copy_clear) md_theta_copy current = {0};
+    MD_OWNED(free) double *scale = NULL;
+    double *accuracy = &run->result->epochs[e].dev_accuracy;
     if (average) {
-        MEDLEY_TRY_DONE(md_new(&scale, run->trained->block_count, sizeof *scale, run->error));
-        MEDLEY_TRY_DONE(copy_theta(&current, run->trained, scale, run->error));
-        MEDLEY_TRY_DONE(md_online_take_average(&run->online, run->error));
+        MEDLEY_TRY(md_new(&scale, run->blocks->count, sizeof *scale, run->error));
+        MEDLEY_TRY(copy_theta(&current, run->blocks, scale, run->error));
+        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     }
-    MEDLEY_TRY_DONE(md_problem_dev_accuracy(accuracy, run->problem, run->trained, run->error));
+    MEDLEY_TRY(dev_accuracy(accuracy, run));
     if (*accuracy > run->best_accuracy) {
         run->best_accuracy = *accuracy;
         run->best_epoch = e;
-        MEDLEY_TRY_DONE(md_theta_copy(&run->best, run->trained, run->error));
+        MEDLEY_TRY(md_theta_copy_take(&run->best, run->blocks, run->error));
     }
     if (average) {
-        MEDLEY_TRY_DONE(
-            md_theta_restore(run->trained, current, run->problem->online->deferred, run->error));
-        for (size_t m = 0; m < run->trained->block_count; m++)
-            run->trained->blocks[m]->dual_scale = scale[m];
+        MEDLEY_TRY(restore_theta(run, &current));
+        for (size_t m = 0; m < run->blocks->count; m++)
+            run->blocks->blocks[m]->dual_scale = scale[m];
     }
-done:
-    md_theta_free(current, run->trained->block_count);
-    free(scale);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status one_epoch(struct run *run, size_t e)
 {
-    medley_status status = MEDLEY_OK;
-    medley_epoch *epoch = &run->trained->epochs[e];
+    medley_epoch *epoch = &run->result->epochs[e];
     *epoch = (medley_epoch){.dev_accuracy = NAN};
-    run->trained->epoch_count = e + 1;
+    run->result->epoch_count = e + 1;
     const size_t updates = run->online.updates;
-    MEDLEY_TRY_DONE(md_online_epoch(&run->online, e, run->error));
+    MEDLEY_TRY(md_online_epoch(&run->online, e, run->error));
     epoch->updates = run->online.updates - updates;
     epoch->objective = md_online_progress(&run->online, &epoch->loss);
     if (!isfinite(epoch->objective))
@@ -92,10 +107,9 @@ static medley_status one_epoch(struct run *run, size_t e)
                        "smaller --%s, --normalize diag or --scale standard",
                        e + 1, run->online.settings.rule->smaller[run->online.stage]);
     if (run->problem->dev != NULL)
-        MEDLEY_TRY_DONE(measure_dev(run, e));
+        MEDLEY_TRY(measure_dev(run, e));
     epoch->seconds = md_clock_seconds() - run->start;
-done:
-    return status;
+    return MEDLEY_OK;
 }
 
 /* ---- checkpoints ---- */
@@ -105,22 +119,24 @@ done:
 static void walk_run(void *state, md_state_visitor visit, void *context)
 {
     struct run *run = state;
-    md_trained *trained = run->trained;
-    uint64_t has_best = run->best != NULL;
-    visit(context, &trained->eta0, sizeof trained->eta0);
-    visit(context, &trained->epoch_count, sizeof trained->epoch_count);
-    if (trained->epoch_count > run->problem->online->epochs)
+    md_run_result *result = run->result;
+    uint64_t has_best = run->best.body != NULL;
+    visit(context, &result->eta0, sizeof result->eta0);
+    visit(context, &result->epoch_count, sizeof result->epoch_count);
+    if (result->epoch_count > run->problem->online->epochs)
         return;
-    visit(context, trained->epochs, trained->epoch_count * sizeof *trained->epochs);
+    visit(context, result->epochs, result->epoch_count * sizeof *result->epochs);
     md_online_visit_state(&run->online, visit, context);
     visit(context, &run->best_accuracy, sizeof run->best_accuracy);
     visit(context, &run->best_epoch, sizeof run->best_epoch);
     visit(context, &has_best, sizeof has_best);
-    if (has_best == 0 || (run->best == NULL && md_theta_copy(&run->best, trained, run->error) < 0))
+    if (has_best == 0 ||
+        (run->best.body == NULL && md_theta_copy_take(&run->best, run->blocks, run->error) < 0))
         return;
-    for (size_t m = 0; m < trained->block_count; m++)
-        visit(context, run->best[m],
-              trained->blocks[m]->class->body_size(trained->blocks[m]) * sizeof(float));
+    for (size_t m = 0; m < run->blocks->count; m++) {
+        const md_block *block = run->blocks->blocks[m];
+        visit(context, run->best.body[m], block->class->body_size(block) * sizeof(float));
+    }
 }
 
 /* Epochs of the last stage; of rules without stages all of them. */
@@ -152,35 +168,41 @@ static size_t epochs_of(const struct run *run)
 /* No epoch of this stage was better on held-out data than one long ago. */
 static bool has_lost_patience(const struct run *run)
 {
-    const size_t done = run->trained->epoch_count;
+    const size_t done = run->result->epoch_count;
     const size_t began = run->online.stage_began;
     const size_t since = run->best_epoch > began ? run->best_epoch : began;
     return run->problem->dev != NULL && done > since &&
            done - 1 - since >= (size_t)run->problem->options->patience;
 }
 
-/* After so many epochs: has the rule nothing left to do in this stage? */
+/* After `done` epochs: has the rule nothing left to do in this stage? */
 static bool is_over(const struct run *run, size_t done)
 {
     const md_rule *rule = run->online.settings.rule;
     return done > 0 && rule->is_over != NULL &&
-           rule->is_over(&run->online, run->trained->epochs[done - 1].updates == 0);
+           rule->is_over(&run->online, run->result->epochs[done - 1].updates == 0);
 }
 
-/* After so many epochs: has the run ended early? A stage that ends early is followed by the next.
+/* After `done` epochs: has the run ended early? A stage that ends early is followed by the next.
  */
 static bool has_ended(const struct run *run, size_t done)
 {
     return !has_next_stage(run) && (has_lost_patience(run) || is_over(run, done));
 }
 
+/* A run on a part of the examples has none: the file is that of the model. */
+static const char *checkpoint_of(const struct run *run)
+{
+    return run->plan->visit == NULL ? run->problem->options->checkpoint : NULL;
+}
+
 /* Not more than a tenth of the time goes into checkpoints. */
 static medley_status save_checkpoint(struct run *run)
 {
     static const double SHARE = 0.1;
-    const char *path = run->problem->options->checkpoint;
+    const char *path = checkpoint_of(run);
     const double now = md_clock_seconds();
-    const bool last = run->trained->epoch_count == epochs_of(run) ||
+    const bool last = run->result->epoch_count == epochs_of(run) ||
                       (has_lost_patience(run) && !has_next_stage(run));
     if (path == NULL || (!last && run->written > 0 && SHARE * (now - run->written) < run->cost))
         return MEDLEY_OK;
@@ -196,32 +218,32 @@ static medley_status resume(struct run *run, bool *resumed)
     const medley_options *options = run->problem->options;
     medley_error inner = {0};
     *resumed = false;
-    if (options->checkpoint == NULL)
+    if (checkpoint_of(run) == NULL)
         return MEDLEY_OK;
     run->key = md_checkpoint_key(run->problem);
     if (!options->resume)
         return MEDLEY_OK;
     const medley_status status =
         md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
-    if (*resumed && run->trained->epoch_count > epochs_of(run) &&
-        run->trained->epoch_count <= MOST_EPOCHS)
+    if (*resumed && run->result->epoch_count > epochs_of(run) &&
+        run->result->epoch_count <= MOST_EPOCHS)
         return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,
                           "the checkpoint has seen %zu epochs and --epochs asks for %zu; ask for "
                           "more, or leave out --resume to start anew",
-                          run->trained->epoch_count, epochs_of(run));
+                          run->result->epoch_count, epochs_of(run));
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
-    run->online.rate = run->trained->eta0;
+    run->online.rate = run->result->eta0;
     return MEDLEY_OK;
 }
 
-static bool has_settled(const md_trained *trained)
+static bool has_settled(const md_run_result *result)
 {
-    const size_t last = trained->epoch_count;
+    const size_t last = result->epoch_count;
     if (last < 2)
         return false;
-    const double now = trained->epochs[last - 1].objective;
-    return fabs(trained->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
+    const double now = result->epochs[last - 1].objective;
+    return fabs(result->epochs[last - 2].objective - now) <= SETTLED * fabs(now);
 }
 
 /* Before epoch e: the first stage begins, or the next one, which has all of its epochs even if this
@@ -230,155 +252,82 @@ static medley_status choose_stage(struct run *run, size_t e)
 {
     const md_problem *problem = run->problem;
     md_online *online = &run->online;
-    medley_status status = e == 0 ? md_online_begin_stage(online, 0, 0, run->error) : MEDLEY_OK;
-    if (status == MEDLEY_OK && has_next_stage(run) &&
+    if (e == 0)
+        MEDLEY_TRY(md_online_begin_stage(online, 0, 0, run->error));
+    if (has_next_stage(run) &&
         (e >= problem->online->first_epochs || is_over(run, e) || has_lost_patience(run)))
-        status = md_online_begin_stage(online, online->stage + 1, e, run->error);
+        MEDLEY_TRY(md_online_begin_stage(online, online->stage + 1, e, run->error));
     online->settings.average_from = /* iterates of the last stage only */
         has_next_stage(run) ? SIZE_MAX
                             : online->stage_began + (size_t)(problem->options->average_from *
                                                              (double)stage_epochs(run));
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status run_epochs(struct run *run)
 {
-    md_trained *trained = run->trained;
+    md_run_result *result = run->result;
     run->start = md_clock_seconds();
-    size_t e = trained->epoch_count;
-    trained->converged = has_ended(run, e);
-    for (; !trained->converged; e++) {
-        medley_status status = choose_stage(run, e);
-        if (status == MEDLEY_OK && e >= epochs_of(run)) /* also of a run that had ended before */
+    size_t e = result->epoch_count;
+    result->converged = has_ended(run, e);
+    for (; !result->converged; e++) {
+        MEDLEY_TRY(choose_stage(run, e));
+        if (e >= epochs_of(run)) /* also of a run that had ended before */
             break;
-        if (status == MEDLEY_OK)
-            status = one_epoch(run, e);
-        if (status == MEDLEY_OK)
-            status = save_checkpoint(run);
-        if (status < 0)
-            return status;
-        const medley_epoch *epoch = &trained->epochs[e];
-        if (!md_problem_report(run->problem, run->plan->stage, e + 1, epochs_of(run),
-                               epoch->objective, epoch->dev_accuracy))
+        MEDLEY_TRY(one_epoch(run, e));
+        MEDLEY_TRY(save_checkpoint(run));
+        const medley_progress progress = {.stage = run->plan->stage,
+                                          .done = e + 1,
+                                          .total = epochs_of(run),
+                                          .objective = result->epochs[e].objective,
+                                          .dev_accuracy = result->epochs[e].dev_accuracy};
+        if (!md_problem_report(run->problem, progress))
             return MEDLEY_STOPPED;
-        trained->converged = has_ended(run, e + 1);
+        result->converged = has_ended(run, e + 1);
     }
-    trained->converged = trained->converged || has_settled(trained);
+    result->converged = result->converged || has_settled(result);
     return MEDLEY_OK;
 }
 
 /* ---- the run ---- */
 
-/* The score caches of kernels are happy with large first steps (the paper's rate); where there are
- * sparse features, of which some are seen for the first time late, the rate must not fall so soon.
- */
-static md_schedule choose_schedule(const md_problem *problem)
-{
-    if (problem->options->schedule != MD_RATE_AUTO)
-        return (md_schedule)problem->options->schedule;
-    return md_problem_is_explicit(problem) ? MD_RATE_EPOCH : MD_RATE_SQRT;
-}
-
-/* Of templates with large tables, no scores are kept. */
-static bool has_large_tables(const md_problem *problem)
-{
-    return problem->source != NULL && problem->source->class->large_tables;
-}
-
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
  * are renewed too, unless that takes another pass over kernels that are not kept. */
 static medley_status finish(struct run *run)
 {
-    medley_status status = MEDLEY_OK;
-    const bool streamed =
-        run->problem->online->gram != NULL && md_gram_is_streamed(run->problem->online->gram);
-    float **last = NULL;
+    const md_gram *gram = run->problem->online->gram;
+    const bool streamed = gram != NULL && md_gram_is_streamed(gram);
+    MD_CLEARED(md_theta_copy_clear) md_theta_copy last = {0};
     if (run->online.settings.rule->bound != NULL) {
         const md_bound bound = run->online.settings.rule->bound(&run->online);
-        run->trained->radius = bound.radius;
-        run->trained->bound = bound.distance;
+        run->result->radius = bound.radius;
+        run->result->bound = bound.distance;
     }
-    if (run->best != NULL) {
-        MEDLEY_TRY_DONE(
-            md_theta_restore(run->trained, run->best, run->problem->online->deferred, run->error));
+    if (run->best.body != NULL) {
+        MEDLEY_TRY(restore_theta(run, &run->best));
     } else if (run->online.settings.average && run->online.round > 0) {
-        MEDLEY_TRY_DONE(md_online_take_average(&run->online, run->error));
-    } else if (!streamed && !has_large_tables(run->problem)) {
-        MEDLEY_TRY_DONE(md_theta_copy(&last, run->trained, run->error));
-        MEDLEY_TRY_DONE(
-            md_theta_restore(run->trained, last, run->problem->online->deferred, run->error));
+        MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+    } else if (!streamed && !run->online.settings.by_block) {
+        MEDLEY_TRY(md_theta_copy_take(&last, run->blocks, run->error));
+        MEDLEY_TRY(restore_theta(run, &last));
     }
     md_online_take_weights(&run->online);
-    MEDLEY_TRY_DONE(md_online_objective(&run->online, &run->trained->objective, NULL, run->error));
-done:
-    md_theta_free(last, run->trained->block_count);
-    return status;
-}
-
-md_online_problem md_problem_for_loop(const md_problem *problem, const md_trained *trained)
-{
-    return (md_online_problem){.blocks = trained->blocks,
-                               .block_count = trained->block_count,
-                               .penalised = trained->penalised,
-                               .gram = problem->online->gram,
-                               .deferred = problem->online->deferred,
-                               .window = problem->source ? problem->source->window : NULL,
-                               .space = problem->space,
-                               .loss = problem->online->loss,
-                               .penalty = problem->penalty,
-                               .examples = problem->examples,
-                               .example_count = problem->example_count,
-                               .gold = problem->gold};
-}
-
-/* Rounds before a prox. */
-static size_t choose_prox_every(const md_problem *problem)
-{
-    const size_t given = (size_t)problem->options->prox_every;
-    const size_t usual = problem->task->defaults.prox_every;
-    return given > 0 ? given : usual > 0 ? usual : 1;
-}
-
-md_online_settings md_problem_settings(const md_problem *problem)
-{
-    const medley_options *options = problem->options;
-    return (md_online_settings){
-        .rule = problem->method->rule,
-        .rates = {.eta0 = problem->online->eta0,
-                  .schedule = choose_schedule(problem),
-                  .radius = problem->online->radius,
-                  .prox_every = choose_prox_every(problem)},
-        .dual = {.p = options->p, .eta = problem->online->eta},
-        .lambda = problem->lambda,
-        .average = options->average,
-        .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
-        .batch = md_problem_batch(problem),
-        .skip_threshold = MD_SKIP_THRESHOLD,
-        .by_block = has_large_tables(problem),
-        .least_part = has_large_tables(problem) ? MD_SKIP_THRESHOLD : 0,
-        .seed = (uint64_t)options->seed,
-        .threads = problem->threads};
+    return md_online_objective(&run->online, &run->result->objective, NULL, run->error);
 }
 
 /* Theta as it is survives the search, and the average of iterates does not. */
 static medley_status try_rates(struct run *run)
 {
     const bool keep = run->plan->continues;
-    medley_status status = MEDLEY_OK;
-    medley_status stopped = MEDLEY_OK;
-    md_trained *trained = run->trained;
-    float **theta = NULL;
+    MD_CLEARED(md_theta_copy_clear) md_theta_copy theta = {0};
+    medley_status stopped;
     if (keep)
-        MEDLEY_TRY_DONE(md_theta_copy(&theta, trained, run->error));
-    MEDLEY_TRY_DONE(stopped = md_choose_rate(run->problem, &run->online.problem,
-                                             &run->online.settings, &trained->eta0, run->error));
+        MEDLEY_TRY(md_theta_copy_take(&theta, run->blocks, run->error));
+    MEDLEY_TRY(stopped = md_choose_rate(run->problem, &run->online.problem, &run->online.settings,
+                                        &run->result->eta0, run->error));
     if (keep)
-        MEDLEY_TRY_DONE(
-            md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
-    status = stopped;
-done:
-    md_theta_free(theta, trained->block_count);
-    return status;
+        MEDLEY_TRY(restore_theta(run, &theta));
+    return stopped;
 }
 
 /* Of a run that is to come as near to the optimum as its rounds allow. */
@@ -395,34 +344,30 @@ static void cool_down(struct run *run)
 /* From theta = 0, or from what the blocks hold. */
 static medley_status set_out(struct run *run)
 {
-    medley_status status = MEDLEY_OK;
     const md_run_plan *plan = run->plan;
-    md_trained *trained = run->trained;
     md_online *online = &run->online;
-    float **theta = NULL;
-    if (plan->continues && online->settings.average) /* iterates before this run do not count */
-        MEDLEY_TRY_DONE(md_theta_copy(&theta, trained, run->error));
-    if (!plan->continues || online->settings.average)
-        md_online_restart(online, trained->eta0);
-    if (theta != NULL)
-        MEDLEY_TRY_DONE(
-            md_theta_restore(trained, theta, run->problem->online->deferred, run->error));
+    const bool average = online->settings.average;
+    MD_CLEARED(md_theta_copy_clear) md_theta_copy theta = {0};
+    if (plan->continues && average) /* iterates before this run do not count */
+        MEDLEY_TRY(md_theta_copy_take(&theta, run->blocks, run->error));
+    if (!plan->continues || average)
+        md_online_restart(online, run->result->eta0);
+    if (plan->continues && average)
+        MEDLEY_TRY(restore_theta(run, &theta));
     if (plan->continues) {
-        online->rate = plan->faster * trained->eta0;
+        online->rate = plan->faster * run->result->eta0;
         online->round = online->skipped = plan->rounds;
         md_online_continue(online, true);
     }
     if (plan->cools)
         cool_down(run);
-done:
-    md_theta_free(theta, trained->block_count);
-    return status;
+    return MEDLEY_OK;
 }
 
 /* The first rate: as given, of the rule's or the task's own choice, or searched. */
 static medley_status find_rate(struct run *run)
 {
-    double *eta0 = &run->trained->eta0;
+    double *eta0 = &run->result->eta0;
     const bool open = isnan(*eta0) && (run->problem->method->about->takes & MD_TAKES_RATES);
     if (open && run->problem->task->defaults.rate != NULL)
         *eta0 = run->problem->task->defaults.rate(run->problem, run->problem->online->loss);
@@ -431,37 +376,45 @@ static medley_status find_rate(struct run *run)
     return MEDLEY_OK;
 }
 
-medley_status md_run_online(md_problem *problem, const md_run_plan *plan, md_trained *trained,
-                            medley_error *error)
+static void clear_run(struct run *run)
 {
-    medley_status status = MEDLEY_OK;
-    struct run run = {
-        .problem = problem, .plan = plan, .trained = trained, .best_accuracy = -1, .error = error};
-    md_online_problem online_problem = md_problem_for_loop(problem, trained);
+    md_theta_copy_clear(&run->best);
+    md_online_clear(&run->online);
+}
+
+medley_status md_run_online(md_problem *problem, const md_run_plan *plan,
+                            const md_run_blocks *blocks, md_run_result *result, medley_error *error)
+{
+    MD_CLEARED(clear_run)
+    struct run run = {.problem = problem,
+                      .plan = plan,
+                      .blocks = blocks,
+                      .result = result,
+                      .best_accuracy = -1,
+                      .error = error};
+    md_online_problem online_problem = md_problem_for_loop(problem, blocks);
     online_problem.visit = plan->visit;
     online_problem.visit_count = plan->visit_count;
-    const md_online_settings settings = md_problem_settings(problem);
-    MEDLEY_TRY_DONE(md_online_init(&run.online, &online_problem, &settings, error));
-    trained->eta0 = run.online.rate;
-    trained->radius = trained->bound = NAN;
-    MEDLEY_TRY_DONE(
-        md_new(&trained->epochs, problem->online->epochs, sizeof *trained->epochs, error));
+    md_online_settings settings = md_problem_settings(problem);
+    if (plan->eta0 > 0)
+        settings.rates.eta0 = plan->eta0;
+    md_run_result_clear(result);
+    MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
+    result->eta0 = run.online.rate;
+    result->radius = result->bound = NAN;
+    MEDLEY_TRY(md_new(&result->epochs, problem->online->epochs, sizeof *result->epochs, error));
     medley_status stopped = MEDLEY_OK;
     bool resumed;
-    MEDLEY_TRY_DONE(resume(&run, &resumed));
+    MEDLEY_TRY(resume(&run, &resumed));
     if (!resumed) /* stopped there: what the last trial has learnt is returned */
-        MEDLEY_TRY_DONE(stopped = find_rate(&run));
+        MEDLEY_TRY(stopped = find_rate(&run));
     if (stopped == MEDLEY_OK) {
         if (!resumed)
-            MEDLEY_TRY_DONE(set_out(&run));
-        MEDLEY_TRY_DONE(stopped = run_epochs(&run));
+            MEDLEY_TRY(set_out(&run));
+        MEDLEY_TRY(stopped = run_epochs(&run));
     }
-    trained->iterations = run.online.round - run.online.skipped;
-    trained->updates = run.online.updates;
-    MEDLEY_TRY_DONE(finish(&run));
-    status = stopped;
-done:
-    md_theta_free(run.best, trained->block_count);
-    md_online_clear(&run.online);
-    return status;
+    result->iterations = run.online.round - run.online.skipped;
+    result->updates = run.online.updates;
+    MEDLEY_TRY(finish(&run));
+    return stopped;
 }

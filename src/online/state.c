@@ -25,7 +25,6 @@ static medley_status init_batch(md_online *online, medley_error *error)
 medley_status md_online_init(md_online *online, const md_online_problem *problem,
                              const md_online_settings *settings, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     *online = (md_online){.settings = *settings, .problem = *problem};
     if (problem->visit == NULL)
         online->problem.visit_count = problem->example_count;
@@ -35,13 +34,12 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
     const size_t rows = problem->deferred ? md_deferred_open_most(problem->deferred) : 0;
-    MEDLEY_TRY_DONE(md_new(&online->order, visited, sizeof *online->order, error));
-    MEDLEY_TRY_DONE(md_new(&online->rows, rows, sizeof *online->rows, error));
-    MEDLEY_TRY_DONE(
-        md_new(&online->stepped, problem->example_count, sizeof *online->stepped, error));
-    MEDLEY_TRY_DONE(md_new(&online->norm, 5 * m, sizeof *online->norm, error));
-    MEDLEY_TRY_DONE(md_new(&online->state, 1, settings->rule->state_size, error));
-    MEDLEY_TRY_DONE(init_batch(online, error));
+    MEDLEY_TRY(md_new(&online->order, visited, sizeof *online->order, error));
+    MEDLEY_TRY(md_new(&online->rows, rows, sizeof *online->rows, error));
+    MEDLEY_TRY(md_new(&online->stepped, problem->example_count, sizeof *online->stepped, error));
+    MEDLEY_TRY(md_new(&online->norm, 5 * m, sizeof *online->norm, error));
+    MEDLEY_TRY(md_new(&online->state, 1, settings->rule->state_size, error));
+    MEDLEY_TRY(init_batch(online, error));
     online->shrunk = online->norm + m;
     online->scratch = online->norm + 2 * m;
     md_online_fill_order(online);
@@ -50,10 +48,7 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
                        : settings->rates.eta0;
     if (settings->rule->init != NULL)
         settings->rule->init(online);
-done:
-    if (status < 0)
-        md_online_clear(online);
-    return status;
+    return MEDLEY_OK;
 }
 
 void md_online_clear(md_online *online)
@@ -135,14 +130,13 @@ medley_status md_online_renew(md_online *online, medley_error *error)
     const md_online_problem *p = &online->problem;
     const size_t labels = CHANGES_FOR_A_LABEL * p->space.shape.labels;
     const size_t often = labels > CHANGES_OF_A_ROW ? labels : CHANGES_OF_A_ROW;
-    medley_status status = MEDLEY_OK;
     if ((online->updates - online->renewed) / often < p->visit_count || p->gram == NULL)
         return MEDLEY_OK;
     online->renewed = online->updates;
-    for (size_t m = 0; m < p->block_count && status == MEDLEY_OK; m++)
+    for (size_t m = 0; m < p->block_count; m++)
         if (p->blocks[m]->class->renew != NULL)
-            status = p->blocks[m]->class->renew(p->blocks[m], error);
-    return status == MEDLEY_OK ? md_online_settle(online, error) : status;
+            MEDLEY_TRY(p->blocks[m]->class->renew(p->blocks[m], error));
+    return md_online_settle(online, error);
 }
 
 void md_online_take_weights(md_online *online)
@@ -159,17 +153,15 @@ void md_online_take_weights(md_online *online)
 
 medley_status md_online_take_average(md_online *online, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++) {
+    for (size_t m = 0; m < online->problem.block_count; m++) {
         md_block *block = online->problem.blocks[m];
         if (block->iterates > 0) {
-            status = block->class->take_average(block, error);
+            MEDLEY_TRY(block->class->take_average(block, error));
             block->dual_scale = 1;
         }
     }
-    if (status == MEDLEY_OK)
-        status = md_online_settle(online, error);
-    for (size_t m = 0; m < online->problem.block_count && status == MEDLEY_OK; m++)
+    MEDLEY_TRY(md_online_settle(online, error));
+    for (size_t m = 0; m < online->problem.block_count; m++)
         md_block_refresh_norm(online->problem.blocks[m]);
-    return status;
+    return MEDLEY_OK;
 }

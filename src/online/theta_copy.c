@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "online/theta_copy.h"
+#include "online/run.h"
 
 #include "base/memory.h"
 #include <stdlib.h>
 
-void md_theta_free(float **copy, size_t block_count)
+void md_theta_copy_clear(md_theta_copy *copy)
 {
-    for (size_t m = 0; copy != NULL && m < block_count; m++)
-        free(copy[m]);
-    free(copy);
+    for (size_t m = 0; m < copy->count; m++)
+        free(copy->body[m]);
+    free(copy->body);
+    *copy = (md_theta_copy){0};
 }
 
-/* Fills *copy, which may hold an older theta. */
-medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_error *error)
+medley_status md_theta_copy_take(md_theta_copy *copy, const md_run_blocks *run, medley_error *error)
 {
-    if (*copy == NULL)
-        MEDLEY_TRY(md_new(copy, trained->block_count, sizeof **copy, error));
-    for (size_t m = 0; m < trained->block_count; m++) {
-        md_block *block = trained->blocks[m];
-        float **body = &(*copy)[m];
+    if (copy->body == NULL) {
+        MEDLEY_TRY(md_new(&copy->body, run->count, sizeof *copy->body, error));
+        copy->count = run->count;
+    }
+    for (size_t m = 0; m < run->count; m++) {
+        md_block *block = run->blocks[m];
+        float **body = &copy->body[m];
         if (*body == NULL)
             MEDLEY_TRY(md_new(body, block->class->body_size(block), sizeof **body, error));
         block->class->export_body(block, *body);
@@ -26,26 +28,23 @@ medley_status md_theta_copy(float ***copy, const md_trained *trained, medley_err
     return MEDLEY_OK;
 }
 
-/* The scores of the blocks are computed afresh; what was exported is what scores. */
-medley_status md_theta_restore(md_trained *trained, float **copy, md_deferred *deferred,
-                               medley_error *error)
+medley_status md_theta_copy_restore(const md_theta_copy *copy, const md_run_blocks *run,
+                                    md_deferred *deferred, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (size_t m = 0; m < trained->block_count; m++) {
-        md_block *block = trained->blocks[m];
+    for (size_t m = 0; m < run->count; m++) {
+        md_block *block = run->blocks[m];
         bool nonzero = false;
         for (size_t i = 0; !nonzero && i < block->class->body_size(block); i++)
-            nonzero = copy[m][i] != 0;
+            nonzero = copy->body[m][i] != 0;
         if (nonzero)
-            MEDLEY_TRY_DONE(block->class->import_body(block, copy[m], error));
+            MEDLEY_TRY(block->class->import_body(block, copy->body[m], error));
         else
             block->class->clear(block);
         block->dual_scale = 1;
     }
     if (deferred != NULL)
-        MEDLEY_TRY_DONE(md_deferred_close(deferred, error));
-    for (size_t m = 0; m < trained->block_count; m++)
-        md_block_refresh_norm(trained->blocks[m]);
-done:
-    return status;
+        MEDLEY_TRY(md_deferred_close(deferred, error));
+    for (size_t m = 0; m < run->count; m++)
+        md_block_refresh_norm(run->blocks[m]);
+    return MEDLEY_OK;
 }

@@ -54,7 +54,7 @@ typedef struct md_about {
 
 /* ---- check.c: options that have no use in a run are a misunderstanding, and refused ---- */
 
-/* One who has a say in what a run has a use for. */
+/* A task, a method or a place that decides which options a run has a use for. */
 typedef struct md_party {
     const char *kind;               /* "task", "method"; NULL: the name says it all */
     md_about (*list)(size_t index); /* all of the kind, then one without a name; NULL: no others */

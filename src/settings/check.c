@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one check of options against those who take part in a run. It knows the table and what the
+/* The one check of options against the parties of a run. It knows the table and what the
  * parties say of themselves, nothing of tasks and methods. */
 #include "settings/about.h"
 
+#include "base/memory.h"
 #include <string.h>
 
 enum { MOST_NAMES = 5 }; /* longer lists of names help nobody */
@@ -80,7 +81,7 @@ static void add_takers(md_text *text, const md_party *party, unsigned concerns)
 
 static medley_status refuse(const struct run *run, const md_param *param, medley_error *error)
 {
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     const md_party *where = run->parties;
     for (size_t i = 0; i < run->count; i++) {
         size_t all;
@@ -98,18 +99,15 @@ static medley_status refuse(const struct run *run, const md_param *param, medley
                  param->instead ? "" : param->name);
     if (held_value(run, param->name) != NULL)
         md_text_addf(&text, ", or say %s", held_value(run, param->name));
-    const medley_status status =
-        text.failed ? md_fail_memory(error, text.length)
-                    : md_fail(error, MEDLEY_USAGE, "--%s %s", param->name, text.data);
-    md_text_clear(&text);
-    return status;
+    return text.failed ? md_fail_memory(error, text.length)
+                       : md_fail(error, MEDLEY_USAGE, "--%s %s", param->name, text.data);
 }
 
 static medley_status check_need(const struct run *run, const md_param *param, medley_error *error)
 {
     const md_param *needed = md_params_find(md_option_table, param->needs);
     bool met = !md_param_is_default(needed, run->options) || held_value(run, needed->name) != NULL;
-    for (size_t i = 0; i < run->count; i++) /* who is not known yet may bring it along */
+    for (size_t i = 0; i < run->count; i++) /* a party that is not known yet may bring it along */
         met = met || (run->parties[i].list != NULL && run->parties[i].about.name == NULL);
     if (met)
         return MEDLEY_OK;
@@ -122,14 +120,13 @@ medley_status md_options_check(const medley_options *options, const md_party *pa
                                medley_error *error)
 {
     const struct run run = {.options = options, .parties = parties, .count = count};
-    medley_status status = MEDLEY_OK;
-    for (const md_param *p = md_option_table; p->name != NULL && status == MEDLEY_OK; p++) {
+    for (const md_param *p = md_option_table; p->name != NULL; p++) {
         if (md_param_is_default(p, options))
             continue;
         if (!is_taken(&run, p))
-            status = refuse(&run, p, error);
-        else if (p->needs != NULL)
-            status = check_need(&run, p, error);
+            return refuse(&run, p, error);
+        if (p->needs != NULL)
+            MEDLEY_TRY(check_need(&run, p, error));
     }
-    return status;
+    return MEDLEY_OK;
 }

@@ -53,30 +53,28 @@ void medley_options_free(medley_options *options)
 medley_status md_options_copy(medley_options **result, const medley_options *options,
                               medley_error *error)
 {
-    medley_options *copy = NULL;
-    medley_status status = medley_options_create(&copy, error);
-    if (status == MEDLEY_OK && options != NULL)
-        status = md_params_copy(md_option_table, copy, options, error);
-    if (status == MEDLEY_OK && options != NULL && options->structure != NULL)
-        status = md_new_copy(&copy->structure, options->structure, sizeof *copy->structure, error);
-    if (status < 0)
-        medley_options_free(copy);
-    else
-        *result = copy;
-    return status;
+    MD_OWNED(medley_options_free) medley_options *copy = NULL;
+    MEDLEY_TRY(medley_options_create(&copy, error));
+    if (options != NULL)
+        MEDLEY_TRY(md_params_copy(md_option_table, copy, options, error));
+    if (options != NULL && options->structure != NULL)
+        MEDLEY_TRY(
+            md_new_copy(&copy->structure, options->structure, sizeof *copy->structure, error));
+    *result = copy;
+    copy = NULL;
+    return MEDLEY_OK;
 }
 
 medley_status md_options_reset(medley_options *options, unsigned concerns, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    for (const md_param *p = md_option_table; p->name != NULL && status == MEDLEY_OK; p++) {
+    for (const md_param *p = md_option_table; p->name != NULL; p++) {
         const md_param row[] = {*p, {0}};
         if ((p->concerns & concerns) == 0)
             continue;
         md_params_clear(row, options);
-        status = md_params_defaults(row, options, error);
+        MEDLEY_TRY(md_params_defaults(row, options, error));
     }
-    return status;
+    return MEDLEY_OK;
 }
 
 medley_status medley_options_set(medley_options *options, const char *name, const char *value,

@@ -9,35 +9,27 @@
 
 static medley_status begin(md_problem *problem, const char *text, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_spec spec = {0};
-    MEDLEY_TRY_DONE(md_spec_parse(&spec, text, error));
+    MD_CLEARED(md_spec_clear) md_spec spec = {0};
+    MEDLEY_TRY(md_spec_parse(&spec, text, error));
     const md_margin_loss *loss = md_margin_loss_find(spec.name);
-    if (loss == NULL && md_loss_find(spec.name) == NULL) {
-        status = md_fail_unlisted("loss", "losses", spec.name, error);
-        goto done;
-    }
+    if (loss == NULL && md_loss_find(spec.name) == NULL)
+        return md_fail_unlisted("loss", "losses", spec.name, error);
     const bool numbers = problem->task->structure == NULL;
-    if (loss == NULL || loss->classifies == numbers) {
-        status = md_fail(error, MEDLEY_USAGE,
-                         "--loss %s has no place in --task %s of --method %s; use %s", spec.name,
-                         problem->task->about.name, problem->method->about->name,
-                         numbers ? "squared or epsilon" : "hinge or logistic");
-        goto done;
-    }
-    MEDLEY_TRY_DONE(md_new(&problem->batch, 1, sizeof *problem->batch, error));
-    MEDLEY_TRY_DONE(md_new(&problem->batch->loss_state, 1, loss->state_size + 1, error));
+    if (loss == NULL || loss->classifies == numbers)
+        return md_fail(error, MEDLEY_USAGE,
+                       "--loss %s has no place in --task %s of --method %s; use %s", spec.name,
+                       problem->task->about.name, problem->method->about->name,
+                       numbers ? "squared or epsilon" : "hinge or logistic");
+    MEDLEY_TRY(md_new(&problem->batch, 1, sizeof *problem->batch, error));
+    MEDLEY_TRY(md_new(&problem->batch->loss_state, 1, loss->state_size + 1, error));
     char what[64];
     snprintf(what, sizeof what, "loss %s", loss->name);
     if (loss->params != NULL)
-        MEDLEY_TRY_DONE(md_params_defaults(loss->params, problem->batch->loss_state, error));
-    MEDLEY_TRY_DONE(
-        md_params_set_spec(loss->params, problem->batch->loss_state, what, &spec, error));
+        MEDLEY_TRY(md_params_defaults(loss->params, problem->batch->loss_state, error));
+    MEDLEY_TRY(md_params_set_spec(loss->params, problem->batch->loss_state, what, &spec, error));
     problem->batch->loss = loss;
     problem->loss = text;
-done:
-    md_spec_clear(&spec);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status know_blocks(md_problem *problem, medley_error *error)
@@ -56,7 +48,7 @@ static medley_status find_values(md_problem *problem, medley_error *error)
 {
     const md_packed_options options = {.threads = problem->threads,
                                        .memory = md_problem_memory(problem),
-                                       .float64 = problem->options->storage == MD_PACKED_WIDE,
+                                       .float64 = problem->options->storage == MD_STORAGE_FLOAT64,
                                        .ridge = problem->options->ridge,
                                        .observer = &problem->progress.watch};
     return md_packed_create(&problem->batch->packed, &problem->bank, &problem->prepared, &options,
@@ -72,10 +64,16 @@ static void drop_values(md_problem *problem)
     *problem->batch = (md_batch_side){0};
 }
 
-void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs)
+size_t md_batch_outputs(const md_problem *problem)
+{
+    const size_t labels = problem->space.shape.labels;
+    return problem->task->one_score || labels == 2 ? 1 : labels;
+}
+
+void md_batch_targets(double *y, const md_problem *problem, size_t output)
 {
     const int32_t *gold = problem->gold;
-    const int32_t label = outputs == 1 ? 1 : (int32_t)output;
+    const int32_t label = md_batch_outputs(problem) == 1 ? 1 : (int32_t)output;
     for (size_t r = 0; r < problem->train->rows; r++)
         y[r] = gold == NULL ? problem->train->target[r] : gold[r] == label ? 1 : -1;
 }
@@ -85,9 +83,9 @@ medley_status md_batch_check_kernels(const md_problem *problem, const char *reme
 {
     md_packed *packed = problem->batch->packed;
     md_packed_defect defect;
-    const medley_status status = md_packed_find_defect(packed, &defect, error);
-    if (status < 0 || defect.kernel == md_packed_count(packed))
-        return status;
+    MEDLEY_TRY(md_packed_find_defect(packed, &defect, error));
+    if (defect.kernel == md_packed_count(packed))
+        return MEDLEY_OK;
     const double diagonal = md_packed_trace(packed, defect.kernel) / (double)md_packed_rows(packed);
     const double ridge = problem->options->ridge;
     char enough[64] = " and its diagonal is not positive";
@@ -103,10 +101,10 @@ medley_status md_batch_check_kernels(const md_problem *problem, const char *reme
 
 medley_status md_mean_weights(double **weight, size_t count, medley_error *error)
 {
-    const medley_status status = md_new(weight, count, sizeof **weight, error);
-    for (size_t m = 0; status == MEDLEY_OK && m < count; m++)
+    MEDLEY_TRY(md_new(weight, count, sizeof **weight, error));
+    for (size_t m = 0; m < count; m++)
         (*weight)[m] = 1 / (double)count;
-    return status;
+    return MEDLEY_OK;
 }
 
 const md_kind md_batch_kind = {

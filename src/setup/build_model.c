@@ -12,8 +12,10 @@
 
 typedef struct md_builder {
     const md_draft *draft;
-    const md_problem *problem; /* of the draft */
-    const md_trained *trained;
+    const md_problem *problem;    /* of the draft */
+    const md_coefficients *plain; /* whose coefficients they are; NULL: of blocks */
+    bool is_mixture;              /* what was learnt stands for the average of all kernels */
+    const md_run_result *result;
     medley_model *model;
     size_t outputs;
     size_t *kernels;   /* [active_count] of the problem's bank, in order */
@@ -21,6 +23,13 @@ typedef struct md_builder {
     size_t active_count;
     medley_error *error;
 } md_builder;
+
+static void clear_builder(md_builder *b)
+{
+    free(b->kernels);
+    free(b->learnt_of);
+    medley_model_free(b->model);
+}
 
 static const md_candidate *candidate_of(const md_builder *b, size_t i)
 {
@@ -34,7 +43,7 @@ static bool has_kernels(const md_builder *b, size_t i)
 
 static medley_status find_active(md_builder *b)
 {
-    const bool mixture = b->trained->is_mixture;
+    const bool mixture = b->is_mixture;
     const size_t most = b->problem->bank.count;
     MEDLEY_TRY(md_new(&b->kernels, most, sizeof *b->kernels, b->error));
     MEDLEY_TRY(md_new(&b->learnt_of, most, sizeof *b->learnt_of, b->error));
@@ -85,16 +94,15 @@ static medley_status copy_body(md_body *body, const md_exported *learnt, const s
     const size_t element = learnt->wide != NULL ? sizeof(double) : sizeof(float);
     const size_t bytes = outputs * element;
     const char *from = learnt->wide != NULL ? (const char *)learnt->wide : (char *)learnt->values;
-    char *to = md_calloc(body->rows, bytes);
-    if (to == NULL)
-        return md_fail_memory(error, body->rows * bytes);
+    char *to = NULL;
+    MEDLEY_TRY(md_new(&to, body->rows, bytes, error));
     for (size_t r = 0; r < body->rows; r++)
         memcpy(to + r * bytes, from + (rows ? rows[r] : r) * bytes, bytes);
     if (learnt->wide == NULL) {
         body->values = (float *)(void *)to;
         return MEDLEY_OK;
     }
-    body->wide = (double *)(void *)to;
+    body->float64 = (double *)(void *)to;
     return md_body_round(body, outputs) == 0 ? MEDLEY_OK
                                              : md_fail_memory(error, body->rows * bytes);
 }
@@ -119,7 +127,7 @@ static medley_status copy_bodies(md_builder *b)
         model->terms[model->term_count++] =
             (md_term){.kernel = a,
                       .body = model->body_count - 1,
-                      .factor = b->trained->is_mixture ? 1 / (double)b->problem->bank.count : 1};
+                      .factor = b->is_mixture ? 1 / (double)b->problem->bank.count : 1};
     }
     return MEDLEY_OK;
 }
@@ -131,10 +139,8 @@ static medley_status copy_prepared(md_builder *b)
     medley_model *model = b->model;
     if (b->problem->bank.count == 0)
         return MEDLEY_OK;
-    medley_status status =
-        md_bank_subset(&model->bank, &b->problem->bank, b->kernels, b->active_count, b->error);
-    if (status < 0)
-        return status;
+    MEDLEY_TRY(
+        md_bank_subset(&model->bank, &b->problem->bank, b->kernels, b->active_count, b->error));
     const md_prepared_choice choice = {.bank = &b->problem->bank,
                                        .subset = &model->bank,
                                        .keep = b->kernels,
@@ -172,7 +178,7 @@ static void find_norms(md_builder *b, double *norm)
     for (size_t i = 0; i < b->draft->exported_count; i++) {
         const md_exported *learnt = &b->draft->exported[i];
         const size_t features = count_features(b, i);
-        if (!b->trained->is_mixture || !has_kernels(b, i)) {
+        if (!b->is_mixture || !has_kernels(b, i)) {
             norm[learnt->candidate] = learnt->norm;
             b->model->blocks[learnt->candidate].features = features;
             continue;
@@ -213,28 +219,24 @@ static medley_status describe_blocks(md_builder *b)
 /* What scores mean: bias, link, and what the task adds. */
 static medley_status describe_outputs(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
     medley_model *model = b->model;
-    const md_coefficients *plain = b->trained->plain;
+    const md_coefficients *plain = b->plain;
     const md_task *task = b->draft->task;
     model->outputs = b->outputs;
     if (plain != NULL && plain->bias != NULL)
-        MEDLEY_TRY_DONE(
+        MEDLEY_TRY(
             md_new_copy(&model->bias, plain->bias, plain->outputs * sizeof *model->bias, b->error));
     model->link = plain != NULL && plain->logistic_link ? MD_LINK_LOGISTIC : MD_LINK_SOFTMAX;
-    if (task->build != NULL)
-        status = task->build(model, b->draft, b->error);
-done:
-    return status;
+    return task->build != NULL ? task->build(model, b->draft, b->error) : MEDLEY_OK;
 }
 
 /* Methods with blocks say nothing of duals. */
 static medley_status copy_epochs(md_builder *b)
 {
-    const size_t count = b->trained->epoch_count;
-    MEDLEY_TRY(md_new_copy(&b->model->epochs, b->trained->epochs, count * sizeof *b->model->epochs,
+    const size_t count = b->result->epoch_count;
+    MEDLEY_TRY(md_new_copy(&b->model->epochs, b->result->epochs, count * sizeof *b->model->epochs,
                            b->error));
-    for (size_t e = 0; e < count && b->trained->plain == NULL; e++) {
+    for (size_t e = 0; e < count && b->plain == NULL; e++) {
         b->model->epochs[e].dual = NAN;
         b->model->epochs[e].gap = NAN;
     }
@@ -246,8 +248,8 @@ static medley_status fill_summary(md_builder *b)
 {
     medley_model *model = b->model;
     const md_problem *problem = b->problem;
-    const md_trained *trained = b->trained;
-    const md_coefficients *plain = trained->plain;
+    const md_run_result *result = b->result;
+    const md_coefficients *plain = b->plain;
     medley_summary *summary = &model->summary;
     const md_draft *draft = b->draft;
     const double n = (double)draft->examples;
@@ -259,79 +261,115 @@ static medley_status fill_summary(md_builder *b)
     summary->lambda = draft->lambda;
     summary->C = 1 / (draft->lambda * n);
     summary->spicy_C = draft->lambda * n;
-    summary->eta0 = trained->eta0;
+    summary->eta0 = result->eta0;
     summary->examples = draft->examples;
     summary->parts = draft->training_rows;
-    summary->objective = trained->objective;
+    summary->objective = result->objective;
     summary->dual = plain ? plain->dual : NAN;
     summary->gap = plain ? plain->gap : NAN;
     summary->newton_steps = plain ? plain->newton_steps : 0;
     summary->passes = plain ? plain->passes : 0;
-    summary->iterations = trained->iterations;
-    summary->updates = trained->updates;
-    summary->radius = trained->radius;
-    summary->bound = trained->bound;
+    summary->iterations = result->iterations;
+    summary->updates = result->updates;
+    summary->radius = result->radius;
+    summary->bound = result->bound;
     summary->seconds_kernels = draft->seconds_kernels;
     summary->seconds_train = md_clock_seconds() - draft->began - draft->seconds_kernels;
     summary->peak_rss_mb = md_peak_rss_mb();
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;
-    summary->converged = trained->converged;
+    summary->converged = result->converged;
     return MEDLEY_OK;
 }
 
-medley_status md_draft_build(medley_model **result, const md_draft *draft,
-                             const md_trained *trained, medley_error *error)
+static medley_status fill_model(md_builder *b)
 {
-    medley_status status = MEDLEY_OK;
-    const size_t labels = draft->problem->space.shape.labels;
-    md_builder b = {.draft = draft,
-                    .problem = draft->problem,
-                    .trained = trained,
-                    .outputs = trained->plain ? trained->plain->outputs : labels,
-                    .error = error};
-    MEDLEY_TRY_DONE(md_new(&b.model, 1, sizeof *b.model, error));
-    MEDLEY_TRY_DONE(find_active(&b));
-    MEDLEY_TRY_DONE(find_support(&b));
-    MEDLEY_TRY_DONE(copy_bodies(&b));
-    MEDLEY_TRY_DONE(copy_prepared(&b));
-    MEDLEY_TRY_DONE(describe_blocks(&b));
-    MEDLEY_TRY_DONE(describe_outputs(&b));
-    MEDLEY_TRY_DONE(copy_epochs(&b));
-    MEDLEY_TRY_DONE(fill_summary(&b));
-    md_model_bind_summary(b.model);
-    *result = b.model;
-    b.model = NULL;
-done:
-    free(b.kernels);
-    free(b.learnt_of);
-    medley_model_free(b.model);
-    return status;
+    MEDLEY_TRY(md_new(&b->model, 1, sizeof *b->model, b->error));
+    MEDLEY_TRY(find_active(b));
+    MEDLEY_TRY(find_support(b));
+    MEDLEY_TRY(copy_bodies(b));
+    MEDLEY_TRY(copy_prepared(b));
+    MEDLEY_TRY(describe_blocks(b));
+    MEDLEY_TRY(describe_outputs(b));
+    MEDLEY_TRY(copy_epochs(b));
+    return fill_summary(b);
 }
 
-/* ---- what a run has learnt ---- */
-
-static medley_status export_blocks(md_draft *draft, const md_trained *trained, medley_error *error)
+static medley_status build(medley_model **model, md_builder b)
 {
-    for (size_t i = 0; i < trained->block_count; i++) {
-        md_block *block = trained->blocks[i];
-        md_exported *learnt = &draft->exported[i];
+    MD_CLEARED(clear_builder) md_builder builder = b;
+    builder.problem = b.draft->problem;
+    builder.outputs = b.plain ? b.plain->outputs : builder.problem->space.shape.labels;
+    MEDLEY_TRY(fill_model(&builder));
+    md_model_bind_summary(builder.model);
+    *model = builder.model;
+    builder.model = NULL;
+    return MEDLEY_OK;
+}
+
+medley_status md_draft_build(medley_model **model, const md_draft *draft,
+                             const md_run_result *result, medley_error *error)
+{
+    return build(model, (md_builder){.draft = draft, .result = result, .error = error});
+}
+
+/* ---- from the rows of a problem ---- */
+
+void md_draft_clear(md_draft *draft)
+{
+    for (size_t i = 0; draft->exported != NULL && i < draft->exported_count; i++)
+        free(draft->exported[i].values);
+    free(draft->exported);
+}
+
+/* count: of things learnt, of which nothing is known yet. */
+static medley_status begin_draft(md_draft *draft, const md_problem *problem, size_t count,
+                                 medley_error *error)
+{
+    *draft = (md_draft){.problem = problem,
+                        .task = problem->task,
+                        .labels = &problem->train->label_names,
+                        .prepared = &problem->prepared,
+                        .rows = problem->train->rows,
+                        .training_rows = problem->train->rows,
+                        .examples = problem->example_count,
+                        .lambda = problem->lambda,
+                        .began = problem->progress.began,
+                        .seconds_kernels = problem->progress.seconds_kernels,
+                        .exported_count = count};
+    return md_new(&draft->exported, count, sizeof *draft->exported, error);
+}
+
+medley_status md_model_of_blocks(medley_model **model, const md_problem *problem,
+                                 const md_run_blocks *run, const md_run_result *result,
+                                 medley_error *error)
+{
+    MD_CLEARED(md_draft_clear) md_draft draft = {0};
+    MEDLEY_TRY(begin_draft(&draft, problem, run->count, error));
+    for (size_t i = 0; i < run->count; i++) {
+        md_block *block = run->blocks[i];
+        md_exported *learnt = &draft.exported[i];
         *learnt = (md_exported){.size = block->class->body_size(block),
                                 .weights = block->class->soft_threshold != NULL,
-                                .candidate = trained->candidate[i],
+                                .candidate = run->candidate[i],
                                 .norm = md_block_length(block)};
-        if (!(md_block_length(block) > 0))
+        if (!(learnt->norm > 0))
             continue;
         MEDLEY_TRY(md_new(&learnt->values, learnt->size, sizeof *learnt->values, error));
         block->class->export_body(block, learnt->values);
     }
-    return MEDLEY_OK;
+    return build(model, (md_builder){.draft = &draft,
+                                     .result = result,
+                                     .is_mixture = run->is_mixture,
+                                     .error = error});
 }
 
-static medley_status borrow_coefficients(md_draft *draft, const md_coefficients *plain,
-                                         medley_error *error)
+medley_status md_model_of_coefficients(medley_model **model, const md_problem *problem,
+                                       const md_coefficients *plain, const md_run_result *result,
+                                       medley_error *error)
 {
-    const md_problem *problem = draft->problem;
+    MD_CLEARED(md_draft_clear) md_draft draft = {0};
+    MEDLEY_TRY(begin_draft(&draft, problem, problem->bank.count, error));
     for (size_t c = 0; c < problem->candidate_count; c++) {
         if (problem->candidates[c].origin != MD_FROM_KERNEL)
             continue;
@@ -342,58 +380,12 @@ static medley_status borrow_coefficients(md_draft *draft, const md_coefficients 
                            "method %s learns coefficients of rows, not weights of columns as "
                            "kernel %s has them; leave out 'explicit'",
                            problem->method->about->name, problem->bank.kernels[m].name);
-        draft->exported[m] = (md_exported){.wide = active ? plain->body[m] : NULL,
-                                           .size = draft->rows * plain->outputs,
-                                           .candidate = c,
-                                           .norm = active ? plain->norm[m] : 0};
+        draft.exported[m] = (md_exported){.wide = active ? plain->body[m] : NULL,
+                                          .size = draft.rows * plain->outputs,
+                                          .candidate = c,
+                                          .norm = active ? plain->norm[m] : 0};
     }
-    return MEDLEY_OK;
-}
-
-medley_status md_model_build(medley_model **model, md_problem *problem, const md_trained *trained,
-                             medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    md_draft draft = {.problem = problem,
-                      .task = problem->task,
-                      .labels = &problem->train->label_names,
-                      .prepared = &problem->prepared,
-                      .rows = problem->train->rows,
-                      .training_rows = problem->train->rows,
-                      .examples = problem->example_count,
-                      .lambda = problem->lambda,
-                      .began = problem->progress.began,
-                      .seconds_kernels = problem->progress.seconds_kernels,
-                      .exported_count =
-                          trained->plain ? problem->bank.count : trained->block_count};
-    MEDLEY_TRY_DONE(md_new(&draft.exported, draft.exported_count, sizeof *draft.exported, error));
-    MEDLEY_TRY_DONE(trained->plain ? borrow_coefficients(&draft, trained->plain, error)
-                                   : export_blocks(&draft, trained, error));
-    status = md_draft_build(model, &draft, trained, error);
-done:
-    for (size_t i = 0; draft.exported != NULL && i < draft.exported_count; i++)
-        free(draft.exported[i].values);
-    free(draft.exported);
-    return status;
-}
-
-/* Builds the model as it would be returned now and lets it predict: what is measured is what the
- * user gets. */
-medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
-                                      const md_trained *trained, medley_error *error)
-{
-    medley_status status = MEDLEY_OK;
-    medley_model *model = NULL;
-    medley_prediction *prediction = NULL;
-    size_t right = 0;
-    MEDLEY_TRY_DONE(md_model_build(&model, problem, trained, error));
-    MEDLEY_TRY_DONE(medley_predict(&prediction, model, problem->dev, problem->threads, error));
-    const int32_t *predicted = problem->task->outputs(prediction);
-    for (size_t r = 0; r < problem->dev->rows; r++)
-        right += problem->dev_gold[r] == predicted[r];
-    *accuracy = (double)right / (double)problem->dev->rows;
-done:
-    medley_prediction_free(prediction);
-    medley_model_free(model);
-    return status;
+    MEDLEY_TRY(build(
+        model, (md_builder){.draft = &draft, .plain = plain, .result = result, .error = error}));
+    return problem->progress.stopped ? MEDLEY_STOPPED : MEDLEY_OK;
 }

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum context { PAIRS, TRIPLES, ENDS, SHARED, CONTEXTS };
 const char *const md_context_names[] = {
@@ -63,7 +62,7 @@ static void find_shape(md_problem *problem)
     }
 }
 
-/* Candidates with a term of their own move behind the others; both keep their order. */
+/* Candidates with a term of their own move after the others; both keep their order. */
 static medley_status put_own_terms_last(md_problem *problem, medley_error *error)
 {
     const size_t count = problem->candidate_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels of a run as texts: those given one by one, and those of files with one a line. */
+/* The kernels of a run as strings: those given one by one, and those of files with one a line. */
 #include "setup/setup.h"
 
 #include "base/memory.h"
@@ -24,17 +24,13 @@ static char *trim(char *line)
 /* Is it a spec of a kernel that exists? Here the line is known; options are checked later. */
 static medley_status check_spec(const char *text, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    char **expanded = NULL;
-    md_spec spec = {0};
-    MEDLEY_TRY_DONE(md_spec_expand(&expanded, text, error));
-    MEDLEY_TRY_DONE(md_spec_parse(&spec, expanded[0], error));
+    MD_OWNED(md_texts_free) char **expanded = NULL;
+    MD_CLEARED(md_spec_clear) md_spec spec = {0};
+    MEDLEY_TRY(md_spec_expand(&expanded, text, error));
+    MEDLEY_TRY(md_spec_parse(&spec, expanded[0], error));
     if (md_kernel_find(spec.name) == NULL)
-        status = md_fail_unlisted("kernel", "kernels", spec.name, error);
-done:
-    md_spec_clear(&spec);
-    md_texts_free(expanded);
-    return status;
+        return md_fail_unlisted("kernel", "kernels", spec.name, error);
+    return MEDLEY_OK;
 }
 
 static medley_status add_spec(char ***specs, const char *text, const char *path, size_t line,
@@ -42,35 +38,37 @@ static medley_status add_spec(char ***specs, const char *text, const char *path,
 {
     medley_error inner = {0};
     const medley_status status = check_spec(text, &inner);
-    if (status == MEDLEY_USAGE)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, path, line, "%s", inner.message);
     if (status < 0)
-        return md_fail_at(error, status, path, line, "%s", inner.message);
+        return md_fail_at(error, status == MEDLEY_USAGE ? MEDLEY_BAD_INPUT : status, path, line,
+                          "%s", inner.message);
     return md_texts_add(specs, text, error);
+}
+
+static void close_file(FILE **file)
+{
+    if (*file != NULL)
+        fclose(*file);
 }
 
 static medley_status read_spec_file(char ***specs, const char *path, medley_error *error)
 {
-    FILE *file = fopen(path, "r");
+    MD_CLEARED(close_file) FILE *file = fopen(path, "r");
+    MD_OWNED(free) char *line = NULL;
+    size_t capacity = 0;
     if (file == NULL)
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "cannot be read; --kernels takes a file with one kernel a line");
-    medley_status status = MEDLEY_OK;
     const size_t before = md_texts_count(*specs);
-    char *line = NULL;
-    size_t capacity = 0;
-    for (size_t number = 1; status == MEDLEY_OK && getline(&line, &capacity, file) >= 0; number++) {
+    for (size_t number = 1; getline(&line, &capacity, file) >= 0; number++) {
         const char *text = trim(line);
         if (text[0] != '\0')
-            status = add_spec(specs, text, path, number, error);
+            MEDLEY_TRY(add_spec(specs, text, path, number, error));
     }
-    if (status == MEDLEY_OK && md_texts_count(*specs) == before)
-        status = md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                            "there are no kernels in this file; write one a line, such as "
-                            "rbf(sigma=2)");
-    free(line);
-    fclose(file);
-    return status;
+    if (md_texts_count(*specs) == before)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                          "there are no kernels in this file; write one a line, such as "
+                          "rbf(sigma=2)");
+    return MEDLEY_OK;
 }
 
 medley_status md_options_kernels(char ***specs, const medley_options *options, medley_error *error)

@@ -127,6 +127,9 @@ static double block_scale(const md_problem *problem, const md_candidate *candida
 /* Made when it is first needed: kernels have been mixed by then, if they are. */
 static medley_status find_deferred(md_deferred **deferred, md_problem *problem, medley_error *error)
 {
+    *deferred = problem->online->deferred;
+    if (*deferred != NULL)
+        return MEDLEY_OK;
     md_deferred_options options = {.labels = problem->space.shape.labels,
                                    .longest = problem->longest * md_problem_batch(problem),
                                    .memory = md_problem_memory(problem)};
@@ -134,12 +137,9 @@ static medley_status find_deferred(md_deferred **deferred, md_problem *problem, 
         options.longest = problem->train->rows;
     const size_t taken = md_gram_bytes(problem->online->gram);
     options.memory = options.memory > taken ? options.memory - taken : 1;
-    const medley_status status =
-        problem->online->deferred == NULL
-            ? md_deferred_create(&problem->online->deferred, problem->online->gram, &options, error)
-            : MEDLEY_OK;
-    *deferred = problem->online->deferred;
-    return status;
+    MEDLEY_TRY(md_deferred_create(deferred, problem->online->gram, &options, error));
+    problem->online->deferred = *deferred;
+    return MEDLEY_OK;
 }
 
 /* Kernel 0 stands for all of them where they are mixed. */
@@ -167,8 +167,8 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
     return md_explicit_block_create(block, what, error);
 }
 
-medley_status md_problem_block(md_block **block, md_problem *problem, size_t index,
-                               medley_error *error)
+static medley_status create_block(md_block **block, md_problem *problem, size_t index,
+                                  medley_error *error)
 {
     const md_candidate *candidate = &problem->candidates[index];
     md_explicit what = {.name = candidate->name,
@@ -187,4 +187,38 @@ medley_status md_problem_block(md_block **block, md_problem *problem, size_t ind
         return problem->source->class->block(block, problem->source, candidate->index, &what,
                                              error);
     return md_explicit_block_create(block, &what, error);
+}
+
+void md_run_blocks_clear(md_run_blocks *run)
+{
+    for (size_t b = 0; b < run->count; b++)
+        md_block_free(run->blocks[b]);
+    free(run->blocks);
+    free(run->candidate);
+    *run = (md_run_blocks){0};
+}
+
+medley_status md_run_blocks_make(md_run_blocks *run, md_problem *problem, long kernel,
+                                 medley_error *error)
+{
+    const size_t most = problem->candidate_count;
+    *run = (md_run_blocks){0};
+    MEDLEY_TRY(md_new(&run->blocks, most, sizeof(md_block *), error));
+    MEDLEY_TRY(md_new(&run->candidate, most, sizeof *run->candidate, error));
+    for (size_t c = 0; c < most; c++) {
+        const md_candidate *candidate = &problem->candidates[c];
+        if (candidate->origin == MD_FROM_KERNEL && kernel != MD_ALL_KERNELS &&
+            candidate->index != (size_t)kernel)
+            continue;
+        MEDLEY_TRY(create_block(&run->blocks[run->count], problem, c, error));
+        run->candidate[run->count++] = c;
+        run->penalised += !candidate->own_term;
+    }
+    return MEDLEY_OK;
+}
+
+void md_run_result_clear(md_run_result *result)
+{
+    free(result->epochs);
+    *result = (md_run_result){0};
 }

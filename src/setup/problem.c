@@ -60,15 +60,9 @@ static bool forward(void *context, const medley_progress *progress)
     return !problem->progress.stopped;
 }
 
-bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
-                       double objective, double dev_accuracy)
+bool md_problem_report(md_problem *problem, medley_progress progress)
 {
-    const medley_progress progress = {.stage = stage,
-                                      .done = done,
-                                      .total = total,
-                                      .objective = objective,
-                                      .dev_accuracy = dev_accuracy,
-                                      .seconds = md_clock_seconds() - problem->progress.began};
+    progress.seconds = md_clock_seconds() - problem->progress.began;
     return forward(problem, &progress);
 }
 
@@ -132,19 +126,16 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
 
 static medley_status select_blocks(md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_selection selection = {0};
-    MEDLEY_TRY_DONE(md_selection_make(&selection, problem->options, error));
-    MEDLEY_TRY_DONE(md_selection_check(&selection, problem, error));
-    MEDLEY_TRY_DONE(md_selection_of_bank(&selection, &problem->bank, error));
-    MEDLEY_TRY_DONE(md_selection_of_templates(&selection, problem->source, error));
+    MD_CLEARED(md_selection_clear) md_selection selection = {0};
+    MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
+    MEDLEY_TRY(md_selection_check(&selection, problem, error));
+    MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
+    MEDLEY_TRY(md_selection_of_templates(&selection, problem->source, error));
     if (problem->bank.count == 0 && md_source_count(problem->source) == 0)
-        status = md_fail(error, MEDLEY_USAGE,
-                         "none of the blocks that were asked for is among those of this run; "
-                         "medley inspect MODEL shows the names");
-done:
-    md_selection_clear(&selection);
-    return status;
+        return md_fail(error, MEDLEY_USAGE,
+                       "none of the blocks that were asked for is among those of this run; "
+                       "medley inspect MODEL shows the names");
+    return MEDLEY_OK;
 }
 
 static medley_status check_blocks(const md_problem *problem, medley_error *error)
@@ -187,24 +178,21 @@ bool md_problem_has_values(const md_problem *problem)
 
 static medley_status compute_kernels(md_problem *problem, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const double start = md_clock_seconds();
-    medley_error inner = {0};
     if (problem->source != NULL)
-        MEDLEY_TRY_DONE(problem->source->class->find_features(problem->source, error));
+        MEDLEY_TRY(problem->source->class->find_features(problem->source, error));
     if (problem->bank.count > 0)
-        MEDLEY_TRY_DONE(
+        MEDLEY_TRY(
             md_prepared_make(&problem->prepared, &problem->bank, problem->train, true, error));
-    MEDLEY_TRY_DONE(md_problem_find_primal(problem, error));
-    if (md_problem_has_values(problem))
-        status = problem->method->kind->find_values(problem, &inner);
-    if (problem->progress.stopped)
-        status = MEDLEY_OK; /* who wanted to stop is not told of a failure */
-    else if (status != MEDLEY_OK)
-        md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
-done:
+    MEDLEY_TRY(md_problem_find_primal(problem, error));
+    if (md_problem_has_values(problem)) {
+        medley_error inner = {0};
+        const medley_status status = problem->method->kind->find_values(problem, &inner);
+        if (status != MEDLEY_OK && !problem->progress.stopped) /* stopping is no failure */
+            return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
+    }
     problem->progress.seconds_kernels = md_clock_seconds() - start;
-    return status;
+    return MEDLEY_OK;
 }
 
 static const char *find_loss(const md_problem *problem)
@@ -234,6 +222,14 @@ double md_default_C(const md_method *method, const md_task *task)
     static const double most = 10; /* as the help of --C tells */
     const double own = method->traits ? method->traits->default_C : 0;
     return own > 0 ? own : task->defaults.C > 0 ? task->defaults.C : most;
+}
+
+double md_path_lambda(const medley_path_options *path, double largest, size_t step)
+{
+    if (path->lambda != NULL)
+        return path->lambda[step];
+    const double share = path->count > 1 ? (double)step / (double)(path->count - 1) : 0;
+    return largest * pow(path->ratio, share);
 }
 
 /* Is the method one for this task? */
@@ -276,7 +272,6 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_observer *observer, const md_method *method,
                               medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const md_task *task = md_task_of(options, train);
     *problem = (md_problem){.train = train,
                             .dev = dev,
@@ -287,26 +282,53 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                                          .watch = {.context = problem, .progress = forward},
                                          .began = md_clock_seconds()}};
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
-    MEDLEY_TRY_DONE(md_problem_check_options(problem, error));
-    MEDLEY_TRY_DONE(find_task(problem, error));
-    MEDLEY_TRY_DONE(method->kind->begin(problem, find_loss(problem), error));
-    MEDLEY_TRY_DONE(find_penalty(problem, error));
-    MEDLEY_TRY_DONE(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
-                                      problem->example_count, error));
-    MEDLEY_TRY_DONE(md_make_bank(&problem->bank, train, options, task, method, error));
-    MEDLEY_TRY_DONE(find_templates(problem, error));
-    MEDLEY_TRY_DONE(select_blocks(problem, error));
-    MEDLEY_TRY_DONE(md_problem_list_candidates(problem, error));
-    MEDLEY_TRY_DONE(md_problem_check_scales(problem, error));
-    MEDLEY_TRY_DONE(method->kind->know_blocks(problem, error));
-    MEDLEY_TRY_DONE(check_blocks(problem, error));
+    MEDLEY_TRY(md_problem_check_options(problem, error));
+    MEDLEY_TRY(find_task(problem, error));
+    MEDLEY_TRY(method->kind->begin(problem, find_loss(problem), error));
+    MEDLEY_TRY(find_penalty(problem, error));
+    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
+                                 problem->example_count, error));
+    MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
+    MEDLEY_TRY(find_templates(problem, error));
+    MEDLEY_TRY(select_blocks(problem, error));
+    MEDLEY_TRY(md_problem_list_candidates(problem, error));
+    MEDLEY_TRY(md_problem_check_scales(problem, error));
+    MEDLEY_TRY(method->kind->know_blocks(problem, error));
+    MEDLEY_TRY(check_blocks(problem, error));
     if (task->check_size != NULL)
-        MEDLEY_TRY_DONE(task->check_size(problem, error));
+        MEDLEY_TRY(task->check_size(problem, error));
     if (dev != NULL)
-        MEDLEY_TRY_DONE(task->prepare_dev(problem, error));
-    MEDLEY_TRY_DONE(compute_kernels(problem, error));
-done:
-    if (status < 0)
-        md_problem_clear(problem);
-    return status;
+        MEDLEY_TRY(task->prepare_dev(problem, error));
+    return compute_kernels(problem, error);
+}
+
+/* ---- held-out examples ---- */
+
+enum { PARTS = 5 };
+
+void md_division_clear(md_division *division)
+{
+    free(division->visit);
+    free(division->held);
+    *division = (md_division){0};
+}
+
+medley_status md_division_make(md_division *division, const medley_dataset *train,
+                               const md_division_rule *rule, medley_error *error)
+{
+    const size_t count = rule->sequences ? train->sequence_count : train->rows;
+    MD_OWNED(free) size_t *seen = NULL;
+    *division = (md_division){0};
+    MEDLEY_TRY(md_new(&seen, train->label_names.count + 1, sizeof *seen, error));
+    MEDLEY_TRY(md_new(&division->visit, count, sizeof *division->visit, error));
+    MEDLEY_TRY(md_new(&division->held, count, sizeof *division->held, error));
+    for (size_t e = 0; e < count; e++) {
+        const size_t row = rule->sequences ? train->sequence_start[e] : e;
+        const size_t label = rule->by_label ? (size_t)train->label[row] : 0;
+        if (++seen[label] % PARTS == rule->which % PARTS)
+            division->held[division->held_count++] = e;
+        else
+            division->visit[division->visit_count++] = e;
+    }
+    return MEDLEY_OK;
 }

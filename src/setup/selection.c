@@ -2,7 +2,7 @@
 /* Only some of the blocks: the best of an earlier model, or those that are named. */
 #include "setup/setup.h"
 
-#include "base/memory.h"
+#include "base/owners.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +14,16 @@ void md_selection_clear(md_selection *selection)
 static medley_status add_name(md_selection *selection, const char *name, size_t length,
                               medley_error *error)
 {
-    if (md_strings_add(&selection->names, name, length) < 0)
-        return md_fail_memory(error, length);
-    return MEDLEY_OK;
+    return md_strings_add(&selection->names, name, length) < 0 ? md_fail_memory(error, length)
+                                                               : MEDLEY_OK;
 }
 
 /* Names are separated by commas, but not by those in brackets: rbf(sigma=1,norm=diag),U05. */
 static medley_status add_list(md_selection *selection, const char *list, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
     const char *start = list;
     int depth = 0;
-    for (const char *p = list; status == MEDLEY_OK; p++) {
+    for (const char *p = list;; p++) {
         depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
         if (*p != '\0' && (*p != ',' || depth > 0))
             continue;
@@ -35,12 +33,11 @@ static medley_status add_list(md_selection *selection, const char *list, medley_
         while (end > start && end[-1] == ' ')
             end--;
         if (end > start)
-            status = add_name(selection, start, (size_t)(end - start), error);
+            MEDLEY_TRY(add_name(selection, start, (size_t)(end - start), error));
         start = p + 1;
         if (*p == '\0')
-            break;
+            return MEDLEY_OK;
     }
-    return status;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -81,24 +78,18 @@ static medley_status add_best(md_selection *selection, const medley_model *model
 medley_status md_selection_make(md_selection *selection, const medley_options *options,
                                 medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    medley_model *model = NULL;
+    MD_OWNED(medley_model_free) medley_model *model = NULL;
     *selection = (md_selection){.all = options->keep == 0 && options->blocks == NULL,
                                 .by_name = options->blocks != NULL};
     if (options->keep > 0 && options->blocks != NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "give --keep or --blocks: both say which blocks are used");
     if (options->blocks != NULL)
-        MEDLEY_TRY_DONE(add_list(selection, options->blocks, error));
-    if (options->from != NULL) {
-        MEDLEY_TRY_DONE(medley_model_load(&model, options->from, error));
-        MEDLEY_TRY_DONE(add_best(selection, model, (size_t)options->keep, error));
-    }
-done:
-    medley_model_free(model);
-    if (status < 0)
-        md_selection_clear(selection);
-    return status;
+        MEDLEY_TRY(add_list(selection, options->blocks, error));
+    if (options->from == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(medley_model_load(&model, options->from, error));
+    return add_best(selection, model, (size_t)options->keep, error);
 }
 
 bool md_selection_matches(const char *written, size_t length, const char *name, bool is_template)

@@ -46,6 +46,7 @@ typedef struct md_kind {
 } md_kind;
 extern const md_kind md_online_kind, md_batch_kind;
 
+/* To be cleared whatever comes back. */
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
                               const medley_observer *observer, const md_method *method,
@@ -56,16 +57,15 @@ void md_problem_clear(md_problem *problem);
 medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
                            const md_task *task, const md_method *method, medley_error *error);
 
-/* What belongs to the rows of problem->train, for who learns from one data set after the other: its
+/* What belongs to the rows of problem->train, for learning from one data set after the other: its
  * examples, and the rows of linear kernels that are kept as weights (points are made). */
 medley_status md_problem_make_examples(md_problem *problem, medley_error *error);
 medley_status md_problem_find_primal(md_problem *problem, medley_error *error);
 bool md_problem_has_values(const md_problem *problem); /* of kernels that have no weights */
 void md_problem_drop_rows(md_problem *problem);
 
-/* Tells the observer; false: stop. */
-bool md_problem_report(md_problem *problem, const char *stage, size_t done, size_t total,
-                       double objective, double dev_accuracy);
+/* Tells the observer, with the seconds since the problem began; false: stop. */
+bool md_problem_report(md_problem *problem, medley_progress progress);
 
 /* Progress that is passed on under another name. */
 typedef struct md_renaming {
@@ -81,12 +81,11 @@ bool md_problem_is_explicit(const md_problem *problem);
 /* Examples of a round. */
 size_t md_problem_batch(const md_problem *problem);
 
-/* Creates the block of a candidate. */
-medley_status md_problem_block(md_block **block, md_problem *problem, size_t candidate,
-                               medley_error *error);
-
 /* C where no strength is given. Batch methods choose it by the kernels instead. */
 double md_default_C(const md_method *method, const md_task *task);
+
+/* The step-th lambda of a path: the caller's, or evenly in logarithm down from the largest. */
+double md_path_lambda(const medley_path_options *path, double largest, size_t step);
 
 /* ---- check_options.c: options that have no place here ---- */
 
@@ -105,6 +104,27 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
 /* Names of the blocks of label context: "bigram", "trigram", "ends". */
 extern const char *const md_context_names[]; /* NULL-terminated */
 
+/* ---- a fifth of the training examples is held out, and scored by what was learnt from
+ * the others: for the choice among kernels, and for calibration ---- */
+
+typedef struct md_division_rule {
+    bool sequences; /* examples are sequences, else rows */
+    bool by_label;  /* each label is divided for itself (a sequence by its first) */
+    size_t which;   /* of each five examples, in order of appearance: 1 to 5 */
+} md_division_rule;
+
+typedef struct md_division {
+    size_t *visit; /* [visit_count] examples that are trained on, increasing */
+    size_t visit_count;
+    size_t *held; /* [held_count] the others, increasing */
+    size_t held_count;
+} md_division;
+
+/* To be cleared whatever comes back. */
+medley_status md_division_make(md_division *division, const medley_dataset *train,
+                               const md_division_rule *rule, medley_error *error);
+void md_division_clear(md_division *division);
+
 /* ---- selection.c: --from, --keep, --blocks ---- */
 
 typedef struct md_selection {
@@ -113,11 +133,12 @@ typedef struct md_selection {
     md_strings names; /* of the blocks that stay */
 } md_selection;
 
+/* To be cleared whatever comes back. */
 medley_status md_selection_make(md_selection *selection, const medley_options *options,
                                 medley_error *error);
 void md_selection_clear(md_selection *selection);
 bool md_selection_has(const md_selection *selection, const char *name, bool is_template);
-/* Does a name as people write it, with a '*' at its end or, for templates, without what is behind
+/* Does a name as people write it, with a '*' at its end or, for templates, without what follows
  * ':', mean this block? */
 bool md_selection_matches(const char *written, size_t length, const char *name, bool is_template);
 /* Fails for a name of --blocks that no block has. */
@@ -139,41 +160,48 @@ typedef struct md_coefficients {
     const double *bias;        /* [outputs], or NULL: none */
     double dual, gap;          /* NaN: no certificate */
     size_t newton_steps, passes;
-    bool logistic_link; /* probabilities of labels are those of each one against the rest */
+    bool logistic_link; /* probabilities of labels are those of one-vs-rest */
 } md_coefficients;
 
-/* Blocks, and how the run went that has trained them. */
-typedef struct md_trained {
-    md_block **blocks;
-    size_t *candidate; /* [block_count] of the problem */
-    size_t block_count;
-    size_t penalised;             /* the first so many are under the penalty */
-    bool is_mixture;              /* block 0 stands for the average of all kernels */
-    const md_coefficients *plain; /* in place of blocks, which there are none of then; or NULL */
-    double eta0, objective;
-    double radius, bound; /* what the rule knows of the optimum; NaN: nothing */
-    medley_epoch *epochs; /* owned here */
-    size_t epoch_count, iterations, updates;
-    bool converged;
-} md_trained;
+/* The blocks that a run trains. */
+typedef struct md_run_blocks {
+    md_block **blocks; /* [count] */
+    size_t *candidate; /* [count] of the problem */
+    size_t count;
+    size_t penalised; /* the first ones, which are under the penalty */
+    bool is_mixture;  /* block 0 stands for the average of all kernels */
+} md_run_blocks;
 
 /* Blocks for one of the kernels, or for all of them (MD_ALL_KERNELS), and for everything else;
  * nothing is learnt. To be cleared whatever comes back. */
 enum { MD_ALL_KERNELS = -1 };
-medley_status md_trained_make(md_trained *trained, md_problem *problem, long kernel,
-                              medley_error *error);
-void md_trained_clear(md_trained *trained);
+medley_status md_run_blocks_make(md_run_blocks *run, md_problem *problem, long kernel,
+                                 medley_error *error);
+void md_run_blocks_clear(md_run_blocks *run);
 
-medley_status md_model_build(medley_model **model, md_problem *problem, const md_trained *trained,
-                             medley_error *error);
+/* How a run went. */
+typedef struct md_run_result {
+    double eta0, objective;
+    double radius, bound; /* what the rule knows of the optimum; NaN: nothing */
+    medley_epoch *epochs; /* [epoch_count] */
+    size_t epoch_count, iterations, updates;
+    bool converged;
+} md_run_result;
+void md_run_result_clear(md_run_result *result);
 
-/* The same from other rows and coefficients than those of the problem. */
-medley_status md_draft_build(medley_model **model, const md_draft *draft, const md_trained *trained,
-                             medley_error *error);
+/* The model of blocks as they are now. */
+medley_status md_model_of_blocks(medley_model **model, const md_problem *problem,
+                                 const md_run_blocks *run, const md_run_result *result,
+                                 medley_error *error);
+/* MEDLEY_STOPPED: there is a model, and the observer has stopped the run. */
+medley_status md_model_of_coefficients(medley_model **model, const md_problem *problem,
+                                       const md_coefficients *plain, const md_run_result *result,
+                                       medley_error *error);
 
-/* Accuracy on held-out data of the blocks as they are now. */
-medley_status md_problem_dev_accuracy(double *accuracy, md_problem *problem,
-                                      const md_trained *trained, medley_error *error);
+/* The model of other rows and coefficients than those of the problem. */
+medley_status md_draft_build(medley_model **model, const md_draft *draft,
+                             const md_run_result *result, medley_error *error);
+void md_draft_clear(md_draft *draft);
 
 /* ---- methods: one file and one line in methods.def; every rule of the online loop is one ---- */
 typedef struct md_run md_run;
@@ -187,6 +215,12 @@ typedef struct md_method_traits {
     /* The only penalty it has; NULL: one of the user's choice. */
     void (*penalty)(char *text, size_t size, const medley_options *options);
 } md_method_traits;
+
+typedef medley_status (*md_batch_solver)(md_batch_solution *solution,
+                                         const md_batch_problem *problem,
+                                         const md_batch_solution *start, medley_error *error);
+typedef medley_status (*md_strength_finder)(const md_batch_problem *problem, double *largest,
+                                            double *without_slope, medley_error *error);
 
 struct md_method {
     const md_about *about;
@@ -211,18 +245,19 @@ struct md_method {
      * size and options allow; or NULL. */
     const md_method *batch_form;
 
-    /* Of a batch method, whose fit is md_fit_batch: solves one output, and the C that leaves
-     * nothing in (NULL: md_batch_largest_C), of which a share is taken by default. */
-    medley_status (*solve)(md_batch_solution *solution, const md_batch_problem *problem,
-                           const md_batch_solution *start, medley_error *error);
-    medley_status (*largest_C)(const md_batch_problem *problem, double *largest,
-                               double *without_slope, medley_error *error);
+    /* Of a batch method, whose fit is md_fit_batch: solves one output, and finds the strength that
+     * leaves nothing in (NULL: md_batch_largest_strength), of which a share is taken by default. */
+    md_batch_solver solve;
+    md_strength_finder largest_strength;
 };
 
 /* ---- batch_side.c, for those methods ---- */
 
-/* The targets [rows] of one of so many outputs: numbers, or +1 for its label and -1 for others. */
-void md_batch_targets(double *y, const md_problem *problem, size_t output, size_t outputs);
+/* One-vs-rest: regression and two labels are one problem; of more labels each has an output that
+ * tells it from all others. The targets [rows] of an output are numbers, or +1 for its label (of
+ * two: the second) and -1 for others. */
+size_t md_batch_outputs(const md_problem *problem);
+void md_batch_targets(double *y, const md_problem *problem, size_t output);
 
 /* Refuses a kernel that is not positive semi-definite. remedy: the end of the sentence; NULL: the
  * least ridge that helps. */

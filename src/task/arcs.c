@@ -187,12 +187,12 @@ static medley_status make_block(md_block **block, md_source *source, size_t t, m
                                    .t = t,
                                    .bits = arcs->bits,
                                    .weight = weight,
-                                   .aside = what->averaging ? weight + count * slots : NULL,
+                                   .correction = what->averaging ? weight + count * slots : NULL,
                                    .gain = what->gain,
                                    .thresholds = what->thresholds};
     memset(weight, 0, slots * sizeof *weight);
-    if (table.aside != NULL)
-        memset(table.aside, 0, slots * sizeof *weight);
+    if (table.correction != NULL)
+        memset(table.correction, 0, slots * sizeof *weight);
     return md_arc_block_create(block, &table, error);
 }
 

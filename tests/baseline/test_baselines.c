@@ -120,7 +120,7 @@ static void the_scale_of_C_follows_the_kernels(void **state)
         for (size_t i = 0; large && i < c.count * c.n * c.n; i++)
             c.K[i] *= 1e4;
         open_case(&c);
-        check_ok(md_batch_average_C(&c.problem, &C[large], &without_slope, NULL), NULL);
+        check_ok(md_batch_average_strength(&c.problem, &C[large], &without_slope, NULL), NULL);
         assert_true(C[large] > 0 && without_slope == C[large]);
         c.problem.strength = 0.1 * C[large];
         c.problem.gap = 1e-8;

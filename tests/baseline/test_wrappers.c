@@ -12,13 +12,22 @@ static const struct plain_penalty group_lasso = {"group-lasso", LASSO, 0};
 enum { WAYS = 4 };
 struct way {
     const char *name;
-    md_wrapper run;
+    md_batch_solver run;
     bool by_libsvm;
 };
-static const struct way ways[WAYS] = {{"gauss-seidel, newton", md_gauss_seidel_by, false},
-                                      {"simplemkl, newton", md_simplemkl_by, false},
-                                      {"gauss-seidel, libsvm", md_gauss_seidel_by, true},
-                                      {"simplemkl, libsvm", md_simplemkl_by, true}};
+static const struct way ways[WAYS] = {{"gauss-seidel, newton", md_batch_gauss_seidel, false},
+                                      {"simplemkl, newton", md_batch_simplemkl, false},
+                                      {"gauss-seidel, libsvm", md_batch_gauss_seidel, true},
+                                      {"simplemkl, libsvm", md_batch_simplemkl, true}};
+
+static medley_status run_way(const struct way *way, md_batch_solution *s,
+                             const md_batch_problem *problem, const md_batch_solution *start,
+                             md_one_kernel_solver inner, medley_error *error)
+{
+    md_batch_problem given = *problem;
+    given.inner = inner;
+    return way->run(s, &given, start, error);
+}
 
 static void open_random(batch_case *c, size_t kind, const struct plain_penalty *penalty,
                         uint64_t seed)
@@ -39,7 +48,7 @@ static void open_random(batch_case *c, size_t kind, const struct plain_penalty *
 /* Which solver of one kernel, or NULL: this way is not for this case. */
 static md_one_kernel_solver inner_of(const struct way *way, const batch_case *c)
 {
-    const bool simple = way->run == md_simplemkl_by;
+    const bool simple = way->run == md_batch_simplemkl;
     const bool linear = c->choice.penalty->kind == LASSO;
     if (simple && !linear)
         return NULL;
@@ -143,7 +152,7 @@ static void check_case(batch_case *c)
         md_batch_solution s = {0};
         if (inner == NULL)
             continue;
-        check_ok(ways[w].run(&s, &c->problem, NULL, inner, &error), &error);
+        check_ok(run_way(&ways[w], &s, &c->problem, NULL, inner, &error), &error);
         check_solution(c, &s);
         check_steps(c, &s);
         check_against_optimum(c, &s, &optimum, ways[w].name);
@@ -183,7 +192,7 @@ static void kernel_weights_agree(void **state)
             weights_of(&c, &s, weights[0]);
             md_batch_solution_clear(&s);
             for (size_t w = 0; w < 2; w++) {
-                check_ok(ways[w].run(&s, &c.problem, NULL, md_one_kernel_newton, NULL), NULL);
+                check_ok(run_way(&ways[w], &s, &c.problem, NULL, md_one_kernel_newton, NULL), NULL);
                 weights_of(&c, &s, weights[1]);
                 md_batch_solution_clear(&s);
                 for (size_t m = 0; m < c.count; m++)
@@ -223,7 +232,7 @@ static void a_large_C_needs_no_step(void **state)
             md_batch_solution s = {0};
             open_random(&c, kind, &group_lasso, 1);
             set_strength(&c, 1.01);
-            check_ok(ways[w].run(&s, &c.problem, NULL, NULL, NULL), NULL);
+            check_ok(run_way(&ways[w], &s, &c.problem, NULL, NULL, NULL), NULL);
             check_solution(&c, &s);
             assert_true(s.converged && s.active == 0 && s.step_count == 0);
             md_batch_solution_clear(&s);
@@ -248,13 +257,13 @@ static void a_watcher_can_stop_it(void **state)
         c.problem.gap = 1e-10;
         c.problem.watch = stop_at_third;
         c.problem.context = &calls;
-        check_ok(ways[w].run(&s, &c.problem, NULL, NULL, NULL), NULL);
+        check_ok(run_way(&ways[w], &s, &c.problem, NULL, NULL, NULL), NULL);
         assert_true(s.stopped && !s.converged && calls == 3 && s.step_count == 3);
         check_solution(&c, &s);
         md_batch_solution_clear(&s);
         c.problem.watch = NULL;
         c.problem.max_iterations = 2;
-        check_ok(ways[w].run(&s, &c.problem, NULL, NULL, NULL), NULL);
+        check_ok(run_way(&ways[w], &s, &c.problem, NULL, NULL, NULL), NULL);
         assert_true(!s.stopped && !s.converged && s.step_count == 2);
         check_solution(&c, &s);
         md_batch_solution_clear(&s);
@@ -274,8 +283,8 @@ static void a_start_is_a_shorter_way(void **state)
         c.problem.gap = 1e-5;
         check_ok(md_batch_solve(&before, &c.problem, NULL, NULL), NULL);
         c.problem.strength *= 0.98;
-        check_ok(ways[w].run(&s, &c.problem, &before, NULL, NULL), NULL);
-        check_ok(ways[w].run(&cold, &c.problem, NULL, NULL, NULL), NULL);
+        check_ok(run_way(&ways[w], &s, &c.problem, &before, NULL, NULL), NULL);
+        check_ok(run_way(&ways[w], &cold, &c.problem, NULL, NULL, NULL), NULL);
         check_solution(&c, &s);
         assert_true(s.converged && cold.converged);
         assert_true(fabs(s.primal - cold.primal) <= 2e-5 * s.primal);
@@ -322,7 +331,7 @@ static void threads_do_not_matter(void **state)
         open_random(&c, HINGE, &group_lasso, 6);
         for (size_t t = 0; t < 2; t++) {
             make_store(&c, t + 1, 0);
-            check_ok(ways[w].run(&s[t], &c.problem, NULL, NULL, NULL), NULL);
+            check_ok(run_way(&ways[w], &s[t], &c.problem, NULL, NULL, NULL), NULL);
         }
         assert_int_equal(s[0].active, s[1].active);
         assert_memory_equal(s[0].coefficient, s[1].coefficient, s[0].active * c.n * sizeof(double));

@@ -230,7 +230,7 @@ static inline void set_strength(batch_case *c, double share)
     double largest;
     double without_slope;
     medley_error error = {0};
-    check_ok(md_batch_largest_C(&c->problem, &largest, &without_slope, &error), &error);
+    check_ok(md_batch_largest_strength(&c->problem, &largest, &without_slope, &error), &error);
     const double scale = isfinite(largest) ? largest : without_slope;
     c->problem.strength = share * (scale > 0 ? scale : 1);
 }

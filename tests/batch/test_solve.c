@@ -116,7 +116,7 @@ static void check_empty(batch_case *c)
     double largest;
     double without_slope;
     medley_error error = {0};
-    check_ok(md_batch_largest_C(&c->problem, &largest, &without_slope, &error), &error);
+    check_ok(md_batch_largest_strength(&c->problem, &largest, &without_slope, &error), &error);
     const double at_zero = plain_g_slope(c->choice.penalty, 0);
     assert_int_equal(isfinite(largest), at_zero > 0);
     assert_true(!isfinite(largest) ||

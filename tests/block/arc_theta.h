@@ -119,7 +119,7 @@ static inline void tested_make(struct tested *tested, const struct sentences *gi
         .bits = bits,
         .bag = md_arc_templates_is_bag(given->templates, t),
         .weight = tested->memory + GUARD,
-        .aside = usage.averaging ? tested->memory + tested->slots + (size_t)3 * GUARD : NULL,
+        .correction = usage.averaging ? tested->memory + tested->slots + (size_t)3 * GUARD : NULL,
         .gain = GAIN,
         .thresholds = usage.thresholds};
     assert_int_equal(md_arc_block_create(&tested->block, &what, &error), MEDLEY_OK);

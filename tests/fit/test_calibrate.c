@@ -4,7 +4,7 @@
  */
 #include "data/dataset.h"
 #include "fit/tagging.h"
-#include "setup/held_out.h"
+#include "setup/setup.h"
 
 /* ---- the division ---- */
 

@@ -207,7 +207,7 @@ struct plain {
     medley_options *options;
     md_problem problem;
     md_coefficients coefficients;
-    md_trained trained;
+    md_run_result result;
     double *body[PLAIN_KERNELS_MOST];
     double norm[PLAIN_KERNELS_MOST], bias[3];
     medley_epoch epochs[2];
@@ -281,20 +281,20 @@ static inline void plain_fill(struct plain *plain, case_origin origin, uint64_t 
                                             .newton_steps = 11,
                                             .passes = 3,
                                             .logistic_link = origin == EACH_LABEL};
-    plain->trained = (md_trained){.plain = &plain->coefficients,
-                                  .eta0 = NAN,
-                                  .objective = 0.25,
-                                  .epochs = plain->epochs,
-                                  .epoch_count = 2,
-                                  .iterations = 7,
-                                  .converged = true};
+    plain->result = (md_run_result){.eta0 = NAN,
+                                    .objective = 0.25,
+                                    .epochs = plain->epochs,
+                                    .epoch_count = 2,
+                                    .iterations = 7,
+                                    .converged = true};
 }
 
 static inline medley_model *plain_build(struct plain *plain)
 {
     medley_model *model = NULL;
     medley_error error = {0};
-    if (md_model_build(&model, &plain->problem, &plain->trained, &error) != MEDLEY_OK)
+    if (md_model_of_coefficients(&model, &plain->problem, &plain->coefficients, &plain->result,
+                                 &error) != MEDLEY_OK)
         fail_msg("%s", error.message);
     return model;
 }

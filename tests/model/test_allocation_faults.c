@@ -34,7 +34,8 @@ static medley_status do_build(struct subject *subject, medley_error *error)
 {
     medley_model *model = NULL;
     struct plain *plain = subject->plain;
-    const medley_status status = md_model_build(&model, &plain->problem, &plain->trained, error);
+    const medley_status status = md_model_of_coefficients(
+        &model, &plain->problem, &plain->coefficients, &plain->result, error);
     assert_true((status == MEDLEY_OK) == (model != NULL));
     medley_model_free(model);
     return status;

@@ -211,7 +211,7 @@ static void check_support(const struct plain *plain, const medley_model *model, 
         assert_true(place < model->support_count);
         assert_int_equal(model->support_row[place], r);
         for (size_t m = 0; m < 2; m++)
-            assert_memory_equal(model->bodies[m].wide + place * outputs,
+            assert_memory_equal(model->bodies[m].float64 + place * outputs,
                                 plain->body[m] + r * outputs, outputs * sizeof(double));
         place++;
     }
@@ -341,8 +341,11 @@ static void a_regression_of_nothing_predicts_zero(void **state)
     medley_dataset *fresh = case_dense(TRAINING, NEW);
     struct plain plain;
     make(&plain, NUMBERS, 6);
-    plain.trained = (md_trained){.eta0 = NAN, .objective = NAN};
-    medley_model *model = plain_build(&plain);
+    medley_model *model = NULL;
+    medley_error error = {0};
+    assert_int_equal(md_model_of_blocks(&model, &plain.problem, &(md_run_blocks){0},
+                                        &(md_run_result){.eta0 = NAN, .objective = NAN}, &error),
+                     MEDLEY_OK);
     medley_prediction *prediction = predict(model, fresh);
     for (size_t r = 0; r < NEW; r++)
         assert_true(prediction->value[r] == 0);
@@ -361,7 +364,8 @@ static void explicit_weights_are_refused(void **state)
     medley_error error = {0};
     plain_start(&plain, &given, TRAINING);
     plain_fill(&plain, NUMBERS, 1);
-    assert_int_equal(md_model_build(&model, &plain.problem, &plain.trained, &error),
+    assert_int_equal(md_model_of_coefficients(&model, &plain.problem, &plain.coefficients,
+                                              &plain.result, &error),
                      MEDLEY_NOT_SUPPORTED);
     assert_non_null(strstr(error.message, "linear(explicit)"));
     assert_null(model);
