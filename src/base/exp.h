@@ -9,8 +9,7 @@
 #ifndef MD_EXP_H
 #define MD_EXP_H
 
-#include <stdint.h>
-#include <string.h>
+#include "base/base.h"
 
 /* 2^lift exp(x) to about two units in the last place; 0 where that is below exp(-87), where floats
  * begin to lose digits, and its value at x = 88 above that. What is not a number stays so. */

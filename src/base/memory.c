@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocation that never lets count * size wrap around, and what the system has left to give. */
-#include "base/memory.h"
+#include "base/base.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 void *md_calloc(size_t count, size_t size)

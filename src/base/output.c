@@ -3,12 +3,9 @@
  * rename is atomic), forced to disk, then renamed. */
 #include "base/output.h"
 
-#include "base/memory.h"
 #include "medley/dataset.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

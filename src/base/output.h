@@ -5,7 +5,6 @@
 #define MD_OUTPUT_H
 
 #include "base/text.h"
-#include <stdio.h>
 
 typedef struct md_output {
     FILE *file;

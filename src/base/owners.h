@@ -3,6 +3,7 @@
 #ifndef MD_OWNERS_H
 #define MD_OWNERS_H
 
+#include "base/base.h"
 #include "base/memory.h"
 #include "medley/medley.h"
 

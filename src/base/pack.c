@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/pack.h"
 
-#include "base/memory.h"
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 
 void md_pack_u64(md_text *out, uint64_t value)
 {

@@ -5,7 +5,6 @@
 #define MD_PACK_H
 
 #include "base/text.h"
-#include <stdint.h>
 
 /* Writing: a growing buffer; a failed allocation is remembered. */
 void md_pack_u64(md_text *out, uint64_t value);

@@ -13,8 +13,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 enum { MOST_HELPERS = 255 };
 enum { SPINS = 2000 }; /* looks for the next job, some ten microseconds, before falling asleep */

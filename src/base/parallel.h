@@ -4,7 +4,7 @@
 #ifndef MD_PARALLEL_H
 #define MD_PARALLEL_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 /* Calls body(context, item, worker) for every item in 0..count-1; worker is in 0..threads-1 and
  * lets the body pick its own scratch memory. Returns when all are done. */

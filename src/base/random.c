@@ -3,8 +3,6 @@
  * method; bounded integers by rejection (arc4random_uniform's threshold); Fisher-Yates shuffle. */
 #include "base/random.h"
 
-#include <math.h>
-
 static uint64_t rotate(uint64_t x, int by)
 {
     return (x << by) | (x >> (64 - by));

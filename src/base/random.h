@@ -3,8 +3,7 @@
 #ifndef MD_RANDOM_H
 #define MD_RANDOM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 typedef struct md_random {
     uint64_t state[4];

@@ -3,7 +3,7 @@
 #ifndef MD_SIZE_H
 #define MD_SIZE_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 static inline size_t md_min(size_t a, size_t b)
 {

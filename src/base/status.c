@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Filling and printing the caller's medley_error. */
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #undef md_fail /* macros for the analyser */
 #undef md_fail_at

@@ -14,12 +14,6 @@
         if (tried_ < 0)                                                                            \
             return tried_;                                                                         \
     } while (0)
-#define MEDLEY_TRY_DONE(call)                                                                      \
-    do {                                                                                           \
-        status = (call);                                                                           \
-        if (status < 0)                                                                            \
-            goto done;                                                                             \
-    } while (0)
 
 /* The first statement of every public function that takes an error: whatever it holds, from an
  * earlier call or because nobody has set it, is gone. From then on the first error wins. */

@@ -2,9 +2,6 @@
 /* The common part of two versions of a struct. */
 #include "base/struct_size.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 enum { LARGEST = 4096 }; /* bytes: whoever has more has not set the size */
 
 static size_t size_of(const void *given)

@@ -5,7 +5,7 @@
 #ifndef MD_STRUCT_SIZE_H
 #define MD_STRUCT_SIZE_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 /* Copies the caller's struct (NULL: nothing) over whole, which holds the defaults. Codes:
  * MEDLEY_USAGE for a size that cannot be one, MEDLEY_NOT_SUPPORTED for fields set that this library

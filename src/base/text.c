@@ -3,11 +3,7 @@
  * Levenshtein distance for "did you mean". */
 #include "base/text.h"
 
-#include "base/memory.h"
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 void md_text_clear(md_text *text)

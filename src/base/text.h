@@ -4,10 +4,7 @@
 #ifndef MD_TEXT_H
 #define MD_TEXT_H
 
-#include "base/status.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* ---- a string that grows; a failed allocation is remembered in `failed` and reported once ---- */
 typedef struct md_text {

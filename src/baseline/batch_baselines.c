@@ -5,10 +5,6 @@
 #include "batch/batch.h"
 #include "batch/certificate.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-
 /* ---- the average ---- */
 
 static medley_status mean_kernel(md_packed **mean, const md_batch_problem *problem,

@@ -7,8 +7,6 @@
 #include "baseline/wrappers.h"
 #include "batch/batch.h"
 
-#include <math.h>
-
 /* Weights stay above this, so that a kernel can come back. */
 static const double LEAST_WEIGHT = 1e-200;
 

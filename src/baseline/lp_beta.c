@@ -12,13 +12,9 @@
 #include "baseline/machines.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "optim/linear_program.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { FOLDS = 5, NUS = 5 };
 static const double nus[NUS] = {0.05, 0.1, 0.2, 0.5, 0.8};

@@ -4,9 +4,7 @@
 #ifndef MD_LP_BETA_H
 #define MD_LP_BETA_H
 
-#include "base/status.h"
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 typedef struct md_lp_beta {
     size_t kernels;

@@ -12,11 +12,7 @@
  * There are finitely many such functions, so that it ends at the optimum of the full program. */
 #include "baseline/lp_beta.h"
 
-#include "base/memory.h"
 #include "optim/linear_program.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_CUTS = 5000 };
 static const double TOLERANCE = 1e-7; /* of the scale of margins */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "baseline/machines.h"
 
-#include "base/memory.h"
 #include "batch/certificate.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static medley_status refuse_others(const md_problem *problem, const char *penalty,
                                    medley_error *error)

@@ -12,9 +12,6 @@
 #ifdef MEDLEY_WITH_LIBSVM
 #include <libsvm/svm.h>
 #endif
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- SpicyMKL ---- */
 

@@ -8,7 +8,6 @@
 #ifndef MD_ONE_KERNEL_H
 #define MD_ONE_KERNEL_H
 
-#include "base/memory.h"
 #include "batch/batch.h"
 
 struct md_one_kernel {

@@ -4,10 +4,6 @@
 #include "online/run.h"
 #include "setup/setup.h"
 
-#include "base/memory.h"
-#include <stdio.h>
-#include <stdlib.h>
-
 /* The baselines are about kernels. */
 static medley_status refuse_others(const md_problem *problem, bool explicit_kernels,
                                    medley_error *error)

@@ -13,11 +13,6 @@
 #include "baseline/wrappers.h"
 #include "batch/batch.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double NO_WEIGHT = 1e-8;  /* of the largest: as good as 0 */
 static const double PRECISION = 0.1;   /* of the golden section search, as in the paper */
 static const double SHORTEST = 1e-8;   /* share of a stretch that it looks at while nothing helps */

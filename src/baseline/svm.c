@@ -8,10 +8,7 @@
 #include "baseline/machines.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "linalg/blas.h"
-#include <math.h>
-#include <stdlib.h>
 
 struct run {
     md_machines machines;

@@ -5,15 +5,11 @@
  * eps. */
 #include "baseline/svm_set.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "baseline/one_kernel.h"
 #include "batch/certificate.h"
 #include "linalg/blas.h"
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double LIBSVM_GAP = 1e-5; /* smaller ones are for our own solver */
 static const double LEAST_EPS = 1e-9;  /* of libsvm */

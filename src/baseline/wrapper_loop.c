@@ -3,14 +3,10 @@
 #include "baseline/wrappers.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "batch/certificate.h"
 #include "batch/vectors.h"
 #include "linalg/blas.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Kernels of a smaller share of the largest weight are left out of the mixture; their weights are
  * kept, so that they may come back. */

@@ -5,9 +5,6 @@
 #include "batch/spicy.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
 
 void md_spicy_try_model(md_spicy *s)
 {

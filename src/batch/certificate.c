@@ -9,10 +9,7 @@
  * interval. */
 #include "batch/certificate.h"
 
-#include "base/memory.h"
 #include "batch/vectors.h"
-#include <math.h>
-#include <stdlib.h>
 
 static const double ROUNDING = 1e-9; /* of the primal value: error of sums */
 

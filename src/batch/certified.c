@@ -6,10 +6,6 @@
 
 #include "setup/setup.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-
 static const double DEFAULT_SHARE = 0.1; /* of the least strength that leaves out all kernels */
 
 struct run {

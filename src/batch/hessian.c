@@ -12,8 +12,6 @@
 #include "base/parallel.h"
 #include "linalg/blas.h"
 #include "optim/optim.h"
-#include <math.h>
-#include <string.h>
 
 enum {
     DENSE_ROWS = 1500, /* up to this many rows Cholesky is faster than conjugate gradients */

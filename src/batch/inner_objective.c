@@ -6,9 +6,6 @@
 #include "batch/spicy.h"
 #include "batch/vectors.h"
 
-#include <math.h>
-#include <string.h>
-
 double md_spicy_length(const md_spicy *s, double norm, double *derivative)
 {
     const md_batch_problem *p = s->problem;

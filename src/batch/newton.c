@@ -7,8 +7,6 @@
 #include "batch/spicy.h"
 #include "batch/vectors.h"
 
-#include <math.h>
-
 enum { MOST_STEPS = 100, MOST_DIRECT_STEPS = 30, MOST_TRIALS = 40 };
 
 static const double ACCURACY = 0.03;  /* of the inner problem: the decrement against how far the

@@ -8,11 +8,6 @@
 #include "batch/spicy.h"
 #include "batch/vectors.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Norms of the listed kernels into bound. Bounds that factors give are enough below limit. */
 static medley_status read_listed(md_spicy *s, size_t count, double limit, medley_error *error)
 {

@@ -3,9 +3,6 @@
  * between two solutions. */
 #include "batch/certificate.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 static void clear_model(md_batch_solution *solution)
 {
     free(solution->kernel);

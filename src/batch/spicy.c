@@ -56,10 +56,6 @@
 #include "batch/certificate.h"
 #include "batch/vectors.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <string.h>
-
 static const double GROWTH = 4; /* of gamma, per outer iteration */
 enum {
     MANY_STEPS = 30,     /* Newton steps after which gamma stays as it is */

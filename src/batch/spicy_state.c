@@ -4,12 +4,8 @@
 #include "batch/spicy.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "batch/vectors.h"
 #include "linalg/blas.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TALL_ROWS = 128 }; /* rank-one terms per product of matrices */
 

@@ -3,7 +3,7 @@
 #ifndef MD_BATCH_VECTORS_H
 #define MD_BATCH_VECTORS_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 double md_batch_dot(const double *x, const double *y, size_t n);
 void md_batch_add(double *f, double p, const double *x, size_t n); /* f += p x */

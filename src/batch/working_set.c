@@ -5,11 +5,6 @@
 #include "batch/certificate.h"
 #include "batch/spicy.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { FIRST_MEMBERS = 400, MORE_MEMBERS = 100 };
 static const double NEAR = 0.95;     /* share of the threshold that keeps a member without weight */
 static const double SET_SHARE = 0.5; /* of the wanted gap, to be reached on a working set */

@@ -8,10 +8,6 @@
 #include "block/arc_weights.h"
 #include "block/explicit_internal.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-
 typedef struct arc_block {
     explicit_block x; /* comes first */
     md_arc_explicit what;

@@ -4,7 +4,6 @@
 #define MD_ARC_WEIGHTS_H
 
 #include "feature/arc.h"
-#include <string.h>
 
 /* score[(m - 1) * (n + 1) + h] += factor * (sum of the weights of the features of h -> m). The
  * parts that are no arcs get something too. */

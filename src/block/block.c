@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "block/block.h"
 
-#include <math.h>
-
 void md_block_free(md_block *block)
 {
     if (block != NULL)

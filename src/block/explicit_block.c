@@ -7,7 +7,6 @@
  * about 5 width, since the norm is kept along the way. */
 #include "block/explicit_internal.h"
 
-#include "base/memory.h"
 #include "block/feature_weights.h"
 #include "block/row_features.h"
 

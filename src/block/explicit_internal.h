@@ -6,7 +6,6 @@
 #define MD_EXPLICIT_INTERNAL_H
 
 #include "block/block.h"
-#include <math.h>
 
 typedef struct explicit_block {
     md_block base;

@@ -4,11 +4,7 @@
  * applied to it and gets the rest when it is next looked at. */
 #include "block/explicit_internal.h"
 
-#include "base/memory.h"
 #include "block/feature_weights.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */

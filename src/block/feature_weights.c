@@ -2,7 +2,6 @@
 #include "block/feature_weights.h"
 
 #include "base/vector.h"
-#include <math.h>
 
 enum { AHEAD = 8 }; /* rows whose weights are asked for before they are needed */
 enum { LINE = 16 }; /* floats that memory gives at a time */

@@ -3,8 +3,7 @@
 #ifndef MD_WEIGHTS_H
 #define MD_WEIGHTS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 enum { MD_FEW_PARTS = 4 }; /* a full row is faster unless fewer than one part in four changes */
 

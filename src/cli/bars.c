@@ -2,9 +2,6 @@
 /* Pictures of characters: bars, and the table of blocks by weight. */
 #include "cli.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const char *cli_bar(char *text, double share, int width)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

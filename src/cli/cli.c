@@ -3,10 +3,7 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 const cli_command *const cli_commands[] = {
 #define CLI_COMMAND(name) &cli_command_##name,

@@ -5,8 +5,6 @@
 #define CLI_H
 
 #include <medley/medley.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_BAD_INPUT = 3, CLI_INTERRUPTED = 130 };
 
@@ -42,6 +40,13 @@ typedef struct cli_command {
 
 #define CLI_COMMAND(name) extern const cli_command cli_command_##name;
 #include "commands.def"
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #undef CLI_COMMAND
 
 extern const cli_command *const cli_commands[]; /* NULL-terminated */

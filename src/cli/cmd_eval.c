@@ -3,10 +3,6 @@
 #include "cli.h"
 #include "summary.h"
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
 static void print_json_trees(const medley_evaluation *e)
 {
     json_number(stdout, "accuracy", e->accuracy);

@@ -2,8 +2,6 @@
 /* medley generate: seeded synthetic data. */
 #include "cli.h"
 
-#include <string.h>
-
 static medley_status read_options(const cli_arguments *arguments, medley_generate_options *options,
                                   medley_error *error)
 {

@@ -3,8 +3,6 @@
 #include "cli.h"
 #include "summary.h"
 
-#include <math.h>
-
 /* The strongest features of one block: a paragraph, or a member of a JSON object. Kernels have
  * none. */
 static medley_status print_block(const medley_model *model, size_t block, size_t most, bool json,

@@ -2,8 +2,6 @@
 /* medley list: what can be chosen by name. */
 #include "cli.h"
 
-#include <string.h>
-
 static void print_kind(const char *kind, bool json)
 {
     medley_listing listing = MEDLEY_LISTING_INIT;

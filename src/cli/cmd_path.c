@@ -4,9 +4,6 @@
 #include "outputs.h"
 #include "tables.h"
 
-#include <math.h>
-#include <string.h>
-
 struct run {
     cli_training given;
     const medley_dataset *measured; /* --dev or the rows of --holdout; NULL: none */

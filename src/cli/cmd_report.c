@@ -3,8 +3,6 @@
 #include "cli.h"
 #include "outputs.h"
 
-#include <string.h>
-
 enum { PATH_BYTES = 4096 };
 
 /* The model's file with another ending: wave.medley, wave.html. */

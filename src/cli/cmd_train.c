@@ -4,8 +4,6 @@
 #include "outputs.h"
 #include "summary.h"
 
-#include <math.h>
-
 struct run {
     cli_training given;
     medley_model *model;

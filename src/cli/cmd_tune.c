@@ -5,9 +5,6 @@
 #include "summary.h"
 #include "tables.h"
 
-#include <math.h>
-#include <string.h>
-
 struct run {
     medley_dataset *data;
     medley_options *options;

@@ -4,7 +4,6 @@
  * --holdout) and learning a model. */
 #include "cli.h"
 
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

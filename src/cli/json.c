@@ -3,9 +3,6 @@
  * due. */
 #include "cli.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Seventeen digits tell all doubles apart; up to fifteen come back as they were written, and zeros
  * at the end are not printed. */
 const char *cli_number(char text[CLI_NUMBER_BYTES], double value)

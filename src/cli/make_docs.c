@@ -3,8 +3,6 @@
  * tables of the command line into a folder. Runs during the build. */
 #include "cli.h"
 
-#include <string.h>
-
 static const char EXIT_STATUS[] =
     ".SH EXIT STATUS\n0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 interrupted.\n";
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "outputs.h"
 
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 #include "cli.h"
 #include "tables.h"
 
-#include <math.h>
-
 size_t cli_path_best(const medley_path *path)
 {
     size_t best = 0;

@@ -3,9 +3,7 @@
  * first finishes the step and saves, the second kills. */
 #include "cli.h"
 
-#include <math.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;

@@ -2,8 +2,6 @@
 /* The option tables that commands share, and --help, which prints them. */
 #include "cli.h"
 
-#include <string.h>
-
 static const cli_option data_options[] = {
     {"format", "NAME", "",
      "format of DATA (medley list formats); default: by extension and content", false},

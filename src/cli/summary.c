@@ -3,8 +3,6 @@
 #include "summary.h"
 #include "cli.h"
 
-#include <math.h>
-
 void cli_json_settings(const medley_summary *summary)
 {
     json_string(stdout, "task", summary->task);

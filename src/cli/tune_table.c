@@ -2,9 +2,6 @@
 #include "cli.h"
 #include "tables.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- text ---- */
 
 const char *cli_measure(char text[CLI_MEASURE_BYTES], bool higher_is_better, double value)

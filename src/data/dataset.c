@@ -3,10 +3,7 @@
  * put_table.c and put_rows.c, what divides data is in split.c and select.c. */
 #include "data/dataset.h"
 
-#include "base/memory.h"
 #include "base/owners.h"
-#include <stdlib.h>
-#include <string.h>
 
 medley_status medley_dataset_create(medley_dataset **dataset, medley_error *error)
 {

@@ -2,11 +2,7 @@
 /* Collecting labels. They arrive as strings in file order and are numbered as they come; at the end
  * the names are sorted (numbers by value, otherwise by byte order), so that the numbering does not
  * depend on the order of the rows. */
-#include "base/memory.h"
 #include "data/dataset.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Whole numbers above this are not told apart by a double: their text stays as it is. */
 #define EXACT_WHOLE_NUMBERS 9007199254740992.0

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the caller knows about the rows: labels, numbers to be predicted, sequences; and the
  * selection of rows by number. Whatever comes first tells how many rows there are. */
-#include "base/memory.h"
 #include "data/dataset.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static medley_status check_rows(const medley_dataset *dataset, size_t rows, const char *what,
                                 medley_error *error)

@@ -2,15 +2,10 @@
 /* Tables and kernel values that the caller has in memory. They are copied, checked and brought into
  * the form that readers of files give them: floats, dense or with increasing columns in each row.
  * Dense floats that outlive the dataset can be borrowed instead: they are only looked at. */
-#include "base/memory.h"
 #include "base/struct_size.h"
 #include "base/vector.h"
 #include "data/dataset.h"
-#include <math.h>
 #include <stdalign.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static medley_status take_table(medley_table *table, const medley_table *given, medley_error *error)
 {

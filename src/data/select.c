@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A new dataset with some rows of another. Everything that belongs to a row or to its sequence goes
  * with it; tables of names (labels, token texts) are kept whole, so that numbers stay valid. */
-#include "base/memory.h"
 #include "base/owners.h"
 #include "data/dataset.h"
 #include <assert.h>
-#include <string.h>
 
 typedef struct selection {
     const medley_dataset *source;

@@ -4,12 +4,9 @@
  *
  * Stratified: the units are shuffled, brought stably into the order of their labels, and dealt out
  * in turn, so that the parts differ by at most one in size and in the count of every label. */
-#include "base/memory.h"
 #include "base/owners.h"
 #include "base/random.h"
 #include "data/dataset.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* "LIST/K" must mean the same parts in every run, so that training on some and testing on the
  * others never overlap. */

@@ -5,8 +5,6 @@
 #include "data/tree_columns.h"
 
 #include "base/owners.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { CONLLU_COLUMNS = 10, FORM_COLUMN = 1, LEMMA_COLUMN = 2, XPOS_COLUMN = 4, FEATS_COLUMN = 5 };
 enum { DEPREL_COLUMN = 7 };

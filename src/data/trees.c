@@ -3,11 +3,9 @@
  * root or to a word that was met before; met in the same climb, it closes a cycle. */
 #include "data/trees.h"
 
-#include "base/memory.h"
 #include "base/size.h"
 #include "base/text.h"
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* Words of a cycle that a message names. */
 enum { NAMED_WORDS = 8 };

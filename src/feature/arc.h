@@ -14,7 +14,6 @@
 #ifndef MD_ARC_H
 #define MD_ARC_H
 
-#include "base/memory.h"
 #include "data/dataset.h"
 #include "feature/template_source.h"
 

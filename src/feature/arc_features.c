@@ -7,10 +7,8 @@
  */
 #include "feature/arc_values.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/vector.h"
-#include <stdlib.h>
 
 enum { NO_DISTANCE, DIRECTION, BINNED, DISTANCES };
 

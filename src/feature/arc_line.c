@@ -5,9 +5,6 @@
  * changing fastest, and what comes out is split at blanks into fields. */
 #include "feature/arc_templates.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { BRACES_MOST = 16 };

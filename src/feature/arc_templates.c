@@ -2,10 +2,6 @@
 /* Arc templates as a collection: adding them, files and built-in sets, subsets, model files. */
 #include "feature/arc_templates.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 void md_arc_templates_free(md_arc_templates *templates)
 {
     if (templates == NULL)

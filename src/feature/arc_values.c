@@ -3,11 +3,8 @@
  * neither the hash nor the order of the universal tags. */
 #include "feature/arc_values.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "feature/values.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { FORM = 1, LEMMA = 2, XPOS = 4, FEATS = 5, AFFIX = 3 /* characters */ };
 

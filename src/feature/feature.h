@@ -10,7 +10,6 @@
 #ifndef MD_FEATURE_H
 #define MD_FEATURE_H
 
-#include "base/memory.h"
 #include "base/pack.h"
 #include "data/dataset.h"
 #include "feature/template_source.h"

@@ -4,11 +4,8 @@
  * finished dictionaries are looked up by many. */
 #include "feature/space.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "feature/values.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROWS_AT_A_TIME = 1 << 15 };
 

@@ -4,10 +4,6 @@
  * numbers; tables are made anew. */
 #include "feature/space.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- subsets ---- */
 
 typedef struct value_cut {

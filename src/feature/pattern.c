@@ -4,8 +4,6 @@
  * meet in one place have the same future, so the earliest start is all that matters. */
 #include "feature/pattern.h"
 
-#include <string.h>
-
 /* The bytes of the UTF-8 character at text; 1 where the bytes are no such character. */
 static size_t character_bytes(const char *text, size_t length)
 {

@@ -4,9 +4,7 @@
 #ifndef MD_PATTERN_H
 #define MD_PATTERN_H
 
-#include "base/status.h"
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
 enum { MD_PATTERN_MOST = 128 }; /* characters of a pattern */
 

@@ -3,10 +3,6 @@
  * once for all lines. */
 #include "feature/templates.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct line_parser {
     md_templates *templates;
     const char *start, *at, *end;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "feature/template_source.h"
 
-#include "base/memory.h"
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 const char *md_template_show(char shown[MD_SHOWN_MOST + 1], const char *text, size_t length)

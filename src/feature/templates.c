@@ -2,10 +2,6 @@
 /* Template files as a whole: reading, the built-in sets, subsets. */
 #include "feature/templates.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 medley_status md_templates_new(md_templates **templates, const char *source, medley_error *error)
 {
     MD_OWNED(md_templates_free) md_templates *made = NULL;

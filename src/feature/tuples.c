@@ -3,10 +3,7 @@
  * hashes first, then all slots, then all tuples, each asked for before it is needed. */
 #include "feature/tuples.h"
 
-#include "base/memory.h"
 #include "feature/templates.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_SLOTS = 64 };
 

@@ -4,9 +4,7 @@
 #ifndef MD_TUPLES_H
 #define MD_TUPLES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* Open addressing, at most half full. A slot keeps the whole hash that placed it, so that growing
  * does not look at the tuples. */

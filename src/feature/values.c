@@ -2,10 +2,7 @@
 /* From strings to numbers of values, and from those to what a macro sees at each row. */
 #include "feature/values.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct value_job {
     md_values *values;

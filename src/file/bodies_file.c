@@ -3,9 +3,6 @@
  * Float64 bodies are kept as they are, so that the certificate is one of the saved model. */
 #include "file/file.h"
 
-#include "base/memory.h"
-#include <math.h>
-
 void md_pack_doubles(md_text *out, const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -6,8 +6,6 @@
 #include "base/owners.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

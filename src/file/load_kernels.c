@@ -2,9 +2,6 @@
 /* Reading the sections of kernels with their views, and of support rows. */
 #include "file/load.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 static medley_status read_view(md_loader *loader, md_unpack *in, size_t v)
 {
     md_bank *bank = &loader->model->bank;

@@ -2,11 +2,6 @@
 /* Reading the section of the summary: the task, the labels, the summary of the training run. */
 #include "file/load.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static medley_status read_labels(md_loader *loader, md_unpack *in)
 {
     const size_t count = md_unpack_count(in, 8);

@@ -3,11 +3,7 @@
  * same bytes. */
 #include "file/file.h"
 
-#include "base/memory.h"
 #include "base/output.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const md_section_names[MD_SECTION_OWN] = {"story",  "kernels", "points",
                                                       "bodies", "weights", "proba"};

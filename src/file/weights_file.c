@@ -3,9 +3,6 @@
  * where most of them are zero. */
 #include "file/file.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 static size_t count_nonzero(const md_weights *weights)
 {
     size_t count = 0;

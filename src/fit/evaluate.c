@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "base/owners.h"
 #include "base/struct_size.h"
-#include <math.h>
-#include <stdlib.h>
 
 void medley_evaluation_clear(medley_evaluation *evaluation)
 {

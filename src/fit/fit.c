@@ -8,9 +8,6 @@
 #include "base/struct_size.h"
 #include "io/io.h"
 #include "online/run.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The model of the method; one without blocks, which scores nothing, if the observer has stopped
  * before anything was learnt. */

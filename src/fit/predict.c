@@ -4,13 +4,9 @@
 #include "task/task.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/owners.h"
 #include "base/parallel.h"
 #include "base/struct_size.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 void medley_prediction_free(medley_prediction *prediction)
 {

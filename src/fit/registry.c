@@ -6,7 +6,6 @@
 #include "io/io.h"
 #include "kernel/kernel.h"
 #include "setup/setup.h"
-#include <stdio.h>
 
 static const char *const kinds[] = {"kernels",    "penalties",  "losses",    "methods", "formats",
                                     "generators", "structures", "templates", "tasks",   NULL};

@@ -6,10 +6,6 @@
  * informative ones together can. (Two classes have one digit only: every view shows it.) */
 #include "generate/generate.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-
 enum { DEFAULT_VIEWS = 3, DEFAULT_CLASSES = 4, DEFAULT_DIMENSION = 10, MOST = 1000 };
 
 static const double SEPARATION = 3; /* of each centre from the origin, in standard deviations */

@@ -2,8 +2,6 @@
 /* Breiman's artificial data: rows drawn one by one from classes of equal probability. */
 #include "generate/generate.h"
 
-#include <math.h>
-
 /* Ringnorm (Breiman 1996, "Bias, variance, and arcing classifiers"): class 1 is N(0, 4 I), class
  * -1 is N((a, ..., a), I). With a = 2/sqrt(d) the centres are 2 apart; that is the value in
  * the IDA benchmark files and DELVE (the paper prints 1/sqrt(d)). */

@@ -3,7 +3,7 @@
 #ifndef MD_GEN_GRAMMAR_H
 #define MD_GEN_GRAMMAR_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 /* One way to write a symbol. `symbol` may end in .s or .p: then it is for singular or plural only.
  * A name that ends in @ stands for all names that begin like it, and @ in the parts for what

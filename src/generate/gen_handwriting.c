@@ -7,11 +7,6 @@
 #include "generate/gen_strokes.h"
 #include "generate/generate.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { HEIGHT = 16, WIDTH = 8, PIXELS = HEIGHT * WIDTH, FOLDS = 10, PIECES_PER_CURVE = 6 };
 
 /* Standard deviations at noise 1, chosen so that after 2500 training letters a linear classifier

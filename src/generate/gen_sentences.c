@@ -5,8 +5,6 @@
 #include "generate/gen_sentences.h"
 
 #include "generate/gen_grammar.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { DEEPEST = 24, NAME_BYTES = 32, TOO_LONG = -1, FORMS_MOST = 7 };
 

@@ -3,7 +3,7 @@
 #ifndef MD_GEN_STROKES_H
 #define MD_GEN_STROKES_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 enum { MD_STROKES_MOST = 3, MD_PREPARED_MOST = 9 };
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The generators of sentences, as datasets of words: tagged and treebank. */
-#include "base/memory.h"
 #include "generate/gen_sentences.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { TAGGED_COLUMNS = 2, LABEL_BYTES = 16, TREE_COLUMNS = 10, UPOS = 3 };
 

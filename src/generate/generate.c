@@ -7,8 +7,6 @@
 #include "base/owners.h"
 #include "base/struct_size.h"
 #include "param/param.h"
-#include <math.h>
-#include <string.h>
 
 const md_generator *const md_generators[] = {
 #define MD_GENERATOR(name) &md_generator_##name,

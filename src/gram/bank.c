@@ -2,12 +2,8 @@
 /* From specs such as `rbf(sigma={1,2},norm=diag)@each` to a bank of kernels. */
 #include "gram/bank.h"
 
-#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "gram/view_index.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const md_norm_names[] = {"none", "diag", "trace", "center", NULL};
 

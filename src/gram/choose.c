@@ -3,10 +3,7 @@
  * dense view, and kernel parameters left to the data (widths by mean distance, quantiles). */
 #include "gram/prepared_rows.h"
 
-#include "base/memory.h"
 #include "base/random.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { MAX_PAIRS = 200000 }; /* of rows looked at: a quantile is then known to about 0.1 % */
 

@@ -5,8 +5,6 @@
 #include "gram/deferred_internal.h"
 
 #include "base/size.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Open rows and changes that are flushed together: enough for products at full speed, few
  * enough that looking at every example of an epoch with all of them costs little. */

@@ -6,7 +6,6 @@
 
 #include "base/parallel.h"
 #include "base/size.h"
-#include <string.h>
 
 enum { NARROW = 32 }; /* open rows, as columns, that a thread takes at a time */
 

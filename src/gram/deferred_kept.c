@@ -5,7 +5,6 @@
 #include "gram/deferred_internal.h"
 
 #include "base/size.h"
-#include <stdlib.h>
 
 enum { WORTH_KEEPING = 4 };          /* flushes: what has come so often comes many times more */
 static const double SLAB = 32 << 20; /* bytes that are asked for at a time */

@@ -6,7 +6,6 @@
 #include "base/parallel.h"
 #include "base/size.h"
 #include "base/vector.h"
-#include <stdlib.h>
 
 enum { REPORTS = 16 }; /* of progress */
 

@@ -6,7 +6,6 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "linalg/blas.h"
-#include <stdlib.h>
 
 enum { SMALL_MATRIX = 4 << 20 }; /* bytes */
 

@@ -6,7 +6,6 @@
 #ifndef MD_GRAM_H
 #define MD_GRAM_H
 
-#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 

@@ -7,8 +7,6 @@
 #include "base/parallel.h"
 #include "base/size.h"
 #include "linalg/products.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- scores ---- */
 

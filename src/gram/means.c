@@ -5,7 +5,6 @@
 
 #include "base/parallel.h"
 #include "base/size.h"
-#include <stdlib.h>
 
 struct sums {
     md_gram *gram;

@@ -3,8 +3,6 @@
  * rounding, and nothing negative on the diagonal. */
 #include "gram/prepared_rows.h"
 
-#include <math.h>
-
 enum { PATCH = 64 }; /* rows and columns compared at a time: an element and its mirror stay near */
 
 static medley_status check_values(const md_precomputed *gram, size_t rows, double *largest,

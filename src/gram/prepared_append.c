@@ -4,10 +4,6 @@
  * rows for which memory was lacking are what they were. */
 #include "gram/prepared_rows.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 /* Room for count items in *(T **)array, those that are there included. */
 static medley_status make_room(void *array, size_t count, size_t size, medley_error *error)
 {

@@ -2,11 +2,8 @@
 /* Rows as a bank sees them: extracted, shifted, measured, normalised, checked and gathered. */
 #include "gram/prepared_rows.h"
 
-#include "base/memory.h"
 #include "base/size.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 void md_prepared_clear(md_prepared *prepared)
 {

@@ -7,7 +7,6 @@
 #include "base/size.h"
 #include "linalg/blas.h"
 #include <assert.h>
-#include <stdlib.h>
 
 struct pass {
     md_gram *gram;

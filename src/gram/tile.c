@@ -6,9 +6,6 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "linalg/products.h"
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 static medley_status init_scratch(md_tile_scratch *scratch, size_t pairs_length,
                                   medley_error *error)

@@ -5,7 +5,6 @@
 #ifndef MD_TILE_H
 #define MD_TILE_H
 
-#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 

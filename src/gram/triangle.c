@@ -7,7 +7,6 @@
 #include "base/parallel.h"
 #include "base/size.h"
 #include "linalg/transpose.h"
-#include <math.h>
 
 enum { GROUP_KERNELS = 16 }; /* of one view that share its products */
 

@@ -2,10 +2,6 @@
 /* A table of names and groups, and the views of each, counted, placed and filled in. */
 #include "gram/view_index.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 void md_view_index_clear(md_view_index *index)
 {
     md_strings_clear(&index->names);

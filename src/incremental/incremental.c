@@ -5,9 +5,7 @@
 #include "incremental/incremental.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/owners.h"
-#include <stdlib.h>
 
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
                                     medley_error *error)

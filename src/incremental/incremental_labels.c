@@ -4,10 +4,6 @@
  * them. */
 #include "incremental/incremental.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 void md_label_union_clear(md_label_union *both)
 {
     medley_dataset_free(both->all);

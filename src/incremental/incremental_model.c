@@ -4,10 +4,7 @@
 #include "incremental/incremental.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "online/dual.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* ---- norms ---- */
 

@@ -2,7 +2,6 @@
 /* The options of a learner that is fed piece by piece: a copy, and which of them have no place. */
 #include "incremental/incremental.h"
 
-#include "base/memory.h"
 #include "base/owners.h"
 
 /* It is the first stage of method obscure: every example is learnt from once, when it comes. */

@@ -6,11 +6,6 @@
 #include "incremental/incremental.h"
 #include "online/run.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct piece {
     medley_learner *learner;
     md_problem *problem;

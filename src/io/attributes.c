@@ -2,8 +2,6 @@
 /* The format of CRFsuite: how it is recognised and written. Reading is in attributes_read.c. */
 #include "io/attributes.h"
 
-#include "base/memory.h"
-
 #include "io/tokens.h"
 
 enum { SNIFFED_LINES = 50 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns as people name them: by header or by number, alone, in lists and in ranges. */
-#include "base/memory.h"
 #include "io/io.h"
 
 enum { LISTED_COLUMNS = 8 };

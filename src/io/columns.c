@@ -7,10 +7,6 @@
 #include "io/float_text.h"
 #include "io/tokens.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-
 enum { SNIFFED_LINES = 50 };
 
 typedef struct columns_reader {

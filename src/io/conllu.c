@@ -7,9 +7,7 @@
  * needed (data/trees.h). */
 #include "io/tokens.h"
 
-#include "base/memory.h"
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum { ID = 0, UPOS = 3, HEAD = 6, DEPREL = 7, COLUMNS = 10, HEAD_BYTES = 16 };
 

@@ -4,10 +4,7 @@
  * field (csv_layout.c). */
 #include "io/csv.h"
 
-#include "base/memory.h"
 #include "io/float_text.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { SHOWN = 40 };
 

@@ -2,9 +2,7 @@
 /* Fields of CSV (RFC 4180): quotes, doubled quotes, delimiters and line ends in quotes; blanks
  * around fields do not count. And what the columns of a file are: delimiter, header or not, label,
  * features. Decided by the options where they speak, else by the first two records. */
-#include "base/memory.h"
 #include "io/csv.h"
-#include <stdlib.h>
 #include <strings.h>
 
 /* ---- fields and records ---- */

@@ -13,7 +13,6 @@
 #define MD_FLOAT_TEXT_H
 
 #include "base/text.h"
-#include <string.h>
 
 enum { MD_MOST_DIGITS = 19, MD_MOST_POWER = 22, MD_READABLE = 32 };
 

@@ -3,8 +3,6 @@
  * by its first bytes, asking the formats in the order of formats.def. */
 #include "io/io.h"
 
-#include "base/memory.h"
-
 #include <strings.h>
 
 const md_format *const md_formats[] = {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernel values computed elsewhere: npy arrays of one kernel or a stack of them, and their
  * diagonals. Whether they are square and symmetric is checked where they are used. */
-#include "base/memory.h"
 #include "io/io.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* One kernel of the stack: rounded to float in values, and as it is in wide where that is kept.
  * row[columns] is scratch. A value that is not finite is an error. */

@@ -3,9 +3,7 @@
  * dimension as a big-endian 32-bit number, then the values. The first dimension counts the rows;
  * three dimensions are images. Values are kept as they are (bytes: 0 to 255). The labels of
  * X-images-idx3-Y are taken from X-labels-idx1-Y where that file exists. */
-#include "base/memory.h"
 #include "io/io.h"
-#include <math.h>
 #include <unistd.h>
 
 enum { HEADER = 4, LEAST_DIMENSIONS = 2, MOST_DIMENSIONS = 3 };

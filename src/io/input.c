@@ -4,12 +4,8 @@
  * copied, as formats use the input as scratch memory. */
 #include "io/io.h"
 
-#include "base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 
 #include "base/output.h"
 #include "data/dataset.h"
-#include <string.h>
 
 /* The whole input in memory, decompressed. data[length] is a '\n' sentinel that does not count. */
 typedef struct md_input {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels in a file of their own: npy numbers, idx bytes (as MNIST has them), or text with one label
  * a line. */
-#include "base/memory.h"
 #include "io/tokens.h"
-#include <math.h>
 
 enum { IDX_HEADER = 8 };
 

@@ -4,7 +4,6 @@
  * with 128 binary pixels. The label is the letter ("?": not known), a word is a sequence. */
 #include "io/tokens.h"
 
-#include "base/memory.h"
 #include <ctype.h>
 
 enum { HEIGHT = 16, WIDTH = 8, PIXELS = HEIGHT * WIDTH, LEADING = 6, FIELDS = LEADING + PIXELS };

@@ -2,11 +2,8 @@
 /* The npy format of NumPy (versions 1 to 3 of its header): read in any byte and array order, run by
  * run or whole, and written as little-endian float32. An array (rows, columns) is a table without
  * labels. */
-#include "base/memory.h"
 #include "io/io.h"
 #include <byteswap.h>
-#include <math.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

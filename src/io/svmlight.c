@@ -4,11 +4,8 @@
  * sequence. Reading is one pass over the bytes into arrays that are large enough from the start:
  * there is no more than one entry for each
  * ':' and no more than one row for each line. */
-#include "base/memory.h"
 #include "io/float_text.h"
 #include "io/io.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* Mostly filled rows are faster and smaller when dense. */
 enum { DENSE_BELOW_COLUMNS = 10000, SHOWN = 40 };

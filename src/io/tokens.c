@@ -2,8 +2,6 @@
 /* Lines, fields and rows of tokens, for the formats of tagged text. */
 #include "io/tokens.h"
 
-#include "base/memory.h"
-
 enum { NUMBER_DIGITS = 9, SHOWN = 60 };
 
 medley_status md_lines_begin(md_lines *lines, const md_input *input, medley_error *error)

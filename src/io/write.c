@@ -5,10 +5,7 @@
  * A float of moderate size is n / 10^p for the smallest p at which the division gives it back; the
  * quotient of two exact doubles is just what the readers compute. Other values are tried with 1 to
  * 9 digits, which always suffice. */
-#include "base/memory.h"
 #include "io/io.h"
-#include <math.h>
-#include <stdio.h>
 
 enum { MOST_PLACES = 7 };
 

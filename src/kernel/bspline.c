@@ -5,7 +5,6 @@
 #include "kernel/kernel.h"
 
 #include "base/vector.h"
-#include <math.h>
 
 struct bspline {
     double h, zeros;

@@ -4,7 +4,6 @@
 #include "kernel/kernel.h"
 
 #include "base/vector.h"
-#include <math.h>
 
 #define WIDTH(key, low, high, sentence)                                                            \
     {                                                                                              \

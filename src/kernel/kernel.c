@@ -5,10 +5,6 @@
 #include "base/exp.h"
 #include "base/vector.h"
 #include <float.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #define MD_KERNEL(name) extern const md_kernel_class md_kernel_##name;
 #include "kernel/kernels.def"

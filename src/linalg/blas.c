@@ -5,9 +5,6 @@
 #include "medley/options.h"
 #include <cblas.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Present in OpenBLAS only; other libraries are set by their own environment variables. */
 /* NOLINTBEGIN(readability-redundant-declaration): only OpenBLAS's own cblas.h declares them */

@@ -5,8 +5,7 @@
 #ifndef MD_BLAS_H
 #define MD_BLAS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 /* Call before the first product, while no other thread uses BLAS. Also makes OpenBLAS use the
  * processor's wide instructions where it does not know the model. Repeating it is harmless. */

@@ -2,10 +2,6 @@
 /* Making matrices, cutting rows and columns out of them, transposing and measuring them. */
 #include "linalg/matrix.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 void md_matrix_clear(md_matrix *matrix)
 {
     if (!matrix->borrowed)

@@ -3,10 +3,7 @@
 #ifndef MD_MATRIX_H
 #define MD_MATRIX_H
 
-#include "base/status.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 typedef struct md_matrix {
     size_t rows, columns;

@@ -8,7 +8,6 @@
 
 #include "base/size.h"
 #include "linalg/transpose.h"
-#include <stdbool.h>
 
 enum {
     WIDTH = 16,

@@ -5,7 +5,7 @@
 #ifndef MD_PRODUCTS_H
 #define MD_PRODUCTS_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 /* C[m][n] = A[m][k] B[n][k]'. Every element depends on its two rows only, whichever comes first. */
 void md_multiply_rows(size_t m, size_t n, size_t k, const float *a, size_t lda, const float *b,

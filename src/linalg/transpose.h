@@ -4,8 +4,7 @@
 #ifndef MD_TRANSPOSE_H
 #define MD_TRANSPOSE_H
 
-#include <stddef.h>
-#include <string.h>
+#include "base/base.h"
 
 enum { MD_SQUARE = 4 };
 

@@ -3,9 +3,6 @@
  * count of each part minus its count in the right output (softmax; conditional random field). */
 #include "loss/loss.h"
 
-#include <math.h>
-#include <string.h>
-
 static const float NEGLIGIBLE = 1e-6f; /* marginals below this change no score that matters */
 
 double md_log_loss(md_inference *inference, size_t length, const int32_t *gold, bool wants_gradient)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "loss/loss.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MD_LOSS(name) extern const md_loss md_loss_##name;
 #include "loss/losses.def"
 #undef MD_LOSS

@@ -3,8 +3,6 @@
  * nothing. Its conjugate is epsilon |rho| - rho y on -1 <= rho <= 1. */
 #include "loss/margin_loss.h"
 
-#include <math.h>
-
 struct epsilon {
     double epsilon;
 };

@@ -3,8 +3,6 @@
  * 0 <= y rho <= 1: no curvature to work with, and all that matters happens at the ends. */
 #include "loss/margin_loss.h"
 
-#include <math.h>
-
 static double hinge_value(const void *state, double y, double f)
 {
     (void)state;

@@ -5,7 +5,6 @@
 #include "loss/margin_loss.h"
 
 #include <float.h>
-#include <math.h>
 
 /* 1 / (1 + exp(margin)) */
 static double chance_of_error(double margin)

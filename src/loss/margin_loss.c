@@ -5,8 +5,6 @@
 
 #include "optim/optim.h"
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 const md_margin_loss *const md_margin_losses[] = {
 #define MD_MARGIN_LOSS(name) &md_margin_##name,

@@ -3,8 +3,6 @@
  * rho^2/2 - rho y. */
 #include "loss/margin_loss.h"
 
-#include <math.h>
-
 static double squared_value(const void *state, double y, double f)
 {
     (void)state;

@@ -4,10 +4,6 @@
  * labels: where the type changes a chunk ends and another begins, whatever the prefixes say. */
 #include "metrics/chunk.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 static const md_chunk_label OUTSIDE = {'O', -1};
 
 /* The prefix of a label `B-NP` under the one name it has here; '\0' if there is none. */

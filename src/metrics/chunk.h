@@ -5,7 +5,6 @@
 #ifndef MD_CHUNK_H
 #define MD_CHUNK_H
 
-#include "base/status.h"
 #include "base/text.h"
 
 /* What a label says. Prefixes: B begins, I is inside, E or L ends, S or U is a chunk alone. */

@@ -8,11 +8,7 @@
  * changes only the ridge, so the least point has sum b = 0 by itself. */
 #include "model/calibration.h"
 
-#include "base/memory.h"
 #include "optim/optim.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double RIDGE = 10; /* as forty rows of which it is open whether they have a label */
 

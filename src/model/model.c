@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/model.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void medley_model_free(medley_model *model)
 {
     if (model == NULL)

@@ -3,12 +3,9 @@
  * float64 coefficients have been rounded once, when the model was made or loaded. */
 #include "model/score.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "block/feature_weights.h"
 #include "linalg/products.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- kernels ---- */
 

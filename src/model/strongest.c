@@ -2,10 +2,6 @@
 /* The weights of a block that matter most, as strings. */
 #include "model/model.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-
 struct place {
     float magnitude;
     size_t at; /* in the weights */

@@ -8,10 +8,7 @@
  * all parts of all sequences would be too much to keep. */
 #include "model/calibration.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { CHUNK = 16 }; /* sequences of a piece of the sum */
 

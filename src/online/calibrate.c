@@ -2,8 +2,6 @@
 #include "online/run.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include <stdlib.h>
 
 enum { FEWEST_EXAMPLES = 10 };
 

@@ -5,9 +5,6 @@
 
 #include "base/output.h"
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define MAGIC "MEDLEYCP"
 enum { VERSION = 3 };

@@ -2,10 +2,6 @@
 /* q is 101 for p = 1.01: powers are taken of ratios, which are at most 1, in logarithms. */
 #include "online/dual.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* ||b||_q */
 static double norm_q(const double *b, size_t count, double q)
 {

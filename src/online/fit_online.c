@@ -3,8 +3,6 @@
  * blocks. */
 #include "online/run.h"
 
-#include "base/memory.h"
-
 md_online_problem md_problem_for_loop(const md_problem *problem, const md_run_blocks *blocks)
 {
     return (md_online_problem){.blocks = blocks->blocks,

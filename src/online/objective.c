@@ -2,11 +2,7 @@
 /* The objective of an online run and the ball that contains its optimum. */
 #include "online/rule.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 256 }; /* examples per piece of the objective's sum */
 

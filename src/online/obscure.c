@@ -19,8 +19,6 @@
  * - losses and structures are any: z is minus the gradient of the loss. */
 #include "online/dual.h"
 
-#include <math.h>
-
 struct obscure {
     md_dual dual;   /* first: dual.h */
     double skipped; /* rounds that s is still to make up for */

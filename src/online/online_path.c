@@ -7,9 +7,6 @@
  * is taken out at the end. */
 #include "online/run.h"
 
-#include <math.h>
-#include <stdio.h>
-
 static const double EPOCHS = 0.5;    /* share that models take that set out from another */
 static const double LEFT_OUT = 0.05; /* share of the rounds of a whole run that they leave out */
 /* Their rates, if nobody has said what they should be. Explicit features have few epochs. */

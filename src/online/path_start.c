@@ -11,11 +11,6 @@
  * lambda Omega(r u) is half of that, as at the optimum of a square. */
 #include "online/run.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 static const double SMALL_STEP = 1e-9; /* terms that are flat at 0 do not count in it */
 static const double GAIN = 0.25;       /* of the loss, where nothing leaves out all blocks */
 static const double FARTHEST = 1e6;    /* of the largest gradient: powers near 1 vanish beyond */

@@ -10,11 +10,7 @@
  * sqrt(N/N'). */
 #include "online/run.h"
 
-#include "base/memory.h"
 #include "base/random.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Epochs of a trial. Explicit features are scored anew each time, and few epochs tell enough (five,
  * as in the paper). */

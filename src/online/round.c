@@ -3,8 +3,6 @@
 #include "online/rule.h"
 
 #include "base/parallel.h"
-#include <math.h>
-#include <string.h>
 
 static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch worth two threads */
 

@@ -5,9 +5,6 @@
 
 #include "base/clock.h"
 #include "base/owners.h"
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */

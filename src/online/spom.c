@@ -19,9 +19,6 @@
  * - rates may cool down at the end of a run. */
 #include "online/rule.h"
 
-#include <math.h>
-#include <string.h>
-
 static const double MOST_SHRINK = 1e300; /* of tau = eta lambda, which must stay finite */
 
 struct spom {

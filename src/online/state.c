@@ -3,11 +3,6 @@
  * end. */
 #include "online/rule.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double COLDEST = 0.02; /* of a rate */
 
 static medley_status init_batch(md_online *online, medley_error *error)

@@ -3,7 +3,6 @@
 #include "online/rule.h"
 
 #include "base/parallel.h"
-#include <math.h>
 
 /* No length that single precision could show. */
 static const double VANISHED = 1e-30;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "online/run.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 void md_theta_copy_clear(md_theta_copy *copy)
 {
     for (size_t m = 0; m < copy->count; m++)

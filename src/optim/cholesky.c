@@ -9,7 +9,6 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "linalg/blas.h"
-#include <math.h>
 
 enum { TILE = 192, BLOCK = 32 };
 

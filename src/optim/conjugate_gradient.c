@@ -5,8 +5,6 @@
 #include "optim/optim.h"
 
 #include "base/vector.h"
-#include <math.h>
-#include <string.h>
 
 MD_VECTOR
 static double dot_of_steps(const double *x, const double *y, size_t n)

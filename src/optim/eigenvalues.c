@@ -5,12 +5,9 @@
  * few distinct eigenvalues the directions run out before, and the ends are then exact. */
 #include "optim/optim.h"
 
-#include "base/memory.h"
 #include "base/random.h"
 #include "linalg/blas.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 /* Residuals and directions below these parts of the largest magnitude. */
 static const double DONE = 5e-11;

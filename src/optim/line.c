@@ -6,9 +6,6 @@
 #include "optim/optim.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 enum { MOST_STEPS = 400 };
 

@@ -7,9 +7,6 @@
 
 #include <coin/Clp_C_Interface.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct md_linear_program {
     Clp_Simplex *model;

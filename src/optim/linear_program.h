@@ -8,7 +8,7 @@
 #ifndef MD_LINEAR_PROGRAM_H
 #define MD_LINEAR_PROGRAM_H
 
-#include "base/memory.h"
+#include "base/base.h"
 
 /* The package that this build is without (Debian's name), or NULL if it can solve linear programs.
  * Where it cannot, everything here fails with MEDLEY_NOT_SUPPORTED. */

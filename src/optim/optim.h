@@ -4,9 +4,7 @@
 #ifndef MD_OPTIM_H
 #define MD_OPTIM_H
 
-#include "base/status.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 /* ---- cholesky.c: in place, by tiles, on several threads; the same bits for any number ---- */
 

@@ -5,8 +5,6 @@
 #include "base/clock.h"
 #include "base/size.h"
 #include "linalg/blas.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     LINE = 64,              /* bytes: triangles begin on cache lines */

@@ -13,7 +13,6 @@
 #ifndef MD_PACKED_H
 #define MD_PACKED_H
 
-#include "base/memory.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 

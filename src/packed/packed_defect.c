@@ -7,7 +7,6 @@
 
 #include "base/parallel.h"
 #include "optim/optim.h"
-#include <stdlib.h>
 
 enum { LARGE_ROWS = 512 }; /* one matrix at a time, by all threads */
 

@@ -8,9 +8,6 @@
 #include "base/parallel.h"
 #include "base/size.h"
 #include "base/vector.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     SLICE_KERNELS = 256,   /* whose factors lie in one array */

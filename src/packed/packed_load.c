@@ -6,9 +6,6 @@
 #include "packed/packed_internal.h"
 
 #include "base/parallel.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Of a spread, relative to the norm of the matrix: it is what is left of sums in double precision
  * whose relative error is far below the square of this. */

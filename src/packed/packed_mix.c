@@ -5,8 +5,6 @@
 
 #include "base/size.h"
 #include "linalg/blas.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* sums: [n] zeroed; comes back as the sums of the rows of the whole matrix. */
 static void take_matrix(md_packed *packed, const double *matrix, double *sums)

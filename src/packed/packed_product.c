@@ -6,8 +6,6 @@
 
 #include "base/parallel.h"
 #include "base/size.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     ITEM_VALUES = 1 << 15, /* small triangles are put together to items of so many values */

@@ -8,8 +8,6 @@
 
 #include "base/parallel.h"
 #include "base/size.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_PARTS = 32,

@@ -3,8 +3,6 @@
  * time as there is room for. */
 #include "packed/packed_internal.h"
 
-#include <stdlib.h>
-
 struct walk {
     md_packed *packed;
     md_chosen chosen;

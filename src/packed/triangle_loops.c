@@ -3,7 +3,6 @@
 #include "packed/triangle_loops.h"
 
 #include "base/vector.h"
-#include <string.h>
 
 enum { ROWS = 4 };                              /* taken at once: they share the loads of x and y */
 #define LINE_VALUES      (64 / sizeof(VALUE))   /* of a cache line */

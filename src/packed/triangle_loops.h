@@ -7,7 +7,6 @@
 #define MD_TRIANGLE_LOOPS_H
 
 #include "gram/tile.h"
-#include <stddef.h>
 
 enum {
     MD_TRIANGLE_LANES = 4,   /* values that are taken at once */

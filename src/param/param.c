@@ -2,12 +2,7 @@
 /* Option tables: setting values from text with checks, defaults, and printing them back. */
 #include "param/param.h"
 
-#include "base/memory.h"
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Bytes of a value, by md_param_type. */
 static const size_t SIZES[] = {

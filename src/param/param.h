@@ -6,11 +6,7 @@
 #ifndef MD_PARAM_H
 #define MD_PARAM_H
 
-#include "base/memory.h"
-#include "base/status.h"
 #include "base/text.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 typedef enum md_param_type {
     MD_DOUBLE, /* double; NAN in the state means "not given" where the default is "" */

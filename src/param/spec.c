@@ -2,11 +2,7 @@
 /* Reading `name(key=value,...)@view` and expanding lists and ranges in it. */
 #include "param/param.h"
 
-#include "base/memory.h"
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_EXPANSION = 1000000, MAX_DEPTH = 100 };
 

@@ -5,8 +5,6 @@
 #include "penalty/penalty.h"
 #include "penalty/power_shrink.h"
 
-#include <math.h>
-
 static const md_param block_params[] = MD_ONE_NUMBER("q", "1.5", MD_LEAST_Q, MD_MOST_Q, "Q",
                                                      "Exponent of the norms; nearer 1 is sparser.");
 

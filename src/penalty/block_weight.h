@@ -3,7 +3,7 @@
 #ifndef MD_BLOCK_WEIGHT_H
 #define MD_BLOCK_WEIGHT_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 /* d_m, where weight is NULL for all one. */
 static inline double md_block_weight(const double *weight, size_t m)

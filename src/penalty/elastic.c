@@ -4,8 +4,6 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
-#include <math.h>
-
 static const md_param elastic_params[] = MD_ONE_NUMBER(
     "t", "0.5", 0, 1, "T", "Share of the squared l2 norm; 0 is group-lasso, 1 is l2.");
 

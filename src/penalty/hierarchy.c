@@ -6,7 +6,6 @@
 #include "penalty/hierarchy.h"
 
 #include "penalty/block_weight.h"
-#include <math.h>
 
 medley_status md_hierarchy_check(const md_hierarchy *hierarchy, medley_error *error)
 {

@@ -8,8 +8,7 @@
 #ifndef MD_HIERARCHY_H
 #define MD_HIERARCHY_H
 
-#include "base/status.h"
-#include <stdint.h>
+#include "base/base.h"
 
 #define MD_NO_GROUP SIZE_MAX
 

@@ -4,8 +4,6 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
-#include <math.h>
-
 static double l2_value(const void *state, const double *b, const double *weight, size_t count)
 {
     (void)state;

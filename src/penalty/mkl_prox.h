@@ -3,7 +3,7 @@
 #ifndef MD_MKL_PROX_H
 #define MD_MKL_PROX_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 /* t by selection, in O(count). weight NULL: all one. scratch: 2 * count doubles. */
 double md_mkl_threshold(double tau, const double *b, const double *weight, size_t count,

@@ -4,8 +4,6 @@
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
-#include <string.h>
-
 static double zero_value(const void *state, const double *b, const double *weight, size_t count)
 {
     (void)state;

@@ -3,13 +3,9 @@
  * (SPOM Alg. 1, line 7, J > 1). */
 #include "penalty/penalty.h"
 
-#include "base/memory.h"
 #include "penalty/block_weight.h"
 #include <assert.h>
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const md_penalty_class *const md_penalties[] = {
 #define MD_PENALTY(name) &md_penalty_##name,

@@ -12,7 +12,6 @@
 #include "penalty/power_shrink.h"
 
 #include <float.h>
-#include <math.h>
 
 /* Newton's method needs 1 to 5 steps, near q = 1 up to 9. The bound is only a safeguard. */
 enum { MAX_STEPS = 200 };

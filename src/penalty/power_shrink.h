@@ -4,6 +4,8 @@
 #ifndef MD_POWER_SHRINK_H
 #define MD_POWER_SHRINK_H
 
+#include "base/base.h"
+
 /* The range of q for which the functions here keep their precision. */
 #define MD_LEAST_Q 1.001
 #define MD_MOST_Q  10.0

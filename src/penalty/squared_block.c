@@ -15,7 +15,6 @@
 #include "penalty/power_shrink.h"
 
 #include <float.h>
-#include <math.h>
 
 static const md_param squared_block_params[] =
     MD_ONE_NUMBER("q", "1.5", 1, MD_MOST_Q, "Q", "Exponent of the norm; 1 is mkl, 2 is l2.");

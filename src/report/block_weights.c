@@ -2,10 +2,6 @@
 /* Which blocks matter: bars by falling weight, and a table of all of them. */
 #include "report/report.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static bool present(const md_report *report)
 {
     return report->summary != NULL && report->summary->block_count > 0;

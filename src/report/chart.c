@@ -2,8 +2,6 @@
 #include "report/chart.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
 
 static const double LEAST_LEFT = 30;
 static const double TOP = 8;

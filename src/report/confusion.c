@@ -4,11 +4,6 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64, SHORT_LABEL = 3, FEW_LABELS = 6 };
 
 static bool present(const md_report *report)

@@ -4,9 +4,6 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-
 static bool present(const md_report *report)
 {
     return report->options.contender_count > 0;

@@ -3,12 +3,6 @@
  * where they are known, else against epochs. */
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool present(const md_report *report)
 {
     return report->summary != NULL && report->summary->epoch_count > 1;

@@ -3,11 +3,6 @@
  * Large images are made smaller first, so that a report of many stays small. */
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { SIDE = 32, LEVELS = 4, MOST_LETTERS = 60, MOST_NAME = 40 };
 
 struct image {

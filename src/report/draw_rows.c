@@ -4,11 +4,7 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
 #include "data/dataset.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { VALUES = 4 };
 

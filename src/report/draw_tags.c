@@ -3,10 +3,7 @@
  * tags under the words. */
 #include "report/report.h"
 
-#include "base/memory.h"
 #include "data/dataset.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_WORDS = 60, FORM = 1, NO_CHUNK = -1 };
 

@@ -3,12 +3,6 @@
  * that the model drew instead. Arcs are flat-topped; one that spans another lies above it. */
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST_WORDS = 60, FORM = 1, MOST_LETTERS = 24 };
 
 static const double STEP = 21;        /* between levels of arcs */

@@ -5,11 +5,6 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { LONG_SENTENCE = 40 };
 
 enum kind { TREES, LETTERS, IMAGES, TAGS, ROWS };

@@ -2,10 +2,6 @@
 #include "report/figures.h"
 
 #include "base/text.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char DASH[] = "\xE2\x80\x93";
 static const char PERCENT[] = "\xC2\xA0%"; /* a line must not end before it */

@@ -3,8 +3,7 @@
 #ifndef MD_FIGURES_H
 #define MD_FIGURES_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 /* By value, so that it can be named in a call: md_figure_count(n).text. */
 typedef struct md_figure {

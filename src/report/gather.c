@@ -3,12 +3,8 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
 #include "fit/fit.h"
 #include "task/predicting.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DEPREL = 7 }; /* column of CoNLL-U */
 

@@ -2,11 +2,7 @@
 /* The writer: a stack of open elements, and names that are looked up before they are written. */
 #include "report/html.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_SHOWN = 160 }; /* characters of a word of the data */
 

@@ -7,7 +7,6 @@
 #ifndef MD_HTML_H
 #define MD_HTML_H
 
-#include "base/status.h"
 #include "base/text.h"
 
 enum { MD_HTML_DEPTH = 32 };

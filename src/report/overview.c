@@ -3,12 +3,6 @@
  * plain words and four large numbers. */
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *plural(size_t count, const char *one, const char *many)
 {
     return count == 1 ? one : many;

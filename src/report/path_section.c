@@ -4,11 +4,6 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { COLOURED = 12, FAINT = 100, HUES = 8, BLOCK_NAME = 60 };
 
 static bool present(const md_report *report)

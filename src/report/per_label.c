@@ -4,12 +4,8 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
 #include "metrics/chunk.h"
 #include "model/model.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_SHOWN = 30, MOST_ROWS = 2000 };
 

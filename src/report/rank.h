@@ -2,7 +2,7 @@
 #ifndef MD_RANK_H
 #define MD_RANK_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 /* What item i of a context is ranked by. */
 typedef double (*md_rank_value)(const void *context, size_t i);

@@ -2,11 +2,8 @@
 /* medley_report_write: everything is put together in memory and then written at once. */
 #include "report/report.h"
 
-#include "base/memory.h"
 #include "base/struct_size.h"
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const md_section *const sections[] = {
 #define MD_SECTION(name) &md_section_##name,

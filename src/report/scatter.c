@@ -3,10 +3,6 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-
 enum { MOST_POINTS = 2000 };
 
 static bool present(const md_report *report)

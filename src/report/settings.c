@@ -2,8 +2,6 @@
 /* How it was learnt, for the record. */
 #include "report/report.h"
 
-#include <math.h>
-
 static bool present(const md_report *report)
 {
     return report->summary != NULL;

@@ -4,11 +4,7 @@
 #include "report/rank.h"
 #include "report/report.h"
 
-#include "base/memory.h"
 #include "base/text.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_TRIALS = 60, MOST_VALUES = 30 };
 

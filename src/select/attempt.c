@@ -5,10 +5,7 @@
 #include "select/tuner.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/owners.h"
-#include <math.h>
-#include <stdlib.h>
 
 struct work {
     const md_group *group;

@@ -2,11 +2,6 @@
 /* Lists of values: "0.1,1,10", "mkl,block(q=1.5)", "0.01..100:9", "rbf(sigma=1) | rbf(sigma=2)". */
 #include "select/choice.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MOST_VALUES = 1000, RANGE_DIGITS = 4 };

@@ -4,9 +4,6 @@
 
 #include "base/owners.h"
 #include "settings/about.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_TRIALS = 100000 };
 

@@ -3,8 +3,6 @@
 
 #include "metrics/chunk.h"
 #include "setup/setup.h"
-#include <math.h>
-#include <string.h>
 
 /* ---- what data must have to be measured; NULL: they have it ---- */
 

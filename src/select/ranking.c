@@ -4,8 +4,6 @@
  * best one cannot be told apart by these folds, so the simplest of them is taken. */
 #include "select/ranking.h"
 
-#include <math.h>
-
 /* mean = sum f_k / K, deviation = sqrt(sum (f_k - mean)^2 / (K - 1)), and that of the mean, if
  * folds were independent, deviation / sqrt(K). */
 void md_trial_summarise(medley_trial *trial, size_t folds)

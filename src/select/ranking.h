@@ -3,6 +3,7 @@
 #ifndef MD_RANKING_H
 #define MD_RANKING_H
 
+#include "base/base.h"
 #include "medley/select.h"
 
 typedef struct md_ranking {

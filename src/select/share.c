@@ -2,10 +2,6 @@
 #include "select/share.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void md_share_clear(md_share *share)
 {

@@ -6,8 +6,6 @@
 
 #include "base/owners.h"
 #include "select/choice.h"
-#include <stdlib.h>
-#include <string.h>
 
 medley_status md_share_adapt(const md_share *share, medley_options *options,
                              const md_method *method, size_t threads, medley_error *error)

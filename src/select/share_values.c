@@ -3,9 +3,7 @@
  * nothing is centred, and what comes out belongs to the caller. */
 #include "select/share.h"
 
-#include "base/memory.h"
 #include "gram/tile.h"
-#include <stdlib.h>
 
 enum { REPORTS = 16 }; /* of progress */
 

@@ -6,10 +6,6 @@
 #include "setup/setup.h"
 
 #include "base/owners.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double BATCH_FACTOR = 10; /* weaker than what leaves out everything */
 

@@ -5,9 +5,6 @@
 
 #include "base/clock.h"
 #include "base/owners.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct trace {
     medley_path path;          /* first: what callers see */

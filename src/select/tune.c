@@ -7,9 +7,6 @@
 #include "base/owners.h"
 #include "base/parallel.h"
 #include "base/struct_size.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What the public struct points into. */
 struct owner {

@@ -5,12 +5,8 @@
 #include "select/tuner.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "linalg/blas.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_error *failure)
 {

@@ -3,9 +3,6 @@
  * parties say of themselves, nothing of tasks and methods. */
 #include "settings/about.h"
 
-#include "base/memory.h"
-#include <string.h>
-
 enum { MOST_NAMES = 5 }; /* longer lists of names help nobody */
 
 struct run {

@@ -3,14 +3,10 @@
  * manual, completion and bindings. */
 #include "settings/options.h"
 
-#include "base/memory.h"
 #include "base/owners.h"
 #include "base/struct_size.h"
 #include "gram/bank.h"
 #include "settings/about.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const roots_names[] = {"one", "many", NULL};
 static const char *const storage_names[] = {"float32", "float64", NULL};

@@ -3,10 +3,6 @@
  * all kernels. */
 #include "setup/setup.h"
 
-#include "base/memory.h"
-#include <stdio.h>
-#include <stdlib.h>
-
 static medley_status begin(md_problem *problem, const char *text, medley_error *error)
 {
     MD_CLEARED(md_spec_clear) md_spec spec = {0};

@@ -4,11 +4,6 @@
 #include "setup/setup.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct md_builder {
     const md_draft *draft;

@@ -2,9 +2,6 @@
 /* Which blocks there are to learn: kernels, templates, and the context of labels in a chain. */
 #include "setup/setup.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-
 enum context { PAIRS, TRIPLES, ENDS, SHARED, CONTEXTS };
 const char *const md_context_names[] = {
     [PAIRS] = "bigram", [TRIPLES] = "trigram", [ENDS] = "ends", [SHARED] = "shared", NULL};

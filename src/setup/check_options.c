@@ -3,8 +3,6 @@
  */
 #include "setup/setup.h"
 
-#include <string.h>
-
 medley_status md_problem_check_scales(const md_problem *problem, medley_error *error)
 {
     char **list = problem->options->block_scale;

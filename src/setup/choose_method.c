@@ -2,8 +2,6 @@
 /* Which method a run uses: the named one, or the one that suits the data and the other options. */
 #include "setup/setup.h"
 
-#include <string.h>
-
 enum { MOST_BATCH_ROWS = 5000 };
 
 /* ---- when batch methods suit ---- */

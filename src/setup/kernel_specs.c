@@ -2,12 +2,7 @@
 /* The kernels of a run as strings: those given one by one, and those of files with one a line. */
 #include "setup/setup.h"
 
-#include "base/memory.h"
-
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What a line says, without comment and blanks around it. */
 static char *trim(char *line)

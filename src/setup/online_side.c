@@ -3,11 +3,6 @@
  * kernel values, and the blocks of candidates. */
 #include "setup/setup.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs or the task say otherwise */
 enum { MOST_VALUES = 1000000000 };                  /* bytes */
 

@@ -2,11 +2,7 @@
 #include "setup/setup.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/parallel.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void md_problem_drop_rows(md_problem *problem)
 {

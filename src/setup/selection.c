@@ -3,8 +3,6 @@
 #include "setup/setup.h"
 
 #include "base/owners.h"
-#include <stdlib.h>
-#include <string.h>
 
 void md_selection_clear(md_selection *selection)
 {

@@ -6,8 +6,6 @@
 #include "base/vector.h"
 #include "structure/chain_lanes.h"
 
-#include <math.h>
-
 md_chain_layout md_chain_layout_of(md_shape shape, size_t length)
 {
     const size_t labels = shape.labels;

@@ -5,7 +5,6 @@
 #define MD_CHAIN_H
 
 #include "structure/structure.h"
-#include <stdint.h>
 
 /* Floats that one turn of a vector loop takes. Rows of scores are padded to a multiple. */
 enum { MD_LANES = 16 };

@@ -4,8 +4,6 @@
  * order adding a step's score does not change. */
 #include "structure/chain.h"
 
-#include <math.h>
-
 struct lists {
     const md_chain *chain;
     size_t states, wanted;

@@ -9,9 +9,6 @@
 #include "base/vector.h"
 #include "structure/chain_lanes.h"
 
-#include <math.h>
-#include <string.h>
-
 struct table {
     size_t labels, stride;
     float *row;    /* [length][stride]: row scores, ends and costs; -inf: against what is given */

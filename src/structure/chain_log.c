@@ -11,8 +11,6 @@
 #include "base/vector.h"
 #include "structure/chain.h"
 
-#include <math.h>
-
 struct pass {
     const md_chain *chain;
     size_t states;

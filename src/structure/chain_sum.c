@@ -17,9 +17,6 @@
 #include "base/vector.h"
 #include "structure/chain_lanes.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { PAIRS_AT_ONCE = 4 };
 static const double LOG_2 = 0.69314718055994530942;
 

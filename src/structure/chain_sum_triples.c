@@ -11,9 +11,6 @@
 #include "structure/chain_lanes.h"
 #include "structure/chain_sum.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { ROWS_AT_ONCE = 16, TRIPLES_AT_ONCE = 4 };
 
 struct scaled {

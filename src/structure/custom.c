@@ -11,9 +11,6 @@
 #include "base/struct_size.h"
 
 #include "medley/structure.h"
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 struct room {
     double *value; /* log-partition, or the cost of the output */

@@ -3,8 +3,6 @@
  * many independent labels. */
 #include "structure/chain.h"
 
-#include <math.h>
-
 static size_t part_count(md_shape shape, size_t length)
 {
     return length * shape.labels;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/structure.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const md_structure *const md_structures[] = {
 #define MD_STRUCTURE(name) &md_structure_##name,
 #include "structure/structures.def"

@@ -14,10 +14,7 @@
 #ifndef MD_STRUCTURE_H
 #define MD_STRUCTURE_H
 
-#include "base/status.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* What the outputs of a run look like; a structure looks only at what concerns it. */
 typedef struct md_shape {

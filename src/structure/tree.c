@@ -6,9 +6,6 @@
  * Hajic (2005). */
 #include "structure/tree.h"
 
-#include <math.h>
-#include <string.h>
-
 md_tree md_tree_of(md_shape shape, size_t length, const float *score)
 {
     return (md_tree){.words = length,

@@ -5,9 +5,6 @@
  * is the next tree, and its set is cut again. Sets do not overlap, so no tree comes twice. */
 #include "structure/tree.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The sets that are left, of which no more than `wanted` can be of use. */
 struct pool {
     const md_tree *tree;

@@ -18,7 +18,6 @@
 #include "base/exp.h"
 #include "structure/chain_lanes.h"
 #include "structure/tree.h"
-#include <math.h>
 
 typedef enum md_join { MD_JOIN_MOST, MD_JOIN_PRODUCTS, MD_JOIN_LOGARITHMS } md_join;
 

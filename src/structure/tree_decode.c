@@ -16,8 +16,6 @@
 #include "base/vector.h"
 #include "structure/tree.h"
 
-#include <math.h>
-
 enum state { UNSEEN, ON_PATH, SETTLED };
 
 /* A word, or several that became one: component 0 is the root, 1 .. words are the words. */

@@ -5,8 +5,6 @@
  * is not divided by p. */
 #include "structure/tree_elimination.h"
 
-#include <math.h>
-
 static const double COARSE = 1e7;     /* scores so far apart leave too few digits to logarithms */
 static const double NEGLIGIBLE = -40; /* exp of that adds nothing to 1 */
 

@@ -24,8 +24,6 @@
 #include "base/vector.h"
 #include "structure/tree_elimination.h"
 
-#include <math.h>
-
 static const double RANGE = 230; /* 1e-100 */
 
 size_t md_tree_sum_floats(size_t words)

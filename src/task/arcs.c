@@ -3,12 +3,8 @@
  * the memory, and hashed tables of weights. */
 #include "task/problem.h"
 
-#include "base/memory.h"
 #include "block/arc_weights.h"
 #include "task/parser.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DEFAULT_BITS = 18 }; /* as good as 20 on treebanks of 200,000 words, and a quarter of it */
 

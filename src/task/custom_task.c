@@ -4,11 +4,8 @@
 #include "task/predicting.h"
 #include "task/problem.h"
 
-#include "base/memory.h"
 #include "base/struct_size.h"
 #include "medley/structure.h"
-#include <math.h>
-#include <string.h>
 
 enum { LONGEST_NAME = 63 };
 

@@ -2,10 +2,6 @@
 /* What the tasks share that predict labels: binary, multiclass and chain. */
 #include "task/problem.h"
 
-#include "base/memory.h"
-#include <math.h>
-#include <string.h>
-
 const char *const md_label_measures[] = {"f1", "accuracy", "log-loss", "exact-match", NULL};
 
 bool md_dataset_has_only_targets(const medley_dataset *data)

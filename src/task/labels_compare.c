@@ -2,11 +2,7 @@
 /* Labels compared with the right ones: rows, sequences, chunks and probabilities. */
 #include "task/predicting.h"
 
-#include "base/memory.h"
 #include "metrics/chunk.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void md_compare_sequences(medley_evaluation *evaluation, const medley_dataset *dataset,
                           const int32_t *gold, const int32_t *predicted)

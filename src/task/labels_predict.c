@@ -3,12 +3,8 @@
 #include "task/predicting.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "model/score.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- decoding ---- */
 

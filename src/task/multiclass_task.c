@@ -3,8 +3,6 @@
 #include "task/predicting.h"
 #include "task/problem.h"
 
-#include <math.h>
-
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
     (void)options;

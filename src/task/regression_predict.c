@@ -3,11 +3,7 @@
 #include "task/predicting.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "model/score.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 medley_status md_regression_check_request(const medley_predict_options *options,
                                           medley_error *error)

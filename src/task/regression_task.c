@@ -3,9 +3,6 @@
 #include "task/predicting.h"
 #include "task/problem.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static bool fits(const medley_options *options, const medley_dataset *data)
 {
     (void)options;

@@ -5,8 +5,6 @@
 #include "task/problem.h"
 
 #include "data/tree_columns.h"
-#include <stdint.h>
-#include <stdio.h>
 
 enum { FEW_WORDS = 5000 }; /* features that occur once matter where there are not more */
 enum { DEPREL = 7 };       /* column of CoNLL-U */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task/predicting.h"
 
-#include <string.h>
-
 const md_task *const md_tasks[] = {
 #define MD_TASK(name) &md_task_##name,
 #include "task/tasks.def"

@@ -2,10 +2,6 @@
 /* Trees compared with the right ones: heads, and the relations of arcs. */
 #include "task/predicting.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 enum { UPOS = 3, DEPREL = 7 }; /* columns of CoNLL-U */
 
 /* Relations of the data in the model's numbering, -1 for those that it does not know. */

@@ -3,10 +3,6 @@
  * bit for each slot that is not zero, and these slots' values. */
 #include "task/parser.h"
 
-#include "base/memory.h"
-#include <stdlib.h>
-#include <string.h>
-
 medley_status md_parser_create(medley_model *model, medley_error *error)
 {
     model->free_own = md_parser_free;

@@ -8,13 +8,10 @@
 #include "task/predicting.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/owners.h"
 #include "base/parallel.h"
 #include "block/arc_weights.h"
 #include "data/tree_columns.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK_ARCS = 60000 }; /* scored at a time: some hundred sentences */
 

@@ -5,10 +5,7 @@
 #include "task/predicting.h"
 #include "task/problem.h"
 
-#include "base/memory.h"
 #include "data/trees.h"
-#include <stdint.h>
-#include <string.h>
 
 /* Scores and marginals of a sentence take memory and time by the square and the cube of its words.
  */

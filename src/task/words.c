@@ -3,10 +3,7 @@
  * label context on their way into a model. */
 #include "task/problem.h"
 
-#include "base/memory.h"
 #include "feature/feature.h"
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct word_source {
     md_source base;

@@ -2,11 +2,8 @@
 /* Steps of a transformed view: how they are written, their table, running them, and windows. */
 #include "view/transform.h"
 
-#include "base/memory.h"
-
 #include "param/param.h"
 #include <ctype.h>
-#include <string.h>
 
 enum { MOST_REACH = 50 };
 

@@ -8,10 +8,7 @@
  * fraction of y is the same for all rows and that of x within a row, so whole rows are mixed. */
 #include "view/transform_image.h"
 
-#include "base/memory.h"
 #include "base/vector.h"
-#include <math.h>
-#include <stdlib.h>
 
 static const double least_variance = 0.5; /* a flat image has no slant worth the name */
 static const double most_slope = 0.7;

@@ -3,14 +3,9 @@
  * an image is zero. */
 #include "view/transform_image.h"
 
-#include "base/memory.h"
 #include "base/size.h"
 #include "base/vector.h"
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the size of the image ---- */
 

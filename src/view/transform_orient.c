@@ -12,13 +12,9 @@
  * LANES at a time, so that every loop runs over whole vectors whatever the size of the images. */
 #include "view/transform_image.h"
 
-#include "base/memory.h"
 #include "base/size.h"
 #include "base/vector.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LANES = 16 };
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scaling learnt from training rows, and the transformed and scaled columns of any rows. */
-#include "base/memory.h"
 #include "view/view_internal.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const md_scale_names[] = {"none", "standard", "minmax", NULL};
 

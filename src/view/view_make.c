@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From "all+each", "grid:2x2" or "shift/blur(0.7)" to views. Random ones: view_random.c. */
-#include "base/memory.h"
 #include "view/view_internal.h"
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_VIEWS = 50000 }; /* more is a mistake that would take hours to show */
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns known by name. Attributes such as "w[-1]=the" are numbered in the order in which a file
  * mentions them, so the same number means another attribute in another file. */
-#include "base/memory.h"
 #include "view/view_internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool md_view_wants_names(const md_table *table)
 {

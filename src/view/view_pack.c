@@ -2,8 +2,6 @@
 /* Views in model files. Nothing that is read is believed before it was checked against the bytes
  * that are left and against the rest of the view. */
 #include "view/view_internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 void md_view_pack(md_text *out, const md_view *view)
 {

@@ -2,12 +2,8 @@
 /* Random views: sets of columns that hold each column by the toss of a fair coin, drawn again while
  * empty. Views follow one another in one stream of random bits, so random:50 begins with the views
  * of random:20, and a seed gives the same views on every machine. */
-#include "base/memory.h"
 #include "base/random.h"
 #include "view/view_internal.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_RANDOM_VIEWS = 1000000 };
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/owners.h"
 #include "data/dataset.h"
 #include "failing_allocations.h"
 #include "medley/generate.h"
@@ -25,23 +26,20 @@ static medley_status put_tables(medley_dataset *dataset, medley_error *error)
     static const double diagonal[ROWS] = {1, 2, 3, 4};
     static const int64_t start[ROWS + 1] = {0, 3, 3, 4, 6};
     static const int32_t index[] = {2, 0, 2, 1, 1, 0};
-    medley_status status = MEDLEY_OK;
     medley_table table = MEDLEY_TABLE_INIT;
     table.rows = ROWS;
     table.columns = COLUMNS;
     table.values = dense;
-    MEDLEY_TRY_DONE(medley_dataset_put_table(dataset, &table, error));
+    MEDLEY_TRY(medley_dataset_put_table(dataset, &table, error));
     table.name = "sparse";
     table.start = start;
     table.index = index;
-    MEDLEY_TRY_DONE(medley_dataset_put_table(dataset, &table, error));
+    MEDLEY_TRY(medley_dataset_put_table(dataset, &table, error));
     table = (medley_table)MEDLEY_TABLE_INIT;
     table.rows = table.columns = ROWS;
     table.values = square;
     medley_dataset_keep_wide(dataset);
-    status = medley_dataset_put_gram(dataset, &table, diagonal, error);
-done:
-    return status;
+    return medley_dataset_put_gram(dataset, &table, diagonal, error);
 }
 
 /* Everything that data in memory can have. */
@@ -52,24 +50,20 @@ static medley_status make_data(medley_dataset **made, medley_error *error)
     static const double target[ROWS] = {1, 1, 2, 2};
     static const size_t length[] = {1, 3};
     static const size_t chosen[] = {1, 2, 3, 0};
-    medley_status status = MEDLEY_OK;
-    medley_dataset *dataset = NULL;
-    medley_dataset *part = NULL;
-    MEDLEY_TRY_DONE(medley_dataset_create(&dataset, error));
-    MEDLEY_TRY_DONE(put_tables(dataset, error));
-    MEDLEY_TRY_DONE(medley_dataset_put_targets(dataset, target, ROWS, error));
-    MEDLEY_TRY_DONE(medley_dataset_folds(&part, dataset, "0/2", error));
+    MD_OWNED(medley_dataset_free) medley_dataset *dataset = NULL;
+    MD_OWNED(medley_dataset_free) medley_dataset *part = NULL;
+    MEDLEY_TRY(medley_dataset_create(&dataset, error));
+    MEDLEY_TRY(put_tables(dataset, error));
+    MEDLEY_TRY(medley_dataset_put_targets(dataset, target, ROWS, error));
+    MEDLEY_TRY(medley_dataset_folds(&part, dataset, "0/2", error));
     medley_dataset_free(part);
     part = NULL;
-    MEDLEY_TRY_DONE(medley_dataset_put_labels(dataset, label, ROWS, names, 2, error));
-    MEDLEY_TRY_DONE(medley_dataset_put_sequences(dataset, length, 2, error));
-    MEDLEY_TRY_DONE(medley_dataset_rows_of(&part, dataset, chosen, ROWS, error));
+    MEDLEY_TRY(medley_dataset_put_labels(dataset, label, ROWS, names, 2, error));
+    MEDLEY_TRY(medley_dataset_put_sequences(dataset, length, 2, error));
+    MEDLEY_TRY(medley_dataset_rows_of(&part, dataset, chosen, ROWS, error));
     *made = part;
     part = NULL;
-done:
-    medley_dataset_free(part);
-    medley_dataset_free(dataset);
-    return status;
+    return MEDLEY_OK;
 }
 
 static medley_status parse(medley_dataset **made, medley_error *error)

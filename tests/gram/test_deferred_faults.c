@@ -42,22 +42,19 @@ static medley_status change_rows(md_deferred *deferred, medley_error *error)
 
 static medley_status live_once(struct subject *s, medley_error *error)
 {
-    medley_status status = MEDLEY_OK;
-    md_deferred *deferred = NULL;
+    MD_OWNED(md_deferred_free) md_deferred *deferred = NULL;
     const md_deferred_options deferred_options = {.labels = LABELS, .longest = CHANGED};
     memset(s->score, 0, sizeof s->score);
-    MEDLEY_TRY_DONE(md_deferred_create(&deferred, s->gram, &deferred_options, error));
+    MEDLEY_TRY(md_deferred_create(&deferred, s->gram, &deferred_options, error));
     for (size_t m = 0; m < KERNELS; m++)
-        MEDLEY_TRY_DONE(md_deferred_attach(deferred, m, s->score[m], error));
-    MEDLEY_TRY_DONE(change_rows(deferred, error));
+        MEDLEY_TRY(md_deferred_attach(deferred, m, s->score[m], error));
+    MEDLEY_TRY(change_rows(deferred, error));
     s->found = md_deferred_count(deferred).found;
     md_deferred_replace(deferred, 1, s->coefficient, 1);
-    MEDLEY_TRY_DONE(md_deferred_close(deferred, error));
+    MEDLEY_TRY(md_deferred_close(deferred, error));
     for (size_t m = 0; m < KERNELS; m += 2)
         md_deferred_detach(deferred, m);
-done:
-    md_deferred_free(deferred);
-    return status;
+    return MEDLEY_OK;
 }
 
 static void check_scores(const struct subject *s)
