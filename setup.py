@@ -54,14 +54,13 @@ def build_library():
     folder = ROOT / SCRATCH / "cmake"
     options = {
         "CMAKE_BUILD_TYPE": "Release",
-        "BUILD_SHARED_LIBS": "ON",
         "MEDLEY_TESTS": "OFF",
         "MEDLEY_BENCH": "OFF",
         "MEDLEY_WERROR": "OFF",
     }
     run_cmake("-S", ROOT, "-B", folder, *[f"-D{name}={value}" for name, value in options.items()])
     jobs = os.environ.get("JOBS") or str(os.cpu_count() or 2)
-    run_cmake("--build", folder, "--target", "libmedley", "-j", jobs)
+    run_cmake("--build", folder, "--target", "libmedley_shared", "-j", jobs)
     return (folder / "libmedley.so").resolve()
 
 

@@ -46,7 +46,7 @@ static void stop_if(bool failed, const medley_error *error)
     if (!failed)
         return;
     char text[1024];
-    medley_error_format(error, text, sizeof text);
+    medley_error_format(text, sizeof text, error);
     fprintf(stderr, "bench_sequence: %s\n", text);
     exit(1);
 }

@@ -65,7 +65,7 @@ int main(void)
     report.data = test;
     report.tuning = tuning;
     report.path = path;
-    TRY(medley_report_write("choose.html", model, &report, &error));
+    TRY(medley_report_write(model, "choose.html", &report, &error));
     printf("everything to look at is in choose.html\n");
 
 done:

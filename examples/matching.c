@@ -125,7 +125,7 @@ int main(void)
     medley_structure matching = MEDLEY_STRUCTURE_INIT;
     medley_options *options = NULL;
     medley_model *model = NULL;
-    medley_evaluation evaluation = {0};
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_dataset *train = make(1, &error), *test = make(2, &error);
     matching.name = "matching";
     matching.decode = decode;

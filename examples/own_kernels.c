@@ -71,7 +71,7 @@ int main(void)
     medley_dataset *train = NULL, *new_texts = NULL;
     medley_options *options = NULL;
     medley_model *model = NULL;
-    medley_evaluation measured = {0};
+    medley_evaluation measured = MEDLEY_EVALUATION_INIT;
 
     make_texts();
     TRY(make_dataset(&train, 0, TRAIN, &error));

@@ -28,7 +28,7 @@ int main(void)
     medley_learner *learner = NULL;
     medley_dataset *piece = NULL, *test = NULL;
     medley_model *model = NULL;
-    medley_evaluation measured = {0};
+    medley_evaluation measured = MEDLEY_EVALUATION_INIT;
 
     /* What depends on data (widths, scales, the length of steps) is chosen from the first piece. */
     TRY(medley_options_create(&options, &error));

@@ -30,11 +30,10 @@ static medley_status write_data(const char *path, size_t rows, unsigned seed, me
 int main(void)
 {
     medley_error error = {0};
-    medley_read_options reading = MEDLEY_READ_OPTIONS_INIT;
     medley_dataset *train = NULL, *new_rows = NULL;
     medley_options *options = NULL;
     medley_model *learnt = NULL, *model = NULL;
-    medley_evaluation measured = {0};
+    medley_evaluation measured = MEDLEY_EVALUATION_INIT;
     medley_prediction *prediction = NULL;
 
     TRY(write_data("train.csv", 600, 1, &error));
@@ -46,17 +45,16 @@ int main(void)
     TRY(medley_options_set(options, "kernel", "linear(norm=diag)", &error));
     TRY(medley_options_set(options, "kernel", "rbf(auto)", &error));
 
-    TRY(medley_dataset_read(&train, "train.csv", &reading, &error));
+    TRY(medley_dataset_read(&train, "train.csv", NULL, &error));
     TRY(medley_fit(&learnt, train, NULL, options, NULL, &error));
     const medley_summary *summary = medley_model_summary(learnt);
     for (size_t b = 0; b < summary->block_count; b++)
         printf("kernel %-24s weight %.3f\n", summary->blocks[b].name, summary->blocks[b].weight);
     TRY(medley_model_save(learnt, "wave.medley", &error));
 
-    /* Later, in another program. The number of columns tells whether a file has labels. */
+    /* Later, in another program. The model knows how its data are to be read. */
     TRY(medley_model_load(&model, "wave.medley", &error));
-    reading.feature_count = medley_model_columns(model, "");
-    TRY(medley_dataset_read(&new_rows, "new.csv", &reading, &error));
+    TRY(medley_dataset_read_for(&new_rows, model, "new.csv", NULL, &error));
     TRY(medley_evaluate(&measured, model, new_rows, 0, &error));
     printf("accuracy %.3f (%zu of %zu)\n", measured.accuracy, measured.correct, measured.examples);
     TRY(medley_predict(&prediction, model, new_rows, 0, &error));
@@ -67,7 +65,7 @@ int main(void)
 done:
     if (error.code < 0) {
         char text[1024];
-        medley_error_format(&error, text, sizeof text);
+        medley_error_format(text, sizeof text, &error);
         fprintf(stderr, "rows: %s\n", text);
     }
     medley_prediction_free(prediction);

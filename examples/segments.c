@@ -122,7 +122,7 @@ int main(void)
     medley_structure segments = MEDLEY_STRUCTURE_INIT;
     medley_options *options = NULL;
     medley_model *trained = NULL, *model = NULL;
-    medley_evaluation evaluation = {0};
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_dataset *train = make(1, &error), *test = make(2, &error);
     segments.name = "segments";
     segments.decode = decode; /* without costs of its own: every wrong candidate costs 1 */

@@ -37,7 +37,7 @@ int main(void)
     medley_model *model = NULL;
     medley_prediction *prediction = NULL;
     struct watch watch = {.enough = 0.97};
-    medley_observer observer = {&watch, show};
+    medley_observer observer = {sizeof observer, &watch, show};
 
     how.rows = 400; /* sentences: word, part of speech, label of a chunk */
     TRY(medley_generate(&all, "tagged", &how, &error));

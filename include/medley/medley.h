@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Medley: multiple kernel learning. This header includes all the others. */
+/**
+ * @file
+ * Medley: multiple kernel learning. This header includes all the others; medley/error.h has the
+ * conventions that hold for all functions.
+ */
 #ifndef MEDLEY_MEDLEY_H
 #define MEDLEY_MEDLEY_H
 

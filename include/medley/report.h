@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was learnt, to look at: one HTML file that needs nothing else. */
+/**
+ * @file
+ * Reports: what was learnt, as one HTML file that needs nothing else.
+ */
 #ifndef MEDLEY_REPORT_H
 #define MEDLEY_REPORT_H
 
@@ -9,43 +12,47 @@
 extern "C" {
 #endif
 
-/* A line of a comparison: other models on the same data. */
+/** One line of a comparison with other models on the same data. Frozen. */
 typedef struct medley_contender {
     const char *name;
-    double score; /* 0 to 1 */
-    double seconds;
-    bool is_model; /* this line is the model that is reported on */
+    double score;   /**< 0 to 1 */
+    double seconds; /**< of training */
+    bool is_model;  /**< this line is the model that the report is about */
 } medley_contender;
 
+/** Start with MEDLEY_REPORT_OPTIONS_INIT. */
 typedef struct medley_report_options {
     size_t struct_size;
-    const char *title; /* NULL: one from the model */
-    const medley_dataset
-        *data;             /* labelled data that the model is measured on and drawn from; NULL */
-    const char *data_name; /* what the report calls them; NULL: no name */
-    const medley_tuning *tuning; /* NULL: none */
-    const medley_path *path;     /* NULL: none */
-    const medley_contender *contenders;
+    const char *title;           /**< NULL: one made from the model */
+    const medley_dataset *data;  /**< labelled data to evaluate the model on and to take examples
+                                      from; NULL: none */
+    const char *data_name;       /**< what the report calls these data; NULL: no name */
+    const medley_tuning *tuning; /**< NULL: none */
+    const medley_path *path;     /**< NULL: none */
+    const medley_contender *contenders; /**< [contender_count]; NULL: none */
     size_t contender_count;
-    size_t examples;  /* most examples that are drawn, wrong ones first */
-    size_t top;       /* most blocks that are drawn; a table has all of them */
-    size_t threads;   /* 0: all processors */
-    const char *tags; /* of parsers: the column of tags; NULL: that of training */
-    bool data_chose;  /* data had a say in the model (its epoch, its penalty): the report says so,
-                         and tells no confidence interval */
+    size_t examples;  /**< examples to draw at most, wrong ones first */
+    size_t top;       /**< blocks to draw at most; a table has all of them */
+    size_t threads;   /**< 0: all processors */
+    const char *tags; /**< of parsers: the column of tags; NULL: the one used in training */
+    bool data_chose;  /**< the model was selected with these data (its epoch, its penalty): the
+                           report says so, and gives no confidence interval */
 } medley_report_options;
 
+/** The defaults: 24 examples, 30 blocks, all processors. */
 #define MEDLEY_REPORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
         sizeof(medley_report_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 24, 30, 0, NULL,     \
             false                                                                                  \
     }
 
-/* Writes the report, whole or not at all; path NULL or "-": standard output. model may be NULL
- * where there is a path or a tuning to show; options may be NULL. Training curves are drawn against
- * time where the model was not loaded from a file, which does not tell it, else against epochs. */
-MEDLEY_API MEDLEY_CHECKED medley_status medley_report_write(const char *path,
-                                                            const medley_model *model,
+/**
+ * Writes a report, whole or not at all; path NULL or "-": standard output. model may be NULL if the
+ * options have a path or a tuning to show; options may be NULL. Training curves are drawn against
+ * time, or against epochs if the model was loaded from a file, which does not store times.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_report_write(const medley_model *model,
+                                                            const char *path,
                                                             const medley_report_options *options,
                                                             medley_error *error);
 

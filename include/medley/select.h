@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choosing options by cross-validation, and looking at a whole path of penalties. */
+/**
+ * @file
+ * Choosing options by cross-validation, and following a path of penalty strengths.
+ */
 #ifndef MEDLEY_SELECT_H
 #define MEDLEY_SELECT_H
 
@@ -11,73 +14,86 @@ extern "C" {
 
 /* ---- tuning ---- */
 
-/* An option and its values, neither of them NULL, separated by commas outside of brackets:
- * "0.1,1,10", "mkl,block(q=1.5)"; those of "kernel" by '|': "rbf(sigma2=1) | rbf(sigma2=5)". */
+/**
+ * An option and its values (neither is NULL). Values are separated by commas outside of brackets:
+ * "0.1,1,10", "mkl,block(q=1.5)"; those of "kernel" by '|': "rbf(sigma2=1) | rbf(sigma2=5)".
+ * Frozen.
+ */
 typedef struct medley_choice {
     const char *option, *values;
 } medley_choice;
 
-/* How many values a choice has. Numbers may be a range, evenly spaced in logarithm: "0.01..100" has
- * one value a decade, "0.01..100:9" nine; options that name blocks or files of this run are one
- * value whatever is in it, and so is the name of any file that exists. Codes: MEDLEY_USAGE for an
- * unknown option or a list that is none. */
+/**
+ * How many values a choice has. Numbers may be a range, evenly spaced in logarithm: "0.01..100" has
+ * one value per decade, "0.01..100:9" nine. Options that name blocks or files of this run are one
+ * value whatever they contain, and so is the name of any existing file. MEDLEY_USAGE for an unknown
+ * option or a malformed list.
+ */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_choice_count(size_t *count,
                                                             const medley_choice *choice,
                                                             medley_error *error);
 
+/** Start with MEDLEY_TUNE_OPTIONS_INIT. */
 typedef struct medley_tune_options {
     size_t struct_size;
-    size_t folds;        /* parts of the cross-validation */
-    const char *measure; /* "accuracy", "f1", "log-loss", "exact-match", "rmse", "uas", "las"; NULL:
-                            rmse of numbers, chunk f1 where labels are those of chunks, las of trees
-                            with relations, else uas, else accuracy */
+    size_t folds;        /**< number of cross-validation folds */
+    const char *measure; /**< "accuracy", "f1", "log-loss", "exact-match", "rmse", "uas", "las";
+                              NULL: rmse for regression, f1 if labels are those of chunks, las for
+                              trees with relations, uas for those without, else accuracy */
 } medley_tune_options;
 
+/** The defaults: 5 folds, the usual measure of the task. */
 #define MEDLEY_TUNE_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(medley_tune_options), 5, NULL                                                       \
     }
 
-/* One combination of values. */
+/** One combination of values. Frozen. */
 typedef struct medley_trial {
-    const char *const *values; /* [option_count] */
-    double mean, deviation;    /* of the measure over the folds; NaN: it failed in one of them */
-    double standard_error;     /* deviation / sqrt(folds) */
-    double active;             /* blocks, mean over the folds that did not fail; NaN: all did */
-    double seconds;            /* of training, mean over the same */
-    const double *fold;        /* [fold_count] the measure in each */
-    const char *problem;       /* why it failed, else NULL */
+    const char *const *values; /**< [option_count] */
+    double mean, deviation;    /**< of the measure over the folds; NaN: a fold failed */
+    double standard_error;     /**< deviation / sqrt(folds) */
+    double active;             /**< nonzero blocks, mean over the folds that did not fail; NaN: all
+                                    failed */
+    double seconds;            /**< of training, mean over the same folds */
+    const double *fold;        /**< [fold_count] the measure in each fold */
+    const char *problem;       /**< why it failed; NULL: it did not */
 } medley_trial;
 
+/** The result of tuning. Allocated by the library only. */
 typedef struct medley_tuning {
     const char *measure;
     bool higher_is_better;
-    const char *const *options; /* [option_count] those that were varied */
+    const char *const *options; /**< [option_count] those that were varied */
     size_t option_count;
-    const medley_trial *trials;
+    const medley_trial *trials; /**< [trial_count] */
     size_t trial_count, fold_count;
-    size_t best;         /* the trial with the best mean */
-    size_t one_error;    /* the strongest penalty, else the fewest blocks, within one standard error
-                            of the best */
-    bool kernels_shared; /* kernel values were computed once, not in every fold */
-    double
-        seconds_kernels; /* of kernel values that are shared; NaN: there was no memory for them */
+    size_t best;         /**< index of the trial with the best mean */
+    size_t one_error;    /**< index of the trial with the strongest penalty (else the fewest blocks)
+                              within one standard error of the best */
+    bool kernels_shared; /**< kernel values were computed once, not in every fold */
+    double seconds_kernels; /**< of shared kernel values; NaN: there was no memory for them */
     double seconds_total;
     size_t threads;
 } medley_tuning;
 
-/* Cross-validates every combination of choices[count], with options (may be NULL) for the rest.
- * count 0: some strengths of the penalty around the default, or around that of options.
- * Folds are stratified by label; sequences and sentences stay whole. Kernels' own choices (widths,
- * scalings) are made once, on all rows, without a look at labels. MEDLEY_STOPPED: no result. Free
- * with medley_tuning_free. */
+/**
+ * Cross-validates every combination of choices[count]; options (NULL: defaults) hold for the rest.
+ * count 0: several strengths of the penalty around the default, or around that of options. Folds
+ * are stratified by label; sequences and sentences stay whole. Choices that kernels make themselves
+ * (widths, scalings) are made once, on all rows, without looking at labels. MEDLEY_STOPPED: there
+ * is no result. Free with medley_tuning_free.
+ */
 MEDLEY_API MEDLEY_CHECKED medley_status
 medley_tune(medley_tuning **tuning, const medley_dataset *dataset, const medley_options *options,
             const medley_choice *choices, size_t count, const medley_tune_options *how,
             const medley_observer *observer, medley_error *error);
+/** Frees a tuning; NULL is allowed. */
 MEDLEY_API void medley_tuning_free(medley_tuning *tuning);
 
-/* Copies options (NULL: defaults) with the values of one trial: what a final model is learnt with.
+/**
+ * Copies options (NULL: defaults) and sets the values of one trial: the options to train the final
+ * model with. Free with medley_options_free.
  */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_tuning_options(medley_options **chosen,
                                                               const medley_tuning *tuning,
@@ -87,34 +103,38 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_tuning_options(medley_options **c
 
 /* ---- paths ---- */
 
+/** The model of one penalty strength. Frozen. */
 typedef struct medley_path_point {
     double lambda, C;
-    double objective, dual, gap; /* NaN where the method has none */
-    double score;                /* the measure on held-out data; NaN: there are none */
-    size_t active;
-    double seconds;        /* since the path began */
-    const double *weights; /* [block_count] */
-    const double *norms;   /* [block_count] */
+    double objective, dual, gap; /**< NaN: the method has none */
+    double score;                /**< the measure on held-out data; NaN: there are none */
+    size_t active;               /**< nonzero blocks */
+    double seconds;              /**< since the path began */
+    const double *weights;       /**< [block_count] */
+    const double *norms;         /**< [block_count] */
 } medley_path_point;
 
+/** A path of models. Allocated by the library only. */
 typedef struct medley_path {
     const char *task, *method, *loss, *penalty;
-    const char *measure; /* of score; NULL: no held-out data */
+    const char *measure; /**< of score; NULL: there are no held-out data */
     bool higher_is_better;
-    const char *const *blocks;
+    const char *const *blocks; /**< [block_count] names */
     size_t block_count;
-    const medley_path_point *points; /* from strong to weak penalty */
+    const medley_path_point *points; /**< [point_count] from strong to weak penalty */
     size_t point_count;
 } medley_path;
 
-/* Walks along medley_fit_path and notes what there is to see; held_out may be NULL. take (may be
- * NULL) gets each model, to keep and to free, and may look at *path, whose last point is that
- * model's. how NULL: defaults. MEDLEY_STOPPED: the path as far as it went. Free with
- * medley_path_free. */
+/**
+ * Trains as medley_fit_path does and records each model; held_out may be NULL. take (may be NULL)
+ * receives each model, owns it, and may look at *path, whose last point is that model's. how NULL:
+ * defaults. MEDLEY_STOPPED: the path as far as it went. Free with medley_path_free.
+ */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_trace_path(
     medley_path **path, const medley_dataset *train, const medley_dataset *held_out,
     const medley_options *options, const medley_path_options *how, medley_path_taker take,
     void *context, const medley_observer *observer, medley_error *error);
+/** Frees a path; NULL is allowed. */
 MEDLEY_API void medley_path_free(medley_path *path);
 
 #ifdef __cplusplus

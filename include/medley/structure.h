@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/** An example, as the functions of a structure see it. */
+/** An example, as the functions of a structure see it. Frozen. */
 typedef struct medley_example {
     size_t length; /**< rows */
     size_t labels; /**< that the training data have, numbered in the order of their names */
@@ -37,7 +37,7 @@ typedef struct medley_example {
     size_t info_width;
 } medley_example;
 
-/** What is wanted of an example: for medley_structure.infer. */
+/** What is wanted of an example: for medley_structure.infer. Allocated by the library only. */
 typedef struct medley_inference {
     medley_example example;
     const float *score;  /**< [parts] */
@@ -49,14 +49,15 @@ typedef struct medley_inference {
 } medley_inference;
 
 /**
- * A structure. Functions must not change the context, as they are called from several threads at
- * once, but for infer, which is called from one at a time. Those that return an int return 0, or
- * another number for a failure, which ends the call of the library with MEDLEY_FAILED.
+ * A structure. Start with MEDLEY_STRUCTURE_INIT. Functions must not change the context, as they are
+ * called from several threads at once, but for infer, which is called from one at a time. Those
+ * that return an int return 0, or another number for a failure, which ends the call of the library
+ * with MEDLEY_FAILED.
  */
 typedef struct medley_structure {
-    size_t struct_size; /**< sizeof(medley_structure) */
-    const char *name;   /**< models name the structure they need; at most 63 characters */
-    void *context;      /**< handed to every function */
+    size_t struct_size;
+    const char *name; /**< models name the structure they need; at most 63 characters */
+    void *context;    /**< handed to every function */
 
     /** How many shared parts there are; NULL: none. */
     size_t (*shared_parts)(void *context, size_t labels);
@@ -98,9 +99,11 @@ typedef struct medley_structure {
     bool can_infer_marginals;
 } medley_structure;
 
+/** A structure without functions. */
 #define MEDLEY_STRUCTURE_INIT                                                                      \
     {                                                                                              \
-        .struct_size = sizeof(medley_structure)                                                    \
+        sizeof(medley_structure), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,      \
+            NULL, false                                                                            \
     }
 
 /** Sets shared_parts, most_shared and shared_of to pairs of labels of neighbouring rows: part

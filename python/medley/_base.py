@@ -161,7 +161,6 @@ class MedleyEstimator(BaseEstimator):
             raise UsageError("report: y has come without X")
         dataset = None if X is None else self._labelled(X, y, **arguments)
         options = s.ReportOptions(
-            struct_size=ctypes.sizeof(s.ReportOptions),
             title=c_text(title),
             data=None if dataset is None else dataset.pointer,
             data_name=c_text(data_name),
@@ -177,8 +176,8 @@ class MedleyEstimator(BaseEstimator):
         options.contenders, options.contender_count = lines, len(contenders)
         call(
             "medley_report_write",
-            c_text(os.fspath(path)),
             self.model_.pointer,
+            c_text(os.fspath(path)),
             ctypes.byref(options),
         )
         return self

@@ -174,7 +174,7 @@ class Dataset(Handle):
 
 def _table(values, name, image_shape):
     """A medley_table over an array or a sparse matrix, and what must stay alive with it."""
-    table = s.Table(struct_size=ctypes.sizeof(s.Table), name=c_text(name))
+    table = s.Table(name=c_text(name))
     if image_shape is not None:
         table.height, table.width = image_size(image_shape)
     if sparse.issparse(values):
@@ -186,7 +186,8 @@ def _table(values, name, image_shape):
         start = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
         index = np.ascontiguousarray(matrix.indices, dtype=np.int32)
         table.rows, table.columns = matrix.shape
-        table.start, table.index = start.ctypes.data, index.ctypes.data
+        table.start = _pointer(start, ctypes.c_int64)
+        table.index = _pointer(index, ctypes.c_int32)
         kept = (numbers, start, index)
     else:
         numbers, table.stride = _dense(values)
@@ -247,7 +248,7 @@ def located(*datasets):
 
 def read_options(**fields):
     """A medley_read_options; texts may be str."""
-    options = s.ReadOptions(struct_size=ctypes.sizeof(s.ReadOptions), header=-1)
+    options = s.ReadOptions(header=-1)
     for name, value in fields.items():
         setattr(options, name, c_text(value) if isinstance(value, str) else value)
     return options
@@ -279,7 +280,7 @@ def _table_of(dataset):
     rows, columns = dataset.rows, lib.medley_dataset_columns(dataset.pointer)
     values = np.empty((rows, columns), dtype=np.float32)
     for row in range(rows):
-        lib.medley_dataset_row(dataset.pointer, row, _pointer(values[row], ctypes.c_float))
+        lib.medley_dataset_row(_pointer(values[row], ctypes.c_float), dataset.pointer, row)
     return values
 
 

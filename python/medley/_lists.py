@@ -10,6 +10,7 @@ from ._checks import whole
 from ._dataset import Dataset, read_file, to_python
 from ._errors import UsageError
 from ._library import c_text, create, lib, text
+from ._options import option_infos
 from .parser import trees_of
 
 
@@ -109,7 +110,7 @@ def list_formats() -> List[Listed]:
 
 def list_options() -> List[Option]:
     """The options of training."""
-    infos = [lib.medley_option_describe(i) for i in range(lib.medley_option_count())]
+    infos = option_infos()
     return [
         Option(text(o.name), text(o.argument), text(o.fallback), text(o.help), o.repeatable)
         for o in infos
@@ -135,7 +136,6 @@ def generate(name: str, rows: int = 0, seed: int = 1, *, dimension: int = 0, vie
     ((50, 20), [-1, 1])
     """
     options = s.GenerateOptions(
-        struct_size=ctypes.sizeof(s.GenerateOptions),
         rows=whole("rows", rows),
         seed=whole("seed", seed),
         dimension=whole("dimension", dimension),

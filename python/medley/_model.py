@@ -94,7 +94,7 @@ class Model(Handle):
 
     def to_bytes(self):
         content, size = c_void_p(), c_size_t()
-        call("medley_model_write", self.pointer, byref(content), byref(size))
+        call("medley_model_write", byref(content), byref(size), self.pointer)
         try:
             return ctypes.string_at(content, size.value)
         finally:
@@ -155,7 +155,7 @@ class Model(Handle):
     def strongest(self, block, most):
         """The strongest features of one block: pairs of text and value."""
         found, count = POINTER(s.Feature)(), c_size_t()
-        call("medley_model_features", self.pointer, block, most, byref(found), byref(count))
+        call("medley_model_features", byref(found), byref(count), self.pointer, block, most)
         try:
             return [(text(found[i].text), found[i].value) for i in range(count.value)]
         finally:
@@ -165,7 +165,6 @@ class Model(Handle):
 
     def predict(self, dataset, threads=0, probabilities=False, best=0):
         options = s.PredictOptions(
-            struct_size=ctypes.sizeof(s.PredictOptions),
             threads=threads,
             probabilities=probabilities,
             best=best,
@@ -191,7 +190,6 @@ class Model(Handle):
     def evaluate(self, dataset, threads=0, probabilities=False):
         """The figures of medley_evaluate as a dict; what does not apply is left out."""
         options = s.EvaluateOptions(
-            struct_size=ctypes.sizeof(s.EvaluateOptions),
             threads=threads,
             probabilities=probabilities,
         )
@@ -201,6 +199,8 @@ class Model(Handle):
         try:
             told = {}
             for name, _ in s.Evaluation._fields_:
+                if name == "struct_size":
+                    continue
                 value = getattr(e, name)
                 if name == "confusion":
                     value = array_of(value, (e.labels, e.labels), np.intp)

@@ -20,6 +20,8 @@ from . import _structs as s
 from ._errors import UsageError
 from ._library import text
 
+_CALLBACK = dict(s.Observer._fields_)["progress"]
+
 
 class Progress(NamedTuple):
     """What a callable given as ``verbose`` gets; it may return False to stop the work."""
@@ -73,8 +75,8 @@ class Watch:
         self.interrupted = False
         self.problem = None
         self._tell = _teller(verbose)
-        self._callback = s.ProgressCallback(self._progress)
-        self.observer = s.Observer(None, self._callback)
+        self._callback = _CALLBACK(self._progress)
+        self.observer = s.Observer(progress=self._callback)
         self._handler = None
 
     def _progress(self, _context, progress):

@@ -10,11 +10,13 @@ Every other option of the command can be given by name in `options`.
 import difflib
 import numbers
 import os
+from ctypes import byref
 
 import joblib.parallel
 import numpy as np
 from sklearn.utils import check_random_state
 
+from . import _structs as s
 from ._checks import flag, whole
 from ._errors import UsageError
 from ._library import Handle, c_text, call, create, lib, text
@@ -31,9 +33,17 @@ OPTION_NAMES = {
 NOT_OPTIONS = {"verbose", "options", "image_shape", "scoring", "structure"}
 
 
+def option_infos():
+    """A medley_option_info for each option of the library."""
+    infos = [s.OptionInfo() for _ in range(lib.medley_option_count())]
+    for i, info in enumerate(infos):
+        lib.medley_option_describe(byref(info), i)
+    return infos
+
+
 def option_table():
     """The library's options by name: argument, default, help, repeatable."""
-    infos = [lib.medley_option_describe(i) for i in range(lib.medley_option_count())]
+    infos = option_infos()
     return {text(info.name): info for info in infos}
 
 

@@ -232,7 +232,7 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
     grid = _checked_grid(estimator, grid)
     model.set_params(**{p: defaults[p] for p in grid if p in defaults})  # the grid speaks instead
     dataset, fixed, template = model._problem(X, y)
-    how = s.TuneOptions(ctypes.sizeof(s.TuneOptions), whole("cv", cv, 2), c_text(measure))
+    how = s.TuneOptions(folds=whole("cv", cv, 2), measure=c_text(measure))
     answer = _TuningAnswer(POINTER(s.Tuning)())
     with located(dataset), template as name, Watch(model.verbose) as watch:
         options = make_options(model, {**fixed, **({"template": name} if name else {})})
@@ -285,7 +285,7 @@ class Path(_Result):
 
 
 def _path_options(count, ratio, lambdas):
-    how = s.PathOptions(struct_size=ctypes.sizeof(s.PathOptions), ratio=ratio)
+    how = s.PathOptions(ratio=ratio)
     how.count = whole("count", count, 1)
     if lambdas is not None:
         lambdas = [float(value) for value in lambdas]

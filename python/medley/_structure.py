@@ -119,7 +119,7 @@ class Bound:
         kinds = dict(s.Structure._fields_)
         own_marginals = type(structure).marginals is not Structure.marginals
         self.name = str(structure.name).encode()
-        self.c = s.Structure(struct_size=ctypes.sizeof(s.Structure), name=self.name)
+        self.c = s.Structure(name=self.name)
         self.c.infer = kinds["infer"](self._guarded(self._infer))
         self.c.can_infer_marginals = own_marginals
         if structure.neighbours:

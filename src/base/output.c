@@ -173,6 +173,7 @@ void md_output_abandon(md_output *output)
 medley_status medley_write_file(const char *path, const void *bytes, size_t size,
                                 medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_output_abandon) md_output output = {0};
     MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
     MEDLEY_TRY(md_output_write(&output, bytes, size, error));

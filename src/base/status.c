@@ -8,6 +8,16 @@
 #undef md_fail_at
 #undef md_fail_memory
 
+void md_begin(medley_error *error)
+{
+    if (error == NULL)
+        return;
+    error->code = MEDLEY_OK;
+    error->message[0] = '\0';
+    error->file[0] = '\0';
+    error->line = 0;
+}
+
 static void fill(medley_error *error, medley_status code, const char *file, size_t line,
                  const char *format, va_list arguments)
 {
@@ -45,7 +55,7 @@ medley_status md_fail_memory(medley_error *error, size_t bytes)
                    (double)bytes / 1e6);
 }
 
-void medley_error_format(const medley_error *error, char *text, unsigned long size)
+void medley_error_format(char *text, size_t size, const medley_error *error)
 {
     if (error->file[0] != '\0' && error->line > 0)
         snprintf(text, size, "%s:%ld: %s", error->file, error->line, error->message);

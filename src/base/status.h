@@ -15,6 +15,10 @@
             return tried_;                                                                         \
     } while (0)
 
+/* The first statement of every public function that takes an error: whatever it holds, from an
+ * earlier call or because nobody has set it, is gone. From then on the first error wins. */
+void md_begin(medley_error *error);
+
 /* Fills error (if it holds none yet) and returns code. */
 medley_status md_fail(medley_error *error, medley_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -93,7 +93,7 @@ medley_status cli_error(medley_error *error, medley_status status, const char *f
 static int fail(const cli_arguments *arguments, const medley_error *error)
 {
     char text[1200];
-    medley_error_format(error, text, sizeof text);
+    medley_error_format(text, sizeof text, error);
     fprintf(stderr, "medley%s%s: %s\n", arguments->command ? " " : "",
             arguments->command ? arguments->command->name : "", text);
     if (arguments->json) {

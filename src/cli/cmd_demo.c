@@ -62,12 +62,12 @@ static void draw_word(const medley_dataset *words, size_t word, float *image)
     size_t width;
     const size_t first = medley_dataset_sequence_row(words, word);
     const size_t end = medley_dataset_sequence_row(words, word + 1);
-    if (!medley_dataset_image_shape(words, &height, &width))
+    if (!medley_dataset_image_shape(&height, &width, words))
         return;
     for (size_t y = 0; y + 1 < height; y += 2) {
         printf("  ");
         for (size_t r = first; r < end; r++) {
-            medley_dataset_row(words, r, image);
+            medley_dataset_row(image, words, r);
             print_pixels(image, y, width);
         }
         printf("\n");
@@ -124,7 +124,7 @@ static medley_status learn(struct demo *demo, size_t run, medley_error *error)
 {
     CLI_OWNED(medley_options_free) medley_options *options = NULL;
     CLI_OWNED(medley_model_free) medley_model *model = NULL;
-    CLI_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = {0};
+    CLI_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     const double start = cli_clock();
     CLI_TRY(medley_options_create(&options, error));
     CLI_TRY(set_options(options, run, error));
@@ -168,11 +168,11 @@ static void write_report(struct demo *demo, const char *path)
     options.data_name = "words that training did not see";
     options.contenders = demo->lines;
     options.contender_count = RUN_COUNT;
-    if (medley_report_write(path, demo->mixture, &options, &error) >= 0) {
+    if (medley_report_write(demo->mixture, path, &options, &error) >= 0) {
         demo->report = path;
         return;
     }
-    medley_error_format(&error, text, sizeof text);
+    medley_error_format(text, sizeof text, &error);
     fprintf(stderr, "medley demo: no report: %s\n", text);
 }
 

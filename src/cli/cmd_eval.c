@@ -169,7 +169,7 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
 {
     CLI_OWNED(medley_model_free) medley_model *model = NULL;
     CLI_OWNED(medley_dataset_free) medley_dataset *dataset = NULL;
-    CLI_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = {0};
+    CLI_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
     CLI_TRY(cli_load_model_and_data(arguments, "to measure", &model, &dataset, error));
     wanted.threads = cli_threads(arguments);

@@ -53,7 +53,7 @@ static medley_status run_generate(cli_arguments *arguments, medley_error *error)
     const char *output = cli_value(arguments, "output");
     const char *format = cli_value(arguments, "to");
     CLI_TRY(medley_generate(&dataset, name, &options, error));
-    medley_listing generator;
+    medley_listing generator = MEDLEY_LISTING_INIT;
     for (size_t i = 0; medley_list(&generator, "generators", i); i++)
         if (format == NULL && (output == NULL || strcmp(output, "-") == 0) &&
             strcmp(generator.name, name) == 0)

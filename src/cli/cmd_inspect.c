@@ -11,7 +11,7 @@ static medley_status print_block(const medley_model *model, size_t block, size_t
     const char *name = medley_model_summary(model)->blocks[block].name;
     medley_feature *features;
     size_t count;
-    CLI_TRY(medley_model_features(model, block, most, &features, &count, error));
+    CLI_TRY(medley_model_features(&features, &count, model, block, most, error));
     if (count > 0 && json)
         json_open(stdout, name, '{');
     else if (count > 0)

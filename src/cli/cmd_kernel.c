@@ -13,7 +13,7 @@ static medley_status run_kernel(cli_arguments *arguments, medley_error *error)
     const double start = cli_clock();
     CLI_TRY(cli_training_options(arguments, &options, error));
     CLI_TRY(cli_load_data(arguments, NULL, &dataset, error));
-    CLI_TRY(medley_write_kernels(dataset, options, output, &count, error));
+    CLI_TRY(medley_write_kernels(&count, dataset, options, output, error));
     if (arguments->json) {
         json_open(stdout, NULL, '{');
         json_count(stdout, "kernels", count);

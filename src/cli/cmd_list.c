@@ -4,7 +4,7 @@
 
 static void print_kind(const char *kind, bool json)
 {
-    medley_listing listing;
+    medley_listing listing = MEDLEY_LISTING_INIT;
     if (json)
         json_open(stdout, kind, '[');
     else

@@ -175,7 +175,7 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
                                                 : NULL;
     options.data_chose = run->measured != NULL;
     options.threads = cli_threads(arguments);
-    return medley_report_write(path, run->model, &options, error);
+    return medley_report_write(run->model, path, &options, error);
 }
 
 static medley_status write_files(const cli_arguments *arguments, const struct run *run,

@@ -113,7 +113,7 @@ static medley_status run_report(cli_arguments *arguments, medley_error *error)
     options.data_name = data != NULL ? name : NULL;
     options.threads = cli_threads(arguments);
     options.tags = cli_value(arguments, "tags");
-    CLI_TRY(medley_report_write(output, model, &options, error));
+    CLI_TRY(medley_report_write(model, output, &options, error));
     tell(arguments, output);
     return MEDLEY_OK;
 }

@@ -108,7 +108,7 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
     options.data_chose = given->held_out == NULL && given->dev != NULL &&
                          dev_chose(medley_model_summary(run->model));
     options.threads = cli_threads(arguments);
-    CLI_TRY(medley_report_write(path, run->model, &options, error));
+    CLI_TRY(medley_report_write(run->model, path, &options, error));
     run->report = path;
     return MEDLEY_OK;
 }
@@ -116,7 +116,7 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
 static medley_status run_train(cli_arguments *arguments, medley_error *error)
 {
     const char *path = cli_value(arguments, "model");
-    CLI_CLEARED(clear) struct run run = {0};
+    CLI_CLEARED(clear) struct run run = {.evaluation = MEDLEY_EVALUATION_INIT};
     const cli_training *given = &run.given;
     const double start = cli_clock();
     if (path == NULL)

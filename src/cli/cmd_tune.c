@@ -70,7 +70,7 @@ static medley_status sort_options(const cli_arguments *arguments, struct run *ru
         return cli_error(error, MEDLEY_FAILED, "out of memory");
     for (size_t g = 0; g < arguments->given_count; g++) {
         const medley_choice choice = {arguments->given[g].name, arguments->given[g].value};
-        medley_option_info info;
+        medley_option_info info = MEDLEY_OPTION_INFO_INIT;
         if (!cli_training_option(choice.option, &info) ||
             is_overruled(arguments, g, info.repeatable))
             continue;
@@ -139,7 +139,7 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.tuning = run->tuning;
     options.threads = cli_threads(arguments);
-    return medley_report_write(path, run->model, &options, error);
+    return medley_report_write(run->model, path, &options, error);
 }
 
 /* ---- results ---- */

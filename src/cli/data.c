@@ -46,7 +46,7 @@ static bool has_tables_or_grams(const cli_arguments *arguments)
 medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
                                    medley_error *error)
 {
-    medley_option_info info;
+    medley_option_info info = MEDLEY_OPTION_INFO_INIT;
     CLI_TRY(medley_options_create(options, error));
     for (size_t g = 0; g < arguments->given_count; g++)
         if (cli_training_option(arguments->given[g].name, &info))
@@ -135,22 +135,15 @@ static medley_status select_rows(const cli_arguments *arguments, medley_dataset 
     return MEDLEY_OK;
 }
 
-/* The file DATA. Of tagged words the label is where it was in training, and numbers are words if
- * templates look at them. */
+/* The file DATA; without a model numbers are words if templates look at them. */
 static medley_status read_file(const cli_arguments *arguments, const medley_model *model,
                                const char *path, medley_dataset **dataset, medley_error *error)
 {
     medley_read_options options;
     CLI_TRY(read_options(arguments, model, &options, error));
-    options.text_columns =
-        model != NULL ? medley_model_reads_words(model) : cli_value(arguments, "template") != NULL;
-    char column[32];
-    if (model != NULL) {
-        snprintf(column, sizeof column, "%zu", medley_model_label_column(model));
-        if (options.label == NULL && strcmp(column, "0") != 0)
-            options.label = column;
-        options.feature_count = medley_model_columns(model, "");
-    }
+    if (model != NULL)
+        return medley_dataset_read_for(dataset, model, path, &options, error);
+    options.text_columns = cli_value(arguments, "template") != NULL;
     return medley_dataset_read(dataset, path, &options, error);
 }
 

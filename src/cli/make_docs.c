@@ -89,7 +89,7 @@ static void print_overview_page(FILE *file)
     }
     const char *const *kinds = medley_list_kinds();
     for (size_t k = 0; kinds[k] != NULL; k++) {
-        medley_listing listing;
+        medley_listing listing = MEDLEY_LISTING_INIT;
         fprintf(file, ".SH %s\n", kinds[k]);
         for (size_t i = 0; medley_list(&listing, kinds[k], i); i++) {
             fprintf(file, ".TP\n.B ");
@@ -127,7 +127,7 @@ static void print_completion(FILE *file)
         if (strcmp(cli_commands[i]->name, "list") == 0)
             for (size_t k = 0; medley_list_kinds()[k] != NULL; k++)
                 fprintf(file, " %s", medley_list_kinds()[k]);
-        medley_listing listing;
+        medley_listing listing = MEDLEY_LISTING_INIT;
         if (strcmp(cli_commands[i]->name, "generate") == 0)
             for (size_t k = 0; medley_list(&listing, "generators", k); k++)
                 fprintf(file, " %s", listing.name);

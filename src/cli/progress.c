@@ -71,7 +71,7 @@ static bool on_progress(void *context, const medley_progress *p)
 medley_observer cli_observe(cli_progress *progress, const cli_arguments *arguments)
 {
     *progress = (cli_progress){.quiet = arguments->quiet, .terminal = isatty(STDERR_FILENO) != 0};
-    return (medley_observer){.context = progress, .progress = on_progress};
+    return (medley_observer){sizeof(medley_observer), .context = progress, .progress = on_progress};
 }
 
 void cli_progress_end(cli_progress *progress)

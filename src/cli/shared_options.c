@@ -65,8 +65,8 @@ static bool take(const cli_option *table, size_t *index, cli_option *option)
 
 static bool take_training(bool kernels_only, size_t *index, cli_option *option)
 {
-    for (size_t i = 0; i < medley_option_count(); i++) {
-        const medley_option_info info = medley_option_describe(i);
+    medley_option_info info = MEDLEY_OPTION_INFO_INIT;
+    for (size_t i = 0; medley_option_describe(&info, i); i++) {
         if (kernels_only && !is_kernel_option(info.name))
             continue;
         *option = (cli_option){info.name, info.argument, info.fallback, info.help, info.repeatable};
@@ -78,11 +78,9 @@ static bool take_training(bool kernels_only, size_t *index, cli_option *option)
 
 bool cli_training_option(const char *name, medley_option_info *info)
 {
-    for (size_t i = 0; i < medley_option_count(); i++) {
-        *info = medley_option_describe(i);
+    for (size_t i = 0; medley_option_describe(info, i); i++)
         if (strcmp(info->name, name) == 0)
             return true;
-    }
     return false;
 }
 

@@ -7,6 +7,7 @@
 
 medley_status medley_dataset_create(medley_dataset **dataset, medley_error *error)
 {
+    md_begin(error);
     medley_dataset *created = NULL;
     MEDLEY_TRY(md_new(&created, 1, sizeof *created, error));
     *dataset = created;
@@ -100,6 +101,7 @@ medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *
                                         size_t columns, const char *const *labels,
                                         medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_dataset_free) medley_dataset *created = NULL;
     MD_CLEARED(md_labels_clear) md_label_builder builder = {0};
     medley_table table = MEDLEY_TABLE_INIT;
@@ -154,7 +156,7 @@ int32_t medley_dataset_label(const medley_dataset *dataset, size_t row)
     return dataset->label != NULL && row < dataset->rows ? dataset->label[row] : -1;
 }
 
-void medley_dataset_row(const medley_dataset *dataset, size_t row, float *values)
+void medley_dataset_row(float *values, const medley_dataset *dataset, size_t row)
 {
     if (dataset->table_count == 0 || row >= dataset->rows)
         return;
@@ -182,7 +184,7 @@ int32_t medley_dataset_head(const medley_dataset *dataset, size_t row)
     return dataset->head != NULL && row < dataset->rows ? dataset->head[row] : -1;
 }
 
-bool medley_dataset_image_shape(const medley_dataset *dataset, size_t *height, size_t *width)
+bool medley_dataset_image_shape(size_t *height, size_t *width, const medley_dataset *dataset)
 {
     if (dataset->table_count == 0 || dataset->tables[0].height == 0)
         return false;
@@ -205,6 +207,7 @@ const char *medley_dataset_table_name(const medley_dataset *dataset, size_t inde
 medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_dataset *dataset,
                                         size_t index, medley_error *error)
 {
+    md_begin(error);
     if (index >= dataset->table_count)
         return md_fail(error, MEDLEY_USAGE, "there is no table %zu; the data have %zu", index,
                        dataset->table_count);

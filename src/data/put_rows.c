@@ -63,6 +63,7 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
                                         const char *const *names, size_t name_count,
                                         medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_strings_clear) md_strings copies = {0};
     MD_OWNED(free) double *number = NULL;
     MD_OWNED(free) int32_t *copy = NULL;
@@ -88,6 +89,7 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
 medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *target, size_t rows,
                                          medley_error *error)
 {
+    md_begin(error);
     double *copy = NULL;
     MEDLEY_TRY(check_rows(dataset, rows, "numbers to be predicted", error));
     if (target == NULL)
@@ -109,6 +111,7 @@ medley_status medley_dataset_put_targets(medley_dataset *dataset, const double *
 medley_status medley_dataset_put_sequences(medley_dataset *dataset, const size_t *length,
                                            size_t count, medley_error *error)
 {
+    md_begin(error);
     size_t rows = 0;
     if (count == 0)
         return md_fail(error, MEDLEY_BAD_INPUT, "no sequences were given; at least one is needed");
@@ -143,6 +146,7 @@ medley_status medley_dataset_put_sequences(medley_dataset *dataset, const size_t
 medley_status medley_dataset_put_info(medley_dataset *dataset, const int32_t *info, size_t rows,
                                       size_t width, medley_error *error)
 {
+    md_begin(error);
     int32_t *copy = NULL;
     if (info == NULL || width == 0)
         return fail_null("numbers beside the rows", error);
@@ -189,6 +193,7 @@ static medley_status check_sequences(const medley_dataset *dataset, const size_t
 medley_status medley_dataset_rows_of(medley_dataset **selected, const medley_dataset *dataset,
                                      const size_t *rows, size_t count, medley_error *error)
 {
+    md_begin(error);
     if (count == 0)
         return md_fail(error, MEDLEY_USAGE, "no rows were named; at least one is needed");
     if (rows == NULL)

@@ -2,22 +2,20 @@
 /* Tables and kernel values that the caller has in memory. They are copied, checked and brought into
  * the form that readers of files give them: floats, dense or with increasing columns in each row.
  * Dense floats that outlive the dataset can be borrowed instead: they are only looked at. */
+#include "base/struct_size.h"
 #include "base/vector.h"
 #include "data/dataset.h"
 #include <stdalign.h>
 
-/* The caller's table as far as its version of the struct goes, else defaults. */
-static medley_table complete_table(const medley_table *given)
+static medley_status take_table(medley_table *table, const medley_table *given, medley_error *error)
 {
-    medley_table complete = MEDLEY_TABLE_INIT;
-    memcpy(&complete, given,
-           given->struct_size < sizeof complete ? given->struct_size : sizeof complete);
-    complete.struct_size = sizeof complete;
-    if (complete.name == NULL)
-        complete.name = "";
-    if (complete.stride == 0)
-        complete.stride = complete.columns;
-    return complete;
+    *table = (medley_table)MEDLEY_TABLE_INIT;
+    MEDLEY_TRY(MD_TAKE_STRUCT(table, given, MEDLEY_TABLE_INIT, error));
+    if (table->name == NULL)
+        table->name = "";
+    if (table->stride == 0)
+        table->stride = table->columns;
+    return MEDLEY_OK;
 }
 
 /* ---- numbers ---- */
@@ -302,8 +300,10 @@ static medley_status check_image(const medley_table *table, medley_error *error)
 medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_table *given,
                                        medley_error *error)
 {
-    const medley_table table = complete_table(given);
+    md_begin(error);
+    medley_table table;
     MD_CLEARED(md_matrix_clear) md_matrix features = {0};
+    MEDLEY_TRY(take_table(&table, given, error));
     MEDLEY_TRY(check_size(&table, dataset, "view", error));
     MEDLEY_TRY(check_image(&table, error));
     for (size_t i = 0; i < dataset->table_count; i++)
@@ -377,8 +377,10 @@ static medley_status name_gram(md_precomputed *gram, const medley_dataset *datas
 medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_table *given,
                                       const double *diagonal, medley_error *error)
 {
-    const medley_table table = complete_table(given);
+    md_begin(error);
+    medley_table table;
     MD_CLEARED(md_precomputed_clear) md_precomputed made = {0};
+    MEDLEY_TRY(take_table(&table, given, error));
     MEDLEY_TRY(check_size(&table, dataset, "kernel", error));
     if (table.start != NULL)
         return md_fail(error, MEDLEY_USAGE,

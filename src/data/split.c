@@ -243,6 +243,7 @@ static medley_status find_parts(int32_t *part, const medley_dataset *dataset, co
 medley_status medley_dataset_folds(medley_dataset **selected, const medley_dataset *dataset,
                                    const char *folds, medley_error *error)
 {
+    md_begin(error);
     const size_t units = md_dataset_units(dataset);
     MD_CLEARED(clear_folds) fold_list list = {0};
     MD_OWNED(free) int32_t *part = NULL;
@@ -260,6 +261,7 @@ medley_status medley_dataset_folds(medley_dataset **selected, const medley_datas
 medley_status medley_dataset_sample(medley_dataset **selected, const medley_dataset *dataset,
                                     size_t count, uint64_t seed, medley_error *error)
 {
+    md_begin(error);
     const size_t units = md_dataset_units(dataset);
     MD_OWNED(free) size_t *order = NULL;
     MD_OWNED(free) bool *taken = NULL;
@@ -282,6 +284,7 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
                                    const medley_dataset *dataset, double fraction, uint64_t seed,
                                    medley_error *error)
 {
+    md_begin(error);
     const size_t units = md_dataset_units(dataset);
     MD_OWNED(medley_dataset_free) medley_dataset *first = NULL;
     MD_OWNED(free) size_t *order = NULL;

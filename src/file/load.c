@@ -195,12 +195,14 @@ medley_status medley_model_read_with(medley_model **model, const void *bytes, si
                                      const char *name, const medley_structure *structure,
                                      medley_error *error)
 {
+    md_begin(error);
     return load_from(model, name != NULL ? name : "bytes", bytes, size, structure, error);
 }
 
 medley_status medley_model_read(medley_model **model, const void *bytes, size_t size,
                                 const char *name, medley_error *error)
 {
+    md_begin(error);
     return medley_model_read_with(model, bytes, size, name, NULL, error);
 }
 
@@ -217,12 +219,14 @@ static void close_file(const int *descriptor)
 
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
 {
+    md_begin(error);
     return medley_model_load_with(model, path, NULL, error);
 }
 
 medley_status medley_model_load_with(medley_model **model, const char *path,
                                      const medley_structure *structure, medley_error *error)
 {
+    md_begin(error);
     struct stat info;
     MD_CLEARED(close_file) const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)

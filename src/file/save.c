@@ -215,9 +215,10 @@ static medley_status pack_model(md_text *out, const medley_model *model, medley_
     return MEDLEY_OK;
 }
 
-medley_status medley_model_write(const medley_model *model, void **bytes, size_t *size,
+medley_status medley_model_write(void **bytes, size_t *size, const medley_model *model,
                                  medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_text_clear) md_text out = {0};
     MEDLEY_TRY(pack_model(&out, model, error));
     *bytes = out.data;
@@ -233,6 +234,7 @@ void medley_bytes_free(void *bytes)
 
 medley_status medley_model_save(const medley_model *model, const char *path, medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_output_abandon) md_output output = {0};
     MD_CLEARED(md_text_clear) md_text out = {0};
     MEDLEY_TRY(pack_model(&out, model, error));

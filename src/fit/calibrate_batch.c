@@ -48,7 +48,8 @@ static medley_status calibrate(medley_model *model, const medley_dataset *train,
 {
     const md_division_rule rule = md_calibrate_rule(false);
     md_renaming renaming = {.observer = observer, .from = "training", .to = "calibration"};
-    const medley_observer renamed = {.progress = md_rename_stage, .context = &renaming};
+    const medley_observer renamed = {sizeof renamed, .progress = md_rename_stage,
+                                     .context = &renaming};
     MD_CLEARED(md_division_clear) md_division division = {0};
     MD_OWNED(medley_options_free) medley_options *same = NULL;
     MD_OWNED(medley_dataset_free) medley_dataset *others = NULL;

@@ -5,11 +5,14 @@
 
 #include "base/clock.h"
 #include "base/owners.h"
+#include "base/struct_size.h"
 
 void medley_evaluation_clear(medley_evaluation *evaluation)
 {
-    free(evaluation->confusion);
-    *evaluation = (medley_evaluation){0};
+    static const medley_evaluation empty = MEDLEY_EVALUATION_INIT;
+    if (MD_STRUCT_HAS(evaluation, confusion))
+        free(evaluation->confusion);
+    md_fill_struct(evaluation, &empty, sizeof empty);
 }
 
 medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kept,
@@ -17,9 +20,8 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
                           const medley_evaluate_options *given, medley_error *error)
 {
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
-    if (given != NULL)
-        memcpy(&options, given,
-               given->struct_size < sizeof options ? given->struct_size : sizeof options);
+    MEDLEY_TRY(md_check_struct(evaluation, "MEDLEY_EVALUATION_INIT", error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_EVALUATE_OPTIONS_INIT, error));
     md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
     request.options.threads = options.threads;
     request.options.probabilities = options.probabilities;
@@ -27,7 +29,8 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
     const double start = md_clock_seconds();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MD_CLEARED(medley_evaluation_clear)
-    medley_evaluation made = {.labels = model->labels.count,
+    medley_evaluation made = {.struct_size = sizeof made,
+                              .labels = model->labels.count,
                               .parts = dataset->rows,
                               .rmse = NAN,
                               .r2 = NAN,
@@ -39,15 +42,15 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
                               .uas_no_punct = NAN,
                               .las_no_punct = NAN,
                               .chunk_f1 = NAN};
-    *evaluation = (medley_evaluation){0};
     MEDLEY_TRY(model->task->check_truth(dataset, error));
     MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
     MEDLEY_TRY(model->task->compare(&made, &request, prediction, error));
     made.seconds_score = prediction->seconds_score;
     made.seconds_decode = prediction->seconds_decode;
     made.seconds_total = md_clock_seconds() - start;
-    *evaluation = made;
-    made = (medley_evaluation){0};
+    md_fill_struct(evaluation, &made, sizeof made);
+    if (MD_STRUCT_HAS(evaluation, confusion))
+        made.confusion = NULL; /* it is the caller's now */
     if (kept != NULL) {
         *kept = prediction;
         prediction = NULL;
@@ -59,12 +62,14 @@ medley_status medley_evaluate_with(medley_evaluation *evaluation, const medley_m
                                    const medley_dataset *dataset,
                                    const medley_evaluate_options *given, medley_error *error)
 {
+    md_begin(error);
     return md_evaluate(evaluation, NULL, model, dataset, given, error);
 }
 
 medley_status medley_evaluate(medley_evaluation *evaluation, const medley_model *model,
                               const medley_dataset *dataset, size_t threads, medley_error *error)
 {
+    md_begin(error);
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = threads;
     return medley_evaluate_with(evaluation, model, dataset, &options, error);

@@ -5,6 +5,7 @@
 
 #include "base/owners.h"
 #include "base/parallel.h"
+#include "base/struct_size.h"
 #include "io/io.h"
 #include "online/run.h"
 
@@ -28,7 +29,8 @@ medley_status md_fit_companion(medley_model **companion, md_problem *problem, me
     MD_OWNED(medley_options_free) medley_options *options = NULL;
     MD_CLEARED(md_problem_clear) md_problem second = {0};
     md_renaming renaming = {.observer = &problem->progress.watch, .to = problem->task->companion};
-    const medley_observer observer = {.context = &renaming, .progress = md_rename_stage};
+    const medley_observer observer = {sizeof observer, .context = &renaming,
+                                      .progress = md_rename_stage};
     const md_method *method = NULL;
     if (problem->task->derive == NULL)
         return MEDLEY_OK;
@@ -63,8 +65,11 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
                          const medley_dataset *dev, const medley_options *options,
                          const medley_observer *observer, medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_options_free) medley_options *defaults = NULL;
     MD_CLEARED(md_problem_clear) md_problem problem = {0};
+    medley_observer watch = MEDLEY_OBSERVER_INIT;
+    MEDLEY_TRY(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
     if (options == NULL) {
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
@@ -72,13 +77,13 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
     const md_method *method = NULL;
     medley_status stopped;
     MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
-    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, observer, method, error));
+    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, &watch, method, error));
     MEDLEY_TRY(md_calibrate_check(&problem, error));
     MEDLEY_TRY(stopped = fit_with_companion(model, &problem, error));
     if (stopped != MEDLEY_OK || !method->kind->batch)
         return stopped;
     md_problem_clear(&problem); /* the kernel values make room for others */
-    return md_calibrate_batch(model, train, options, observer, error);
+    return md_calibrate_batch(model, train, options, &watch, error);
 }
 
 /* ---- kernels alone ---- */
@@ -113,9 +118,11 @@ static medley_status learn_means(md_bank *bank, const md_prepared *prepared, siz
     return md_gram_create(&gram, bank, prepared, &options, error);
 }
 
-medley_status medley_write_kernels(const medley_dataset *dataset, const medley_options *options,
-                                   const char *path, size_t *count, medley_error *error)
+medley_status medley_write_kernels(size_t *count, const medley_dataset *dataset,
+                                   const medley_options *options, const char *path,
+                                   medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_bank_clear) md_bank bank = {0};
     MD_CLEARED(md_prepared_clear) md_prepared prepared = {0};
     MD_OWNED(md_texts_free) char **specs = NULL;

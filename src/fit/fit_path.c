@@ -4,6 +4,7 @@
 #include "setup/setup.h"
 
 #include "base/owners.h"
+#include "base/struct_size.h"
 
 static medley_status check_lambdas(const medley_path_options *path, medley_error *error)
 {
@@ -35,11 +36,6 @@ static const md_about along_a_path = {
 static medley_status check_path(const medley_path_options *path, const medley_options *options,
                                 const md_method *method, medley_error *error)
 {
-    if (path->struct_size != sizeof *path)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the path's options have struct_size %zu, expected %zu; start them with "
-                       "MEDLEY_PATH_OPTIONS_INIT",
-                       path->struct_size, sizeof *path);
     if (method->fit_path == NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s has no path: the weights of its kernels do not come from a "
@@ -102,7 +98,7 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
     if (problem->progress.stopped)
         return MEDLEY_STOPPED;
     if (companion != NULL) {
-        MEDLEY_TRY(medley_model_write(companion, &joining->bytes, &joining->size, error));
+        MEDLEY_TRY(medley_model_write(&joining->bytes, &joining->size, companion, error));
         take = join_and_take;
         context = joining;
     }
@@ -111,24 +107,26 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
 }
 
 medley_status medley_fit_path(const medley_dataset *train, const medley_options *options,
-                              const medley_path_options *path, medley_path_taker take,
+                              const medley_path_options *given, medley_path_taker take,
                               void *context, const medley_observer *observer, medley_error *error)
 {
-    static const medley_path_options usual = MEDLEY_PATH_OPTIONS_INIT;
+    md_begin(error);
+    medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
+    medley_observer watch = MEDLEY_OBSERVER_INIT;
     MD_OWNED(medley_options_free) medley_options *defaults = NULL;
     MD_CLEARED(md_problem_clear) md_problem problem = {0};
-    if (path == NULL)
-        path = &usual;
+    MEDLEY_TRY(MD_TAKE_STRUCT(&path, given, MEDLEY_PATH_OPTIONS_INIT, error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
     if (options == NULL) {
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
     }
     const md_method *method = NULL;
     MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
-    MEDLEY_TRY(check_path(path, options, method, error));
-    MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, observer, method, error));
+    MEDLEY_TRY(check_path(&path, options, method, error));
+    MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, &watch, method, error));
     MD_CLEARED(clear_joining)
     struct joining joining = {
         .take = take, .context = context, .task = problem.task, .error = error};
-    return walk(&problem, path, &joining, error);
+    return walk(&problem, &path, &joining, error);
 }

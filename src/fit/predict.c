@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/owners.h"
 #include "base/parallel.h"
+#include "base/struct_size.h"
 
 void medley_prediction_free(medley_prediction *prediction)
 {
@@ -28,6 +29,7 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
                                       const medley_model *model, const medley_dataset *dataset,
                                       const char *path, medley_error *error)
 {
+    md_begin(error);
     const size_t rows = prediction->rows;
     MD_OWNED(free) const char **texts = NULL;
     MD_OWNED(free) char(*numbers)[NUMBER_BYTES] = NULL;
@@ -45,6 +47,24 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
 
 /* ---- prediction ---- */
 
+medley_status medley_dataset_read_for(medley_dataset **dataset, const medley_model *model,
+                                      const char *path, const medley_read_options *given,
+                                      medley_error *error)
+{
+    md_begin(error);
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    char column[32]; /* of tagged words: where the label was in training */
+    MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_READ_OPTIONS_INIT, error));
+    if (options.feature_count == 0)
+        options.feature_count = medley_model_columns(model, "");
+    if (options.label == NULL && medley_model_label_column(model) > 0) {
+        snprintf(column, sizeof column, "%zu", medley_model_label_column(model));
+        options.label = column;
+    }
+    options.text_columns = options.text_columns || medley_model_reads_words(model);
+    return medley_dataset_read(dataset, path, &options, error);
+}
+
 static medley_status check_request(const md_request *request, medley_error *error)
 {
     enum { MOST_BEST = 20 };
@@ -58,12 +78,11 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
                                   const medley_dataset *dataset,
                                   const medley_predict_options *given, medley_error *error)
 {
+    md_begin(error);
     md_request request = {model, dataset, MEDLEY_PREDICT_OPTIONS_INIT};
     medley_predict_options *options = &request.options;
     const double start = md_clock_seconds();
-    if (given != NULL)
-        memcpy(options, given,
-               given->struct_size < sizeof *options ? given->struct_size : sizeof *options);
+    MEDLEY_TRY(MD_TAKE_STRUCT(options, given, MEDLEY_PREDICT_OPTIONS_INIT, error));
     options->threads = options->threads ? options->threads : md_processor_count();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MEDLEY_TRY(check_request(&request, error));
@@ -82,6 +101,7 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
 medley_status medley_predict(medley_prediction **result, const medley_model *model,
                              const medley_dataset *dataset, size_t threads, medley_error *error)
 {
+    md_begin(error);
     medley_predict_options options = MEDLEY_PREDICT_OPTIONS_INIT;
     options.threads = threads;
     return medley_predict_with(result, model, dataset, &options, error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What can be chosen by name, for `medley list`, help and bindings: read off the registries. */
 #include "generate/generate.h"
+
+#include "base/struct_size.h"
 #include "io/io.h"
 #include "kernel/kernel.h"
 #include "setup/setup.h"
@@ -93,9 +95,12 @@ static bool (*const listers[])(medley_listing *, size_t) = {
 
 bool medley_list(medley_listing *listing, const char *kind, size_t index)
 {
-    *listing = (medley_listing){0};
+    medley_listing found = MEDLEY_LISTING_INIT;
     const int number = md_text_index(kind, kinds);
-    return number >= 0 && listers[number](listing, index);
+    if (number < 0 || !listers[number](&found, index))
+        return false;
+    md_fill_struct(listing, &found, sizeof found);
+    return md_check_struct(listing, "", NULL) == MEDLEY_OK;
 }
 
 const char *medley_nearest_name(const char *text, const char *const *names)
@@ -108,7 +113,7 @@ medley_status md_fail_unlisted(const char *kind, const char *in, const char *nam
 {
     enum { MOST = 64 };
     const char *names[MOST + 1] = {NULL};
-    medley_listing listing;
+    medley_listing listing = MEDLEY_LISTING_INIT;
     for (size_t i = 0; i < MOST && medley_list(&listing, in, i); i++)
         names[i] = listing.name;
     return md_fail_unknown(kind, name, names, error);

@@ -5,6 +5,7 @@
 #include "generate/generate.h"
 
 #include "base/owners.h"
+#include "base/struct_size.h"
 #include "param/param.h"
 
 const md_generator *const md_generators[] = {
@@ -30,11 +31,6 @@ static medley_status find(const md_generator **generator, const char *name, medl
 
 static medley_status check(const medley_generate_options *options, medley_error *error)
 {
-    if (options->struct_size != sizeof *options)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the generator's options have struct_size %zu, expected %zu; start them "
-                       "with MEDLEY_GENERATE_OPTIONS_INIT",
-                       options->struct_size, sizeof *options);
     if (!isfinite(options->noise) || options->noise < 0)
         return md_fail(error, MEDLEY_USAGE,
                        "noise is %g, expected a finite number that is not negative (1 is the "
@@ -69,15 +65,14 @@ static medley_status generate_rows(medley_dataset *dataset, const medley_generat
 medley_status medley_generate(medley_dataset **dataset, const char *name,
                               const medley_generate_options *options, medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_dataset_free) medley_dataset *made = NULL;
     const md_generator *generator = NULL;
     medley_generate_options chosen = MEDLEY_GENERATE_OPTIONS_INIT;
     md_random random;
 
-    if (options != NULL) {
-        MEDLEY_TRY(check(options, error));
-        chosen = *options;
-    }
+    MEDLEY_TRY(MD_TAKE_STRUCT(&chosen, options, MEDLEY_GENERATE_OPTIONS_INIT, error));
+    MEDLEY_TRY(check(&chosen, error));
     MEDLEY_TRY(find(&generator, name, error));
     if (chosen.rows == 0)
         chosen.rows = generator->default_rows;

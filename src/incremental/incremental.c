@@ -10,6 +10,7 @@
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
                                     medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_learner_free) medley_learner *learner = NULL;
     MEDLEY_TRY(md_new(&learner, 1, sizeof *learner, error));
     MEDLEY_TRY(md_partial_options(&learner->options, options, error));
@@ -173,6 +174,7 @@ static medley_status learn_piece(medley_learner *learner, const medley_dataset *
 medley_status medley_learner_partial_fit(medley_learner *learner, const medley_dataset *piece,
                                          medley_error *error)
 {
+    md_begin(error);
     md_problem *problem = &learner->problem;
     const medley_status status = learn_piece(learner, piece, error);
     if (learner->begun) {

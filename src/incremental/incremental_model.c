@@ -139,6 +139,7 @@ static medley_status build(medley_model **model, const medley_learner *learner, 
 medley_status medley_learner_model(medley_model **model, medley_learner *learner,
                                    medley_error *error)
 {
+    md_begin(error);
     const size_t count = learner->known.count;
     MD_OWNED(free) double *norm = NULL; /* [count] and, after them, dual scales */
     MD_CLEARED(md_draft_clear)

@@ -277,7 +277,7 @@ static void add_row(md_text *text, const medley_dataset *dataset, size_t row, fl
     const size_t columns = values ? medley_dataset_columns(dataset) : dataset->token_columns;
     char number[32];
     if (values != NULL)
-        medley_dataset_row(dataset, row, values);
+        medley_dataset_row(values, dataset, row);
     for (size_t c = 0; c < columns; c++)
         md_text_addf(text, "%s%s", c > 0 ? " " : "",
                      values ? md_float_text(number, values[c]) : md_token_text(dataset, row, c));

@@ -311,7 +311,7 @@ static medley_status write_csv(md_output *output, const medley_dataset *dataset,
     MEDLEY_TRY(md_new(&values, medley_dataset_columns(dataset), sizeof *values, error));
     add_header(&text, dataset);
     for (size_t row = 0; row < dataset->rows; row++) {
-        medley_dataset_row(dataset, row, values);
+        medley_dataset_row(values, dataset, row);
         add_row(&text, dataset, values, row);
         MEDLEY_TRY(md_output_text(output, &text, row + 1 == dataset->rows, error));
     }

@@ -109,6 +109,7 @@ static medley_status append_kernels(medley_dataset *dataset, const char *name, c
 medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
                                       medley_error *error)
 {
+    md_begin(error);
     const size_t before = dataset->gram_count;
     const medley_status status = append_kernels(dataset, name, path, error);
     while (status < 0 && dataset->gram_count > before)
@@ -119,6 +120,7 @@ medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name,
 medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const char *path,
                                                medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_input_clear) md_input input = {0};
     MD_CLEARED(md_npy_clear) md_npy array = {0};
     if (dataset->gram_count == 0)

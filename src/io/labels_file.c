@@ -79,6 +79,7 @@ static medley_status read_text_labels(md_label_builder *builder, const md_input 
 medley_status medley_dataset_read_labels(medley_dataset *dataset, const char *path,
                                          medley_error *error)
 {
+    md_begin(error);
     static const char npy_magic[] = "\x93NUMPY";
     static const char idx_magic[] = {0, 0, 8, 1};
     MD_CLEARED(md_labels_clear) md_label_builder builder = {0};

@@ -208,7 +208,7 @@ static medley_status add_pixels(md_text *text, const medley_dataset *dataset, si
 {
     float pixels[PIXELS];
     char line[2 * PIXELS + 1];
-    medley_dataset_row(dataset, row, pixels);
+    medley_dataset_row(pixels, dataset, row);
     for (size_t p = 0; p < PIXELS; p++) {
         if (pixels[p] != 0 && pixels[p] != 1)
             return md_fail(error, MEDLEY_USAGE,

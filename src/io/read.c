@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a file as a dataset, and further files with the same rows as more tables of it. */
 #include "base/owners.h"
+#include "base/struct_size.h"
 #include "io/io.h"
-
-/* The caller's options as far as its version of the struct goes, else defaults. */
-static medley_read_options complete_options(const medley_read_options *options)
-{
-    medley_read_options complete = MEDLEY_READ_OPTIONS_INIT;
-    if (options != NULL)
-        memcpy(&complete, options,
-               options->struct_size < sizeof complete ? options->struct_size : sizeof complete);
-    complete.struct_size = sizeof complete;
-    return complete;
-}
 
 /* Keeps the chosen columns of a table whose reader took them all. */
 static medley_status keep_columns(md_table *table, size_t rows, const char *text,
@@ -76,7 +66,8 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
 static medley_status make_dataset(medley_dataset **dataset, const md_input *input,
                                   const medley_read_options *options, medley_error *error)
 {
-    const medley_read_options complete = complete_options(options);
+    medley_read_options complete = MEDLEY_READ_OPTIONS_INIT;
+    MEDLEY_TRY(MD_TAKE_STRUCT(&complete, options, MEDLEY_READ_OPTIONS_INIT, error));
     MD_OWNED(medley_dataset_free) medley_dataset *created = NULL;
     MEDLEY_TRY(medley_dataset_create(&created, error));
     MEDLEY_TRY(read_input(created, input, &complete, error));
@@ -88,6 +79,7 @@ static medley_status make_dataset(medley_dataset **dataset, const md_input *inpu
 medley_status medley_dataset_read(medley_dataset **dataset, const char *path,
                                   const medley_read_options *options, medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_input_clear) md_input input = {0};
     MEDLEY_TRY(md_input_read(&input, path, error));
     return make_dataset(dataset, &input, options, error);
@@ -97,6 +89,7 @@ medley_status medley_dataset_parse(medley_dataset **dataset, const char *text, s
                                    const char *name, const medley_read_options *options,
                                    medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_input_clear) md_input input = {0};
     MEDLEY_TRY(md_input_copy(&input, text, length, name != NULL ? name : "text", error));
     return make_dataset(dataset, &input, options, error);
@@ -170,6 +163,7 @@ static void take_row_knowledge(medley_dataset *dataset, medley_dataset *added)
 medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name, const char *path,
                                        const medley_read_options *options, medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_dataset_free) medley_dataset *added = NULL;
     for (size_t i = 0; i < dataset->table_count; i++)
         if (strcmp(dataset->tables[i].name, name) == 0)

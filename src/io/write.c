@@ -76,6 +76,7 @@ static const md_format *format_of(const medley_dataset *dataset)
 medley_status medley_dataset_write(const medley_dataset *dataset, const char *path,
                                    const char *format, medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_output_abandon) md_output output = {0};
     const md_format *chosen = format == NULL ? md_format_of_path(path) : NULL;
     if (format != NULL)
@@ -125,6 +126,7 @@ static medley_status write_predicted(const medley_dataset *dataset, const md_for
 medley_status medley_dataset_write_labels(const medley_dataset *dataset, const char *const *labels,
                                           const char *path, medley_error *error)
 {
+    md_begin(error);
     const md_predicted predicted = {.labels = labels};
     return write_predicted(dataset, format_of(dataset), &predicted, path, error);
 }
@@ -133,6 +135,7 @@ medley_status medley_dataset_write_trees(const medley_dataset *dataset, const in
                                          const char *const *relations, const char *path,
                                          medley_error *error)
 {
+    md_begin(error);
     const md_format *format = format_of(dataset);
     if (format == NULL || !format->holds_trees)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,

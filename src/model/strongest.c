@@ -93,9 +93,11 @@ static const md_weights *weights_of(const medley_model *model, size_t block)
     return NULL;
 }
 
-medley_status medley_model_features(const medley_model *model, size_t block, size_t most,
-                                    medley_feature **features, size_t *count, medley_error *error)
+medley_status medley_model_features(medley_feature **features, size_t *count,
+                                    const medley_model *model, size_t block, size_t most,
+                                    medley_error *error)
 {
+    md_begin(error);
     const md_weights *weights = weights_of(model, block);
     *features = NULL;
     *count = 0;

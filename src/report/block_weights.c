@@ -175,8 +175,8 @@ static void tell_meaning(md_report *report)
 {
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
-    medley_listing method;
-    medley_listing penalty;
+    medley_listing method = MEDLEY_LISTING_INIT;
+    medley_listing penalty = MEDLEY_LISTING_INIT;
     const bool known = find_penalty(&penalty, s->penalty);
     const bool bare = strchr(s->penalty, '(') == NULL; /* with the defaults of its parameters */
     if (find_listing(&method, "methods", s->method, strlen(s->method)) && method.weights != NULL)

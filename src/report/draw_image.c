@@ -74,13 +74,13 @@ static medley_status draw_row(md_report *report, size_t row, medley_error *error
     const size_t columns = medley_dataset_columns(data);
     size_t height;
     size_t width;
-    if (!medley_dataset_image_shape(data, &height, &width) || height * width > columns)
+    if (!medley_dataset_image_shape(&height, &width, data) || height * width > columns)
         return MEDLEY_OK;
     MD_OWNED(free) float *pixels = NULL;
     MD_CLEARED(md_text_clear) md_text label = {0};
     MEDLEY_TRY(md_new(&pixels, columns + (size_t)SIDE * SIDE, sizeof *pixels, error));
     struct image image = {.ink = pixels + columns};
-    medley_dataset_row(data, row, pixels);
+    medley_dataset_row(pixels, data, row);
     shrink(&image, pixels, height, width);
     md_text_addf(&label, "Image of '");
     md_html_shorten(&label, md_report_gold_name(report, row), MOST_NAME);

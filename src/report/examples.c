@@ -23,7 +23,7 @@ static enum kind kind_of(const md_report *report)
     if (report->prediction->head != NULL)
         return TREES;
     const bool sequences = medley_dataset_sequences(data) > 0;
-    if (medley_dataset_image_shape(data, &height, &width))
+    if (medley_dataset_image_shape(&height, &width, data))
         return sequences ? LETTERS : IMAGES;
     return sequences && medley_dataset_word_columns(data) > 0 ? TAGS : ROWS;
 }

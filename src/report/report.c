@@ -2,6 +2,7 @@
 /* medley_report_write: everything is put together in memory and then written at once. */
 #include "report/report.h"
 
+#include "base/struct_size.h"
 #include <locale.h>
 
 static const md_section *const sections[] = {
@@ -113,15 +114,15 @@ static medley_status compose(md_report *report, const char *path, medley_error *
     return medley_write_file(path, report->html.text.data, report->html.text.length, error);
 }
 
-medley_status medley_report_write(const char *path, const medley_model *model,
+medley_status medley_report_write(const medley_model *model, const char *path,
                                   const medley_report_options *options, medley_error *error)
 {
+    md_begin(error);
     MD_CLEARED(md_report_clear)
-    md_report report = {.model = model, .options = MEDLEY_REPORT_OPTIONS_INIT};
-    if (options != NULL)
-        memcpy(&report.options, options,
-               options->struct_size < sizeof report.options ? options->struct_size
-                                                            : sizeof report.options);
+    md_report report = {.model = model,
+                        .options = MEDLEY_REPORT_OPTIONS_INIT,
+                        .evaluation = MEDLEY_EVALUATION_INIT};
+    MEDLEY_TRY(MD_TAKE_STRUCT(&report.options, options, MEDLEY_REPORT_OPTIONS_INIT, error));
     if (model == NULL && report.options.path == NULL && report.options.tuning == NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "there is nothing to report on; give a model, a path or a tuning");

@@ -40,7 +40,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         medley_feature *features;
         size_t count;
         MEDLEY_TRY(
-            medley_model_features(report->model, block, MOST_FEATURES, &features, &count, error));
+            medley_model_features(&features, &count, report->model, block, MOST_FEATURES, error));
         if (count > 0) {
             write_block(&report->html, s->blocks[block].name, features, count);
             shown++;

@@ -167,6 +167,7 @@ medley_status md_choice_values(char ***values, const medley_choice *choice, medl
 
 medley_status medley_choice_count(size_t *count, const medley_choice *choice, medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(md_texts_free) char **values = NULL;
     MEDLEY_TRY(md_choice_values(&values, choice, error));
     *count = md_texts_count(values);

@@ -87,7 +87,7 @@ medley_status md_measure_find(const md_measure **measure, const char *name,
 medley_status md_measure_model(double *value, const md_measure *measure, const medley_model *model,
                                const medley_dataset *held, size_t threads, medley_error *error)
 {
-    MD_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = {0};
+    MD_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = threads;
     options.probabilities = measure->probabilities;

@@ -120,6 +120,7 @@ medley_status medley_trace_path(medley_path **path, const medley_dataset *train,
                                 const medley_path_options *how, medley_path_taker take,
                                 void *context, const medley_observer *observer, medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_options_free) medley_options *defaults = NULL;
     MD_OWNED(medley_path_free) medley_path *made = NULL;
     struct trace *trace;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/owners.h"
 #include "base/parallel.h"
+#include "base/struct_size.h"
 
 /* What the public struct points into. */
 struct owner {
@@ -183,33 +184,34 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
                           const medley_tune_options *given, const medley_observer *observer,
                           medley_error *error)
 {
+    md_begin(error);
     medley_status status = MEDLEY_OK;
     medley_tune_options how = MEDLEY_TUNE_OPTIONS_INIT;
+    medley_observer watch = MEDLEY_OBSERVER_INIT;
     MD_OWNED(medley_options_free) medley_options *plain = NULL;
     MD_OWNED(medley_tuning_free) medley_tuning *made = NULL;
     MD_OWNED(free) int32_t *part = NULL;
     struct owner *owner;
     medley_choice strength;
     char text[MD_CHOICE_TEXT];
+    MEDLEY_TRY(MD_TAKE_STRUCT(&how, given, MEDLEY_TUNE_OPTIONS_INIT, error));
+    MEDLEY_TRY(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
     if (count > 0 && choices == NULL)
         return md_fail(error, MEDLEY_USAGE, "%zu choices were given, but the pointer is NULL",
                        count);
     MEDLEY_TRY(md_new(&owner, 1, sizeof *owner, error));
     made = &owner->tuning;
-    if (given != NULL)
-        memcpy(&how, given, given->struct_size < sizeof how ? given->struct_size : sizeof how);
     MEDLEY_TRY(md_options_with(&plain, options, NULL, NULL, 0, error));
     MEDLEY_TRY(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
     if (count == 0) {
-        MEDLEY_TRY(status =
-                       md_choice_of_strength(&strength, text, dataset, plain, observer, error));
+        MEDLEY_TRY(status = md_choice_of_strength(&strength, text, dataset, plain, &watch, error));
         choices = &strength;
         count = 1;
     }
     if (status == MEDLEY_STOPPED)
         return status;
     MEDLEY_TRY(make_owner(owner, choices, count, how.folds, error));
-    MEDLEY_TRY(status = tune(owner, dataset, part, plain, &how, observer, error));
+    MEDLEY_TRY(status = tune(owner, dataset, part, plain, &how, &watch, error));
     if (status == MEDLEY_OK) {
         *tuning = made;
         made = NULL;
@@ -221,6 +223,7 @@ medley_status medley_tuning_options(medley_options **chosen, const medley_tuning
                                     size_t trial, const medley_options *options,
                                     medley_error *error)
 {
+    md_begin(error);
     if (trial >= tuning->trial_count)
         return md_fail(error, MEDLEY_USAGE, "there is no trial %zu; there are %zu", trial,
                        tuning->trial_count);

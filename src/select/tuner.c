@@ -13,7 +13,7 @@ void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_erro
     md_cell *cell = md_tuner_cell(tuner, trial, fold);
     if (failure != NULL) {
         char text[1024];
-        medley_error_format(failure, text, sizeof text);
+        medley_error_format(text, sizeof text, failure);
         cell->score = NAN;
         cell->code = failure->code;
         free(cell->failure);
@@ -109,7 +109,7 @@ static void run_group(md_group *group)
     md_tuner *tuner = group->tuner;
     medley_error failure = {0};
     const md_attempt *first = &tuner->attempts[group->trials[0]];
-    const medley_observer observer = {.context = tuner, .progress = watch_kernels};
+    const medley_observer observer = {sizeof observer, .context = tuner, .progress = watch_kernels};
     const md_share_limits limits = {.memory = tuner->memory,
                                     .threads = tuner->threads,
                                     .folds = tuner->folds,
@@ -167,7 +167,8 @@ static medley_status choose_method(md_tuner *tuner, size_t trial, medley_error *
 medley_status md_tuner_run(md_tuner *tuner, medley_error *error)
 {
     md_blas_single_thread(); /* once, before folds that run side by side ask for it */
-    tuner->watch = (medley_observer){.context = tuner, .progress = watch_folds};
+    tuner->watch =
+        (medley_observer){sizeof(medley_observer), .context = tuner, .progress = watch_folds};
     for (size_t t = 0; t < tuner->grid->trial_count; t++)
         MEDLEY_TRY(choose_method(tuner, t, error));
     for (size_t t = 0; t < tuner->grid->trial_count; t++) {

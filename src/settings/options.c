@@ -4,6 +4,7 @@
 #include "settings/options.h"
 
 #include "base/owners.h"
+#include "base/struct_size.h"
 #include "gram/bank.h"
 #include "settings/about.h"
 
@@ -27,6 +28,7 @@ const md_param md_option_table[] = {
 
 medley_status medley_options_create(medley_options **result, medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(medley_options_free) medley_options *options = NULL;
     MEDLEY_TRY(md_new(&options, 1, sizeof *options, error));
     MEDLEY_TRY(md_params_defaults(md_option_table, options, error));
@@ -74,6 +76,7 @@ medley_status md_options_reset(medley_options *options, unsigned concerns, medle
 medley_status medley_options_set(medley_options *options, const char *name, const char *value,
                                  medley_error *error)
 {
+    md_begin(error);
     return md_params_set(md_option_table, options, NULL, name, value, error);
 }
 
@@ -85,14 +88,19 @@ size_t medley_option_count(void)
     return count;
 }
 
-medley_option_info medley_option_describe(size_t index)
+bool medley_option_describe(medley_option_info *info, size_t index)
 {
+    if (index >= medley_option_count())
+        return false;
     const md_param *p = &md_option_table[index];
-    return (medley_option_info){.name = p->name,
-                                .argument = p->argument,
-                                .fallback = p->fallback,
-                                .help = p->help,
-                                .repeatable = p->type == MD_LIST};
+    const medley_option_info found = {.struct_size = sizeof found,
+                                      .name = p->name,
+                                      .argument = p->argument,
+                                      .fallback = p->fallback,
+                                      .help = p->help,
+                                      .repeatable = p->type == MD_LIST};
+    md_fill_struct(info, &found, sizeof found);
+    return md_check_struct(info, "", NULL) == MEDLEY_OK;
 }
 
 /* ---- reading the values ---- */

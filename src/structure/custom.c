@@ -8,6 +8,8 @@
  * workspace of the program's functions. */
 #include "structure/structure.h"
 
+#include "base/struct_size.h"
+
 #include "medley/structure.h"
 
 struct room {
@@ -191,6 +193,8 @@ static size_t pairs_of(void *context, const medley_example *example, const int32
 
 void medley_structure_neighbours(medley_structure *structure)
 {
+    if (!MD_STRUCT_HAS(structure, shared_of))
+        return;
     structure->shared_parts = pair_count;
     structure->most_shared = most_pairs;
     structure->shared_of = pairs_of;

@@ -4,6 +4,7 @@
 #include "task/predicting.h"
 #include "task/problem.h"
 
+#include "base/struct_size.h"
 #include "medley/structure.h"
 
 enum { LONGEST_NAME = 63 };
@@ -31,10 +32,10 @@ static medley_status check_structure(const medley_structure *s, medley_error *er
 medley_status medley_options_set_structure(medley_options *options,
                                            const medley_structure *structure, medley_error *error)
 {
+    md_begin(error);
     MD_OWNED(free) medley_structure *copy = NULL;
     MEDLEY_TRY(md_new(&copy, 1, sizeof *copy, error));
-    memcpy(copy, structure,
-           structure->struct_size < sizeof *copy ? structure->struct_size : sizeof *copy);
+    MEDLEY_TRY(MD_TAKE_STRUCT(copy, structure, MEDLEY_STRUCTURE_INIT, error));
     MEDLEY_TRY(check_structure(copy, error));
     free(options->structure);
     options->structure = copy;
@@ -72,7 +73,7 @@ static medley_status bind(medley_model *model, const char *name, const medley_st
                        "the model needs the structure '%.63s', which a program brings; load it "
                        "there, with medley_model_load_with or structure=",
                        name);
-    memcpy(&whole, given, given->struct_size < sizeof whole ? given->struct_size : sizeof whole);
+    MEDLEY_TRY(MD_TAKE_STRUCT(&whole, given, MEDLEY_STRUCTURE_INIT, error));
     MEDLEY_TRY(check_structure(&whole, error));
     if (strcmp(name, whole.name) != 0)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,

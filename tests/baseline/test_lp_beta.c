@@ -276,7 +276,7 @@ static void it_can_be_stopped_anywhere(void **state)
     size_t stopped = 0;
     for (size_t stop_at = 1;; stop_at += stop_at % 7 + 1) {
         struct watcher watcher = {.stop_at = stop_at};
-        const medley_observer observer = {.context = &watcher, .progress = look};
+        const medley_observer observer = {sizeof observer, .context = &watcher, .progress = look};
         medley_model *model = NULL;
         medley_error error = {0};
         const medley_status status = medley_fit(&model, data, NULL, options, &observer, &error);

@@ -124,7 +124,7 @@ static void kernels_may_come_from_a_file(void **state)
     size_t count;
     medley_options *options = make_options(BANK);
     temporary_path(path);
-    assert_int_equal(medley_write_kernels(data, options, path, &count, &error), MEDLEY_OK);
+    assert_int_equal(medley_write_kernels(&count, data, options, path, &error), MEDLEY_OK);
     assert_int_equal(medley_dataset_create(&given, &error), MEDLEY_OK);
     assert_int_equal(medley_dataset_add_gram(given, "k", path, &error), MEDLEY_OK);
     FILE *labels = fopen(path, "w");
@@ -208,7 +208,7 @@ static void it_can_be_stopped(void **state)
     (void)state;
     medley_dataset *data = make_data("waveform", 60, 6);
     medley_options *options = make_options(BANK "method=svm threads=1 gap=1e-6");
-    const medley_observer observer = {.progress = stop_training};
+    const medley_observer observer = {sizeof observer, .progress = stop_training};
     medley_model *model = NULL;
     medley_error error = {0};
     assert_int_equal(medley_fit(&model, data, NULL, options, &observer, &error), MEDLEY_STOPPED);

@@ -138,7 +138,7 @@ static void names_are_listed_once(void **state)
     static const char *const names[] = {"spom",      "spicy",   "gauss-seidel",
                                         "simplemkl", "average", "best"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        medley_listing listing;
+        medley_listing listing = MEDLEY_LISTING_INIT;
         size_t count = 0;
         for (size_t i = 0; medley_list(&listing, "methods", i); i++)
             count += strcmp(listing.name, names[n]) == 0 && listing.summary != NULL;
@@ -188,7 +188,7 @@ static void observers_stop_them(void **state)
         medley_error error = {0};
         snprintf(text, sizeof text, BANK "method=%s C=1 gap=1e-9", methods[m]);
         medley_options *options = make_options(text);
-        const medley_observer observer = {.progress = stop_training};
+        const medley_observer observer = {sizeof observer, .progress = stop_training};
         assert_int_equal(medley_fit(&model, data, NULL, options, &observer, &error),
                          MEDLEY_STOPPED);
         assert_non_null(model);

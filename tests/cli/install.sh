@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What `make install` lays down works for somebody else: a C program through pkg-config.
+# What `make install` lays down works for somebody else: C programs through pkg-config and through CMake, with the
+# shared library and with the static one.
 source "$(dirname "$0")/lib.sh"
 if [[ $MEDLEY_BUILD == *asan* ]]; then
     skip "installation" "a sanitized library is not for installing"
@@ -37,14 +38,48 @@ int main(void)
 C
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name medley.pc)")
+export LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # shellcheck disable=SC2046
 check "a program compiles against it" "${CC:-cc}" -std=c11 -o "$work/user" "$work/user.c" \
     $(pkg-config --cflags --libs medley)
 expect_exit 0 "and runs" "$work/user"
 expect_text "and learns" '^3 labels$' "$out"
+check "the shared library has a version in its name" test -e "$(dirname "$PKG_CONFIG_PATH")/libmedley.so.0"
+
+# ---- shared and static ----
+examples=$(realpath "$(dirname "$0")/../../examples")
+rows=$examples/rows.c
+uses() { # uses yes|no PROGRAM: does it load the shared library?
+    if ldd "$2" | grep -q 'libmedley\.so'; then test "$1" = yes; else test "$1" = no; fi
+}
+# shellcheck disable=SC2046
+check "an example compiles against the static library" "${CC:-cc}" -std=c11 -o "$work/rows_static" "$rows" \
+    $(pkg-config --cflags --libs medley-static)
+check "a program of pkg-config's medley loads the shared library" uses yes "$work/user"
+check "one of medley-static does not" uses no "$work/rows_static"
+cd "$work" || exit 1
+expect_exit 0 "it runs without it" env -u LD_LIBRARY_PATH "$work/rows_static"
+expect_text "and measures" '^accuracy 0\.[89]' "$out"
+mkdir -p "$work/project"
+cat >"$work/project/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.21)
+project(user LANGUAGES C)
+find_package(medley 0.1 REQUIRED)
+add_executable(rows $rows)
+target_link_libraries(rows PRIVATE medley::medley)
+add_executable(rows_static $rows)
+target_link_libraries(rows_static PRIVATE medley::medley_static)
+CMAKE
+check "a project finds the CMake package" cmake -S "$work/project" -B "$work/project/build" \
+    -DCMAKE_PREFIX_PATH="$prefix"
+check "and builds with both libraries" cmake --build "$work/project/build"
+check "medley::medley is the shared library" uses yes "$work/project/build/rows"
+check "medley::medley_static is not" uses no "$work/project/build/rows_static"
+expect_exit 0 "a program of a CMake project runs" env -u LD_LIBRARY_PATH "$work/project/build/rows"
+expect_exit 0 "so does one with the static library" env -u LD_LIBRARY_PATH "$work/project/build/rows_static"
 
 # ---- the examples ----
-cp -r "$(dirname "$0")/../../examples" "$work/examples"
+cp -r "$examples" "$work/examples"
 cd "$work/examples" || exit 1
 examples=0
 example() { # example NAME PATTERN...: compiles without a warning, runs, and prints lines like these

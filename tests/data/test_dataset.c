@@ -468,14 +468,14 @@ static void rows_of_sparse_tables_come_out_dense(void **state)
     dataset->rows = 4;
     add_sparse_table(dataset);
     float values[5];
-    medley_dataset_row(dataset, 2, values);
+    medley_dataset_row(values, dataset, 2);
     assert_true(values[2] == 2.5f && values[0] == 0 && values[4] == 0);
     size_t height = 9;
     size_t width = 9;
-    assert_false(medley_dataset_image_shape(dataset, &height, &width));
+    assert_false(medley_dataset_image_shape(&height, &width, dataset));
     dataset->tables[0].height = 1;
     dataset->tables[0].width = 5;
-    assert_true(medley_dataset_image_shape(dataset, &height, &width));
+    assert_true(medley_dataset_image_shape(&height, &width, dataset));
     assert_int_equal(height, 1);
     assert_int_equal(width, 5);
     medley_dataset_free(dataset);

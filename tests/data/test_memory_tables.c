@@ -39,7 +39,7 @@ static void assert_values(const medley_dataset *dataset, size_t rows, size_t col
     assert_int_equal(medley_dataset_rows(dataset), rows);
     assert_int_equal(medley_dataset_columns(dataset), columns);
     for (size_t r = 0; r < rows; r++) {
-        medley_dataset_row(dataset, r, found);
+        medley_dataset_row(found, dataset, r);
         for (size_t c = 0; c < columns; c++)
             assert_true(found[c] == (float)expected[r * columns + c]);
     }
@@ -167,7 +167,7 @@ static void further_tables_have_names_and_shapes(void **state)
     size_t height = 0;
     size_t width = 0;
     assert_int_equal(medley_dataset_keep_table(&image, dataset, 1, &error), MEDLEY_OK);
-    assert_true(medley_dataset_image_shape(image, &height, &width));
+    assert_true(medley_dataset_image_shape(&height, &width, image));
     assert_int_equal(height, 2);
     assert_int_equal(width, 3);
     assert_values(image, 2, 6, second);

@@ -300,24 +300,19 @@ def staged(folder, environment):
     if done.returncode or not found or not shutil.which("pkg-config"):
         return ""
     environment["PKG_CONFIG_PATH"] = str(found[0].parent)
+    environment["LD_LIBRARY_PATH"] = str(found[0].parent.parent)
     return subprocess.run(["pkg-config", "--cflags", "--libs", "medley"], env=environment,
                           stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def python_for(folder, environment):
-    """A Python that can use the package, which then finds our library linked as a shared one."""
-    library = next(Path(folder).glob("usr/**/libmedley.a"), None)
-    if not library:
+    """A Python that can use the package, which then finds our library."""
+    shared = next(Path(folder).glob("usr/**/libmedley.so"), None)
+    if not shared:
         return ""
-    libraries = subprocess.run(["pkg-config", "--libs", "--static", "medley"], env=environment,
-                               stdout=subprocess.PIPE, text=True).stdout.replace("-lmedley", "")
-    shared = f"{folder}/libmedley.so"
-    linked = subprocess.run(
-        f"{os.environ.get('CC', 'cc')} -shared -o {shared} -Wl,--whole-archive {library} "
-        f"-Wl,--no-whole-archive {libraries}", shell=True, stderr=subprocess.DEVNULL)
-    environment.update(MEDLEY_LIBRARY=shared, PYTHONPATH=str(ROOT / "python"))
+    environment.update(MEDLEY_LIBRARY=str(shared), PYTHONPATH=str(ROOT / "python"))
     for python in (os.environ.get("PYTHON"), sys.executable, "/usr/bin/python3"):
-        if python and not linked.returncode and not subprocess.run(
+        if python and not subprocess.run(
                 [python, "-c", "import numpy, scipy, sklearn"], env=environment,
                 stderr=subprocess.DEVNULL).returncode:
             return python

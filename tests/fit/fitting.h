@@ -62,7 +62,7 @@ static inline medley_model *fit(const medley_dataset *train, const medley_datase
 
 static inline double accuracy_of(const medley_model *model, const medley_dataset *dataset)
 {
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     if (medley_evaluate(&evaluation, model, dataset, 1, &error) != MEDLEY_OK)
         fail_msg("%s", error.message);

@@ -52,7 +52,7 @@ static void sequences_are_held_out_whole(void **state)
 
 static medley_evaluation measure(const medley_model *model, const medley_dataset *dataset)
 {
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
     wanted.probabilities = true;
@@ -305,7 +305,7 @@ static medley_status watch_fit(medley_model **model, const medley_dataset *train
 {
     medley_error error = {0};
     medley_options *options = make_options(text);
-    const medley_observer observer = {.context = stages, .progress = count_stages};
+    const medley_observer observer = {sizeof observer, .context = stages, .progress = count_stages};
     const medley_status status = medley_fit(model, train, NULL, options, &observer, &error);
     medley_options_free(options);
     return status;

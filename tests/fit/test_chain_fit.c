@@ -199,7 +199,7 @@ static void every_penalty_runs_on_sequences(void **state)
 {
     (void)state;
     medley_dataset *words = make_data("handwriting", 25, 1);
-    medley_listing listing;
+    medley_listing listing = MEDLEY_LISTING_INIT;
     for (size_t i = 0; medley_list(&listing, "penalties", i); i++)
         for (size_t j = 0; j < 8; j++) {
             static const char *const bigrams[] = {"fixed", "learned"};

@@ -175,7 +175,7 @@ static void labels_never_seen_are_never_right(void **state)
     (void)state;
     medley_dataset *train = read_tagged("a p X\nb q Y\n\nb p Y\na q X\n\n");
     medley_dataset *test = read_tagged("a p X\nb q NEW\n\nb p Y\n\n");
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     medley_model *model = fit_tagged(train, "U00:%x[0,0]\nB\n", "epochs=20 eta0=1");
     assert_int_equal(medley_evaluate(&evaluation, model, test, 1, &error), MEDLEY_OK);

@@ -102,7 +102,7 @@ static void every_penalty_runs_on_templates(void **state)
 {
     (void)state;
     medley_dataset *train = switching_tags(40, 6);
-    medley_listing listing;
+    medley_listing listing = MEDLEY_LISTING_INIT;
     for (size_t i = 0; medley_list(&listing, "penalties", i); i++)
         for (size_t j = 0; j < 8; j++) {
             char options[128];
@@ -315,7 +315,7 @@ static medley_status fit_watched(medley_model **model, const medley_dataset *dat
 {
     medley_error error = {0};
     medley_options *options = make_options(text);
-    const medley_observer observer = {.context = watcher, .progress = watch};
+    const medley_observer observer = {sizeof observer, .context = watcher, .progress = watch};
     const medley_status status = medley_fit(model, data, data, options, &observer, &error);
     if (status < 0)
         fail_msg("%s: %s", text, error.message);

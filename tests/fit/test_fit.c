@@ -195,7 +195,7 @@ static medley_status fit_watched(medley_model **model, const medley_dataset *tra
 {
     medley_error error = {0};
     medley_options *options = make_options(text);
-    const medley_observer observer = {.context = watcher, .progress = watch};
+    const medley_observer observer = {sizeof observer, .context = watcher, .progress = watch};
     const medley_status status = medley_fit(model, train, dev, options, &observer, &error);
     if (status < 0)
         fail_msg("%s: %s", text, error.message);

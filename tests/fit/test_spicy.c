@@ -198,7 +198,8 @@ static void it_can_be_watched_and_stopped(void **state)
             medley_dataset *train = make_data(generators[g], 100, 11);
             medley_options *options = make_options("method=spicy loss=hinge gap=1e-8 spicy-C=0.3");
             struct watcher watcher = {.stop_at = stop_at, .one_output = g == 0};
-            const medley_observer observer = {.context = &watcher, .progress = look};
+            const medley_observer observer = {sizeof observer, .context = &watcher,
+                                              .progress = look};
             medley_error error = {0};
             medley_model *model = NULL;
             const medley_status status =

@@ -271,7 +271,7 @@ static void handwriting_has_words_folds_and_every_letter(void **state)
     medley_dataset *dataset = generate("handwriting", 0, 1, 1);
     size_t height;
     size_t width;
-    assert_true(medley_dataset_image_shape(dataset, &height, &width));
+    assert_true(medley_dataset_image_shape(&height, &width, dataset));
     assert_int_equal(height, 16);
     assert_int_equal(width, 8);
     assert_int_equal(medley_dataset_sequences(dataset), 700);

@@ -372,7 +372,7 @@ static void observers_are_obeyed(void **state)
     md_gram *gram = NULL;
     medley_error error = {0};
     size_t calls = 0;
-    const medley_observer observer = {.context = &calls, .progress = stop_at_once};
+    const medley_observer observer = {sizeof observer, .context = &calls, .progress = stop_at_once};
     const md_gram_options options = {.threads = 1, .observer = &observer};
     assert_int_equal(md_gram_create(&gram, &c.bank, &c.prepared, &options, &error), MEDLEY_FAILED);
     assert_non_null(strstr(error.message, "stopped"));

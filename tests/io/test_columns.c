@@ -46,9 +46,9 @@ static void numbers_without_blank_lines_are_a_table(void **state)
     assert_int_equal(dataset->token_columns, 0);
     assert_int_equal(medley_dataset_columns(dataset), 2);
     float row[2];
-    medley_dataset_row(dataset, 1, row);
+    medley_dataset_row(row, dataset, 1);
     assert_true(row[0] == 300 && row[1] == 0);
-    medley_dataset_row(dataset, 0, row);
+    medley_dataset_row(row, dataset, 0);
     assert_true(row[0] == 1.5F && row[1] == -2);
     assert_string_equal(medley_dataset_label_name(dataset, 0), "no");
     medley_dataset_free(dataset);

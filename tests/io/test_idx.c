@@ -17,11 +17,11 @@ static void images_are_read_as_they_are(void **state)
     float row[3];
     assert_int_equal(dataset->rows, 2);
     assert_int_equal(medley_dataset_columns(dataset), 3);
-    assert_true(medley_dataset_image_shape(dataset, &height, &width));
+    assert_true(medley_dataset_image_shape(&height, &width, dataset));
     assert_int_equal(height, 1);
     assert_int_equal(width, 3);
     assert_null(dataset->label);
-    medley_dataset_row(dataset, 1, row);
+    medley_dataset_row(row, dataset, 1);
     assert_true(row[0] == 3 && row[1] == 4 && row[2] == 255);
     medley_dataset_free(dataset);
 }
@@ -49,10 +49,10 @@ static void every_type_is_read(void **state)
         float row[2];
         size_t height;
         size_t width;
-        medley_dataset_row(dataset, 0, row);
+        medley_dataset_row(row, dataset, 0);
         assert_true(row[0] == 1);
         assert_true(row[1] == (cases[i].type == 0x08 ? 254 : -2));
-        assert_false(medley_dataset_image_shape(dataset, &height, &width));
+        assert_false(medley_dataset_image_shape(&height, &width, dataset));
         medley_dataset_free(dataset);
     }
 }

@@ -47,12 +47,12 @@ static void words_letters_folds_and_pixels_are_read(void **state)
     assert_int_equal(dataset->fold[2], 9);
     assert_int_equal(medley_dataset_label_count(dataset), 2);
     assert_int_equal(medley_dataset_label(dataset, 1), 1);
-    assert_true(medley_dataset_image_shape(dataset, &height, &width));
+    assert_true(medley_dataset_image_shape(&height, &width, dataset));
     assert_int_equal(height, 16);
     assert_int_equal(width, 8);
     for (size_t r = 0; r < 3; r++) {
         static const size_t black[] = {3, 0, 128};
-        medley_dataset_row(dataset, r, row);
+        medley_dataset_row(row, dataset, r);
         for (size_t p = 0; p < PIXELS; p++)
             assert_true(row[p] == (p < black[r] ? 1 : 0));
     }

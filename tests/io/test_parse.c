@@ -40,8 +40,8 @@ static void assert_same(const medley_dataset *a, const medley_dataset *b)
     float right[64];
     assert_true(medley_dataset_columns(a) <= 64);
     for (size_t r = 0; medley_dataset_columns(a) > 0 && r < a->rows; r++) {
-        medley_dataset_row(a, r, left);
-        medley_dataset_row(b, r, right);
+        medley_dataset_row(left, a, r);
+        medley_dataset_row(right, b, r);
         assert_memory_equal(left, right, medley_dataset_columns(a) * sizeof *left);
     }
 }

@@ -27,7 +27,7 @@ static float value_at(const medley_dataset *dataset, size_t row, size_t column)
 {
     float values[64];
     assert_true(medley_dataset_columns(dataset) <= 64);
-    medley_dataset_row(dataset, row, values);
+    medley_dataset_row(values, dataset, row);
     return values[column];
 }
 

@@ -112,8 +112,8 @@ static void check_damage(const char *format, const char *bytes, size_t length)
 static void written_files_read_back_and_damage_does_no_harm(void **state)
 {
     (void)state;
-    medley_listing format;
-    medley_listing generator;
+    medley_listing format = MEDLEY_LISTING_INIT;
+    medley_listing generator = MEDLEY_LISTING_INIT;
     for (size_t f = 0; medley_list(&format, "formats", f); f++) {
         size_t held = 0;
         for (size_t g = 0; medley_list(&generator, "generators", g); g++) {

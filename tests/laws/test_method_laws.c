@@ -42,8 +42,8 @@ static void check_same_bytes(const medley_model *model, const medley_model *othe
     medley_error error = {0};
     void *bytes[2] = {NULL, NULL};
     size_t size[2];
-    assert_int_equal(medley_model_write(model, &bytes[0], &size[0], &error), MEDLEY_OK);
-    assert_int_equal(medley_model_write(other, &bytes[1], &size[1], &error), MEDLEY_OK);
+    assert_int_equal(medley_model_write(&bytes[0], &size[0], model, &error), MEDLEY_OK);
+    assert_int_equal(medley_model_write(&bytes[1], &size[1], other, &error), MEDLEY_OK);
     assert_int_equal(size[0], size[1]);
     assert_memory_equal(bytes[0], bytes[1], size[0]);
     medley_bytes_free(bytes[0]);
@@ -74,7 +74,7 @@ static bool check_method(const struct data_case *given, const char *method)
 static void one_seed_gives_one_model_for_any_number_of_threads(void **state)
 {
     (void)state;
-    medley_listing method;
+    medley_listing method = MEDLEY_LISTING_INIT;
     for (size_t m = 0; medley_list(&method, "methods", m); m++) {
         size_t taken = 0;
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)

@@ -83,7 +83,7 @@ static void write_model(const medley_model *model, char **bytes, size_t *size)
 {
     void *written = NULL;
     medley_error error = {0};
-    assert_int_equal(medley_model_write(model, &written, size, &error), MEDLEY_OK);
+    assert_int_equal(medley_model_write(&written, size, model, &error), MEDLEY_OK);
     *bytes = written;
 }
 
@@ -199,7 +199,7 @@ static void predictions_are_compared_with_the_truth(void **state)
     for (size_t i = 0; md_tasks[i] != NULL; i++) {
         medley_model *model = learn(md_tasks[i], 1);
         medley_dataset *fresh = make_rows(md_tasks[i], true);
-        medley_evaluation evaluation = {0};
+        medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
         medley_error error = {0};
         assert_int_equal(medley_evaluate(&evaluation, model, fresh, 1, &error), MEDLEY_OK);
         assert_int_equal(evaluation.parts, fresh->rows);

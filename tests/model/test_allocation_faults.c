@@ -57,7 +57,7 @@ static medley_status do_load(struct subject *subject, medley_error *error)
 
 static medley_status do_evaluate(struct subject *subject, medley_error *error)
 {
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     const medley_status status =
         medley_evaluate(&evaluation, subject->model, subject->dev, 1, error);
     medley_evaluation_clear(&evaluation);

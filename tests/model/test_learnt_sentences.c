@@ -129,7 +129,7 @@ static void trees_of_new_sentences_are_found_but_not_all(void **state)
     medley_dataset *train = sentences("treebank", 60, 1);
     medley_dataset *test = sentences("treebank", 60, 2);
     medley_model *model = fit(train, NULL, "epochs=3 hash-bits=14");
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_true(medley_model_is_parser(model));
     assert_int_equal(medley_evaluate(&evaluation, model, test, 1, &error), MEDLEY_OK);

@@ -170,8 +170,8 @@ static void targets_give_the_model_that_a_file_gives(void **state)
         char *bytes[2] = {model_bytes(first, &lengths[0]), model_bytes(second, &lengths[1])};
         assert_int_equal(lengths[0], lengths[1]);
         assert_memory_equal(bytes[0], bytes[1], lengths[0]);
-        medley_evaluation expected;
-        medley_evaluation found;
+        medley_evaluation expected = MEDLEY_EVALUATION_INIT;
+        medley_evaluation found = MEDLEY_EVALUATION_INIT;
         assert_int_equal(medley_evaluate(&expected, first, named, 1, &error), MEDLEY_OK);
         assert_int_equal(medley_evaluate(&found, second, bare, 1, &error), MEDLEY_OK);
         assert_true(expected.rmse == found.rmse && expected.r2 == found.r2 && found.r2 > 0.5);
@@ -209,7 +209,7 @@ static void targets_are_no_labels(void **state)
     assert_int_equal(try_fit(bare, "task=multiclass kernel=linear", &error), MEDLEY_USAGE);
     assert_non_null(strstr(error.message, "use --task regression"));
     assert_int_equal(try_fit(bare, "method=spicy kernel=linear", &error), MEDLEY_OK);
-    medley_listing method;
+    medley_listing method = MEDLEY_LISTING_INIT;
     for (size_t i = 0; medley_list(&method, "methods", i); i++) {
         char text[128];
         snprintf(text, sizeof text, "method=%s task=regression kernel=rbf(auto) kernel=linear",
@@ -220,7 +220,7 @@ static void targets_are_no_labels(void **state)
     }
     medley_dataset *labels = labelled(&sample, sample.values, false);
     medley_model *model = fit(labels, NULL, "kernel=linear");
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     error = (medley_error){0};
     assert_int_equal(medley_evaluate(&evaluation, model, bare, 1, &error), MEDLEY_USAGE);
     assert_non_null(strstr(error.message, "no labels to compare with"));
@@ -244,7 +244,7 @@ static void bytes_are_those_of_the_file_and_come_back(void **state)
         size_t size = 0;
         void *bytes = NULL;
         char *file = model_bytes(model, &file_size);
-        assert_int_equal(medley_model_write(model, &bytes, &size, &error), MEDLEY_OK);
+        assert_int_equal(medley_model_write(&bytes, &size, model, &error), MEDLEY_OK);
         assert_int_equal(size, file_size);
         assert_memory_equal(bytes, file, size);
         free(file);
@@ -273,7 +273,7 @@ static void assert_every_beginning_is_refused(const medley_model *model)
     medley_error error = {0};
     void *bytes = NULL;
     size_t size = 0;
-    assert_int_equal(medley_model_write(model, &bytes, &size, &error), MEDLEY_OK);
+    assert_int_equal(medley_model_write(&bytes, &size, model, &error), MEDLEY_OK);
     for (size_t length = 0; length < size; length++) {
         medley_model *back = NULL;
         char *cut = malloc(length); /* nothing behind its end may be looked at */

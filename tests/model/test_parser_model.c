@@ -195,7 +195,7 @@ static struct count count_by_hand(const medley_model *model, const medley_datase
 
 static void measure(const medley_model *model, const medley_dataset *dataset)
 {
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_int_equal(medley_evaluate(&evaluation, model, dataset, 1, &error), MEDLEY_OK);
     medley_prediction *prediction = predict(model, dataset);
@@ -229,7 +229,7 @@ static void measures_are_what_counting_gives(void **state)
     medley_dataset *unknown = treebank(strange);
     medley_dataset *elsewhere = treebank(moved);
     for (size_t i = 0; i < 2; i++) {
-        medley_evaluation evaluation;
+        medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
         medley_error error = {0};
         medley_model *model =
             fit_parser(train, NULL, i == 0 ? "unlabelled=yes epochs=1" : "epochs=1");
@@ -294,7 +294,7 @@ static void tags_come_from_the_column_that_is_named(void **state)
     medley_dataset *others = treebank(turned);
     medley_model *model = fit_parser(train, NULL, "unlabelled=yes epochs=10");
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     double uas[2];
     for (int i = 0; i < 2; i++) {
@@ -337,7 +337,8 @@ static void a_stopped_run_leaves_a_parser(void **state)
         size_t calls_left = calls;
         medley_model *model = NULL;
         medley_error error = {0};
-        const medley_observer observer = {.context = &calls_left, .progress = stop_once};
+        const medley_observer observer = {sizeof observer, .context = &calls_left,
+                                          .progress = stop_once};
         assert_int_equal(medley_fit(&model, train, NULL, options, &observer, &error),
                          MEDLEY_STOPPED);
         assert_true(medley_model_is_parser(model) && medley_model_label_count(model) > 0);

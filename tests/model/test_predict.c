@@ -222,7 +222,7 @@ static void labels_never_seen_count_as_wrong(void **state)
     static const char *const labels[] = {"a", "zebra", "b", "zebra", "c", "yak"};
     medley_model *model = case_model(&model_cases[0], TRAINING);
     medley_dataset *dataset = labelled(labels, 6, CASE_COLUMNS);
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_int_equal(medley_evaluate(&evaluation, model, dataset, 1, &error), MEDLEY_OK);
     assert_int_equal(evaluation.unknown_labels, 3);
@@ -271,7 +271,7 @@ static void data_that_do_not_fit_are_refused(void **state)
         {on_grams, no_diagonal, MEDLEY_USAGE, "--gram-diagonal"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        medley_evaluation evaluation;
+        medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
         medley_error error = {0};
         assert_int_equal(medley_evaluate(&evaluation, cases[i].model, cases[i].dataset, 1, &error),
                          cases[i].code);
@@ -294,7 +294,7 @@ static void words_count_as_right_without_an_error(void **state)
     medley_dataset *words = make_data("handwriting", 12, 3);
     medley_model *model = fit(words, NULL, "epochs=1 eta0=1 kernel=linear");
     medley_prediction *prediction = predict(model, words);
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_int_equal(medley_evaluate(&evaluation, model, words, 1, &error), MEDLEY_OK);
     size_t right = 0;

@@ -135,7 +135,7 @@ static void given_labels_are_certain(void **state)
 
 static medley_evaluation measure(const medley_model *model, const medley_dataset *dataset)
 {
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
     wanted.probabilities = true;
@@ -230,7 +230,7 @@ static void measures_are_left_out_unless_they_are_asked_for(void **state)
     static const struct model_case numbers = {DENSE, "kernel=linear", NUMBERS};
     static const struct model_case given = {DENSE, "kernel=linear", FITTED};
     medley_error error = {0};
-    medley_evaluation found;
+    medley_evaluation found = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
     medley_model *model = case_model(&given, 20);
     medley_dataset *fresh = case_dense(20, 10);

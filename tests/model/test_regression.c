@@ -30,7 +30,7 @@ static void errors_are_measured_against_the_mean(void **state)
     medley_model *model = case_model(&numbers, TRAINING);
     medley_dataset *dataset = with_labels(texts);
     medley_prediction *prediction = predict(model, dataset);
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_int_equal(medley_evaluate(&evaluation, model, dataset, 1, &error), MEDLEY_OK);
     double squares = 0;
@@ -67,7 +67,7 @@ static void equal_targets_have_no_r2(void **state)
     medley_model *model = plain_build(&plain);
     for (int i = 0; i < 2; i++) {
         medley_dataset *dataset = with_labels(i == 0 ? varied : equal);
-        medley_evaluation evaluation;
+        medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
         medley_error error = {0};
         assert_int_equal(medley_evaluate(&evaluation, model, dataset, 1, &error), MEDLEY_OK);
         assert_true(i == 0 ? fabs(evaluation.r2) < 1e-15 : isnan(evaluation.r2));
@@ -84,7 +84,7 @@ static void classifiers_have_no_rmse(void **state)
     (void)state;
     medley_model *model = case_model(&model_cases[0], TRAINING);
     medley_dataset *dataset = case_dense(TRAINING, NEW);
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_int_equal(medley_evaluate(&evaluation, model, dataset, 1, &error), MEDLEY_OK);
     assert_true(isnan(evaluation.rmse) && isnan(evaluation.r2) && !isnan(evaluation.accuracy));
@@ -113,7 +113,7 @@ static void labels_that_are_no_numbers_are_refused(void **state)
     medley_model *model = case_model(&numbers, TRAINING);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         medley_dataset *dataset = with_labels(cases[i].labels);
-        medley_evaluation evaluation;
+        medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
         medley_error error = {0};
         free(dataset->source);
         dataset->source = strdup("some.csv");
@@ -137,7 +137,7 @@ static void rows_that_are_left_out_need_no_numbers(void **state)
     medley_model *model = case_model(&numbers, TRAINING);
     medley_dataset *dataset = with_labels(mixed);
     medley_dataset *some = NULL;
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_int_equal(md_dataset_select(&some, dataset, rows, 3, NULL, &error), MEDLEY_OK);
     assert_int_equal(medley_evaluate(&evaluation, model, some, 1, &error), MEDLEY_OK);

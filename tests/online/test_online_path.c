@@ -203,7 +203,7 @@ static void who_stops_gets_the_models_so_far(void **state)
     size_t most = 0;
     for (size_t calls = 1; calls < 60; calls += 9) {
         size_t left = calls;
-        const medley_observer observer = {.context = &left, .progress = stop_at};
+        const medley_observer observer = {sizeof observer, .context = &left, .progress = stop_at};
         struct walked walked = {0};
         medley_error error = {0};
         medley_options *options =
@@ -237,7 +237,7 @@ static void trees_have_paths_with_relations(void **state)
     assert_int_equal(told(&walked, 0)->active_blocks, 0);
     assert_true(told(&walked, 3)->active_blocks > 0);
     for (size_t i = 0; i < 4; i++) {
-        medley_evaluation evaluation = {0};
+        medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
         medley_error error = {0};
         assert_true(medley_model_label_count(walked.models[i]) > 1);
         if (medley_evaluate(&evaluation, walked.models[i], train, 1, &error) != MEDLEY_OK)

@@ -25,7 +25,7 @@ static double largest_mean(const medley_dataset *train)
     double *sum = calloc(columns, sizeof *sum);
     double most = 0;
     for (size_t r = 0; r < rows; r++) {
-        medley_dataset_row(train, r, values);
+        medley_dataset_row(values, train, r);
         for (size_t c = 0; c < columns; c++)
             sum[c] += medley_dataset_label(train, r) == 0 ? (double)values[c] : -(double)values[c];
     }

@@ -428,7 +428,7 @@ static void progress_is_told_and_may_be_stopped(void **state)
     gram_case c;
     open_case(&c, &choice);
     struct watch w = {0};
-    const medley_observer observer = {.context = &w, .progress = watch};
+    const medley_observer observer = {sizeof observer, .context = &w, .progress = watch};
     const md_packed_options options = {.threads = 2, .memory = 1, .observer = &observer};
     md_packed_free(open_store(&c, &options));
     assert_int_equal(w.done, c.bank.count);

@@ -99,7 +99,7 @@ static inline char *report_text(const medley_model *model, const medley_report_o
     char path[64];
     medley_error error = {0};
     temporary_path(path, ".html");
-    const medley_status status = medley_report_write(path, model, options, &error);
+    const medley_status status = medley_report_write(model, path, options, &error);
     assert_string_equal(error.message, "");
     assert_int_equal(status, MEDLEY_OK);
     char *text = file_text(path);

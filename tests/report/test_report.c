@@ -339,7 +339,7 @@ static void wrong_use_is_refused_and_leaves_nothing(void **state)
     struct stat info;
     temporary_path(path, ".html");
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
-    assert_int_equal(medley_report_write(path, NULL, NULL, &error), MEDLEY_USAGE);
+    assert_int_equal(medley_report_write(NULL, path, NULL, &error), MEDLEY_USAGE);
     medley_dataset *data = generated("waveform", 30);
     medley_model *model = fit(data, QUICK);
     const double rows[42] = {0};
@@ -347,14 +347,14 @@ static void wrong_use_is_refused_and_leaves_nothing(void **state)
     assert_int_equal(medley_dataset_from_dense(&bare, rows, 2, 21, NULL, &no_error), MEDLEY_OK);
     options.data = bare;
     error = (medley_error){0};
-    assert_int_equal(medley_report_write(path, model, &options, &error), MEDLEY_USAGE);
+    assert_int_equal(medley_report_write(model, path, &options, &error), MEDLEY_USAGE);
     assert_true(stat(path, &info) != 0);
     error = (medley_error){0};
-    assert_int_equal(medley_report_write("/no/such/folder/r.html", model, NULL, &error),
+    assert_int_equal(medley_report_write(model, "/no/such/folder/r.html", NULL, &error),
                      MEDLEY_FAILED);
     if (stat("/dev/full", &info) == 0) { /* a disk without room */
         error = (medley_error){0};
-        assert_int_equal(medley_report_write("/dev/full", model, NULL, &error), MEDLEY_FAILED);
+        assert_int_equal(medley_report_write(model, "/dev/full", NULL, &error), MEDLEY_FAILED);
         assert_true(error.message[0] != '\0');
     }
     /* a caller that was compiled when there were fewer options */

@@ -18,14 +18,14 @@ static void fail_one_by_one(const medley_model *model, const medley_dataset *dat
     options.threads = 1;
     options.examples = 4;
     medley_error error = {0};
-    assert_int_equal(medley_report_write(path, model, &options, &error), MEDLEY_OK);
+    assert_int_equal(medley_report_write(model, path, &options, &error), MEDLEY_OK);
     unlink(path);
     for (size_t k = 1;; k += 1 + k / 40) {
         error = (medley_error){0};
         has_failed = false;
         const long before = live;
         countdown = k;
-        const medley_status status = medley_report_write(path, model, &options, &error);
+        const medley_status status = medley_report_write(model, path, &options, &error);
         countdown = 0;
         if (live != before)
             fail_msg("allocation %zu: %ld blocks are left", k, live - before);

@@ -40,7 +40,7 @@ static medley_path_options grid(size_t count, double ratio)
 /* The measure as medley_evaluate has it. */
 static double measured(const char *measure, const medley_model *model, const medley_dataset *held)
 {
-    medley_evaluation evaluation;
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_error error = {0};
     assert_int_equal(medley_evaluate(&evaluation, model, held, 1, &error), MEDLEY_OK);
     const double value = strcmp(measure, "rmse") == 0  ? evaluation.rmse
@@ -167,7 +167,7 @@ static void who_stops_gets_the_points_so_far(void **state)
         medley_path *path = NULL;
         medley_error error = {0};
         size_t left = calls;
-        const medley_observer observer = {.context = &left, .progress = stop_at};
+        const medley_observer observer = {sizeof observer, .context = &left, .progress = stop_at};
         assert_true(medley_trace_path(&path, train, train, options, &how, NULL, NULL, &observer,
                                       &error) == MEDLEY_STOPPED);
         assert_non_null(path);

@@ -300,7 +300,7 @@ static void the_observer_sees_all_and_stops_all(void **state)
     size_t calls = 0;
     for (size_t stop = 0; stop < 40; stop += stop < 10 ? 1 : 9) {
         struct watcher watcher = {.stop_at = stop};
-        const medley_observer observer = {.context = &watcher, .progress = watch};
+        const medley_observer observer = {sizeof observer, .context = &watcher, .progress = watch};
         medley_tuning *tuning = NULL;
         medley_error error = {0};
         const medley_status status =

@@ -65,7 +65,7 @@ static inline double honest(const medley_dataset *data, const medley_options *op
 {
     medley_options *chosen = NULL;
     medley_model *model = NULL;
-    medley_evaluation evaluation = {0};
+    medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options how = MEDLEY_EVALUATE_OPTIONS_INIT;
     medley_error error = {0};
     medley_dataset *train = part_of(data, f, tuning->fold_count, true);

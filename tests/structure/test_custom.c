@@ -117,7 +117,7 @@ static void models_name_the_structure_they_need(void **state)
     void *bytes = NULL;
     size_t size = 0;
     assert_string_equal(medley_model_structure(model), "own-chain");
-    assert_int_equal(medley_model_write(model, &bytes, &size, &error), MEDLEY_OK);
+    assert_int_equal(medley_model_write(&bytes, &size, model, &error), MEDLEY_OK);
     assert_int_equal(medley_model_read(&again, bytes, size, "m", &error), MEDLEY_NOT_SUPPORTED);
     assert_non_null(strstr(error.message, "needs the structure 'own-chain'"));
     medley_structure other = structure;
@@ -135,7 +135,7 @@ static void models_name_the_structure_they_need(void **state)
     const medley_summary *summary = medley_model_summary(again);
     for (size_t b = 0; b < summary->block_count; b++)
         if (strcmp(summary->blocks[b].name, "shared") == 0)
-            assert_int_equal(medley_model_features(again, b, 3, &features, &count, &error),
+            assert_int_equal(medley_model_features(&features, &count, again, b, 3, &error),
                              MEDLEY_OK);
     assert_int_equal(count, 3);
     assert_memory_equal(features[0].text, "part ", 5);
