@@ -121,7 +121,8 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
         {"order=2", &md_task_binary, "spicy",
          "--order is about task chain and has no place in --task binary; leave out --order"},
         {"min-count=2 template=chunk", &md_task_tree, "spom",
-         "--min-count is about tasks binary, multiclass, chain and custom and has no place in --task tree; "
+         "--min-count is about tasks binary, multiclass, chain and custom and has no place in "
+         "--task tree; "
          "leave out --min-count"},
         {"hash-bits=9", &md_task_chain, "spom",
          "--hash-bits needs --template FILE|NAME; give both, or leave out --hash-bits"},
