@@ -41,17 +41,27 @@ medley_status md_grow(void *array, size_t *capacity, size_t needed, size_t size,
  *     MD_OWNED(free) float *score = NULL;                    a pointer, released by free(score)
  *     MD_CLEARED(md_division_clear) md_division parts = {0}; a struct, by md_division_clear(&parts)
  *
- * however the function is left, the last one first. To keep one, hand it on and set it to NULL, or
- * {0}. (An attribute that gcc and clang have.) */
+ * however the function is left, the last one first. What is handed on is taken: *out =
+ * md_take(&score) leaves NULL, or {0}, behind. (An attribute and an expression that gcc and clang
+ * have.) */
 #define MD_OWNED(function)   __attribute__((cleanup(function##_owned)))
 #define MD_CLEARED(function) __attribute__((cleanup(function)))
 
+#define md_take(address)                                                                           \
+    (__extension__({                                                                               \
+        __typeof__(*(address)) taken_ = *(address);                                                \
+        *(address) = (__typeof__(taken_)){0};                                                      \
+        taken_;                                                                                    \
+    }))
+
 /* Makes a function that frees a pointer fit for MD_OWNED; stands beside its declaration. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define MD_OWNER(function, type)                                                                   \
     static inline void function##_owned(type **owned)                                              \
     {                                                                                              \
         function(*owned);                                                                          \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static inline void free_owned(void *owned) /* the address of a pointer of any type */
 {

@@ -104,8 +104,7 @@ medley_status md_libsvm_create(md_libsvm **result, const double *kernel, size_t 
         for (size_t j = i; j < n; j += TILE)
             fill_tile(matrix, kernel, i, j);
     svm_set_print_string_function(say_nothing); /* here, before there are threads */
-    *result = matrix;
-    matrix = NULL;
+    *result = md_take(&matrix);
     return MEDLEY_OK;
 }
 

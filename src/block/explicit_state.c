@@ -257,7 +257,6 @@ medley_status md_explicit_finish_create(md_block **result, explicit_block *x, me
     MEDLEY_TRY(md_new(&x->log, x->log_capacity, sizeof *x->log, error));
     if (x->what.thresholds)
         MEDLEY_TRY(md_new(&x->applied, x->features, sizeof *x->applied, error));
-    *result = block;
-    block = NULL;
+    *result = md_take(&block);
     return MEDLEY_OK;
 }

@@ -474,7 +474,6 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     if (source->deferred != NULL)
         MEDLEY_TRY(md_deferred_attach(source->deferred, k->m, k->score, error));
     k->deferred = source->deferred;
-    *result = block;
-    block = NULL;
+    *result = md_take(&block);
     return MEDLEY_OK;
 }

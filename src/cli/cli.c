@@ -211,6 +211,7 @@ static medley_status parse_and_run(cli_arguments *arguments, int count, char **w
     return arguments->command->run(arguments, error);
 }
 
+/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 static int run_command(const cli_command *command, int count, char **words)
 {
     if (asks_for(count, words, "--help") || asks_for(count, words, "-h")) {
@@ -227,6 +228,7 @@ static int run_command(const cli_command *command, int count, char **words)
     const int code = status < 0 ? fail(&arguments, &error) : CLI_OK;
     return finish(&arguments, arguments.interrupted ? CLI_INTERRUPTED : code);
 }
+/* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static bool is_any(const char *word, const char *const *names)
 {

@@ -100,11 +100,13 @@ bool cli_read_number(const char *text, double *value);
 
 #define CLI_OWNED(function)   __attribute__((cleanup(cli_##function)))
 #define CLI_CLEARED(function) __attribute__((cleanup(function)))
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define CLI_OWNER(function, type)                                                                  \
     static inline void cli_##function(type **owned)                                                \
     {                                                                                              \
         function(*owned);                                                                          \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 CLI_OWNER(medley_dataset_free, medley_dataset)
 CLI_OWNER(medley_model_free, medley_model)
 CLI_OWNER(medley_options_free, medley_options)

@@ -210,6 +210,7 @@ static void print_text(const cli_arguments *arguments, const struct run *run)
             printf("%s written to %s\n", files[f][1], cli_value(arguments, files[f][0]));
 }
 
+/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 static medley_status run_path(cli_arguments *arguments, medley_error *error)
 {
     CLI_CLEARED(clear) struct run run = {.how = MEDLEY_PATH_OPTIONS_INIT};
@@ -230,6 +231,7 @@ static medley_status run_path(cli_arguments *arguments, medley_error *error)
         print_text(arguments, &run);
     return MEDLEY_OK;
 }
+/* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static const cli_option options[] = {
     {"count", "N", "20", "number of lambdas, evenly spaced in logarithm", false},

@@ -247,6 +247,7 @@ static medley_status use_result(cli_arguments *arguments, struct run *run, medle
     return report != NULL ? write_report(arguments, run, report, error) : MEDLEY_OK;
 }
 
+/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 static medley_status run_tune(cli_arguments *arguments, medley_error *error)
 {
     CLI_CLEARED(clear) struct run run = {0};
@@ -265,6 +266,7 @@ static medley_status run_tune(cli_arguments *arguments, medley_error *error)
     arguments->json = false; /* an error stands in that object already */
     return status;
 }
+/* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static const cli_option options[] = {
     {"cv", "K", "5", "folds: each part is predicted by a model of the others", false},

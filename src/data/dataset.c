@@ -116,8 +116,7 @@ medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *
                                      labels[row] != NULL ? strlen(labels[row]) : 0, error));
         MEDLEY_TRY(md_labels_finish(&builder, created, error));
     }
-    *dataset = created;
-    created = NULL;
+    *dataset = md_take(&created);
     return MEDLEY_OK;
 }
 

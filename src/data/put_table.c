@@ -394,8 +394,7 @@ medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_tabl
         MEDLEY_TRY(keep_diagonal(&made, diagonal, table.rows, error));
     MEDLEY_TRY(md_grow(&dataset->grams, &dataset->gram_capacity, dataset->gram_count + 1,
                        sizeof *dataset->grams, error));
-    dataset->grams[dataset->gram_count++] = made;
-    made = (md_precomputed){0};
+    dataset->grams[dataset->gram_count++] = md_take(&made);
     dataset->rows = table.rows;
     return MEDLEY_OK;
 }

@@ -254,7 +254,6 @@ medley_status md_dataset_select(medley_dataset **selected, const medley_dataset 
     MEDLEY_TRY(select_tokens(&chosen, error));
     MEDLEY_TRY(select_layout(&chosen, error));
     MEDLEY_TRY(select_sequences(&chosen, error));
-    *selected = target;
-    target = NULL;
+    *selected = md_take(&target);
     return MEDLEY_OK;
 }

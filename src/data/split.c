@@ -110,8 +110,7 @@ static medley_status stratified_order(size_t **order, const medley_dataset *data
     MEDLEY_TRY(md_new(&place, strata + 1, sizeof *place, error));
     if (label == NULL || dataset->sequence_count > 0 ||
         count_used(place, label, units, strata) > units / 2) {
-        *order = shuffled;
-        shuffled = NULL;
+        *order = md_take(&shuffled);
         return MEDLEY_OK;
     }
     MEDLEY_TRY(md_new(order, units, sizeof **order, error));
@@ -304,7 +303,6 @@ medley_status medley_dataset_split(medley_dataset **kept, medley_dataset **held_
         taken[order[i]] = held_out_before(i + 1, fraction) > held_out_before(i, fraction);
     MEDLEY_TRY(select_units(&first, dataset, taken, false, false, error));
     MEDLEY_TRY(select_units(held_out, dataset, taken, true, false, error));
-    *kept = first;
-    first = NULL;
+    *kept = md_take(&first);
     return MEDLEY_OK;
 }

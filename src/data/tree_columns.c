@@ -420,7 +420,6 @@ medley_status md_tree_columns(medley_dataset **derived, const medley_dataset *da
     MEDLEY_TRY(start_dataset(made, dataset, error));
     MEDLEY_TRY(fill_columns(made, &t, error));
     MEDLEY_TRY(take_labels(made, dataset, error));
-    *derived = made;
-    made = NULL;
+    *derived = md_take(&made);
     return MEDLEY_OK;
 }

@@ -172,8 +172,7 @@ medley_status md_arc_templates_parse(md_arc_templates **templates, const char *t
         return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
                           "there are no templates in it; expected lines such as h.form m.form "
                           "dist");
-    *templates = made;
-    made = NULL;
+    *templates = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -217,8 +216,7 @@ medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_te
             MEDLEY_TRY(
                 md_arc_templates_add_line(made, item->name, strlen(item->name), item->line, error));
     }
-    *subset = made;
-    made = NULL;
+    *subset = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -258,7 +256,6 @@ medley_status md_arc_templates_unpack(md_arc_templates **templates, md_unpack *i
     }
     if (in->bad)
         return md_template_damaged(in, "arc templates", error);
-    *templates = made;
-    made = NULL;
+    *templates = md_take(&made);
     return MEDLEY_OK;
 }

@@ -32,8 +32,7 @@ medley_status md_features_new(md_features **features, md_templates **templates, 
         MEDLEY_TRY(md_new(&made->vocabulary, functions, sizeof *made->vocabulary, error));
         MEDLEY_TRY(md_new(&made->tuples, blocks, sizeof *made->tuples, error));
     }
-    *features = made;
-    made = NULL;
+    *features = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -140,8 +139,7 @@ static bool cut_rare(const feature_job *job, size_t b)
         if (ids[row] >= 0)
             ids[row] = number[ids[row]];
     md_tuples_clear(all);
-    *all = kept;
-    kept = (md_tuples){0};
+    *all = md_take(&kept);
     return true;
 }
 
@@ -294,8 +292,7 @@ medley_status md_features_apply(const md_features *features, md_feature_ids *ids
     MEDLEY_TRY(start_ids(&found, features->templates->block_count, dataset->rows, error));
     feature_job job = {.features = features, .values = &values, .ids = &found};
     find_features(&job, threads);
-    *ids = found;
-    found = (md_feature_ids){0};
+    *ids = md_take(&found);
     return MEDLEY_OK;
 }
 

@@ -114,8 +114,7 @@ medley_status md_features_subset(md_features **subset, const md_features *featur
     MEDLEY_TRY(md_features_new(&made, &templates, features->hash_bits, error));
     if (features->hash_bits == 0)
         MEDLEY_TRY(copy_features(made, features, keep, error));
-    *subset = made;
-    made = NULL;
+    *subset = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -220,6 +219,8 @@ medley_status md_features_unpack(md_features **features, md_unpack *in, medley_e
     if (hash_bits > MD_HASH_BITS_MOST)
         return fail_damaged(in, error);
     MEDLEY_TRY(unpack_templates(&templates, in, error));
+    if (templates == NULL)
+        return fail_damaged(in, error);
     const size_t functions = hash_bits == 0 ? templates->function_count : 0;
     const size_t blocks = hash_bits == 0 ? templates->block_count : 0;
     MEDLEY_TRY(md_features_new(&made, &templates, hash_bits, error));
@@ -229,7 +230,6 @@ medley_status md_features_unpack(md_features **features, md_unpack *in, medley_e
         unpack_tuples(in, made, b);
     if (in->bad)
         return fail_damaged(in, error);
-    *features = made;
-    made = NULL;
+    *features = md_take(&made);
     return MEDLEY_OK;
 }

@@ -7,8 +7,7 @@ medley_status md_templates_new(md_templates **templates, const char *source, med
     MD_OWNED(md_templates_free) md_templates *made = NULL;
     MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
     MEDLEY_TRY(md_new_text(&made->source, source, strlen(source), error));
-    *templates = made;
-    made = NULL;
+    *templates = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -50,8 +49,7 @@ medley_status md_templates_parse(md_templates **templates, const char *text, siz
     if (made->block_count == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
                           "there are no templates in it; expected lines such as U00:%%x[0,0]");
-    *templates = made;
-    made = NULL;
+    *templates = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -96,7 +94,6 @@ medley_status md_templates_subset(md_templates **subset, const md_templates *tem
             MEDLEY_TRY(
                 md_templates_add_line(made, block->name, strlen(block->name), block->line, error));
     }
-    *subset = made;
-    made = NULL;
+    *subset = md_take(&made);
     return MEDLEY_OK;
 }

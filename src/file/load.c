@@ -186,8 +186,7 @@ static medley_status load_from(medley_model **model, const char *path, const cha
     MEDLEY_TRY(read_calibration(&loader));
     MEDLEY_TRY(read_own(&loader));
     md_model_bind_summary(made);
-    *model = made;
-    made = NULL;
+    *model = md_take(&made);
     return MEDLEY_OK;
 }
 

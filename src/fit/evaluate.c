@@ -52,8 +52,7 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
     if (MD_STRUCT_HAS(evaluation, confusion))
         made.confusion = NULL; /* it is the caller's now */
     if (kept != NULL) {
-        *kept = prediction;
-        prediction = NULL;
+        *kept = md_take(&prediction);
     }
     return MEDLEY_OK;
 }

@@ -93,8 +93,7 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     prediction->best = options->best;
     MEDLEY_TRY(model->task->predict(prediction, &request, error));
     prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
-    *result = prediction;
-    prediction = NULL;
+    *result = md_take(&prediction);
     return MEDLEY_OK;
 }
 

@@ -14,7 +14,7 @@ const md_generator *const md_generators[] = {
 #undef MD_GENERATOR
     NULL};
 
-enum { GENERATOR_COUNT = sizeof md_generators / sizeof *md_generators - 1 };
+enum { GENERATOR_COUNT = sizeof md_generators / sizeof(void *) - 1 };
 
 static medley_status find(const md_generator **generator, const char *name, medley_error *error)
 {
@@ -83,8 +83,7 @@ medley_status medley_generate(medley_dataset **dataset, const char *name,
         MEDLEY_TRY(generate_rows(made, &chosen, &random, generator->rows, error));
     else
         MEDLEY_TRY(generator->generate(made, &chosen, &random, error));
-    *dataset = made;
-    made = NULL;
+    *dataset = md_take(&made);
     return MEDLEY_OK;
 }
 

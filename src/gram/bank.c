@@ -362,13 +362,12 @@ medley_status md_kernel_from_name(md_kernel *kernel, const char *name, medley_er
     *kernel = made;
     MEDLEY_TRY(md_spec_parse(&spec, name, error));
     MEDLEY_TRY(init_from_spec(&made, &spec, MD_NORM_NONE, error));
-    if (made.class->prepare != NULL)
+    if (made.class != NULL && made.class->prepare != NULL)
         MEDLEY_TRY(made.class->prepare(made.state, &needs_data, error));
     if (needs_data)
         return md_fail(error, MEDLEY_BAD_INPUT, "kernel '%s' leaves a parameter open", name);
     MEDLEY_TRY(md_new_text(&made.name, name, strlen(name), error));
-    *kernel = made;
-    made = (md_kernel){0};
+    *kernel = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -424,7 +423,6 @@ medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t 
         MEDLEY_TRY(take_view(&made, bank, kernel->view, place, error));
         copy->view = place[kernel->view] - 1;
     }
-    *subset = made;
-    made = (md_bank){0};
+    *subset = md_take(&made);
     return MEDLEY_OK;
 }

@@ -106,8 +106,7 @@ medley_status md_deferred_create(md_deferred **result, md_gram *gram,
     deferred->due_most = md_max(deferred->open_most, DUE);
     MEDLEY_TRY(make_room(deferred, error));
     find_ranges(deferred);
-    *result = deferred;
-    deferred = NULL;
+    *result = md_take(&deferred);
     return MEDLEY_OK;
 }
 
@@ -122,8 +121,7 @@ medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, 
     MEDLEY_TRY(md_new(&made.due, labels * deferred->due_most, sizeof(float), error));
     MEDLEY_TRY(md_new_aligned(&made.values, most * most, sizeof(float), error));
     made.score = score;
-    *slot = made;
-    made = (md_slot){0};
+    *slot = md_take(&made);
     return MEDLEY_OK;
 }
 

@@ -178,8 +178,7 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
         MEDLEY_TRY(md_gram_center_full(gram, error));
     }
     MEDLEY_TRY(learn_diagonals(gram, error));
-    *result = gram;
-    gram = NULL;
+    *result = md_take(&gram);
     return MEDLEY_OK;
 }
 

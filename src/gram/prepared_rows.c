@@ -44,8 +44,7 @@ medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_c
     MEDLEY_TRY(md_new(&made.precomputed, kernel_count, sizeof(md_matrix *), error));
     MEDLEY_TRY(md_new(&made.precomputed_float64, kernel_count, sizeof(double *), error));
     MEDLEY_TRY(md_new(&made.used, view_count, sizeof *made.used, error));
-    *prepared = made;
-    made = (md_prepared){0};
+    *prepared = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -306,8 +305,7 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
         MEDLEY_TRY(measure_view(&made, bank, v, error));
     MEDLEY_TRY(normalise(&made, bank, dataset, training, error));
     MEDLEY_TRY(md_prepared_index(&made, error));
-    *prepared = made;
-    made = (md_prepared){0};
+    *prepared = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -351,8 +349,7 @@ medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepare
         made.precomputed_float64[m] = prepared->precomputed_float64[m];
     }
     made.precomputed_row = rows;
-    *subset = made;
-    made = (md_prepared){0};
+    *subset = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -373,8 +370,7 @@ medley_status md_prepared_subset(md_prepared *support, const md_prepared *prepar
                                  choice->rows, rows, error));
     }
     MEDLEY_TRY(md_prepared_index(&made, error));
-    *support = made;
-    made = (md_prepared){0};
+    *support = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -397,7 +393,6 @@ medley_status md_prepared_features(md_matrix *features, const md_prepared *prepa
         }
     if (2 * entries < prepared->rows * view->columns)
         return md_matrix_to_sparse(features, &dense, error);
-    *features = dense;
-    dense = (md_matrix){0};
+    *features = md_take(&dense);
     return MEDLEY_OK;
 }

@@ -15,8 +15,7 @@ medley_status medley_learner_create(medley_learner **result, const medley_option
     MEDLEY_TRY(md_new(&learner, 1, sizeof *learner, error));
     MEDLEY_TRY(md_partial_options(&learner->options, options, error));
     learner->memory = learner->options->memory;
-    *result = learner;
-    learner = NULL;
+    *result = md_take(&learner);
     return MEDLEY_OK;
 }
 

@@ -38,7 +38,6 @@ medley_status md_partial_options(medley_options **result, const medley_options *
     MEDLEY_TRY(check_values(copy, error));
     for (const md_held *h = held; h->option != NULL; h++)
         MEDLEY_TRY(medley_options_set(copy, h->option, h->value, error));
-    *result = copy;
-    copy = NULL;
+    *result = md_take(&copy);
     return MEDLEY_OK;
 }

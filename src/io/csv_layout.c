@@ -194,8 +194,7 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
                 free(names.items[c]);
                 names.items[c] = NULL;
             }
-    layout->header = names;
-    names = (md_csv_record){0};
+    layout->header = md_take(&names);
     return MEDLEY_OK;
 }
 

@@ -29,8 +29,7 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
     md_matrix_clear(&table->features);
     md_strings_clear(&table->column_names);
     table->features = chosen;
-    table->column_names = names;
-    names = (md_strings){0};
+    table->column_names = md_take(&names);
     table->height = table->width = 0; /* some pixels are no image */
     return MEDLEY_OK;
 }
@@ -71,8 +70,7 @@ static medley_status make_dataset(medley_dataset **dataset, const md_input *inpu
     MD_OWNED(medley_dataset_free) medley_dataset *created = NULL;
     MEDLEY_TRY(medley_dataset_create(&created, error));
     MEDLEY_TRY(read_input(created, input, &complete, error));
-    *dataset = created;
-    created = NULL;
+    *dataset = md_take(&created);
     return MEDLEY_OK;
 }
 

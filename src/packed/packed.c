@@ -214,8 +214,7 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     MEDLEY_TRY(md_tile_scratch_make(&packed->scratch, packed->threads, &packed->prepared, error));
     MEDLEY_TRY(choose_residents(packed, options->memory, error));
     MEDLEY_TRY(build(packed, error));
-    *result = packed;
-    packed = NULL;
+    *result = md_take(&packed);
     return MEDLEY_OK;
 }
 

@@ -47,8 +47,7 @@ medley_status md_packed_of_matrix(md_packed **result, const double *matrix, size
     packed->values[0] = packed->resident;
     take_matrix(packed, matrix, sums);
     md_packed_learn_spread(packed, 0, sums);
-    *result = packed;
-    packed = NULL;
+    *result = md_take(&packed);
     return MEDLEY_OK;
 }
 

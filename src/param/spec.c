@@ -150,8 +150,7 @@ medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error
     if (*p != '\0')
         return md_fail(error, MEDLEY_USAGE,
                        "'%s': '%s' was not expected; write name(key=value,...)@view", text, p);
-    *spec = made;
-    made = (md_spec){0};
+    *spec = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -290,7 +289,6 @@ medley_status md_spec_expand(char ***texts, const char *text, medley_error *erro
     MD_OWNED(md_texts_free) char **expanded = NULL;
     struct expansion expansion = {.texts = &expanded, .error = error};
     MEDLEY_TRY(expand(&expansion, text));
-    *texts = expanded;
-    expanded = NULL;
+    *texts = md_take(&expanded);
     return MEDLEY_OK;
 }

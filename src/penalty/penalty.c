@@ -167,8 +167,7 @@ medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_e
         print_term(&made->terms[i], &made->text);
     }
     MEDLEY_TRY(md_text_check(&made->text, error));
-    *penalty = made;
-    made = NULL;
+    *penalty = md_take(&made);
     return MEDLEY_OK;
 }
 

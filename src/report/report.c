@@ -10,7 +10,7 @@ static const md_section *const sections[] = {
 #include "report/sections.def"
 #undef MD_SECTION
 };
-enum { SECTIONS = sizeof sections / sizeof *sections };
+enum { SECTIONS = sizeof sections / sizeof(void *) };
 
 /* Even if a word of the data slipped through unescaped, nothing could run or be loaded. */
 static const char POLICY[] = "default-src 'none'; style-src 'unsafe-inline'";

@@ -160,8 +160,7 @@ medley_status md_choice_values(char ***values, const medley_choice *choice, medl
         if (*p == '\0')
             break;
     }
-    *values = list;
-    list = NULL;
+    *values = md_take(&list);
     return MEDLEY_OK;
 }
 

@@ -22,8 +22,7 @@ medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_
             rows[r] = units[unit];
     for (size_t r = 0; sequences == 0 && r < dataset->rows; r++)
         rows[r] = units[r];
-    *part = rows;
-    rows = NULL;
+    *part = md_take(&rows);
     return MEDLEY_OK;
 }
 
@@ -45,7 +44,6 @@ medley_status md_fold_cut(medley_dataset **train, medley_dataset **held,
     const md_columns columns = {rows, count};
     MEDLEY_TRY(md_dataset_select(&learnt, dataset, rows, count, &columns, error));
     MEDLEY_TRY(md_dataset_select(held, dataset, others, other_count, &columns, error));
-    *train = learnt;
-    learnt = NULL;
+    *train = md_take(&learnt);
     return MEDLEY_OK;
 }

@@ -47,8 +47,7 @@ medley_status md_grid_make(md_grid *grid, const medley_choice *choices, size_t c
     MEDLEY_TRY(md_new(&made.sizes, count, sizeof *made.sizes, error));
     for (size_t c = 0; c < count; c++)
         MEDLEY_TRY(add_option(&made, &choices[c], error));
-    *grid = made;
-    made = (md_grid){0};
+    *grid = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -83,8 +82,7 @@ medley_status md_options_with(medley_options **result, const medley_options *opt
     MEDLEY_TRY(md_options_copy(&copy, options, error));
     for (size_t i = 0; i < count; i++)
         MEDLEY_TRY(medley_options_set(copy, names[i], values[i], error));
-    *result = copy;
-    copy = NULL;
+    *result = md_take(&copy);
     return MEDLEY_OK;
 }
 

@@ -224,7 +224,6 @@ medley_status md_share_make(md_share *share, const medley_dataset *dataset,
     if (status != MEDLEY_OK)
         return status;
     made.seconds = made.replaces ? md_clock_seconds() - began : 0;
-    *share = made;
-    made = (md_share){0};
+    *share = md_take(&made);
     return MEDLEY_OK;
 }

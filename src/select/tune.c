@@ -213,8 +213,7 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
     MEDLEY_TRY(make_owner(owner, choices, count, how.folds, error));
     MEDLEY_TRY(status = tune(owner, dataset, part, plain, &how, &watch, error));
     if (status == MEDLEY_OK) {
-        *tuning = made;
-        made = NULL;
+        *tuning = md_take(&made);
     }
     return status;
 }

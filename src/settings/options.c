@@ -32,8 +32,7 @@ medley_status medley_options_create(medley_options **result, medley_error *error
     MD_OWNED(medley_options_free) medley_options *options = NULL;
     MEDLEY_TRY(md_new(&options, 1, sizeof *options, error));
     MEDLEY_TRY(md_params_defaults(md_option_table, options, error));
-    *result = options;
-    options = NULL;
+    *result = md_take(&options);
     return MEDLEY_OK;
 }
 
@@ -56,8 +55,7 @@ medley_status md_options_copy(medley_options **result, const medley_options *opt
     if (options != NULL && options->structure != NULL)
         MEDLEY_TRY(
             md_new_copy(&copy->structure, options->structure, sizeof *copy->structure, error));
-    *result = copy;
-    copy = NULL;
+    *result = md_take(&copy);
     return MEDLEY_OK;
 }
 

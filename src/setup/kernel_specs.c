@@ -73,7 +73,6 @@ medley_status md_options_kernels(char ***specs, const medley_options *options, m
         MEDLEY_TRY(md_texts_add(&list, options->kernels[i], error));
     for (size_t i = 0; options->kernel_files != NULL && options->kernel_files[i] != NULL; i++)
         MEDLEY_TRY(read_spec_file(&list, options->kernel_files[i], error));
-    *specs = list;
-    list = NULL;
+    *specs = md_take(&list);
     return MEDLEY_OK;
 }

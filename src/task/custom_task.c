@@ -38,8 +38,7 @@ medley_status medley_options_set_structure(medley_options *options,
     MEDLEY_TRY(MD_TAKE_STRUCT(copy, structure, MEDLEY_STRUCTURE_INIT, error));
     MEDLEY_TRY(check_structure(copy, error));
     free(options->structure);
-    options->structure = copy;
-    copy = NULL;
+    options->structure = md_take(&copy);
     return MEDLEY_OK;
 }
 

@@ -187,10 +187,8 @@ medley_status md_steps_apply(md_matrix *output, const md_steps *steps, const md_
         MEDLEY_TRY(md_matrix_init_dense(&next, input->rows, step->columns, error));
         MEDLEY_TRY(step->transform->apply(&next, step, s > 0 ? &current : input, dataset, error));
         md_matrix_clear(&current);
-        current = next;
-        next = (md_matrix){0};
+        current = md_take(&next);
     }
-    *output = current;
-    current = (md_matrix){0};
+    *output = md_take(&current);
     return MEDLEY_OK;
 }

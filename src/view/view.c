@@ -53,8 +53,7 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
     MEDLEY_TRY(copy_array(&made.shift, view->shift, columns * sizeof *view->shift, error));
     MEDLEY_TRY(copy_array(&made.factor, view->factor, columns * sizeof *view->factor, error));
     MEDLEY_TRY(md_strings_copy(&made.names, &view->names, error));
-    *copy = made;
-    made = (md_view){0};
+    *copy = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -281,7 +280,6 @@ medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medl
     MEDLEY_TRY(view->steps != NULL ? extract_transformed(&made, view, table, dataset, error)
                                    : gather_columns(&made, view, table, error));
     apply_scale(&made, view);
-    *matrix = made;
-    made = (md_matrix){0};
+    *matrix = md_take(&made);
     return MEDLEY_OK;
 }

@@ -24,8 +24,7 @@ medley_status md_view_new(md_view **view, md_view_maker *maker, const md_table *
     MEDLEY_TRY(md_grow(&maker->views, &maker->capacity, maker->count + 1, sizeof *maker->views,
                        maker->error));
     *view = &maker->views[maker->count++];
-    **view = made;
-    made = (md_view){0};
+    **view = md_take(&made);
     return MEDLEY_OK;
 }
 
@@ -189,7 +188,7 @@ static medley_status make_transformed(md_view_maker *maker, const md_table *tabl
         md_text_addf(&group, "%s%s", s ? "/" : "", steps.step[s].transform->name);
     if (group.failed)
         return md_fail_memory(maker->error, group.capacity);
-    MEDLEY_TRY(md_view_new(&view, maker, table, group.data, spec, 0));
+    MEDLEY_TRY(md_view_new(&view, maker, table, group.data ? group.data : "", spec, 0));
     MEDLEY_TRY(md_new_text(&view->steps, spec, strlen(spec), maker->error));
     view->table_columns =
         steps.step[0].input_columns; /* the image's, if a sparse file ends early */
