@@ -51,7 +51,7 @@ double *md_unpack_doubles(md_unpack *in, size_t count)
 static bool outputs_fit(const medley_model *model)
 {
     const size_t labels = model->labels.count;
-    if (model->task->section != NULL) /* which has what scores */
+    if (model->task->section != NULL && model->task->bind == NULL) /* which has what scores */
         return model->outputs == 1;
     if (model->outputs == labels && labels > 0)
         return true;

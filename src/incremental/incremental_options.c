@@ -22,6 +22,11 @@ static medley_status check_values(const medley_options *options, medley_error *e
                        "learning piece by piece is for labels, and --task %s predicts %s; use "
                        "medley_fit",
                        task->about.name, task->about.summary);
+    if (options->structure != NULL)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "learning piece by piece is for labels, and the structure '%s' was brought; "
+                       "use medley_fit",
+                       options->structure->name);
     if (options->normalize == MD_NORM_CENTER)
         return md_fail(error, MEDLEY_USAGE,
                        "--normalize center needs all rows at once; pieces come one by one, so use "

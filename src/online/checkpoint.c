@@ -44,6 +44,8 @@ static uint64_t mix_data(uint64_t key, const medley_dataset *data)
         key = mix(key, data->label, data->rows * sizeof *data->label);
     else if (data->target != NULL)
         key = mix(key, data->target, data->rows * sizeof *data->target);
+    if (data->info != NULL)
+        key = mix(key, data->info, data->rows * data->info_width * sizeof *data->info);
     if (data->sequence_count > 0)
         key = mix(key, data->sequence_start,
                   (data->sequence_count + 1) * sizeof *data->sequence_start);
@@ -65,6 +67,8 @@ uint64_t md_checkpoint_key(const md_problem *problem)
     md_params_describe(md_option_table, options, MD_ROLE_KEYLESS, 0, &text);
     uint64_t key = mix(0, text.data ? text.data : "", text.length);
     md_text_clear(&text);
+    if (options->structure != NULL)
+        key = mix(key, options->structure->name, strlen(options->structure->name) + 1);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
         key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
     const bool searched = isnan(problem->online->eta0) &&

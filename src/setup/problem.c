@@ -233,6 +233,11 @@ static medley_status check_method(const md_problem *problem, medley_error *error
 {
     const md_task *task = problem->task;
     const md_method *method = problem->method;
+    if (problem->options->structure != NULL && task->bind == NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the structure '%s' was brought and --task %s has one of its own; leave out "
+                       "--task",
+                       problem->options->structure->name, task->about.name);
     if (task->structure == NULL && (!method->kind->batch || method->labels_only))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "--method %s learns labels, not numbers; use --method spicy for --task %s",

@@ -52,14 +52,22 @@ static bool has_marginals(const medley_structure *s)
     return s->infer != NULL ? s->can_infer_marginals : s->marginals != NULL;
 }
 
-/* The model gets a copy of the structure. */
+/* What a model keeps: a copy of the structure, and how many numbers it wants beside a row. */
+typedef struct custom {
+    medley_structure structure;
+    size_t info_width;
+} custom;
+
 static medley_status keep_structure(medley_model *model, const medley_structure *structure,
-                                    medley_error *error)
+                                    size_t info_width, medley_error *error)
 {
-    MEDLEY_TRY(md_new_copy(&model->own, structure, sizeof *structure, error));
+    custom *own = NULL;
+    MEDLEY_TRY(md_new(&own, 1, sizeof *own, error));
+    *own = (custom){.structure = *structure, .info_width = info_width};
+    model->own = own;
     model->free_own = free;
     model->space.structure = &md_structure_custom;
-    model->space.shape.custom = model->own;
+    model->space.shape.custom = &own->structure;
     return MEDLEY_OK;
 }
 
@@ -78,7 +86,24 @@ static medley_status bind(medley_model *model, const char *name, const medley_st
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "the model needs the structure '%.63s', and '%s' was given", name,
                        whole.name);
-    return keep_structure(model, &whole, error);
+    return keep_structure(model, &whole, 0, error);
+}
+
+static void pack(md_text *out, const void *own)
+{
+    md_pack_u64(out, ((const custom *)own)->info_width);
+}
+
+static medley_status unpack(medley_model *model, md_unpack *in, medley_error *error)
+{
+    (void)error;
+    ((custom *)model->own)->info_width = md_unpack_u64(in);
+    return MEDLEY_OK;
+}
+
+static bool has_no_companion(const medley_model *model)
+{
+    return model->companion == NULL;
 }
 
 /* ---- learning ---- */
@@ -155,10 +180,29 @@ static bool shares_parts(const md_problem *problem)
 static medley_status build(medley_model *model, const md_draft *draft, medley_error *error)
 {
     MEDLEY_TRY(md_labels_build(model, draft, error));
-    return keep_structure(model, draft->problem->options->structure, error);
+    return keep_structure(model, draft->problem->options->structure,
+                          draft->problem->train->info_width, error);
 }
 
 /* ---- predicting ---- */
+
+/* The functions of the structure rely on both. */
+static medley_status check_data(const md_request *request, medley_error *error)
+{
+    const medley_dataset *dataset = request->dataset;
+    const custom *own = request->model->own;
+    if (dataset->sequence_count == 0 && dataset->rows > 0)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                          "an example of the structure '%s' is a sequence of rows, and these rows "
+                          "stand alone; give the lengths of sequences",
+                          own->structure.name);
+    if (dataset->info_width == own->info_width)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                      "the structure '%s' was trained with %zu whole numbers beside each row and "
+                      "these data have %zu; give them with medley_dataset_put_info, or info=",
+                      own->structure.name, own->info_width, dataset->info_width);
+}
 
 static medley_status check_request(const medley_predict_options *options, medley_error *error)
 {
@@ -177,6 +221,7 @@ static medley_status predict(medley_prediction *prediction, const md_request *re
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "probabilities need marginals, which the structure '%s' does not give",
                        structure->name);
+    MEDLEY_TRY(check_data(request, error));
     return md_labels_predict(prediction, request, error);
 }
 
@@ -203,6 +248,10 @@ const md_task md_task_custom = {
     .check_request = check_request,
     .predict = predict,
     .bind = bind,
+    .section = "custom",
+    .pack = pack,
+    .unpack = unpack,
+    .companion_fits = has_no_companion,
     .fits = fits,
     .check = check,
     .info.does = "gives each row of an example one of LABELS",

@@ -186,6 +186,24 @@ static void information_stays_with_its_rows(void **state)
     assert_int_equal(medley_dataset_put_info(train, info, rows, 2, &error), MEDLEY_OK);
     medley_model *model = fit_own(train, &structure, "epochs=2 eta0=1", MEDLEY_OK, &error);
     assert_true(accuracy_of(model, train) == 1);
+    medley_dataset *untold = make_data("handwriting", 5, 2);
+    medley_dataset *alone = make_data("waveform", 5, 2);
+    medley_prediction *nothing = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    medley_model *again = NULL;
+    assert_int_equal(medley_model_write(&bytes, &size, model, &error), MEDLEY_OK);
+    assert_int_equal(medley_model_read_with(&again, bytes, size, "m", &structure, &error),
+                     MEDLEY_OK);
+    assert_int_equal(medley_predict(&nothing, again, untold, 1, &error), MEDLEY_BAD_INPUT);
+    assert_non_null(strstr(error.message, "trained with 2 whole numbers beside each row"));
+    assert_int_equal(medley_predict(&nothing, again, alone, 1, &error), MEDLEY_BAD_INPUT);
+    assert_non_null(strstr(error.message, "stand alone"));
+    assert_true(accuracy_of(again, train) == 1);
+    medley_bytes_free(bytes);
+    medley_model_free(again);
+    medley_dataset_free(untold);
+    medley_dataset_free(alone);
     assert_int_equal(medley_dataset_put_info(train, info, rows - 1, 2, &error), MEDLEY_BAD_INPUT);
     medley_model_free(model);
     medley_dataset_free(train);
@@ -243,7 +261,32 @@ static void what_functions_get_wrong_is_told(void **state)
     structure = chain_structure();
     structure.marginals = NULL;
     expect(&structure, "loss=logistic", MEDLEY_NOT_SUPPORTED, "needs marginals");
+    expect(&structure, "task=chain", MEDLEY_USAGE, "leave out --task");
+    expect(&structure, "task=multiclass", MEDLEY_USAGE, "leave out --task");
     expect(&structure, "order=2", MEDLEY_USAGE, "--order is about task chain");
+}
+
+static void pieces_and_other_structures_checkpoints_are_refused(void **state)
+{
+    (void)state;
+    medley_error error = {0};
+    char path[PATH_SIZE];
+    char text[PATH_SIZE + 64];
+    medley_structure structure = chain_structure();
+    medley_options *options = make_options("");
+    medley_learner *learner = NULL;
+    assert_int_equal(medley_options_set_structure(options, &structure, &error), MEDLEY_OK);
+    assert_int_equal(medley_learner_create(&learner, options, &error), MEDLEY_NOT_SUPPORTED);
+    medley_options_free(options);
+    temporary_path(path);
+    medley_dataset *train = make_data("handwriting", 12, 1);
+    snprintf(text, sizeof text, "epochs=2 eta0=1 checkpoint=%s", path);
+    medley_model_free(fit_own(train, &structure, text, MEDLEY_OK, &error));
+    structure.name = "another";
+    snprintf(text, sizeof text, "epochs=3 eta0=1 resume=yes checkpoint=%s", path);
+    assert_null(fit_own(train, &structure, text, MEDLEY_USAGE, &error));
+    medley_dataset_free(train);
+    unlink(path);
 }
 
 static void incomplete_structures_are_refused(void **state)
@@ -284,6 +327,7 @@ int main(void)
         cmocka_unit_test(models_name_the_structure_they_need),
         cmocka_unit_test(information_stays_with_its_rows),
         cmocka_unit_test(what_functions_get_wrong_is_told),
+        cmocka_unit_test(pieces_and_other_structures_checkpoints_are_refused),
         cmocka_unit_test(incomplete_structures_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
