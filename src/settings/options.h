@@ -35,10 +35,10 @@ typedef enum md_bigram {
 
 /* In the order of the rows. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct medley_options {
+    medley_structure *structure; /* that the program has brought, or NULL; first, since rows come */
 #define MD_OPTION(variable, kind, ...) MD_VALUE_##kind variable;
 #include "settings/options.def"
 #undef MD_OPTION
-    medley_structure *structure; /* that the program has brought, or NULL */
 };
 
 /* What md_param.roles says of an option. */
