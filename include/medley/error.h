@@ -61,7 +61,8 @@ typedef enum medley_status {
 /** What went wrong in a call that returned a negative status. Frozen; needs no initialisation. */
 typedef struct medley_error {
     medley_status code; /**< the status that was returned; MEDLEY_OK after a success */
-    char message[640];  /**< one sentence: what was found, what was expected, the remedy */
+    char message[640];  /**< one sentence: what was found, what was expected, the remedy;
+                             options are named in backquotes: `C=-1`, `scale` */
     char file[256];     /**< the input at fault, or "" */
     long line;          /**< line (or record) in it, counted from 1; 0: not known */
 } medley_error;

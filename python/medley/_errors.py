@@ -5,7 +5,7 @@ import errno
 import os
 
 from . import _structs
-from ._sentences import in_python
+from ._names import in_python
 
 
 class MedleyError(Exception):

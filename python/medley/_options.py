@@ -20,14 +20,7 @@ from . import _structs as s
 from ._checks import flag, whole
 from ._errors import UsageError
 from ._library import Handle, c_text, call, create, lib, text
-
-# Parameters whose option has another name.
-OPTION_NAMES = {
-    "kernels": "kernel",
-    "lambda_": "lambda",
-    "n_jobs": "threads",
-    "random_state": "seed",
-}
+from ._names import option_name
 
 # Parameters that are no options: what they mean is seen to elsewhere.
 NOT_OPTIONS = {"verbose", "options", "image_shape", "scoring", "structure"}
@@ -45,11 +38,6 @@ def option_table():
     """The library's options by name: argument, default, help, repeatable."""
     infos = option_infos()
     return {text(info.name): info for info in infos}
-
-
-def option_name(parameter):
-    """The option that a constructor parameter stands for."""
-    return OPTION_NAMES.get(parameter, parameter.replace("_", "-"))
 
 
 def value_text(value):

@@ -17,8 +17,8 @@ from ._errors import InputError, MedleyError, UsageError
 from ._library import Handle, c_text, call, text
 from ._model import Model, array_of
 from ._observer import Watch
-from ._options import NOT_OPTIONS, make_options, option_name, option_table, value_text
-from ._sentences import in_python
+from ._names import in_python, option_name
+from ._options import NOT_OPTIONS, make_options, option_table, value_text
 from .classifier import MKLClassifier
 from .parser import DependencyParser
 from .regressor import MKLRegressor

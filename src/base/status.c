@@ -51,7 +51,7 @@ medley_status md_fail_at(medley_error *error, medley_status code, const char *fi
 medley_status md_fail_memory(medley_error *error, size_t bytes)
 {
     return md_fail(error, MEDLEY_FAILED,
-                   "out of memory (%.1f MB asked for); use a smaller --memory or less data",
+                   "out of memory (%.1f MB asked for); use a smaller `memory` or less data",
                    (double)bytes / 1e6);
 }
 

@@ -19,7 +19,8 @@
  * earlier call or because nobody has set it, is gone. From then on the first error wins. */
 void md_begin(medley_error *error);
 
-/* Fills error (if it holds none yet) and returns code. */
+/* Fills error (if it holds none yet) and returns code. Messages name options as no front end would
+ * but all can find them: `scale=standard` or `scale`, in backquotes; the command says --scale. */
 medley_status md_fail(medley_error *error, medley_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -44,9 +44,9 @@ medley_status md_batch_gauss_seidel(md_batch_solution *solution, const md_batch_
     *solution = (md_batch_solution){0};
     if (!md_has_kernel_weights(problem))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method gauss-seidel needs a penalty whose powers of norms are at most "
-                       "2: group-lasso, elastic or block(q=1.5); use one of these, or --method "
-                       "spicy");
+                       "`method=gauss-seidel` needs a penalty whose powers of norms are at most "
+                       "2: group-lasso, elastic or block(q=1.5); use one of these, or `method="
+                       "spicy`");
     return md_wrap_run(solution, problem, start, &method, error);
 }
 

@@ -143,7 +143,7 @@ static medley_status make_folds(struct run *run, medley_error *error)
             run->learnt[run->learnt_count++] = r;
     if (run->learnt_count == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                          "every label has a single row; --method lp-beta holds rows out and "
+                          "every label has a single row; `method=lp-beta` holds rows out and "
                           "needs labels with two rows or more");
     return MEDLEY_OK;
 }
@@ -350,8 +350,8 @@ static medley_status fit_lp_beta(medley_model **model, md_problem *problem, medl
     MD_CLEARED(clear_run) struct run run = {0};
     if (md_linear_program_missing() != NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method lp-beta solves a linear program and this build has no library for "
-                       "it; install %s and build Medley again, or use --method spicy",
+                       "`method=lp-beta` solves a linear program and this build has no library for "
+                       "it; install %s and build Medley again, or use `method=spicy`",
                        md_linear_program_missing());
     MEDLEY_TRY(init_run(&run, problem, error));
     MEDLEY_TRY(make_folds(&run, error));

@@ -10,14 +10,14 @@ static medley_status refuse_others(const md_problem *problem, const char *penalt
     const char *asked = problem->options->penalty;
     if (!problem->batch->loss->svm)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method %s is made of support vector machines, whose loss is hinge; leave "
-                       "out --loss %s or use --method spicy",
+                       "`method=%s` is made of support vector machines, whose loss is hinge; leave "
+                       "out `loss=%s` or use `method=spicy`",
                        method, problem->batch->loss->name);
     if (strcmp(asked, "auto") != 0 && strcmp(asked, penalty) != 0)
         return md_fail(
             error, MEDLEY_NOT_SUPPORTED,
-            "--method %s is made of support vector machines and has their penalty; leave "
-            "out --penalty %s or use --method spicy",
+            "`method=%s` is made of support vector machines and has their penalty; leave "
+            "out `penalty=%s` or use `method=spicy`",
             method, asked);
     return MEDLEY_OK;
 }
@@ -35,7 +35,7 @@ medley_status md_machines_init(md_machines *machines, md_problem *problem, const
                                       .gap = problem->options->gap,
                                       .threads = problem->threads}};
     MEDLEY_TRY(refuse_others(problem, penalty, error));
-    MEDLEY_TRY(md_batch_check_kernels(problem, "; --ridge adds to its diagonal", error));
+    MEDLEY_TRY(md_batch_check_kernels(problem, "; `ridge` adds to its diagonal", error));
     MEDLEY_TRY(md_new(&machines->target, outputs * n, sizeof *machines->target, error));
     MEDLEY_TRY(md_new_aligned(&set->kernel, n * n, sizeof *set->kernel, error));
     MEDLEY_TRY(md_new(&set->machines, set->count, sizeof *set->machines, error));

@@ -13,13 +13,13 @@ static medley_status refuse_others(const md_problem *problem, bool explicit_kern
         const md_candidate *candidate = &problem->candidates[c];
         if (candidate->origin == MD_FROM_TEMPLATE)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                           "--method %s compares kernels and '%s' is a template; leave out "
-                           "--template or use --method spom",
+                           "`method=%s` compares kernels and '%s' is a template; leave out "
+                           "`template` or use `method=spom`",
                            method, candidate->name);
         if (!explicit_kernels && candidate->origin == MD_FROM_KERNEL &&
             problem->bank.kernels[candidate->index].explicit_weights)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                           "--method %s works on kernels; '%s' has explicit weights", method,
+                           "`method=%s` works on kernels; '%s' has explicit weights", method,
                            candidate->name);
     }
     return MEDLEY_OK;

@@ -255,8 +255,8 @@ medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_pro
     for (int power = -4; power <= 4; power++)
         if (problem->penalty->slope(problem->penalty_state, pow(10, power)) != 1)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                           "--method simplemkl learns with the penalty group-lasso only; use that, "
-                           "or --method gauss-seidel or spicy");
+                           "`method=simplemkl` learns with the penalty group-lasso only; use that, "
+                           "or `method=gauss-seidel` or spicy");
     MEDLEY_TRY(
         init_descent(&s, md_packed_rows(problem->packed), md_packed_count(problem->packed), error));
     return md_wrap_run(solution, problem, start, &method, error);

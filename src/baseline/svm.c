@@ -111,7 +111,7 @@ extern const md_method md_method_svm;
 const md_method md_method_svm = {
     .about = &(const md_about){.name = "svm",
                                .summary = "baseline: an SVM for each label on the mean of all "
-                                          "kernels (--C is LIBSVM's, default 10)",
+                                          "kernels (C is LIBSVM's, default 10)",
                                .takes = MD_BATCH_TAKES},
     .penalty = "l2",
     .needs_kernels = true,

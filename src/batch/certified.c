@@ -145,8 +145,8 @@ static medley_status prepare(struct run *run, medley_error *error)
     if (run->batch.penalty == NULL)
         return md_fail(
             error, MEDLEY_NOT_SUPPORTED,
-            "--method %s needs a penalty that is a sum over kernels, and %s is none; use "
-            "group-lasso, elastic(t=0.5) or block(q=1.5), or --method spom",
+            "`method=%s` needs a penalty that is a sum over kernels, and %s is none; use "
+            "group-lasso, elastic(t=0.5) or block(q=1.5), or `method=spom`",
             problem->method->about->name, md_penalty_text(problem->penalty));
     MEDLEY_TRY(md_batch_check_kernels(problem, NULL, error));
     MEDLEY_TRY(find_factors(run, error));

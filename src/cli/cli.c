@@ -69,11 +69,50 @@ static int exit_code(medley_status status)
     return status == MEDLEY_BAD_INPUT ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
+static bool find_option(const cli_command *command, const char *name, size_t length,
+                        cli_option *option)
+{
+    for (size_t i = 0; cli_option_at(command, i, option); i++)
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* The length of the name at the start of text if an option of some command is called so, else 0. */
+static size_t option_length(const char *text)
+{
+    cli_option option;
+    const size_t length = strcspn(text, "=`");
+    for (size_t c = 0; cli_commands[c] != NULL; c++)
+        if (find_option(cli_commands[c], text, length, &option))
+            return length;
+    return 0;
+}
+
+const char *cli_spoken(cli_sentence text, const char *message)
+{
+    snprintf(text, sizeof(cli_sentence), "%s", message);
+    for (char *mark = strchr(text, '`'); mark != NULL; mark = strchr(mark + 1, '`')) {
+        const size_t length = option_length(mark + 1);
+        char *value = mark + 1 + length;
+        char *end = strchr(value, '`');
+        if (length == 0 || end == NULL)
+            continue;
+        if (*value == '=' && value[1] != '-' && value[1] != '\'')
+            *value = ' ';
+        memmove(mark + 2, mark + 1, (size_t)(end - mark) - 1);
+        mark[0] = mark[1] = '-';
+        mark = end;
+    }
+    return text;
+}
+
 void cli_json_error(const medley_error *error)
 {
+    cli_sentence text;
     json_open(stdout, "error", '{');
     json_count(stdout, "code", (size_t)exit_code(error->code));
-    json_string(stdout, "message", error->message);
+    json_string(stdout, "message", cli_spoken(text, error->message));
     json_string(stdout, "file", error->file[0] ? error->file : NULL);
     json_number(stdout, "line", error->line > 0 ? (double)error->line : (double)NAN);
     json_close(stdout, '}');
@@ -92,10 +131,11 @@ medley_status cli_error(medley_error *error, medley_status status, const char *f
 /* Prints the error (JSON on stdout with --json) and returns the exit code. */
 static int fail(const cli_arguments *arguments, const medley_error *error)
 {
-    char text[1200];
+    cli_sentence text;
+    cli_sentence spoken;
     medley_error_format(text, sizeof text, error);
     fprintf(stderr, "medley%s%s: %s\n", arguments->command ? " " : "",
-            arguments->command ? arguments->command->name : "", text);
+            arguments->command ? arguments->command->name : "", cli_spoken(spoken, text));
     if (arguments->json) {
         json_open(stdout, NULL, '{');
         cli_json_error(error);
@@ -116,15 +156,6 @@ static int finish(const cli_arguments *arguments, int code)
 }
 
 /* ---- parsing ---- */
-
-static bool find_option(const cli_command *command, const char *name, size_t length,
-                        cli_option *option)
-{
-    for (size_t i = 0; cli_option_at(command, i, option); i++)
-        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
-            return true;
-    return false;
-}
 
 static medley_status unknown_option(const cli_arguments *arguments, const char *name,
                                     medley_error *error)

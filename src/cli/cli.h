@@ -120,6 +120,12 @@ static inline void cli_free(void *owned) /* the address of a pointer of any type
 medley_status cli_error(medley_error *error, medley_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define cli_refuse(error, ...) cli_error((error), MEDLEY_USAGE, __VA_ARGS__)
+typedef char cli_sentence[1200];
+
+/* A sentence of the library with its options as one types them: `C=-1` becomes --C=-1,
+ * `scale=standard` becomes --scale standard. Returns text. */
+const char *cli_spoken(cli_sentence text, const char *message);
+
 /* The key "error" of an object: its exit code, message and place. */
 void cli_json_error(const medley_error *error);
 

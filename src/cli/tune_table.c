@@ -76,8 +76,9 @@ static void print_line(FILE *file, const medley_tuning *tuning, size_t t)
     char mean[CLI_MEASURE_BYTES];
     char deviation[CLI_MEASURE_BYTES];
     char bar[128];
+    cli_sentence sentence;
     if (trial->problem != NULL) {
-        fprintf(file, "failed: %s\n", trial->problem);
+        fprintf(file, "failed: %s\n", cli_spoken(sentence, trial->problem));
         return;
     }
     fprintf(file, "%11s  %9s  %6.4g  %7.3g  %s%s\n", cli_measure(mean, high, trial->mean),
@@ -103,6 +104,7 @@ void cli_print_tuning(FILE *file, const medley_tuning *tuning)
 static void json_trial(const medley_tuning *tuning, const medley_trial *trial)
 {
     char name[NAME_BYTES];
+    cli_sentence sentence;
     json_open(stdout, NULL, '{');
     json_open(stdout, "options", '{');
     for (size_t o = 0; o < tuning->option_count; o++)
@@ -115,7 +117,7 @@ static void json_trial(const medley_tuning *tuning, const medley_trial *trial)
     json_number(stdout, "active", trial->active);
     json_numbers(stdout, "folds", trial->fold, tuning->fold_count);
     if (trial->problem != NULL)
-        json_string(stdout, "problem", trial->problem);
+        json_string(stdout, "problem", cli_spoken(sentence, trial->problem));
     json_close(stdout, '}');
 }
 
@@ -156,6 +158,7 @@ void cli_csv_tuning(FILE *file, const void *context)
     fprintf(file, ",problem\n");
     for (size_t t = 0; t < tuning->trial_count; t++) {
         const medley_trial *trial = &tuning->trials[t];
+        cli_sentence sentence;
         for (size_t o = 0; o < tuning->option_count; o++) {
             fputs(o ? "," : "", file);
             csv_text(file, trial->values[o]);
@@ -165,7 +168,7 @@ void cli_csv_tuning(FILE *file, const void *context)
         csv_numbers(file, numbers, sizeof numbers / sizeof *numbers);
         csv_numbers(file, trial->fold, tuning->fold_count);
         fputc(',', file);
-        csv_text(file, trial->problem ? trial->problem : "");
+        csv_text(file, cli_spoken(sentence, trial->problem ? trial->problem : ""));
         fputc('\n', file);
     }
 }

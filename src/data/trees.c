@@ -68,7 +68,7 @@ static medley_status check_roots(const sentence *s, bool many_roots, medley_erro
         if (root > 0 && !many_roots) {
             md_text_addf(&what,
                          "two words hang from the root (HEAD 0): %zu and %zu; one is expected; use "
-                         "--roots many if several are meant",
+                         "`roots=many` if several are meant",
                          root, word);
             return fail_at_word(s, word, &what, error);
         }

@@ -275,7 +275,7 @@ static medley_status check_source(const md_arc_source *source, medley_error *err
     if (dataset->token_columns != MD_ARC_COLUMNS)
         return md_fail_at(error, MEDLEY_BAD_INPUT, name, 0,
                           "arc templates need the ten columns of CoNLL-U, but here are %zu columns "
-                          "of text; give a file of that format (--format conllu)",
+                          "of text; give a file of that format (`format=conllu`)",
                           dataset->token_columns);
     if (source->tags >= MD_ARC_COLUMNS)
         return md_fail(error, MEDLEY_USAGE,

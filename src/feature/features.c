@@ -191,8 +191,8 @@ static medley_status check_columns(const md_templates *templates, const medley_d
     const char *source = dataset->source != NULL ? dataset->source : "";
     if (dataset->token_columns == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
-                          "templates need columns of text, these data have none; give a file with "
-                          "one word a line (formats columns and conllu)");
+                          "templates need columns of text, these data have none; give words and "
+                          "their columns (formats columns and conllu)");
     if (dataset->rows > INT32_MAX)
         return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
                           "the data have %zu rows; templates work for at most %d", dataset->rows,

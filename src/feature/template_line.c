@@ -266,7 +266,7 @@ medley_status md_templates_add_line(md_templates *templates, const char *text, s
         return md_fail_at(
             error, MEDLEY_BAD_INPUT, templates->source, line,
             "the line '%s' starts with none of U (features of a label), B (of a pair "
-            "of labels), * (both) and # (a comment); arc templates want --task tree",
+            "of labels), * (both) and # (a comment); arc templates want `task=tree`",
             md_template_show(shown, parser.start, (size_t)(parser.end - parser.start)));
     }
     MEDLEY_TRY(add_block(&parser, (char)(letter == '*' ? 'U' : letter)));

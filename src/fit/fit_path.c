@@ -38,14 +38,14 @@ static medley_status check_path(const medley_path_options *path, const medley_op
 {
     if (method->fit_path == NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method %s has no path: the weights of its kernels do not come from a "
-                       "penalty; use --method spicy for two labels or numbers, else spom",
+                       "`method=%s` has no path: the weights of its kernels do not come from a "
+                       "penalty; use `method=spicy` for two labels or numbers, else spom",
                        method->about->name);
     if ((method->about->takes & MD_TAKES_STAGES) && options->epochs2 == 0)
         return md_fail(
             error, MEDLEY_USAGE,
-            "the first stage of --method %s, which is all that --epochs2 0 leaves, knows "
-            "no lambda; give --epochs2 a number above 0",
+            "the first stage of `method=%s`, which is all that `epochs2=0` leaves, knows "
+            "no lambda; give `epochs2` a number above 0",
             method->about->name);
     MEDLEY_TRY(md_check_options(options, NULL, NULL, &along_a_path, error));
     return check_lambdas(path, error);

@@ -77,7 +77,7 @@ static medley_status check_explicit(const md_kernel *kernel, medley_error *error
                        kernel->class->name);
     if (kernel->norm == MD_NORM_DIAG || kernel->norm == MD_NORM_CENTER)
         return md_fail(error, MEDLEY_USAGE,
-                       "kernel linear(explicit) cannot have norm=%s; use --scale instead",
+                       "kernel linear(explicit) cannot have norm=%s; use `scale` instead",
                        md_norm_names[kernel->norm]);
     return MEDLEY_OK;
 }
@@ -205,7 +205,7 @@ static medley_status add_precomputed(struct builder *builder, const medley_datas
     return MEDLEY_OK;
 }
 
-/* One "KIND" or "VIEW=KIND" of --scale. */
+/* One 'KIND' or 'VIEW=KIND' of the option scale. */
 static medley_status set_scale(const struct builder *builder, md_scale *scales, const char *text)
 {
     const char *equals = strrchr(text, '=');
@@ -302,7 +302,7 @@ static medley_status add_all_kernels(struct builder *builder, const medley_datas
     MEDLEY_TRY(add_precomputed(builder, dataset));
     if (builder->bank.count == 0)
         return md_fail(builder->error, MEDLEY_USAGE,
-                       "there are no kernels: the data have no numeric columns and no --gram "
+                       "there are no kernels: the data have no numeric columns and no `gram` "
                        "is given");
     return MEDLEY_OK;
 }

@@ -148,7 +148,7 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
         return md_gram_learn_unkept_means(gram, full, error);
     if (!allocate_full(gram, full))
         return md_fail(error, MEDLEY_FAILED,
-                       "the kernels need %.1f GB; set --memory to a smaller budget so that they "
+                       "the kernels need %.1f GB; set `memory` to a smaller budget so that they "
                        "are computed on the fly",
                        wanted / 1e9);
     gram->bytes += (size_t)wanted;

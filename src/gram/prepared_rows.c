@@ -88,7 +88,7 @@ static medley_status check_size(const md_bank *bank, size_t v, const double *nor
         if (!(norms2[r] <= (double)FLT_MAX / 4))
             return md_fail(error, MEDLEY_BAD_INPUT,
                            "view '%s': the values of row %zu are too large for kernels (their "
-                           "squares add up to %.3g); use --scale standard",
+                           "squares add up to %.3g); use `scale=standard`",
                            bank->views[v].name, r + 1, norms2[r]);
     return MEDLEY_OK;
 }
@@ -172,7 +172,7 @@ static medley_status precomputed_self(double *self, const md_prepared *prepared,
         else
             return md_fail(error, MEDLEY_USAGE,
                            "kernel '%s' was normalised to unit diagonal, so K(x,x) of the new "
-                           "points is needed; give --gram-diagonal FILE",
+                           "points is needed; give `gram-diagonal=FILE`",
                            kernel->name);
     }
     return MEDLEY_OK;
@@ -187,7 +187,7 @@ static medley_status check_self(const md_kernel *kernel, const double *self, siz
         if (!isfinite(self[r]))
             return md_fail(error, MEDLEY_BAD_INPUT,
                            "kernel '%s': K(x,x) is not finite in row %zu; the values are too large "
-                           "for it, use --scale standard or minmax",
+                           "for it, use `scale=standard` or minmax",
                            kernel->name, r + 1);
         if (divides && self[r] < 0)
             return md_fail(error, MEDLEY_BAD_INPUT,
@@ -251,7 +251,7 @@ static medley_status check_nonnegative(md_prepared *prepared, const md_bank *ban
             if (row.value[e] < 0 && !clips)
                 return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                                   "kernel %s needs values that are not negative, found %g in view "
-                                  "'%s'; use --scale minmax or another kernel",
+                                  "'%s'; use `scale=minmax` or another kernel",
                                   kernel->class->name, (double)row.value[e],
                                   bank->views[kernel->view].name);
             if (row.value[e] < 0)
@@ -269,7 +269,7 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
     if (kernel->view >= dataset->gram_count)
         return md_fail(error, MEDLEY_USAGE,
                        "the model uses the precomputed kernel '%s' (number %zu) but %zu are given; "
-                       "give --gram with a matrix of new rows by training rows for each",
+                       "give `gram` with a matrix of new rows by training rows for each",
                        kernel->name, kernel->view + 1, dataset->gram_count);
     const md_precomputed *gram = &dataset->grams[kernel->view];
     prepared->precomputed[m] = &gram->values;

@@ -70,7 +70,7 @@ static medley_status check_kind(const medley_learner *learner, const medley_data
         learner->options->task == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, piece->source, 0,
                           "this piece has sequences and the rows of earlier ones stood alone; say "
-                          "--task multiclass to look at each row by itself");
+                          "`task=multiclass` to look at each row by itself");
     return MEDLEY_OK;
 }
 
@@ -92,8 +92,8 @@ static medley_status check_size(const md_problem *problem, const md_label_union 
     const md_strings *names = &both->all->label_names;
     if (problem->options->task > 0 && problem->task->one_score && names->count > 2)
         return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                          "%zu different labels so far, --task binary expects two; use --task "
-                          "multiclass",
+                          "%zu different labels so far, `task=binary` expects two; use `task="
+                          "multiclass`",
                           names->count);
     md_shape shape = problem->space.shape;
     shape.labels = names->count;
@@ -101,7 +101,7 @@ static medley_status check_size(const md_problem *problem, const md_label_union 
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "a sequence of %zu rows with %zu labels is too large; cut it into shorter "
-                      "ones, or use --order 1",
+                      "ones, or use `order=1`",
                       problem->longest, names->count);
 }
 

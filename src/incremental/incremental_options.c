@@ -19,7 +19,7 @@ static medley_status check_values(const medley_options *options, medley_error *e
     const md_task *task = options->task > 0 ? md_tasks[options->task - 1] : NULL;
     if (task != NULL && (task->about.takes & MD_TAKES_PROBABILITIES) == 0)
         return md_fail(error, MEDLEY_USAGE,
-                       "learning piece by piece is for labels, and --task %s predicts %s; use "
+                       "learning piece by piece is for labels, and `task=%s` predicts %s; use "
                        "medley_fit",
                        task->about.name, task->about.summary);
     if (options->structure != NULL)
@@ -29,7 +29,7 @@ static medley_status check_values(const medley_options *options, medley_error *e
                        options->structure->name);
     if (options->normalize == MD_NORM_CENTER)
         return md_fail(error, MEDLEY_USAGE,
-                       "--normalize center needs all rows at once; pieces come one by one, so use "
+                       "`normalize=center` needs all rows at once; pieces come one by one, so use "
                        "diag or trace");
     return MEDLEY_OK;
 }

@@ -101,7 +101,7 @@ static medley_status choose_eta(struct piece *piece, medley_error *error)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "all values K(x,x) of the first piece are 0, so that no eta can be chosen by "
-                      "them; give --eta, or begin with another piece");
+                      "them; give `eta`, or begin with another piece");
 }
 
 static medley_status pass(struct piece *piece, medley_error *error)
@@ -123,7 +123,7 @@ static medley_status pass(struct piece *piece, medley_error *error)
     if (online.diverged)
         return md_fail_at(error, MEDLEY_FAILED, problem->train->source, 0,
                           "learning diverged in this piece (a norm or a loss is not a number); "
-                          "use a smaller --eta, --normalize diag or --scale standard");
+                          "use a smaller `eta`, `normalize=diag` or `scale=standard`");
     piece->updates = online.updates;
     piece->loss_sum = online.loss_sum;
     return MEDLEY_OK;

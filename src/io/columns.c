@@ -54,7 +54,7 @@ static medley_status choose_label(columns_reader *reader, const medley_read_opti
         reader->fields != expected + 1)
         return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->first_line,
                           "found %zu fields, the model expects %zu and a label, which may be "
-                          "missing; give data with the columns of the training file",
+                          "missing; give data with the columns that training had",
                           reader->fields, expected);
     if (options->feature_count == reader->fields && (label == NULL || options->ignore_labels))
         label = "none"; /* what the model expects and nothing else: the labels are left out */
@@ -75,7 +75,7 @@ static medley_status choose_label(columns_reader *reader, const medley_read_opti
     if (reader->columns == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->first_line,
                           "found one field, expected a token and its label; if there are no "
-                          "labels, read it with --label none");
+                          "labels, read it with `label=none`");
     return MEDLEY_OK;
 }
 

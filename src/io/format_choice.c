@@ -76,6 +76,6 @@ medley_status md_format_of_input(const md_format **format, const md_input *input
         return MEDLEY_OK;
     MD_CLEARED(md_text_clear) md_text list = list_formats();
     return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                      "cannot tell the format of this file; name it with --format (%s)",
+                      "cannot tell the format of this file; name it with `format` (%s)",
                       md_text_string(&list));
 }

@@ -52,7 +52,7 @@ static medley_status read_header(idx_array *array, const md_input *input, medley
         return md_fail_at(
             error, MEDLEY_BAD_INPUT, input->path, 0,
             "the array has %zu dimensions, expected 2 (rows, columns) or 3 (images)%s",
-            array->dimensions, array->dimensions == 1 ? "; labels are read with --labels" : "");
+            array->dimensions, array->dimensions == 1 ? "; labels are read with `labels`" : "");
     const size_t start = HEADER + 4 * array->dimensions;
     if (input->length < start)
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,

@@ -387,7 +387,7 @@ static medley_status read_table(medley_dataset *dataset, const md_input *input,
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                           "the array has %zu dimensions, expected 2: (rows, columns)%s",
                           array.dimensions,
-                          array.dimensions == 3 ? "; give kernel values with --gram" : "");
+                          array.dimensions == 3 ? "; give kernel values with `gram`" : "");
     md_table *table;
     MEDLEY_TRY(md_input_table(&table, dataset, input, error));
     dataset->rows = array.shape[0];

@@ -257,7 +257,7 @@ medley_status md_calibration_fit(md_calibration *calibration, const md_held_rows
     if (!isfinite(size))
         return md_fail(error, MEDLEY_FAILED,
                        "the scores of held-out rows are not finite numbers: they cannot be "
-                       "calibrated; use --scale standard or --normalize diag");
+                       "calibrated; use `scale=standard` or `normalize=diag`");
     x[0] = 1;
     fit.holds_factor = !(size > 0);
     minimise(&fit, x, x + n);

@@ -204,7 +204,7 @@ medley_status md_temperature_fit(md_calibration *calibration, const md_held_sequ
     if (!isfinite(size))
         return md_fail(error, MEDLEY_FAILED,
                        "the scores of held-out sequences are not finite numbers: they cannot be "
-                       "calibrated; use --scale standard or --normalize diag");
+                       "calibrated; use `scale=standard` or `normalize=diag`");
     search.target =
         (1 - smoothing) * add_up(search.right, chunks) + smoothing * add_up(search.chance, chunks);
     search.first = false;

@@ -28,8 +28,8 @@ static medley_status check_labels(const medley_dataset *train, medley_error *err
     if (several)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                      "--calibrate holds out every fifth row of each label and needs at least two "
-                      "labels with %d rows or more; give more rows or leave out --calibrate",
+                      "`calibrate` holds out every fifth row of each label and needs at least two "
+                      "labels with %d rows or more; give more rows or leave out `calibrate`",
                       HELD);
 }
 
@@ -40,13 +40,13 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
         return MEDLEY_OK;
     if (problem->method->kind->batch && train->sequence_count > 0)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method %s calibrates rows that stand alone, and these data have "
-                       "sequences; use --method spom or leave out --calibrate",
+                       "`method=%s` calibrates rows that stand alone, and these data have "
+                       "sequences; use `method=spom` or leave out `calibrate`",
                        problem->method->about->name);
     if (problem->example_count < FEWEST_EXAMPLES)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                          "--calibrate holds out a fifth of the %s, and %zu are too few for that; "
-                          "give at least %d or leave out --calibrate",
+                          "`calibrate` holds out a fifth of the %s, and %zu are too few for that; "
+                          "give at least %d or leave out `calibrate`",
                           problem->task->by_sequence ? "sequences" : "rows", problem->example_count,
                           FEWEST_EXAMPLES);
     return problem->task->by_sequence ? MEDLEY_OK : check_labels(train, error);

@@ -162,12 +162,12 @@ static medley_status check_head(struct reader *reader, const char *path, uint64_
     read_piece(reader, &owner, sizeof owner);
     if (memcmp(magic, MAGIC, sizeof magic) != 0 || version != VERSION)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                          "this is not a checkpoint of this version of Medley; leave out --resume "
+                          "this is not a checkpoint of this version of Medley; leave out `resume` "
                           "to start anew");
     if (owner != key)
         return md_fail_at(error, MEDLEY_USAGE, path, 0,
                           "the checkpoint belongs to a run with other data or options; give those "
-                          "again, or leave out --resume to start anew");
+                          "again, or leave out `resume` to start anew");
     return MEDLEY_OK;
 }
 
@@ -188,6 +188,6 @@ medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk w
     read_piece(&reader, &sum, sizeof sum);
     if (reader.short_of || sum != expected || fgetc(reader.file) != EOF)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                          "the checkpoint is damaged; leave out --resume to start anew");
+                          "the checkpoint is damaged; leave out `resume` to start anew");
     return MEDLEY_OK;
 }

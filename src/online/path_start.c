@@ -59,8 +59,8 @@ static medley_status find_gradient(md_problem *problem, const md_run_blocks *blo
     *loss = online.loss_sum / (double)problem->example_count;
     if (status == MEDLEY_OK && (online.diverged || !isfinite(*loss)))
         return md_fail(error, MEDLEY_FAILED,
-                       "the gradient at the start of the path is not a number; use --normalize "
-                       "diag or --scale standard");
+                       "the gradient at the start of the path is not a number; use `normalize="
+                       "diag` or `scale=standard`");
     return status;
 }
 

@@ -101,7 +101,7 @@ static medley_status one_epoch(struct run *run, size_t e)
     if (!isfinite(epoch->objective))
         return md_fail(run->error, MEDLEY_FAILED,
                        "training diverged in epoch %zu (the objective is not a number); use a "
-                       "smaller --%s, --normalize diag or --scale standard",
+                       "smaller `%s`, `normalize=diag` or `scale=standard`",
                        e + 1, run->online.settings.rule->smaller[run->online.stage]);
     if (run->problem->dev != NULL)
         MEDLEY_TRY(measure_dev(run, e));
@@ -225,8 +225,8 @@ static medley_status resume(struct run *run, bool *resumed)
     if (*resumed && run->result->epoch_count > epochs_of(run) &&
         run->result->epoch_count <= MOST_EPOCHS)
         return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,
-                          "the checkpoint has seen %zu epochs and --epochs asks for %zu; ask for "
-                          "more, or leave out --resume to start anew",
+                          "the checkpoint has seen %zu epochs and `epochs` asks for %zu; ask for "
+                          "more, or leave out `resume` to start anew",
                           run->result->epoch_count, epochs_of(run));
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);

@@ -162,7 +162,7 @@ static medley_status choose_residents(md_packed *packed, size_t memory, medley_e
     packed->resident = md_alloc_aligned(packed->residents, packed->bytes);
     if (packed->resident == NULL)
         return md_fail(error, MEDLEY_FAILED,
-                       "the kernels need %.1f GB; set --memory to a smaller budget so that they "
+                       "the kernels need %.1f GB; set `memory` to a smaller budget so that they "
                        "are computed when they are needed",
                        wanted / 1e9);
     for (size_t m = 0; m < packed->residents; m++)

@@ -28,20 +28,24 @@ const md_param *md_params_find(const md_param *table, const char *name)
     return NULL;
 }
 
-enum { TITLE_SIZE = 160 };
+enum { GIVEN_SIZE = 512 };
 
-/* How a message calls an option: "kernel rbf: sigma", or "--epochs" where there is no owner. */
-static const char *title(char text[TITLE_SIZE], const char *what, const md_param *param)
+/* How a message says what was given: "kernel rbf: sigma=-1"; where there is no owner it is an
+ * option of training, marked as md_fail wants it: "`epochs='x'`". */
+static const char *given(char text[GIVEN_SIZE], const char *what, const md_param *param,
+                         const char *value, bool quoted)
 {
-    snprintf(text, TITLE_SIZE, "%s%s%s", what ? what : "", what ? ": " : "--", param->name);
+    const char *quote = quoted ? "'" : "";
+    snprintf(text, GIVEN_SIZE, "%s%s%s=%s%.400s%s%s", what ? what : "", what ? ": " : "`",
+             param->name, quote, value, quote, what ? "" : "`");
     return text;
 }
 
 static medley_status fail_value(const md_param *param, const char *what, const char *value,
                                 const char *expected, medley_error *error)
 {
-    char name[TITLE_SIZE];
-    return md_fail(error, MEDLEY_USAGE, "%s='%s' is not %s", title(name, what, param), value,
+    char text[GIVEN_SIZE];
+    return md_fail(error, MEDLEY_USAGE, "%s is not %s", given(text, what, param, value, true),
                    expected);
 }
 
@@ -59,19 +63,19 @@ static medley_status check_range(const md_param *param, const char *what, const 
 {
     char low[32];
     char high[32];
-    char name[TITLE_SIZE];
+    char text[GIVEN_SIZE];
     if (param->least == param->most || (number >= param->least && number <= param->most))
         return MEDLEY_OK;
-    title(name, what, param);
+    given(text, what, param, value, false);
     if (param->most == INFINITY && param->least > 0 && param->least <= DBL_MIN)
-        return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give more than 0", name, value);
+        return md_fail(error, MEDLEY_USAGE, "%s is out of range; give more than 0", text);
     if (param->most == INFINITY)
-        return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give %s or more", name, value,
+        return md_fail(error, MEDLEY_USAGE, "%s is out of range; give %s or more", text,
                        md_format_double(low, param->least));
     if (param->least == -INFINITY)
-        return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give %s or less", name, value,
+        return md_fail(error, MEDLEY_USAGE, "%s is out of range; give %s or less", text,
                        md_format_double(high, param->most));
-    return md_fail(error, MEDLEY_USAGE, "%s=%s is out of range; give %s to %s", name, value,
+    return md_fail(error, MEDLEY_USAGE, "%s is out of range; give %s to %s", text,
                    md_format_double(low, param->least), md_format_double(high, param->most));
 }
 

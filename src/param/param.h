@@ -42,7 +42,7 @@ medley_status md_params_defaults(const md_param *table, void *state, medley_erro
 void md_params_clear(const md_param *table, void *state); /* frees strings and lists */
 const md_param *md_params_find(const md_param *table, const char *name);
 
-/* what: the owner's name for messages, e.g. "kernel rbf"; NULL: an option of a command (--name). */
+/* what: the owner's name for messages, e.g. "kernel rbf"; NULL: an option of training. */
 medley_status md_params_set(const md_param *table, void *state, const char *what, const char *name,
                             const char *value, medley_error *error);
 

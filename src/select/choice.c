@@ -42,17 +42,17 @@ static medley_status check_range(const md_param *param, const char *text, double
 {
     if (!takes_numbers(param))
         return md_fail(error, MEDLEY_USAGE,
-                       "--%s='%s': ranges are of numbers with fractions; write the values with "
+                       "`%s='%s'`: ranges are of numbers with fractions; write the values with "
                        "commas between them",
                        param->name, text);
     if (!(low > 0 && high > 0 && low < INFINITY && high < INFINITY))
         return md_fail(error, MEDLEY_USAGE,
-                       "--%s='%s': a range is spaced evenly in logarithm, so both ends must be "
+                       "`%s='%s'`: a range is spaced evenly in logarithm, so both ends must be "
                        "above 0",
                        param->name, text);
     if (count < 0 || count == 1 || count > MOST_VALUES)
         return md_fail(error, MEDLEY_USAGE,
-                       "--%s='%s': behind the colon stands how many values there are, 2 to %d",
+                       "`%s='%s'`: behind the colon stands how many values there are, 2 to %d",
                        param->name, text, MOST_VALUES);
     return MEDLEY_OK;
 }
@@ -108,7 +108,7 @@ static medley_status add_piece(char ***values, const md_param *param, const char
         length--;
     if (length == 0)
         return md_fail(error, MEDLEY_USAGE,
-                       "--%s: a value of the list is empty; write one between every two %s",
+                       "`%s`: a value of the list is empty; write one between every two %s",
                        param->name, param->type == MD_LIST ? "bars or commas" : "commas");
     MD_OWNED(free) char *piece = NULL;
     MEDLEY_TRY(md_new_text(&piece, start, length, error));

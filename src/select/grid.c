@@ -26,10 +26,10 @@ static medley_status add_option(md_grid *grid, const medley_choice *choice, medl
     grid->options[o] = param->name;
     grid->sizes[o] = md_texts_count(grid->values[o]);
     if (grid->sizes[o] == 0)
-        return md_fail(error, MEDLEY_USAGE, "--%s: the list has no values", param->name);
+        return md_fail(error, MEDLEY_USAGE, "`%s`: the list has no values", param->name);
     for (size_t before = 0; before < o; before++)
         if (grid->options[before] == param->name && param->type != MD_LIST)
-            return md_fail(error, MEDLEY_USAGE, "--%s is varied twice; give one list", param->name);
+            return md_fail(error, MEDLEY_USAGE, "`%s` is varied twice; give one list", param->name);
     if (__builtin_mul_overflow(grid->trial_count, grid->sizes[o], &grid->trial_count) ||
         grid->trial_count > MOST_TRIALS)
         return md_fail(error, MEDLEY_USAGE,

@@ -30,7 +30,7 @@ static const char *without_relations(const medley_dataset *data, const medley_op
                    (relations->count > 1 ||
                     (relations->count == 1 && strcmp(relations->items[0], "_") != 0))
                ? NULL
-               : "the trees have no relations, or --unlabelled leaves them out; use uas";
+               : "the trees have no relations, or `unlabelled` leaves them out; use uas";
 }
 
 #define AT(field) offsetof(medley_evaluation, field)
@@ -53,7 +53,7 @@ static medley_status fail_task(const char *name, const md_task *task, medley_err
     MD_CLEARED(md_text_clear) md_text usual = {0};
     for (size_t k = 0; task->measures[k] != NULL; k++)
         md_text_addf(&usual, "%s%s", k > 0 ? ", " : "", task->measures[k]);
-    return md_fail(error, MEDLEY_USAGE, "measure %s is for --task %s; --task %s is judged by %s",
+    return md_fail(error, MEDLEY_USAGE, "measure %s is for `task=%s`; `task=%s` is judged by %s",
                    name, md_tasks[i]->about.name, task->about.name,
                    usual.data ? usual.data : "others");
 }

@@ -89,15 +89,14 @@ static medley_status refuse(const struct run *run, const md_param *param, medley
             where = party;
     }
     md_text_addf(&text, "has no place in ");
-    if (where->kind != NULL)
-        md_text_addf(&text, "--%s ", where->kind);
-    md_text_addf(&text, "%s; %s%s", where->about.name,
-                 param->instead ? param->instead : "leave out --",
-                 param->instead ? "" : param->name);
+    md_text_addf(&text, where->kind ? "`%s=%s`; " : "%s%s; ", where->kind ? where->kind : "",
+                 where->about.name);
+    md_text_addf(&text, param->instead ? "%s" : "leave out `%s`",
+                 param->instead ? param->instead : param->name);
     if (held_value(run, param->name) != NULL)
         md_text_addf(&text, ", or say %s", held_value(run, param->name));
     return text.failed ? md_fail_memory(error, text.length)
-                       : md_fail(error, MEDLEY_USAGE, "--%s %s", param->name, text.data);
+                       : md_fail(error, MEDLEY_USAGE, "`%s` %s", param->name, text.data);
 }
 
 static medley_status check_need(const struct run *run, const md_param *param, medley_error *error)
@@ -108,8 +107,8 @@ static medley_status check_need(const struct run *run, const md_param *param, me
         met = met || (run->parties[i].list != NULL && run->parties[i].about.name == NULL);
     if (met)
         return MEDLEY_OK;
-    return md_fail(error, MEDLEY_USAGE, "--%s needs --%s%s%s; give both, or leave out --%s",
-                   param->name, needed->name, needed->argument[0] ? " " : "", needed->argument,
+    return md_fail(error, MEDLEY_USAGE, "`%s` needs `%s%s%s`; give both, or leave out `%s`",
+                   param->name, needed->name, needed->argument[0] ? "=" : "", needed->argument,
                    param->name);
 }
 

@@ -115,7 +115,7 @@ medley_status md_options_number(double *value, const char *name, const char *tex
     }
     if (md_parse_double(text, value) && isfinite(*value) && *value > 0)
         return MEDLEY_OK;
-    return md_fail(error, MEDLEY_USAGE, "--%s='%s' is neither %sauto nor a positive number", name,
+    return md_fail(error, MEDLEY_USAGE, "`%s='%s'` is neither %sauto nor a positive number", name,
                    text, allow_none ? "none nor " : "");
 }
 
@@ -131,7 +131,7 @@ medley_status md_options_lambda(double *lambda, const medley_options *options, d
     const int given = !isnan(options->lambda) + !isnan(options->C) + !isnan(options->spicy_C);
     if (given > 1)
         return md_fail(error, MEDLEY_USAGE,
-                       "give one of --lambda, --C and --spicy-C: they say the same thing");
+                       "give one of `lambda`, `C` and `spicy-C`: they say the same thing");
     if (!isnan(options->lambda))
         *lambda = options->lambda;
     else if (!isnan(options->spicy_C))

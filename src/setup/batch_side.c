@@ -13,7 +13,7 @@ static medley_status begin(md_problem *problem, const char *text, medley_error *
     const bool numbers = problem->task->structure == NULL;
     if (loss == NULL || loss->classifies == numbers)
         return md_fail(error, MEDLEY_USAGE,
-                       "--loss %s has no place in --task %s of --method %s; use %s", spec.name,
+                       "`loss=%s` has no place in `task=%s` of `method=%s`; use %s", spec.name,
                        problem->task->about.name, problem->method->about->name,
                        numbers ? "squared or epsilon" : "hinge or logistic");
     MEDLEY_TRY(md_new(&problem->batch, 1, sizeof *problem->batch, error));
@@ -34,8 +34,8 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
     for (size_t m = 0; m < problem->bank.count; m++)
         if (md_kernel_has_weights(&problem->bank.kernels[m]))
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                           "--method %s learns coefficients of rows, not weights of columns as "
-                           "kernel '%s' has them; leave out 'explicit', or use --method spom",
+                           "`method=%s` learns coefficients of rows, not weights of columns as "
+                           "kernel '%s' has them; leave out 'explicit', or use `method=spom`",
                            method, problem->bank.kernels[m].name);
     return MEDLEY_OK;
 }
@@ -86,7 +86,7 @@ medley_status md_batch_check_kernels(const md_problem *problem, const char *reme
     const double ridge = problem->options->ridge;
     char enough[64] = " and its diagonal is not positive";
     if (diagonal > 0)
-        snprintf(enough, sizeof enough, "; --ridge %.3g would make it so",
+        snprintf(enough, sizeof enough, "; `ridge=%.3g` would make it so",
                  ridge + 1.1 * -defect.least / diagonal * (1 + ridge));
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "

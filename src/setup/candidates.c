@@ -81,14 +81,14 @@ static medley_status check_context(const md_problem *problem, medley_error *erro
     if (options->bigram == MD_BIGRAM_FIXED && problem->method->traits != NULL &&
         !problem->method->traits->own_terms)
         return md_fail(error, MEDLEY_USAGE,
-                       "--method %s has one norm over all blocks and no term of its own for pairs "
-                       "of labels; leave out --bigram fixed",
+                       "`method=%s` has one norm over all blocks and no term of its own for pairs "
+                       "of labels; leave out `bigram=fixed`",
                        problem->method->about->name);
     if (options->bigram == MD_BIGRAM_NONE && (options->order == 2 || options->bigram_ends))
         return md_fail(error, MEDLEY_USAGE,
-                       "%s looks at neighbouring labels and --bigram none does not; use --bigram "
-                       "fixed or learned",
-                       options->order == 2 ? "--order 2" : "--bigram-ends");
+                       "%s looks at neighbouring labels and `bigram=none` does not; use `bigram="
+                       "fixed` or learned",
+                       options->order == 2 ? "`order=2`" : "`bigram-ends`");
     return MEDLEY_OK;
 }
 
@@ -138,7 +138,7 @@ medley_status md_problem_list_candidates(md_problem *problem, medley_error *erro
     if (problem->candidate_count == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "there is nothing to learn with: the templates speak of pairs of labels "
-                       "only, and these are left out; use --task chain without --bigram none");
+                       "only, and these are left out; use `task=chain` without `bigram=none`");
     find_shape(problem);
     return put_own_terms_last(problem, error);
 }

@@ -12,7 +12,7 @@ medley_status md_problem_check_scales(const md_problem *problem, medley_error *e
         if (equals == NULL || equals == list[i] || !md_parse_double(equals + 1, &scale) ||
             !(scale > 0 && scale <= 1e6))
             return md_fail(error, MEDLEY_USAGE,
-                           "--block-scale '%s': write NAME=X with a number X above 0, such as "
+                           "`block-scale='%s'`: write NAME=X with a number X above 0, such as "
                            "U02=2",
                            list[i]);
         bool used = false;
@@ -22,7 +22,7 @@ medley_status md_problem_check_scales(const md_problem *problem, medley_error *e
                                                 problem->candidates[c].origin != MD_FROM_KERNEL);
         if (!used)
             return md_fail(error, MEDLEY_USAGE,
-                           "--block-scale '%s': there is no block of that name; the first is '%s'",
+                           "`block-scale='%s'`: there is no block of that name; the first is '%s'",
                            list[i], problem->candidates[0].name);
     }
     return MEDLEY_OK;
@@ -53,10 +53,10 @@ static medley_status check_stages(const medley_options *options, medley_error *e
 {
     if (options->epochs1 + options->epochs2 == 0)
         return md_fail(error, MEDLEY_USAGE,
-                       "--epochs1 0 --epochs2 0 learns nothing; one of them must be above 0");
+                       "`epochs1=0` `epochs2=0` learns nothing; one of them must be above 0");
     if (options->epochs1 == 0 && strcmp(options->eta, "auto") != 0)
         return md_fail(error, MEDLEY_USAGE,
-                       "--eta is about the first stage, and --epochs1 0 leaves it out");
+                       "`eta` is about the first stage, and `epochs1=0` leaves it out");
     return MEDLEY_OK;
 }
 
@@ -67,7 +67,7 @@ medley_status md_problem_check_options(const md_problem *problem, medley_error *
     MEDLEY_TRY(md_check_options(options, problem->task, method, NULL, error));
     if (problem->dev != NULL && (method->about->takes & MD_TAKES_ROUNDS) == 0)
         return md_fail(error, MEDLEY_USAGE,
-                       "--dev is about online learning and has no place in --method %s; leave it "
+                       "`dev` is about online learning and has no place in `method=%s`; leave it "
                        "out",
                        method->about->name);
     return (method->about->takes & MD_TAKES_STAGES) != 0 ? check_stages(options, error) : MEDLEY_OK;

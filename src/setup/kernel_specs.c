@@ -52,7 +52,7 @@ static medley_status read_spec_file(char ***specs, const char *path, medley_erro
     size_t capacity = 0;
     if (file == NULL)
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
-                          "cannot be read; --kernels takes a file with one kernel a line");
+                          "cannot be read; `kernels` takes a file with one kernel a line");
     const size_t before = md_texts_count(*specs);
     for (size_t number = 1; getline(&line, &capacity, file) >= 0; number++) {
         const char *text = trim(line);

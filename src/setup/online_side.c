@@ -15,7 +15,7 @@ static medley_status begin(md_problem *problem, const char *loss, medley_error *
     if (side->loss == NULL)
         return md_margin_loss_find(loss) != NULL
                    ? md_fail(error, MEDLEY_USAGE,
-                             "--loss %s is for numbers: use it with --task regression", loss)
+                             "`loss=%s` is for numbers: use it with `task=regression`", loss)
                    : md_fail_unlisted("loss", "losses", loss, error);
     problem->loss = side->loss->name;
     MEDLEY_TRY(md_options_number(&side->eta0, "eta0", options->eta0, false, error));

@@ -105,8 +105,8 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
         return MEDLEY_OK;
     if (data->token_columns > 0 && words_only)
         MEDLEY_TRY(md_fail_at(error, MEDLEY_USAGE, data->source, 0,
-                              "tagged words need feature templates to learn from: give --template "
-                              "FILE (CRF++ or Wapiti), or --template chunk"));
+                              "tagged words need feature templates to learn from: give `template="
+                              "FILE` (CRF++ or Wapiti), or `template=chunk`"));
     if (strcmp(views, "auto") == 0)
         views = attributes ? "prefix" : NULL;
     if (specs == NULL && attributes)
@@ -235,17 +235,17 @@ static medley_status check_method(const md_problem *problem, medley_error *error
     const md_method *method = problem->method;
     if (problem->options->structure != NULL && task->bind == NULL)
         return md_fail(error, MEDLEY_USAGE,
-                       "the structure '%s' was brought and --task %s has one of its own; leave out "
-                       "--task",
+                       "the structure '%s' was brought and `task=%s` has one of its own; leave out "
+                       "`task`",
                        problem->options->structure->name, task->about.name);
     if (task->structure == NULL && (!method->kind->batch || method->labels_only))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method %s learns labels, not numbers; use --method spicy for --task %s",
+                       "`method=%s` learns labels, not numbers; use `method=spicy` for `task=%s`",
                        method->about->name, task->about.name);
     if (task->by_sequence && method->kind->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--method %s is for rows that stand alone, and --task %s is about whole "
-                       "sequences of them; use --method spom",
+                       "`method=%s` is for rows that stand alone, and `task=%s` is about whole "
+                       "sequences of them; use `method=spom`",
                        method->about->name, task->about.name);
     return MEDLEY_OK;
 }

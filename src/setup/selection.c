@@ -81,7 +81,7 @@ medley_status md_selection_make(md_selection *selection, const medley_options *o
                                 .by_name = options->blocks != NULL};
     if (options->keep > 0 && options->blocks != NULL)
         return md_fail(error, MEDLEY_USAGE,
-                       "give --keep or --blocks: both say which blocks are used");
+                       "give `keep` or `blocks`: both say which blocks are used");
     if (options->blocks != NULL)
         MEDLEY_TRY(add_list(selection, options->blocks, error));
     if (options->from == NULL)
@@ -123,7 +123,7 @@ medley_status md_selection_check(const md_selection *selection, const md_problem
             found = md_selection_matches(name, length, source->class->name(source, t), true);
         if (!found)
             return md_fail(error, MEDLEY_USAGE,
-                           "--blocks: there is no block '%s' in this run; write the name of a "
+                           "`blocks`: there is no block '%s' in this run; write the name of a "
                            "kernel, or of a template what stands before its ':'",
                            name);
     }

@@ -159,7 +159,7 @@ static medley_status find_weights(arc_source *arcs, medley_error *error)
     if (available > 0 && floats > available / sizeof(float))
         return md_fail(error, MEDLEY_FAILED,
                        "the weights of %zu templates take %zu MB, and %zu MB are free; use a "
-                       "smaller --hash-bits (now %zu), fewer templates or no --average",
+                       "smaller `hash-bits` (now %zu), fewer templates or no `average`",
                        count, (floats * 4) >> 20, available >> 20, arcs->bits);
     return md_new_aligned(&arcs->weights, floats, sizeof *arcs->weights, error);
 }

@@ -16,8 +16,8 @@ static medley_status check(const md_problem *problem, medley_error *error)
     if (status < 0 || labels == 2)
         return status;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                      "%zu different labels found, --task binary expects two; use --task "
-                      "multiclass, or --label if this is not the label column",
+                      "%zu different labels found, `task=binary` expects two; use `task="
+                      "multiclass`, or `label` if this is not the label column",
                       labels);
 }
 

@@ -15,7 +15,7 @@ static medley_status check(const md_problem *problem, medley_error *error)
     if (status < 0 || problem->train->sequence_count > 0)
         return status;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
-                      "--task chain expects sequences and these rows stand alone; use a format "
+                      "`task=chain` expects sequences and these rows stand alone; use a format "
                       "that has them (columns, conllu, letter, attributes)");
 }
 

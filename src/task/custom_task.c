@@ -149,7 +149,7 @@ static medley_status check(const md_problem *problem, medley_error *error)
     const md_loss *loss = md_loss_find(problem->options->loss); /* NULL: auto, which is the hinge */
     if (structure == NULL)
         return md_fail(error, MEDLEY_USAGE,
-                       "--task custom is for programs that bring a structure "
+                       "`task=custom` is for programs that bring a structure "
                        "(medley_options_set_structure, or structure= in Python)");
     MEDLEY_TRY(md_labels_check(problem, error));
     if (problem->train->sequence_count == 0)
@@ -158,8 +158,8 @@ static medley_status check(const md_problem *problem, medley_error *error)
                           "alone; give the lengths of sequences");
     if (loss != NULL && loss->by_marginals && !has_marginals(structure))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--loss %s needs marginals, which the structure '%s' does not give; use "
-                       "--loss hinge",
+                       "`loss=%s` needs marginals, which the structure '%s' does not give; use "
+                       "`loss=hinge`",
                        loss->name, structure->name);
     return check_outputs(problem, error);
 }

@@ -18,11 +18,11 @@ medley_status md_labels_check(const md_problem *problem, medley_error *error)
                           "there are no rows to learn from");
     if (md_dataset_has_only_targets(train))
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
-                          "the data have numbers to be predicted and no labels; use --task "
-                          "regression, or give labels");
+                          "the data have numbers to be predicted and no labels; use `task="
+                          "regression`, or give labels");
     if (train->label == NULL)
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
-                          "there are no labels to learn from; use --label COLUMN or --labels FILE");
+                          "there are no labels to learn from; use `label` or `labels`");
     for (size_t r = 0; r < train->rows; r++) {
         if (train->label[r] < 0)
             return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
@@ -57,7 +57,7 @@ medley_status md_labels_check_size(const md_problem *problem, medley_error *erro
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "a sequence of %zu rows with %zu labels is too large for this model; cut it "
-                      "into shorter ones, use --order 1 or templates without macros in B lines",
+                      "into shorter ones, use `order=1` or templates without macros in B lines",
                       problem->longest, shape.labels);
 }
 

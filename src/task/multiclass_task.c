@@ -29,8 +29,8 @@ static medley_status check(const md_problem *problem, medley_error *error)
         return status;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                       "%zu different numeric labels in %zu rows look like numbers to be "
-                      "predicted, not classes; say --task regression, check --label, or say "
-                      "--task multiclass",
+                      "predicted, not classes; say `task=regression`, check `label`, or say "
+                      "`task=multiclass`",
                       train->label_names.count, train->rows);
 }
 

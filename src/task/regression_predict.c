@@ -12,10 +12,10 @@ medley_status md_regression_check_request(const medley_predict_options *options,
     if (options->probabilities)
         return md_fail(error, MEDLEY_USAGE,
                        "the model is a regression: it predicts numbers, which have no "
-                       "probabilities; leave out --proba");
+                       "probabilities; leave out `proba`");
     if (options->best > 0 || options->keep_labels)
         return md_fail(error, MEDLEY_USAGE,
-                       "the model is a regression: it predicts numbers, not labels; leave out --%s",
+                       "the model is a regression: it predicts numbers, not labels; leave out `%s`",
                        options->best > 0 ? "best" : "constrain");
     return MEDLEY_OK;
 }
@@ -57,7 +57,7 @@ medley_status md_read_targets(double **targets, const medley_dataset *dataset, m
         if (!md_parse_double(text, &target[r]) || !isfinite(target[r]))
             return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                               "row %zu has the label '%.100s', which is no number, and the model "
-                              "predicts numbers; check --label",
+                              "predicts numbers; check `label`",
                               r + 1, text);
     }
     return MEDLEY_OK;

@@ -21,7 +21,7 @@ static medley_status check_row(const medley_dataset *train, size_t r, medley_err
     if (*text != '\0' && *end == '\0' && isfinite(number))
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                      "row %zu has the label '%s'; --task regression predicts numbers, so every "
+                      "row %zu has the label '%s'; `task=regression` predicts numbers, so every "
                       "label must be one",
                       r + 1, text);
 }
@@ -36,13 +36,13 @@ static medley_status check(const md_problem *problem, medley_error *error)
         return MEDLEY_OK;
     if (train->label == NULL)
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
-                          "there are no labels to learn from; use --label COLUMN or --labels FILE");
+                          "there are no labels to learn from; use `label` or `labels`");
     for (size_t r = 0; r < train->rows; r++)
         MEDLEY_TRY(check_row(train, r, error));
     if (train->target != NULL)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                      "the labels are not numbers; --task regression predicts numbers");
+                      "the labels are not numbers; `task=regression` predicts numbers");
 }
 
 static void describe(md_problem *problem)

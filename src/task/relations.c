@@ -52,7 +52,7 @@ static medley_status check_relations(const medley_dataset *train, bool *any, med
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, train->line ? train->line[first] : 0,
                       "the DEPREL is not given although other words have one; give all of them, or "
-                      "train with --unlabelled");
+                      "train with `unlabelled`");
 }
 
 medley_status md_relations_derive(medley_dataset **data, medley_options **options,

@@ -54,12 +54,12 @@ medley_status md_refuse_tags(const medley_predict_options *options, medley_error
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_USAGE,
                    "the model does not parse, so there are no tags to be taken from a column; "
-                   "leave out --tags");
+                   "leave out `tags`");
 }
 
 medley_status md_fail_no_labels(const medley_dataset *dataset, medley_error *error)
 {
     return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
-                      "there are no labels to compare with; give labelled data or --labels "
-                      "FILE, or use predict");
+                      "there are no labels to compare with; give labelled data or `labels`, "
+                      "or use predict");
 }

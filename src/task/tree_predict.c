@@ -164,7 +164,7 @@ medley_status md_tree_check_request(const medley_predict_options *options, medle
     if (!options->probabilities && options->best == 0 && !options->keep_labels)
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                   "the model parses: it predicts one tree for each sentence; leave out --%s",
+                   "the model parses: it predicts one tree for each sentence; leave out `%s`",
                    options->probabilities ? "proba"
                    : options->best > 0    ? "best"
                                           : "constrain");
@@ -197,7 +197,7 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
         (dataset->sequence_count == 0 && dataset->rows > 0))
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                           "the model parses sentences of CoNLL-U, and these data are none; check "
-                          "--format");
+                          "`format`");
     MEDLEY_TRY(check_lengths(dataset, error));
     if (request->options.tags != NULL)
         MEDLEY_TRY(md_arc_column(&parsing.tags, request->options.tags, error));

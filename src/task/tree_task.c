@@ -50,7 +50,7 @@ static medley_status check(const md_problem *problem, medley_error *error)
     const medley_options *options = problem->options;
     if (options->hash_bits > 0 && options->hash_bits < LEAST_BITS)
         return md_fail(error, MEDLEY_USAGE,
-                       "--hash-bits %lld is too few for --task tree; give %d to 28",
+                       "`hash-bits=%lld` is too few for `task=tree`; give %d to 28",
                        options->hash_bits, LEAST_BITS);
     if (train->rows == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
@@ -58,13 +58,13 @@ static medley_status check(const md_problem *problem, medley_error *error)
     if (train->head == NULL || train->token_columns != MD_ARC_COLUMNS)
         return md_fail_at(
             error, MEDLEY_BAD_INPUT, train->source, 0,
-            "--task tree learns from words and their heads, and these data have none; "
+            "`task=tree` learns from words and their heads, and these data have none; "
             "give a CoNLL-U file");
     if (options->kernels != NULL || options->kernel_files != NULL || train->table_count > 0 ||
         train->gram_count > 0)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "--task tree learns from arc templates, not from kernels; leave out "
-                       "--kernel, --kernels, --view and --gram");
+                       "`task=tree` learns from arc templates, not from kernels; leave out "
+                       "`kernel`, `kernels`, `view` and `gram`");
     MEDLEY_TRY(check_lengths(train, error));
     return md_dataset_check_trees(train, options->roots == MD_ROOTS_MANY, error);
 }

@@ -87,7 +87,7 @@ static medley_status check_features(const word_source *words, medley_error *erro
     if (count > 0 || templates == 0)
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_USAGE,
-                   "no feature of the templates occurs %lld times; use a smaller --min-count",
+                   "no feature of the templates occurs %lld times; use a smaller `min-count`",
                    words->problem->options->min_count);
 }
 

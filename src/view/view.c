@@ -155,11 +155,10 @@ static medley_status check_table(const md_table *table, const md_view *view,
 {
     if (table == NULL && view->table[0] == '\0')
         return md_fail(error, MEDLEY_USAGE,
-                       "the model needs the data file its view '%s' was "
-                       "made from; give DATA as well",
+                       "the model needs the table its view '%s' was made from; give that as well",
                        view->name);
     if (table == NULL)
-        return md_fail(error, MEDLEY_USAGE, "the model needs the view '%s'; give --view %s=FILE",
+        return md_fail(error, MEDLEY_USAGE, "the model needs the view '%s'; give `view=%s=FILE`",
                        view->table, view->table);
     const size_t columns = table->features.columns;
     if (md_matrix_is_sparse(&table->features) || view->sparse || view->names.count > 0 ||
@@ -167,7 +166,7 @@ static medley_status check_table(const md_table *table, const md_view *view,
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, table->source ? table->source : dataset->source, 0,
                       "%zu feature columns found, the model expects %zu; give data with the "
-                      "columns of the training file (--label says which column is the label)",
+                      "columns that training had; `label` says which column is the label",
                       columns, view->table_columns);
 }
 

@@ -41,7 +41,7 @@ static medley_status make_each(md_view_maker *maker, const md_table *table)
     if (table->features.columns > MOST_VIEWS)
         return md_fail(maker->error, MEDLEY_USAGE,
                        "views 'each': the data have %zu columns and at most %d may have a view of "
-                       "their own; choose some with --view NAME=FILE:COLUMNS",
+                       "their own; choose some with `view=NAME=FILE:COLUMNS`",
                        table->features.columns, MOST_VIEWS);
     for (size_t c = 0; c < table->features.columns; c++) {
         char number[32];
@@ -83,8 +83,8 @@ static medley_status make_grid(md_view_maker *maker, const md_table *table, cons
         height = width = (size_t)lround(sqrt((double)table->features.columns));
         if (height * width != table->features.columns)
             return md_fail(maker->error, MEDLEY_USAGE,
-                           "views '%s': %zu columns are no square image; use a format that knows "
-                           "its image size (idx, letter)",
+                           "views '%s': %zu columns are no square image; give its height and "
+                           "width, or use a format that knows them (idx, letter)",
                            spec, table->features.columns);
     }
     if (down > height || across > width)

@@ -221,8 +221,8 @@ static void what_it_is_not_made_for_is_refused(void **state)
     medley_dataset *sames = with_labels(same, 3);
     medley_dataset *with_numbers = with_labels(numbers, 5);
     expect_refusal(sames, "method=lp-beta", MEDLEY_BAD_INPUT, "at least two labels");
-    expect_refusal(data, "method=lp-beta epochs=3", MEDLEY_USAGE, "no place in --method lp-beta");
-    expect_refusal(data, "method=lp-beta template=chunk", MEDLEY_USAGE, "--template");
+    expect_refusal(data, "method=lp-beta epochs=3", MEDLEY_USAGE, "no place in `method=lp-beta`");
+    expect_refusal(data, "method=lp-beta template=chunk", MEDLEY_USAGE, "`template`");
     if (md_linear_program_missing() != NULL) {
         expect_refusal(data, "method=lp-beta", MEDLEY_NOT_SUPPORTED, md_linear_program_missing());
     } else {
@@ -230,7 +230,7 @@ static void what_it_is_not_made_for_is_refused(void **state)
         expect_refusal(with_numbers, "method=lp-beta task=regression", MEDLEY_NOT_SUPPORTED,
                        "learns labels, not numbers");
         expect_refusal(data, "method=lp-beta loss=logistic", MEDLEY_NOT_SUPPORTED, "hinge");
-        expect_refusal(data, "method=lp-beta penalty=l2", MEDLEY_NOT_SUPPORTED, "--penalty");
+        expect_refusal(data, "method=lp-beta penalty=l2", MEDLEY_NOT_SUPPORTED, "`penalty=");
     }
     const medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
     medley_options *options = make_options("method=lp-beta");

@@ -183,9 +183,9 @@ static void what_it_is_not_made_for_is_refused(void **state)
     expect_refusal(with_numbers, "method=svm task=regression", MEDLEY_NOT_SUPPORTED,
                    "learns labels, not numbers");
     expect_refusal(data, "method=svm loss=logistic", MEDLEY_NOT_SUPPORTED, "hinge");
-    expect_refusal(data, "method=svm penalty=group-lasso", MEDLEY_NOT_SUPPORTED, "--penalty");
-    expect_refusal(data, "method=svm epochs=3", MEDLEY_USAGE, "no place in --method svm");
-    expect_refusal(data, "method=svm template=chunk", MEDLEY_USAGE, "--template");
+    expect_refusal(data, "method=svm penalty=group-lasso", MEDLEY_NOT_SUPPORTED, "`penalty=");
+    expect_refusal(data, "method=svm epochs=3", MEDLEY_USAGE, "no place in `method=svm`");
+    expect_refusal(data, "method=svm template=chunk", MEDLEY_USAGE, "`template`");
     const medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
     medley_options *options = make_options("method=svm");
     medley_error error = {0};

@@ -165,7 +165,7 @@ static void penalties_that_do_not_fit_are_refused(void **state)
     (void)state;
     medley_dataset *data = make_data("twonorm", 20, 1);
     expect_refusal(data, "method=simplemkl penalty=elastic", "group-lasso only");
-    expect_refusal(data, "method=simplemkl penalty=block(q=1.5)", "--method gauss-seidel or spicy");
+    expect_refusal(data, "method=simplemkl penalty=block(q=1.5)", "`method=gauss-seidel` or spicy");
     expect_refusal(data, "method=gauss-seidel penalty=block(q=3)", "at most 2");
     expect_refusal(data, "method=gauss-seidel penalty=mkl", "a sum over kernels");
     medley_dataset_free(data);

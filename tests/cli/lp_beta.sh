@@ -13,7 +13,7 @@ cd "$work" || exit 1
 bank=(--scale standard --kernel linear --kernel 'rbf(sigma2={5,20,80})')
 
 expect_exit 0 "methods are listed" "$MEDLEY" list methods
-expect_text "svm is in the list, with its C" "^ *svm .*--C is LIBSVM's, default 10" "$out"
+expect_text "svm is in the list, with its C" "^ *svm .*C is LIBSVM's, default 10" "$out"
 expect_text "lp-beta is in the list" "^ *lp-beta .*LP-beta" "$out"
 
 methods=(svm)

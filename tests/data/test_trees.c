@@ -69,7 +69,7 @@ static const bad_tree BAD[] = {
      8,
      false,
      17,
-     "two words hang from the root (HEAD 0): 2 and 7; one is expected; use --roots many"},
+     "two words hang from the root (HEAD 0): 2 and 7; one is expected; use `roots=many`"},
     {{2, 1}, 2, false, 11, "no word hangs from the root"},
     {{1}, 1, true, 11, "no word hangs from the root"},
 };

@@ -434,11 +434,11 @@ static void too_little_data_is_said(void **state)
     (void)state;
     refuse(lettered("aabbaabba"), "calibrate=yes", MEDLEY_BAD_INPUT,
            "holds out a fifth of the rows, and 9 are too few for that; give at least 10 or leave "
-           "out --calibrate");
+           "out `calibrate`");
     refuse(lettered("aaaaaaaaaaaabb"), "calibrate=yes method=spom", MEDLEY_BAD_INPUT,
            "needs at least two labels with 3 rows or more");
     refuse(lettered("abcdefghijklmn"), "calibrate=yes", MEDLEY_BAD_INPUT,
-           "give more rows or leave out --calibrate");
+           "give more rows or leave out `calibrate`");
     refuse(alternating_tags(9, 1), "template=chunk calibrate=yes", MEDLEY_BAD_INPUT,
            "holds out a fifth of the sequences, and 9 are too few");
 }
@@ -448,8 +448,8 @@ static void what_cannot_be_calibrated_is_refused(void **state)
     (void)state;
     medley_error error = {0};
     refuse(make_data("ringnorm", 30, 1), "task=regression calibrate=yes", MEDLEY_USAGE,
-           "--calibrate is about tasks binary, multiclass and chain and has no place in --task "
-           "regression");
+           "`calibrate` is about tasks binary, multiclass and chain and has no place in `task="
+           "regression`");
     medley_dataset *rows = make_data("ringnorm", 30, 1);
     rows->sequence_count = 1;
     rows->sequence_start = calloc(2, sizeof *rows->sequence_start);

@@ -32,17 +32,17 @@ static void options_that_contradict_are_refused(void **state)
         medley_status code;
         const char *phrase;
     } cases[] = {
-        {"order=2 bigram=none", MEDLEY_USAGE, "--order 2 looks at neighbouring labels"},
-        {"bigram-ends=yes bigram=none", MEDLEY_USAGE, "--bigram-ends looks at neighbouring labels"},
-        {"keep=3", MEDLEY_USAGE, "--keep needs --from MODEL"},
-        {"from=some.medley", MEDLEY_USAGE, "--from needs --keep N"},
+        {"order=2 bigram=none", MEDLEY_USAGE, "`order=2` looks at neighbouring labels"},
+        {"bigram-ends=yes bigram=none", MEDLEY_USAGE, "`bigram-ends` looks at neighbouring labels"},
+        {"keep=3", MEDLEY_USAGE, "`keep` needs `from=MODEL`"},
+        {"from=some.medley", MEDLEY_USAGE, "`from` needs `keep=N`"},
         {"keep=2 from=/no/such/model", MEDLEY_FAILED, "cannot be read"},
-        {"keep=2 from=/no/such/model blocks=U00", MEDLEY_USAGE, "give --keep or --blocks"},
+        {"keep=2 from=/no/such/model blocks=U00", MEDLEY_USAGE, "give `keep` or `blocks`"},
         {"blocks=U77", MEDLEY_USAGE, "there is no block 'U77'"},
         {"hash-bits=8 min-count=2", MEDLEY_USAGE, ""},
-        {"min-count=1000", MEDLEY_USAGE, "smaller --min-count"},
-        {"method=average", MEDLEY_USAGE, "--template is about methods spom"},
-        {"method=best", MEDLEY_USAGE, "--template is about methods spom"},
+        {"min-count=1000", MEDLEY_USAGE, "smaller `min-count`"},
+        {"method=average", MEDLEY_USAGE, "`template` is about methods spom"},
+        {"method=best", MEDLEY_USAGE, "`template` is about methods spom"},
         {"task=binary", MEDLEY_BAD_INPUT, "3 different labels found"},
     };
     medley_dataset *train = read_tagged(TAGGED);
@@ -61,14 +61,14 @@ static void rows_that_stand_alone_are_no_chain(void **state)
 {
     (void)state;
     medley_dataset *rows = make_data("waveform", 30, 1);
-    refuse(rows, "task=chain", MEDLEY_BAD_INPUT, "--task chain expects sequences");
+    refuse(rows, "task=chain", MEDLEY_BAD_INPUT, "`task=chain` expects sequences");
     refuse(rows, "template=chunk", MEDLEY_BAD_INPUT, "");
     static const char *const contexts[] = {"bigram=learned", "order=2", "bigram-scale=2",
                                            "bigram-ends=yes"};
     for (size_t i = 0; i < sizeof contexts / sizeof *contexts; i++)
         refuse(rows, contexts[i], MEDLEY_USAGE, "is about task");
-    refuse(rows, "min-count=2", MEDLEY_USAGE, "--min-count needs --template");
-    refuse(rows, "average-from=0.5", MEDLEY_USAGE, "--average-from needs --average");
+    refuse(rows, "min-count=2", MEDLEY_USAGE, "`min-count` needs `template=");
+    refuse(rows, "average-from=0.5", MEDLEY_USAGE, "`average-from` needs `average`");
     refuse(rows, "method=average block-scale=linear*=2", MEDLEY_USAGE, "no place");
     medley_dataset_free(rows);
 }

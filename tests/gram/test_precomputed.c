@@ -416,7 +416,7 @@ static void new_matrices_must_fit_the_training_rows(void **state)
     assert_int_equal(make_new(&bank, single, &error), MEDLEY_USAGE);
     assert_non_null(strstr(error.message, "'squares' (number 2) but 1 are given"));
     assert_int_equal(make_new(&bank, s.new_rows, &error), MEDLEY_USAGE);
-    assert_non_null(strstr(error.message, "--gram-diagonal"));
+    assert_non_null(strstr(error.message, "`gram-diagonal=FILE`"));
     add_diagonals(&s);
     assert_int_equal(make_new(&bank, s.new_rows, &error), MEDLEY_OK);
     md_prepared_clear(&prepared);

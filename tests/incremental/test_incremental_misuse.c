@@ -12,33 +12,33 @@ static void options_without_a_place_are_refused(void **state)
 {
     (void)state;
     static const char *const refused[][2] = {
-        {"method=spom", "--method has no place"},
-        {"epochs=3", "--epochs is about methods spom, pegasos"},
+        {"method=spom", "`method` has no place"},
+        {"epochs=3", "`epochs` is about methods spom, pegasos"},
         {"epochs=1", "has no place in learning piece by piece"},
         {"epochs1=2", "or say 1"},
         {"epochs2=5", "or say 0"},
-        {"batch=8", "--batch"},
-        {"average=yes", "--average"},
-        {"average-from=0.5", "--average-from"},
-        {"checkpoint=x", "--checkpoint"},
-        {"resume=yes", "--resume"},
-        {"calibrate=yes", "--calibrate"},
-        {"patience=2", "--patience has no place"},
-        {"template=chunk", "--template"},
-        {"hash-bits=4", "--hash-bits"},
-        {"eta0=1", "--eta0"},
-        {"schedule=sqrt", "--schedule"},
-        {"radius=none", "--radius"},
-        {"penalty=l2", "--penalty"},
-        {"lambda=1", "--lambda"},
-        {"C=1", "--C"},
-        {"spicy-C=1", "--spicy-C"},
-        {"gap=0.1", "--gap"},
-        {"ridge=0.1", "--ridge"},
-        {"storage=float64", "--storage"},
+        {"batch=8", "`batch`"},
+        {"average=yes", "`average`"},
+        {"average-from=0.5", "`average-from`"},
+        {"checkpoint=x", "`checkpoint`"},
+        {"resume=yes", "`resume`"},
+        {"calibrate=yes", "`calibrate`"},
+        {"patience=2", "`patience` has no place"},
+        {"template=chunk", "`template`"},
+        {"hash-bits=4", "`hash-bits`"},
+        {"eta0=1", "`eta0`"},
+        {"schedule=sqrt", "`schedule`"},
+        {"radius=none", "`radius`"},
+        {"penalty=l2", "`penalty`"},
+        {"lambda=1", "`lambda`"},
+        {"C=1", "`C`"},
+        {"spicy-C=1", "`spicy-C`"},
+        {"gap=0.1", "`gap`"},
+        {"ridge=0.1", "`ridge`"},
+        {"storage=float64", "`storage`"},
         {"task=regression", "labels"},
         {"task=tree", "labels"},
-        {"normalize=center", "--normalize center"},
+        {"normalize=center", "`normalize=center`"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         medley_learner *learner = NULL;
@@ -148,7 +148,7 @@ static void no_eta_can_be_chosen_by_zeros(void **state)
     medley_dataset *data = draw(8, false);
     medley_learner *learner = open_learner("kernel=linear");
     memset(data->tables[0].features.dense, 0, sizeof(float) * 8 * PIECE_COLUMNS);
-    refuse(learner, data, MEDLEY_BAD_INPUT, "give --eta");
+    refuse(learner, data, MEDLEY_BAD_INPUT, "give `eta`");
     medley_learner_free(learner);
     learner = open_learner("kernel=linear eta=1");
     feed(learner, data); /* nothing can be learnt, and nothing is */
@@ -203,7 +203,7 @@ static void a_third_label_is_refused_where_two_were_asked_for(void **state)
     medley_dataset *three = draw(20, false);
     medley_learner *learner = open_learner("kernel=linear task=binary");
     feed(learner, two);
-    refuse(learner, three, MEDLEY_BAD_INPUT, "--task binary expects two");
+    refuse(learner, three, MEDLEY_BAD_INPUT, "`task=binary` expects two");
     medley_model *model = model_of(learner);
     assert_int_equal(medley_model_label_count(model), 2);
     medley_model_free(model);

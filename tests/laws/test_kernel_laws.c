@@ -300,7 +300,7 @@ static void wrong_parameters_are_refused(void **state)
         {"bspline(h=0)", "out of range"},         {"rbf(sigma=-1)", "out of range"},
         {"rbf(sigma=nan)", "not a number"},       {"rbf(norm=unit)", "none, diag, trace, center"},
         {"poly(explicit)", "cannot be explicit"}, {"linear(explicit=perhaps)", "yes or no"},
-        {"linear(explicit,norm=diag)", "--scale"}};
+        {"linear(explicit,norm=diag)", "`scale`"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         md_kernel kernel;
         medley_error error = {0};

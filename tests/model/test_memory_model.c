@@ -207,7 +207,7 @@ static void targets_are_no_labels(void **state)
     medley_dataset *bare = table_of(sample.values, true);
     assert_int_equal(medley_dataset_put_targets(bare, sample.target, ROWS, &error), MEDLEY_OK);
     assert_int_equal(try_fit(bare, "task=multiclass kernel=linear", &error), MEDLEY_USAGE);
-    assert_non_null(strstr(error.message, "use --task regression"));
+    assert_non_null(strstr(error.message, "use `task=regression`"));
     assert_int_equal(try_fit(bare, "method=spicy kernel=linear", &error), MEDLEY_OK);
     medley_listing method = MEDLEY_LISTING_INIT;
     for (size_t i = 0; medley_list(&method, "methods", i); i++) {

@@ -264,11 +264,11 @@ static void data_that_do_not_fit_are_refused(void **state)
         const char *phrase;
     } cases[] = {
         {model, narrow, MEDLEY_BAD_INPUT, "2 feature columns found, the model expects 4"},
-        {model, wrong_size, MEDLEY_USAGE, "give DATA as well"},
+        {model, wrong_size, MEDLEY_USAGE, "give that as well"},
         {model, unlabelled, MEDLEY_USAGE, "there are no labels to compare with"},
-        {on_grams, narrow, MEDLEY_USAGE, "give --gram"},
+        {on_grams, narrow, MEDLEY_USAGE, "give `gram`"},
         {on_grams, wrong_size, MEDLEY_BAD_INPUT, "29 columns, expected one for each of the 30"},
-        {on_grams, no_diagonal, MEDLEY_USAGE, "--gram-diagonal"},
+        {on_grams, no_diagonal, MEDLEY_USAGE, "`gram-diagonal=FILE`"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;

@@ -242,7 +242,7 @@ static void measures_are_left_out_unless_they_are_asked_for(void **state)
     medley_dataset *sparse = case_sparse(20, 10); /* whose labels are numbers */
     wanted.probabilities = true;
     assert_int_equal(medley_evaluate_with(&found, model, sparse, &wanted, &error), MEDLEY_USAGE);
-    assert_non_null(strstr(error.message, "leave out --proba"));
+    assert_non_null(strstr(error.message, "leave out `proba`"));
     medley_dataset_free(sparse);
     medley_dataset_free(fresh);
     medley_model_free(model);

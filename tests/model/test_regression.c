@@ -154,9 +154,9 @@ static void rows_that_are_left_out_need_no_numbers(void **state)
 static void numbers_have_no_probabilities_and_no_best_labels(void **state)
 {
     (void)state;
-    static const char *const phrases[] = {"no probabilities; leave out --proba",
-                                          "not labels; leave out --best",
-                                          "not labels; leave out --constrain"};
+    static const char *const phrases[] = {"no probabilities; leave out `proba`",
+                                          "not labels; leave out `best`",
+                                          "not labels; leave out `constrain`"};
     medley_model *model = case_model(&numbers, TRAINING);
     medley_dataset *fresh = case_dense(TRAINING, NEW);
     for (int i = 0; i < 3; i++) {

@@ -18,7 +18,7 @@ static medley_status check(const md_problem *problem, medley_error *error)
         if (train->sequence_start[s + 1] - train->sequence_start[s] <
             (size_t)problem->options->least_rows)
             return md_fail(error, MEDLEY_USAGE,
-                           "sequence %zu has fewer rows than --least-rows %lld", s + 1,
+                           "sequence %zu has fewer rows than `least-rows=%lld`", s + 1,
                            problem->options->least_rows);
     return md_labels_check(problem, error);
 }

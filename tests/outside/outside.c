@@ -75,7 +75,7 @@ static void an_option_is_read_by_those_it_concerns(void **state)
     medley_dataset *data = make_sequences();
     medley_options *options = make_options("task=lead least-rows=5");
     assert_int_equal(medley_fit(&model, data, NULL, options, NULL, &error), MEDLEY_USAGE);
-    assert_non_null(strstr(error.message, "--least-rows 5"));
+    assert_non_null(strstr(error.message, "`least-rows=5`"));
     medley_options_free(options);
     medley_dataset_free(data);
     check_model("task=lead least-rows=4");

@@ -40,11 +40,11 @@ static bool is_accepted(const md_param *param, const md_task *task, const md_met
     if (status == MEDLEY_OK)
         return true;
     assert_int_equal(status, MEDLEY_USAGE);
-    snprintf(name, sizeof name, "--%s ", param->name);
+    snprintf(name, sizeof name, "`%s` ", param->name);
     if (strstr(error.message, name) == NULL)
-        snprintf(name, sizeof name, "--%s ", param->needs ? param->needs : "?");
+        snprintf(name, sizeof name, "`%s` ", param->needs ? param->needs : "?");
     if (strncmp(error.message, name, strlen(name)) != 0 ||
-        strstr(error.message, "no place in --") == NULL)
+        strstr(error.message, "no place in `") == NULL)
         fail_msg("%s, %s: '%s'", task->about.name, method->about->name, error.message);
     return false;
 }
@@ -61,7 +61,7 @@ static void an_option_is_taken_by_those_it_concerns_and_refused_by_others(void *
                     (p->concerns == 0 || (p->concerns & takes) != 0) &&
                     (needed == NULL || needed->concerns == 0 || (needed->concerns & takes) != 0);
                 if (is_accepted(p, md_tasks[t], md_methods[m]) != expected)
-                    fail_msg("--%s in %s, %s", p->name, md_tasks[t]->about.name,
+                    fail_msg("`%s` in %s, %s", p->name, md_tasks[t]->about.name,
                              md_methods[m]->about->name);
             }
     }
@@ -88,7 +88,7 @@ static void the_table_is_sound(void **state)
         taken |= md_methods[m]->about->takes;
     for (const md_param *p = md_option_table; p->name != NULL; p++) {
         if ((p->concerns & ~taken) != 0)
-            fail_msg("--%s concerns nobody", p->name);
+            fail_msg("`%s` concerns nobody", p->name);
         if (p->needs != NULL)
             assert_non_null(md_params_find(md_option_table, p->needs));
     }
@@ -104,32 +104,32 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
         const char *method, *message;
     } cases[] = {
         {"p=1.5", &md_task_binary, "spom",
-         "--p is about methods obscure and pegasos and has no place in --method spom; --penalty "
-         "'squared-block(Q)' is the same for --method spom"},
+         "`p` is about methods obscure and pegasos and has no place in `method=spom`; `penalty="
+         "'squared-block(Q)'` is the same for `method=spom`"},
         {"epochs1=5", &md_task_chain, "spom",
-         "--epochs1 is about method obscure and has no place in --method spom; leave out "
-         "--epochs1"},
+         "`epochs1` is about method obscure and has no place in `method=spom`; leave out "
+         "`epochs1`"},
         {"epochs=5", &md_task_chain, "obscure",
-         "--epochs is about methods spom, pegasos, average and best and has no place in --method "
-         "obscure; method obscure has --epochs1 and --epochs2"},
+         "`epochs` is about methods spom, pegasos, average and best and has no place in `method="
+         "obscure`; method obscure has `epochs1` and `epochs2`"},
         {"tags=XPOS", &md_task_chain, "spom",
-         "--tags is about task tree and has no place in --task chain; give a CoNLL-U file and "
-         "--task tree"},
+         "`tags` is about task tree and has no place in `task=chain`; give a CoNLL-U file and "
+         "`task=tree`"},
         {"C=1 penalty=l2", &md_task_chain, "pegasos",
-         "--penalty has no place in --method pegasos; methods obscure and pegasos have "
-         "squared-block(q=P) with the P of --p"},
+         "`penalty` has no place in `method=pegasos`; methods obscure and pegasos have "
+         "squared-block(q=P) with the P of `p`"},
         {"order=2", &md_task_binary, "spicy",
-         "--order is about task chain and has no place in --task binary; leave out --order"},
+         "`order` is about task chain and has no place in `task=binary`; leave out `order`"},
         {"min-count=2 template=chunk", &md_task_tree, "spom",
-         "--min-count is about tasks binary, multiclass, chain and custom and has no place in "
-         "--task tree; "
-         "leave out --min-count"},
+         "`min-count` is about tasks binary, multiclass, chain and custom and has no place in "
+         "`task=tree`; "
+         "leave out `min-count`"},
         {"hash-bits=9", &md_task_chain, "spom",
-         "--hash-bits needs --template FILE|NAME; give both, or leave out --hash-bits"},
+         "`hash-bits` needs `template=FILE|NAME`; give both, or leave out `hash-bits`"},
         {"average-from=0.5", &md_task_chain, "spom",
-         "--average-from needs --average; give both, or leave out --average-from"},
+         "`average-from` needs `average`; give both, or leave out `average-from`"},
         {"resume=yes", &md_task_chain, "spom",
-         "--resume needs --checkpoint FILE; give both, or leave out --resume"},
+         "`resume` needs `checkpoint=FILE`; give both, or leave out `resume`"},
         {"hash-bits=9", &md_task_tree, "spom", ""}, /* which has templates of its own */
         {"bigram=none", &md_task_tree, "spom", ""}, /* as it is anyway */
         {"bigram=none", &md_task_regression, "spicy", ""},
