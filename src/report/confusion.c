@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The confusion matrix: with its numbers, or with many labels the commonest confusions and a matrix
  * that is made coarser until it fits. */
-#include "report/rank.h"
 #include "report/report.h"
 
 enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64, SHORT_LABEL = 3, FEW_LABELS = 6 };

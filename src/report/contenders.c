@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model beside others on the same data: dots on a common scale. A scale of dots need not begin
  * at nothing, as one of bars would have to. */
-#include "report/rank.h"
 #include "report/report.h"
 
 static bool present(const md_report *report)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of numbers as a table: what was right and what was said, its confidence, and the values
  * that stand out. */
-#include "report/rank.h"
 #include "report/report.h"
-
-#include "data/dataset.h"
 
 enum { VALUES = 4 };
 

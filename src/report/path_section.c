@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A path of penalties, from strong to weak: which blocks come in when, how many there are, and how
  * well each model does on held-out data. */
-#include "report/rank.h"
 #include "report/report.h"
 
 enum { COLOURED = 12, FAINT = 100, HUES = 8, BLOCK_NAME = 60 };

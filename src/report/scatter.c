@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers that were predicted against those that are true. */
-#include "report/rank.h"
 #include "report/report.h"
 
 enum { MOST_POINTS = 2000 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cross-validation: every combination of options with its mean and standard error, best first; a
  * curve where one option was varied, a map where two were. */
-#include "report/rank.h"
 #include "report/report.h"
 
 #include "base/text.h"
