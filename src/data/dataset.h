@@ -38,7 +38,7 @@ struct medley_dataset {
     size_t rows;
 
     md_table *tables;
-    size_t table_count;
+    size_t table_count, table_capacity;
     md_precomputed *grams;
     size_t gram_count, gram_capacity;
     bool keeps_wide; /* kernel values that are read from now on are kept as doubles too */
@@ -88,9 +88,15 @@ static inline size_t md_dataset_unit_start(const medley_dataset *dataset, size_t
 /* The unit that row lies in. */
 size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row);
 
-/* Appends an empty table and returns it, or NULL for lack of memory. */
-md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source);
-md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);
+/* The table of that name, or NULL; is there a precomputed kernel of that name? */
+md_table *md_dataset_table(const medley_dataset *dataset, const char *name);
+bool md_dataset_has_gram(const medley_dataset *dataset, const char *name);
+
+/* Appends an empty one, which may have moved when the next is appended. */
+medley_status md_dataset_new_table(md_table **table, medley_dataset *dataset, const char *name,
+                                   const char *source, medley_error *error);
+medley_status md_dataset_new_gram(md_precomputed **gram, medley_dataset *dataset, const char *name,
+                                  medley_error *error);
 void md_precomputed_clear(md_precomputed *gram);
 
 /* Labels arrive as strings in file order; this collects them. Those that are numbers are written

@@ -133,10 +133,8 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
     for (size_t row = 0; row < builder->count; row++)
         if (builder->label[row] >= 0)
             builder->label[row] = place[builder->label[row]];
-    md_dataset_replace_labels(dataset, sorted, builder->label, target);
-    builder->label = NULL;
-    sorted = (md_strings){0};
-    target = NULL;
+    md_dataset_replace_labels(dataset, md_take(&sorted), md_take(&builder->label),
+                              md_take(&target));
     md_labels_clear(builder);
     return MEDLEY_OK;
 }

@@ -90,9 +90,7 @@ medley_status medley_generate(medley_dataset **dataset, const char *name,
 medley_status md_generate_table(md_table **table, medley_dataset *dataset, const char *name,
                                 size_t columns, medley_error *error)
 {
-    *table = md_dataset_new_table(dataset, name, dataset->source);
-    if (*table == NULL)
-        return md_fail_memory(error, sizeof **table);
+    MEDLEY_TRY(md_dataset_new_table(table, dataset, name, dataset->source, error));
     return md_matrix_init_dense(&(*table)->features, dataset->rows, columns, error);
 }
 

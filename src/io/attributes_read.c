@@ -293,10 +293,8 @@ static medley_status make_table(attributes_reader *reader)
     MEDLEY_TRY(md_input_table(&table, dataset, reader->input, reader->error));
     reader->matrix.rows = dataset->rows;
     reader->matrix.columns = reader->names.count;
-    table->features = reader->matrix;
-    table->column_names = reader->names;
-    reader->matrix = (md_matrix){0};
-    reader->names = (md_strings){0};
+    table->features = md_take(&reader->matrix);
+    table->column_names = md_take(&reader->names);
     dataset->sequence_start[dataset->sequence_count] = dataset->rows;
     return MEDLEY_OK;
 }

@@ -403,9 +403,7 @@ static medley_status write_table(md_output *output, const medley_dataset *datase
     const size_t shape[] = {features->rows, features->columns};
     if (!md_matrix_is_sparse(features))
         return md_npy_write(output, features->dense, shape, 2, error);
-    MEDLEY_TRY(md_matrix_init_dense(&dense, features->rows, features->columns, error));
-    for (size_t row = 0; row < features->rows; row++)
-        medley_dataset_row(dense.dense + row * features->columns, dataset, row);
+    MEDLEY_TRY(md_matrix_to_dense(&dense, features, features->columns, error));
     return md_npy_write(output, dense.dense, shape, 2, error);
 }
 
