@@ -3,8 +3,6 @@
  * put_table.c and put_rows.c, what divides data is in split.c and select.c. */
 #include "data/dataset.h"
 
-#include "base/owners.h"
-
 medley_status medley_dataset_create(medley_dataset **dataset, medley_error *error)
 {
     md_begin(error);

@@ -33,6 +33,8 @@ typedef struct md_verbatim {
     char *text;
 } md_verbatim;
 
+MD_OWNER(medley_dataset_free, medley_dataset)
+
 struct medley_dataset {
     char *source; /* path of the first file, for messages */
     size_t rows;
@@ -148,6 +150,18 @@ medley_status md_dataset_add_verbatim(medley_dataset *dataset, size_t row, const
 medley_status md_dataset_select(medley_dataset **selected, const medley_dataset *dataset,
                                 const size_t *rows, size_t count, const md_columns *columns,
                                 medley_error *error);
+
+/* ---- dependency trees (trees.c): words are numbered from 1 within their sentence and 0 is the
+ * root, as in files ---- */
+
+/* Every sentence must be a tree: every head given and one of its words or 0, no cycle, exactly one
+ * word that hangs from the root, or with many_roots at least one. Files may hold anything else, so
+ * that what is to be predicted need not be there: this is asked before training. Errors name the
+ * line where it is known, else sentence and word. */
+medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_roots,
+                                     medley_error *error);
+
+/* ---- dividing ---- */
 
 /* part[unit] of a division into parts that is stratified by label; a unit is a sequence, or a row
  * where there are none. variant 0 is the division of "LIST/K" (medley_dataset_folds); every other

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A new dataset with some rows of another. Everything that belongs to a row or to its sequence goes
  * with it; tables of names (labels, token texts) are kept whole, so that numbers stay valid. */
-#include "base/owners.h"
 #include "data/dataset.h"
 #include <assert.h>
 

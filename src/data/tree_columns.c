@@ -4,8 +4,6 @@
  * last stand for the root and for a word that is not there, so that nothing has to be asked. */
 #include "data/tree_columns.h"
 
-#include "base/owners.h"
-
 enum { CONLLU_COLUMNS = 10, FORM_COLUMN = 1, LEMMA_COLUMN = 2, XPOS_COLUMN = 4, FEATS_COLUMN = 5 };
 enum { DEPREL_COLUMN = 7 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the section of the summary: the task, the labels, the summary of the training run. */
-#include "file/load.h"
+#include "file/file.h"
 
 static medley_status read_epochs(md_loader *loader, md_unpack *in)
 {

@@ -4,7 +4,6 @@
  * benchmarks share. */
 #include "generate/generate.h"
 
-#include "base/owners.h"
 #include "base/struct_size.h"
 #include "param/param.h"
 

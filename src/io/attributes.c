@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The format of CRFsuite: how it is recognised and written. Reading is in attributes_read.c. */
-#include "io/attributes.h"
 
 #include "io/tokens.h"
 

@@ -5,7 +5,6 @@
  * values of an attribute that an item has more than once add up. Lines that start with @ are
  * directives, of which only `@weight:1` can be obeyed. The attributes become the columns of a
  * sparse table, numbered in order of their first appearance. */
-#include "io/attributes.h"
 #include "io/float_text.h"
 #include "io/tokens.h"
 

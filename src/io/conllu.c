@@ -4,7 +4,7 @@
  * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
  * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
  * name a word of the sentence, 0 or nothing; whether the heads form a tree is checked where one is
- * needed (data/trees.h). */
+ * needed (data/trees.c). */
 #include "io/tokens.h"
 
 #include <inttypes.h>

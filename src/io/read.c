@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a file as a dataset, and further files with the same rows as more tables of it. */
-#include "base/owners.h"
 #include "base/struct_size.h"
 #include "io/io.h"
 

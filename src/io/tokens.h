@@ -85,4 +85,8 @@ static inline const char *md_token_text(const medley_dataset *dataset, size_t ro
     return dataset->token_values[column].items[id];
 }
 
+/* The reading half of the CRFsuite format (attributes_read.c). */
+medley_status md_attributes_read(medley_dataset *dataset, const md_input *input,
+                                 const medley_read_options *options, medley_error *error);
+
 #endif

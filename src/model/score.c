@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scores of new rows: kernels against the support rows, explicit weights. All of it in float:
  * float64 coefficients have been rounded once, when the model was made or loaded. */
-#include "model/score.h"
+#include "model/model.h"
 
 #include "base/parallel.h"
 #include "block/feature_weights.h"

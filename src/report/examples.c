@@ -4,8 +4,6 @@
  */
 #include "report/report.h"
 
-#include "base/size.h"
-
 enum { LONG_SENTENCE = 40 };
 
 enum kind { TREES, LETTERS, IMAGES, TAGS, ROWS };

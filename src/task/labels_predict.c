@@ -2,9 +2,8 @@
 /* Labels: the scores of rows become the best labels of rows or sequences, and probabilities. */
 #include "task/predicting.h"
 
-#include "base/clock.h"
 #include "base/parallel.h"
-#include "model/score.h"
+#include "model/model.h"
 
 /* ---- decoding ---- */
 
