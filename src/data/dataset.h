@@ -169,8 +169,9 @@ medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_ro
 medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, size_t parts,
                                 uint64_t variant, medley_error *error);
 
-/* Translates the labels of dataset into the numbering of names; unknown ones become -1.
- * The caller frees the result; NULL for lack of memory. */
-int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *names);
+/* Translates the labels of dataset into the numbering of names; unknown ones become -1. The caller
+ * frees them. */
+medley_status md_dataset_map_labels(int32_t **mapped, const medley_dataset *dataset,
+                                    const md_strings *names, medley_error *error);
 
 #endif

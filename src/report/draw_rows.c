@@ -5,11 +5,6 @@
 
 enum { VALUES = 4 };
 
-bool md_rows_have_values(const md_report *report)
-{
-    return report->options.data->table_count > 0;
-}
-
 bool md_rows_are_sparse(const md_report *report)
 {
     const medley_dataset *data = report->options.data;
@@ -145,7 +140,7 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
                                  "right",
                                  "predicted",
                                  "#confidence",
-                                 md_rows_have_values(report) ? "what stands out" : NULL,
+                                 report->options.data->table_count > 0 ? "what stands out" : NULL,
                                  NULL};
     md_html *html = &report->html;
     MD_OWNED(free) double *moments = NULL;

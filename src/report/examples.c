@@ -159,8 +159,8 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
                        : wrong < count ? "First the wrong rows with the highest confidence, then "
                                          "some that are right"
                                        : "The wrong rows with the highest confidence");
-    md_html_text(html, !md_rows_have_values(report) ? ""
-                       : sparse                     ? "; what stands out are their largest values"
+    md_html_text(html, report->options.data->table_count == 0 ? ""
+                       : sparse ? "; what stands out are their largest values"
                                 : "; what stands out are the values farthest from the mean of "
                                   "their column");
     md_html_text(html, ". Rows are numbered among those looked at.");

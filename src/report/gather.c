@@ -49,11 +49,8 @@ static medley_status map_gold(md_report *report, medley_error *error)
 {
     const medley_dataset *data = report->options.data;
     const md_strings *labels = &report->model->labels;
-    if (report->prediction->head == NULL) {
-        report->gold = md_dataset_map_labels(data, labels);
-        return report->gold != NULL ? MEDLEY_OK
-                                    : md_fail_memory(error, data->rows * sizeof *report->gold);
-    }
+    if (report->prediction->head == NULL)
+        return md_dataset_map_labels(&report->gold, data, labels, error);
     if (labels->count == 0 || isnan(report->evaluation.las))
         return MEDLEY_OK; /* heads only */
     MEDLEY_TRY(md_new(&report->gold, data->rows, sizeof *report->gold, error));

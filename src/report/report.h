@@ -86,7 +86,6 @@ medley_status md_draw_tags(md_report *report, size_t first, size_t end, medley_e
 medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_error *error);
 medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count,
                            medley_error *error);
-bool md_rows_have_values(const md_report *report); /* there are tables of numbers */
-bool md_rows_are_sparse(const md_report *report);  /* and all of them are */
+bool md_rows_are_sparse(const md_report *report); /* there are tables, and all of them are */
 
 #endif
