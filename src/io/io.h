@@ -114,6 +114,13 @@ md_text md_columns_list(size_t columns, char *const *names);
  * only: run r of shape (2, 3, 4) is [r / 3][r % 3][0 .. 3]. Borrows the input. */
 typedef void md_npy_convert(double *values, const char *bytes, size_t count, size_t stride,
                             bool swap);
+typedef struct md_element_type {
+    const char *name; /* "f4", "u1" ... */
+    size_t size;
+    md_npy_convert *convert;
+} md_element_type;
+const md_element_type *md_element_type_find(const char *name); /* two letters; NULL: unknown */
+
 typedef struct md_npy_file {
     size_t dimensions, shape[3];
     size_t stride[3]; /* bytes from one element to the next of that index */
