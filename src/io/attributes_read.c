@@ -289,7 +289,7 @@ static medley_status make_table(attributes_reader *reader)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
                           "no item has an attribute, expected a label and attributes between tabs");
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, reader->error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", reader->input->path, reader->error));
     reader->matrix.rows = dataset->rows;
     reader->matrix.columns = reader->names.count;
     table->features = md_take(&reader->matrix);

@@ -163,7 +163,7 @@ static medley_status take_names(md_table *table, const md_csv_layout *layout, me
 static medley_status make_table(medley_dataset *dataset, csv_reader *reader)
 {
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, reader->error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", reader->input->path, reader->error));
     dataset->rows = reader->rows;
     table->features = (md_matrix){.rows = reader->rows,
                                   .columns = reader->layout.feature_count,

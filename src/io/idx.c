@@ -125,7 +125,7 @@ static medley_status read_idx(medley_dataset *dataset, const md_input *input,
                           "from a file of their own",
                           options->label);
     MEDLEY_TRY(read_header(&array, input, error));
-    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", input->path, error));
     MEDLEY_TRY(fill_table(table, &array, input, error));
     if (array.dimensions == 3) {
         table->height = array.shape[1];

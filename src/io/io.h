@@ -75,10 +75,6 @@ const md_format *md_format_of_path(const char *path);
 medley_status md_format_of_input(const md_format **format, const md_input *input, const char *name,
                                  medley_error *error);
 
-/* The table of a file that has one only, still empty. */
-medley_status md_input_table(md_table **table, medley_dataset *dataset, const md_input *input,
-                             medley_error *error);
-
 /* Do the options ask for this column of the labels: "none", "last" ... ? */
 static inline bool md_label_is(const medley_read_options *options, const char *column)
 {

@@ -389,7 +389,7 @@ static medley_status read_table(medley_dataset *dataset, const md_input *input,
                           array.dimensions,
                           array.dimensions == 3 ? "; give kernel values with --gram" : "");
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", input->path, error));
     dataset->rows = array.shape[0];
     return fill_table(&table->features, &array, input, error);
 }

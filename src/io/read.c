@@ -33,12 +33,6 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
     return MEDLEY_OK;
 }
 
-medley_status md_input_table(md_table **table, medley_dataset *dataset, const md_input *input,
-                             medley_error *error)
-{
-    return md_dataset_new_table(table, dataset, "", input->path, error);
-}
-
 static medley_status read_input(medley_dataset *dataset, const md_input *input,
                                 const medley_read_options *options, medley_error *error)
 {

@@ -302,7 +302,7 @@ static medley_status read_svmlight(medley_dataset *dataset, const md_input *inpu
     if (reader.rows == 0)
         return MEDLEY_OK; /* the caller says that there are no rows */
     MEDLEY_TRY(finish_matrix(&reader));
-    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", input->path, error));
     table->features = md_take(&reader.matrix);
     dataset->rows = reader.rows;
     if (!options->ignore_labels)

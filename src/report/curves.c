@@ -164,8 +164,7 @@ static void write_table(md_html *html, const struct history *history)
                                      : md_figure_number(columns[c][i]).text);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_details_close(html);
+    md_html_close_all(html, 4);
 }
 
 /* What the head of the report says of the same things, and why it may be another number. */

@@ -149,7 +149,6 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
     md_table_open(html, NULL, heads);
     for (size_t i = 0; i < count; i++)
         write_row(report, rows[i], moments);
-    md_table_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 3);
     return MEDLEY_OK;
 }

@@ -121,7 +121,7 @@ static void write_rows(md_html *html, const struct table *table, size_t first, s
     for (size_t i = first; i < end; i++)
         write_row(html, table->names->items[table->order[i]], &table->counts[table->order[i]],
                   axis);
-    md_table_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* From the lowest of all to the whole. */
@@ -164,7 +164,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         write_rows(html, &table, shown, count, &axis);
         if (table.names->count > count)
             md_html_textf(html, "… and %s more", md_figure_count(table.names->count - count).text);
-        md_details_close(html);
+        md_html_close_all(html, 2);
     }
     return MEDLEY_OK;
 }
