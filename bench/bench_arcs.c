@@ -7,7 +7,6 @@
  * table of one template after the other for parsing. Words have the frequencies of English, so
  * look-ups repeat where random reads do not: the ratio may be above 1. Best of several repeats; a
  * table and a line of JSON for each case. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"

@@ -7,7 +7,6 @@
  *   auto    5,000 random views with one width each that is chosen from the data
  *
  *     bench_bank [ROWS [COLUMNS]] */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "gram/prepared_rows.h"

@@ -3,7 +3,6 @@
  * forward-backward. For each, rows (tokens) per second on one core, and what a row asks of the
  * machine: operations in its inner loops and bytes of tables these go through. Prints a table and
  * one line of JSON. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
  * brings it) on one and two, and the ends of the spectrum. Prints a table and one line of JSON.
  *
  *     bench_cholesky [LARGEST]     sizes up to LARGEST, 2000 unless given */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"

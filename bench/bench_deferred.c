@@ -7,7 +7,6 @@
  * against copying large arrays. Best of all repeats.
  *
  *     bench_deferred [ROWS [COLUMNS]] */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"

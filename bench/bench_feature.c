@@ -5,7 +5,6 @@
  * speech). Prints a table and one line of JSON.
  *
  *     bench_feature [FILE] */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "data/dataset.h"

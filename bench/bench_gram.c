@@ -5,7 +5,6 @@
  * most 2 to the two together.
  *
  *     bench_gram [ROWS [COLUMNS]] */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"

@@ -5,7 +5,6 @@
  * read them twice, the bytes are counted twice.
  *
  *     bench_store [KERNELS ROWS [THREADS [REPEATS]]] */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"

@@ -4,7 +4,6 @@
  * values are made. Prints a table and one line of JSON.
  *
  *     bench_products */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "linalg/blas.h"

@@ -3,7 +3,6 @@
  * sorting beside one read of the norms, and the cost per block of the penalties that solve
  * equations. Prints a table and one line of JSON. */
 #include "../tests/laws/mkl_sorted.h"
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/vector.h"

@@ -3,7 +3,6 @@
  * beside what merely reading the file and merely looking for its line ends cost.
  *
  *     bench_read [MEGABYTES] */
-#include "base/clock.h"
 #include "base/random.h"
 #include "medley/dataset.h"
 #include <fcntl.h>

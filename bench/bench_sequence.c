@@ -9,7 +9,6 @@
  *     bench_sequence [FILE]     letter.data: learns fold 0, scores folds 1 to 9
  *
  * Without FILE it takes ocr/letter.data.gz in the folder MEDLEY_DATA, or generated handwriting. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "linalg/blas.h"

@@ -3,7 +3,6 @@
  * with any number, the same with costs, log-partition and marginals, and both for projective trees
  * (Eisner). For each, time and arcs per second on one core, and the operations of its inner loops.
  * Prints a table and one line of JSON. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"

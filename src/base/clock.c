@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time and memory used, for progress and reports. */
-#include "base/clock.h"
+#include "base/base.h"
 
 #include <sys/resource.h>
 #include <time.h>

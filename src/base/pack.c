@@ -25,6 +25,13 @@ void md_pack_text(md_text *out, const char *text)
     md_text_add(out, zeros, (8 - length % 8) % 8); /* so that numbers stay aligned */
 }
 
+void md_pack_strings(md_text *out, const md_strings *strings)
+{
+    md_pack_u64(out, strings->count);
+    for (size_t i = 0; i < strings->count; i++)
+        md_pack_text(out, strings->items[i]);
+}
+
 void md_pack_sizes(md_text *out, const size_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -113,6 +120,17 @@ char *md_unpack_text(md_unpack *in)
         return NULL;
     }
     return check_memory(in, md_copy_text(bytes, length));
+}
+
+void md_unpack_strings(md_unpack *in, md_strings *strings)
+{
+    const size_t count = md_unpack_count(in, 8);
+    for (size_t i = 0; i < count && !in->bad; i++) {
+        MD_OWNED(free) char *text = md_unpack_text(in);
+        const int32_t id = text != NULL ? md_strings_add(strings, text, strlen(text)) : -1;
+        in->no_memory = in->no_memory || (text != NULL && id < 0);
+        in->bad = in->bad || id != (int32_t)i;
+    }
 }
 
 size_t *md_unpack_sizes(md_unpack *in, size_t count)

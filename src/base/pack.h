@@ -10,6 +10,7 @@
 void md_pack_u64(md_text *out, uint64_t value);
 void md_pack_f64(md_text *out, double value);
 void md_pack_text(md_text *out, const char *text);
+void md_pack_strings(md_text *out, const md_strings *strings);        /* their number, and them */
 void md_pack_sizes(md_text *out, const size_t *values, size_t count); /* 8 bytes each */
 /* 4 bytes each, filled up to a multiple of 8 */
 void md_pack_u32s(md_text *out, const uint32_t *values, size_t count);
@@ -27,6 +28,8 @@ uint64_t md_unpack_u64(md_unpack *in);
 double md_unpack_f64(md_unpack *in);
 /* A count of items of at least `bytes` bytes each: bad if fewer can follow. */
 size_t md_unpack_count(md_unpack *in, size_t bytes);
+/* Into an empty table; one that holds a string twice is bad. */
+void md_unpack_strings(md_unpack *in, md_strings *strings);
 /* These are owned by the caller, and NULL if bad. */
 char *md_unpack_text(md_unpack *in);
 size_t *md_unpack_sizes(md_unpack *in, size_t count);

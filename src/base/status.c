@@ -4,8 +4,7 @@
 
 #include <stdarg.h>
 
-#undef md_fail /* macros for the analyser */
-#undef md_fail_at
+#undef md_fail_at /* macros for the analyser */
 #undef md_fail_memory
 
 void md_begin(medley_error *error)
@@ -18,32 +17,17 @@ void md_begin(medley_error *error)
     error->line = 0;
 }
 
-static void fill(medley_error *error, medley_status code, const char *file, size_t line,
-                 const char *format, va_list arguments)
+medley_status md_fail_at(medley_error *error, medley_status code, const char *file, size_t line,
+                         const char *format, ...)
 {
     if (error == NULL || error->code < 0)
-        return; /* first error wins */
+        return code; /* first error wins */
+    va_list arguments;
+    va_start(arguments, format);
     error->code = code;
     vsnprintf(error->message, sizeof error->message, format, arguments);
     snprintf(error->file, sizeof error->file, "%s", file ? file : "");
     error->line = (long)line;
-}
-
-medley_status md_fail(medley_error *error, medley_status code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, code, NULL, 0, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-medley_status md_fail_at(medley_error *error, medley_status code, const char *file, size_t line,
-                         const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, code, file, line, format, arguments);
     va_end(arguments);
     return code;
 }

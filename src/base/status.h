@@ -21,10 +21,9 @@ void md_begin(medley_error *error);
 
 /* Fills error (if it holds none yet) and returns code. Messages name options as no front end would
  * but all can find them: `scale=standard` or `scale`, in backquotes; the command says --scale. */
-medley_status md_fail(medley_error *error, medley_status code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define md_fail(error, code, ...) md_fail_at(error, code, NULL, 0, __VA_ARGS__)
 
-/* The same with the input's position. line 0: only the file is known. */
+/* The same with the input's position. line 0: only the file is known; file NULL: neither is. */
 medley_status md_fail_at(medley_error *error, medley_status code, const char *file, size_t line,
                          const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -33,11 +32,6 @@ medley_status md_fail_memory(medley_error *error, size_t bytes);
 
 /* The static analyser sees one file at a time and would follow paths on which failing succeeds. */
 #ifdef __clang_analyzer__
-#define md_fail(error, code, ...)                                                                  \
-    (__extension__({                                                                               \
-        md_fail(error, code, __VA_ARGS__);                                                         \
-        (code);                                                                                    \
-    }))
 #define md_fail_at(error, code, ...)                                                               \
     (__extension__({                                                                               \
         md_fail_at(error, code, __VA_ARGS__);                                                      \

@@ -11,7 +11,6 @@
 #include "baseline/lp_beta.h"
 #include "baseline/machines.h"
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "optim/linear_program.h"

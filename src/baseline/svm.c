@@ -7,7 +7,6 @@
  * which is that of libsvm for its C = 1/(lambda N), the C of the options. */
 #include "baseline/machines.h"
 
-#include "base/clock.h"
 #include "linalg/blas.h"
 
 struct run {

@@ -2,7 +2,6 @@
 /* What wrapper methods share: solving for fixed kernel weights, the certificate, the outer loop. */
 #include "baseline/wrappers.h"
 
-#include "base/clock.h"
 #include "batch/certificate.h"
 #include "batch/vectors.h"
 #include "linalg/blas.h"

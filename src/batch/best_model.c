@@ -4,8 +4,6 @@
 #include "batch/certificate.h"
 #include "batch/spicy.h"
 
-#include "base/clock.h"
-
 void md_spicy_try_model(md_spicy *s)
 {
     const md_batch_problem *p = s->problem;

@@ -3,7 +3,6 @@
 #include "batch/certificate.h"
 #include "batch/spicy.h"
 
-#include "base/clock.h"
 #include "batch/vectors.h"
 #include "linalg/blas.h"
 

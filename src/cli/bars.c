@@ -33,25 +33,21 @@ static int compare_ranked(const void *a, const void *b)
 size_t *cli_blocks_by_weight(const medley_summary *summary)
 {
     const size_t count = summary->block_count;
-    struct ranked *ranked = calloc(count + 1, sizeof *ranked);
-    size_t *order = calloc(count + 1, sizeof *order);
-    if (ranked == NULL || order == NULL) {
-        free(ranked);
-        free(order);
+    CLI_OWNED(free) struct ranked *ranked = calloc(count + 1, sizeof *ranked);
+    size_t *order = ranked != NULL ? calloc(count + 1, sizeof *order) : NULL;
+    if (order == NULL)
         return NULL;
-    }
     for (size_t m = 0; m < count; m++)
         ranked[m] = (struct ranked){summary->blocks[m].weight, m};
     qsort(ranked, count, sizeof *ranked, compare_ranked);
     for (size_t m = 0; m < count; m++)
         order[m] = ranked[m].index;
-    free(ranked);
     return order;
 }
 
 void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)
 {
-    size_t *order = cli_blocks_by_weight(summary);
+    CLI_OWNED(free) size_t *order = cli_blocks_by_weight(summary);
     if (order == NULL)
         return;
     size_t width = 5;
@@ -71,5 +67,4 @@ void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)
     }
     if (shown < summary->block_count)
         fprintf(file, "... and %zu more (--top N shows them)\n", summary->block_count - shown);
-    free(order);
 }

@@ -60,6 +60,13 @@ medley_status cli_count(const cli_arguments *arguments, const char *name, size_t
                       errno == ERANGE ? " of a possible size" : "");
 }
 
+bool cli_is_any(const char *word, const char *const *names)
+{
+    while (*names != NULL && strcmp(word, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
 /* ---- errors ---- */
 
 static int exit_code(medley_status status)
@@ -261,13 +268,6 @@ static int run_command(const cli_command *command, int count, char **words)
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
-static bool is_any(const char *word, const char *const *names)
-{
-    while (*names != NULL && strcmp(word, *names) != 0)
-        names++;
-    return *names != NULL;
-}
-
 static int unknown_command(const char *name, const char *const *known)
 {
     const cli_arguments none = {0};
@@ -284,13 +284,13 @@ int cli_main(int count, char **words)
     enum { MOST_COMMANDS = 31 };
     static const char *const help[] = {"--help", "-h", "help", NULL};
     static const char *const version[] = {"--version", "version", NULL};
-    const bool helps = count > 1 && is_any(words[1], help);
+    const bool helps = count > 1 && cli_is_any(words[1], help);
     if (count < 2 || (helps && count < 3)) {
         cli_print_help(NULL, helps ? stdout : stderr);
         return helps ? CLI_OK : CLI_USAGE;
     }
     const char *name = words[helps ? 2 : 1];
-    if (is_any(name, version)) {
+    if (cli_is_any(name, version)) {
         printf("medley %s\nBLAS: %s\n", medley_version(), medley_blas());
         return CLI_OK;
     }

@@ -82,6 +82,7 @@ medley_status cli_count(const cli_arguments *arguments, const char *name, size_t
 /* Is all of text a number? */
 bool cli_read_count(const char *text, size_t *value);
 bool cli_read_number(const char *text, double *value);
+bool cli_is_any(const char *word, const char *const *names); /* one of them; NULL ends them */
 
 /* ---- errors and ownership ----
  *
@@ -199,12 +200,92 @@ const char *cli_number(char text[CLI_NUMBER_BYTES], double value);
 void csv_numbers(FILE *file, const double *values, size_t count);
 void csv_quoted(FILE *file, const char *text);
 
-/* ---- models in JSON (summary.c) ---- */
+/* ---- what several commands tell of a run (summary.c) ---- */
 
 void cli_json_settings(const medley_summary *summary); /* task ... spicy_C */
 /* The key "blocks"; order: indices, or NULL for that of the summary. */
 void cli_json_blocks(const medley_summary *summary, const size_t *order);
 void cli_json_labels(FILE *file, const medley_model *model, size_t count); /* the key "labels" */
+
+/* objective, dual, gap, iterations; of models with a bias also bias, newton_steps, passes;
+ * calibration, epochs. */
+void cli_json_result(const medley_model *model);
+
+/* A line for models that come with a certificate, nothing for others. */
+void cli_print_certificate(FILE *file, const medley_summary *summary);
+
+/* What was learnt: task ... spicy_C, eta0, examples, blocks, the result, calibration, epochs. */
+void cli_json_model(const medley_model *model);
+
+/* The same as text: settings, examples, certificate, the blocks with the largest weights. */
+void cli_print_model(FILE *file, const medley_model *model);
+
+/* Where it was written and how large it is. */
+void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,
+                     bool interrupted);
+
+/* "calibrated probabilities: temperature 0.52, offsets -0.2 to 0.3"; false: there are none. */
+bool cli_print_calibration(FILE *file, const medley_model *model);
+
+/* "rmse 0.2134, R2 0.9312". */
+void cli_print_fit(FILE *file, const medley_evaluation *evaluation);
+
+/* ---- a path of penalties (path_table.c), a cross-validation (tune_table.c): text, JSON, CSV ----
+ */
+
+enum { CLI_MEASURE_BYTES = 32 };
+
+/* A mean, deviation or score for people: shares, which are better high, in percent; errors, which
+ * have no upper end, as they are. */
+const char *cli_measure(char text[CLI_MEASURE_BYTES], bool higher_is_better, double value);
+
+/* The point that does best on held-out data, of equal ones the strongest penalty; without such data
+ * the last. There is one. */
+size_t cli_path_best(const medley_path *path);
+
+/* A line for each lambda, and below it which blocks come in first. best: marked, if there are
+ * held-out data. */
+void cli_print_path(FILE *file, const medley_path *path, size_t best);
+
+/* Members of a JSON object: task, method, loss, penalty, measure, blocks, path. */
+void cli_json_path(FILE *file, const medley_path *path);
+void cli_csv_path(FILE *file, const void *path);
+
+void cli_print_tuning(FILE *file, const medley_tuning *tuning);
+/* "C 10, penalty mkl". */
+void cli_print_trial(FILE *file, const medley_tuning *tuning, size_t trial);
+/* The keys measure ... one_error of an object. */
+void cli_json_tuning(const medley_tuning *tuning);
+void cli_csv_tuning(FILE *file, const void *tuning); /* one line a trial */
+
+/* ---- what commands write (outputs.c): not onto what they read, not between their own results, and
+ * whole or not at all ---- */
+
+/* "-" or one of the names that systems have for it. */
+bool cli_is_standard_output(const char *path);
+
+/* Is what an option writes (path is its value, or the default) none of the files that the command
+ * reads or writes otherwise? */
+medley_status cli_check_output(const cli_arguments *arguments, const char *option, const char *path,
+                               medley_error *error);
+
+/* The same of --model, --output and --report, as far as they are given. --report must not go to
+ * standard output, where the results go. */
+medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *error);
+
+/* And can they be written? It is better to know before an hour of work than after it. */
+medley_status cli_check_writable(const cli_arguments *arguments, medley_error *error);
+
+/* Prints to standard output (path NULL or "-") or into a file. */
+typedef void (*cli_printer)(FILE *file, const void *context);
+medley_status cli_write_text(const char *path, cli_printer print, const void *context,
+                             medley_error *error);
+
+enum { CLI_NAME_BYTES = 256 };
+
+/* What reports call a file: its name without folder and ending .medley; a very long one is cut
+ * between two characters. */
+const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path);
 
 /* ---- drawing (bars.c) ---- */
 

@@ -6,7 +6,6 @@
  * The kernels, C and the number of epochs were chosen so that there is something to see, with seeds
  * 1 to 3 in sight; of seeds 1 to 20 the mixture was ahead of every other line on 17. */
 #include "cli.h"
-#include "outputs.h"
 
 #define EDGES "orient(directions=4,stride=4)"
 #define VIEWS "all+" EDGES "+grid:2x2+blur(3)+blur(4)+blur(6)"

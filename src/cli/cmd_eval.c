@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley eval: measure a model on labelled data. */
 #include "cli.h"
-#include "summary.h"
 
 static void print_json_trees(const medley_evaluation *e)
 {
@@ -28,7 +27,11 @@ static void print_json_labels(const medley_model *model, const medley_evaluation
         json_number(stdout, "f1", e->chunk_f1);
         json_close(stdout, '}');
     }
-    cli_json_probabilities(e);
+    if (!isnan(e->log_loss)) { /* measured */
+        json_number(stdout, "log_loss", e->log_loss);
+        json_number(stdout, "brier", e->brier);
+        json_number(stdout, "calibration_error", e->calibration_error);
+    }
     json_count(stdout, "unknown_labels", e->unknown_labels);
     cli_json_labels(stdout, model, e->labels);
     json_open(stdout, "confusion", '[');
@@ -111,7 +114,9 @@ static void print_text_labels(const medley_model *model, const medley_evaluation
     if (e->has_chunks)
         printf("chunks: precision %.2f %%, recall %.2f %%, F1 %.2f %%\n", 100 * e->chunk_precision,
                100 * e->chunk_recall, 100 * e->chunk_f1);
-    cli_print_probabilities(stdout, e);
+    if (!isnan(e->log_loss))
+        printf("probabilities: log loss %.4f, Brier score %.4f, calibration error %.4f\n",
+               e->log_loss, e->brier, e->calibration_error);
     if (e->unknown_labels > 0)
         printf("%zu rows have labels that the model has never seen; they count as wrong\n",
                e->unknown_labels);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley inspect: what a model has learnt. */
 #include "cli.h"
-#include "summary.h"
 
 /* The strongest features of one block: a paragraph, or a member of a JSON object. Kernels have
  * none. */
@@ -58,9 +57,7 @@ static medley_status print_json(const medley_model *model, const size_t *order, 
     cli_json_settings(s);
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "support_rows", s->support_rows);
-    cli_json_result(s);
-    cli_json_calibration(model);
-    cli_json_epochs(s);
+    cli_json_result(model);
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_labels(stdout, model, medley_model_label_count(model));
     cli_json_blocks(s, order);

@@ -32,10 +32,7 @@ static medley_status run_list(cli_arguments *arguments, medley_error *error)
 {
     const char *const *kinds = medley_list_kinds();
     const char *wanted = arguments->word_count > 0 ? arguments->words[0] : NULL;
-    bool found = wanted == NULL;
-    for (size_t i = 0; kinds[i] != NULL && wanted != NULL; i++)
-        found = found || strcmp(kinds[i], wanted) == 0;
-    if (!found || arguments->word_count > 1) {
+    if ((wanted != NULL && !cli_is_any(wanted, kinds)) || arguments->word_count > 1) {
         const char *nearest = wanted ? medley_nearest_name(wanted, kinds) : NULL;
         return cli_refuse(error,
                           "'%s' cannot be listed; %s%s%sknown: kernels, penalties, losses, "

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley path: models from a strong to a weak penalty, each started from the one before. */
 #include "cli.h"
-#include "outputs.h"
-#include "tables.h"
 
 struct run {
     cli_training given;

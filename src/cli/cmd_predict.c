@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley predict: label new data. */
 #include "cli.h"
-#include "outputs.h"
 
 /* What the printers look at. */
 struct table {

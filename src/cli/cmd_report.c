@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley report: what a model has learnt, as one HTML file. */
 #include "cli.h"
-#include "outputs.h"
 
 enum { PATH_BYTES = 4096 };
 

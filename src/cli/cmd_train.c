@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley train: learn a model. */
 #include "cli.h"
-#include "outputs.h"
-#include "summary.h"
 
 struct run {
     cli_training given;

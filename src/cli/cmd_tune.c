@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley tune: choose options by cross-validation, then learn the model. */
 #include "cli.h"
-#include "outputs.h"
-#include "summary.h"
-#include "tables.h"
 
 struct run {
     medley_dataset *data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "outputs.h"
+#include "cli.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,11 +75,8 @@ static bool is_same_file(const char *a, const char *b)
 
 bool cli_is_standard_output(const char *path)
 {
-    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(path, names[i]) == 0)
-            return true;
-    return false;
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
+    return cli_is_any(path, names);
 }
 
 /* value: FILE, NAME=FILE or NAME=FILE:COLUMNS. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
-#include "tables.h"
 
 size_t cli_path_best(const medley_path *path)
 {

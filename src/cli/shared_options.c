@@ -44,14 +44,6 @@ static const cli_option run_options[] = {
 static const char *const kernel_options[] = {"kernel",    "kernels", "views",   "scale",
                                              "normalize", "seed",    "threads", NULL};
 
-static bool is_kernel_option(const char *name)
-{
-    for (size_t i = 0; kernel_options[i] != NULL; i++)
-        if (strcmp(kernel_options[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* Takes option `*index` of a table, or lowers *index by the table's length. */
 static bool take(const cli_option *table, size_t *index, cli_option *option)
 {
@@ -67,7 +59,7 @@ static bool take_training(bool kernels_only, size_t *index, cli_option *option)
 {
     medley_option_info info = MEDLEY_OPTION_INFO_INIT;
     for (size_t i = 0; medley_option_describe(&info, i); i++) {
-        if (kernels_only && !is_kernel_option(info.name))
+        if (kernels_only && !cli_is_any(info.name, kernel_options))
             continue;
         *option = (cli_option){info.name, info.argument, info.fallback, info.help, info.repeatable};
         if ((*index)-- == 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What several commands tell of a model and of its measures. */
-#include "summary.h"
 #include "cli.h"
 
 void cli_json_settings(const medley_summary *summary)
@@ -37,7 +36,8 @@ void cli_json_labels(FILE *file, const medley_model *model, size_t count)
     json_close(file, ']');
 }
 
-void cli_json_epochs(const medley_summary *summary)
+/* The key "epochs"; what a method does not measure is left out. */
+static void json_epochs(const medley_summary *summary)
 {
     json_open(stdout, "epochs", '[');
     for (size_t e = 0; e < summary->epoch_count; e++) {
@@ -60,8 +60,26 @@ void cli_json_epochs(const medley_summary *summary)
     json_close(stdout, ']');
 }
 
-void cli_json_result(const medley_summary *summary)
+/* The key "calibration": an object, or null; nothing for a regression. */
+static void json_calibration(const medley_model *model)
 {
+    const medley_summary *s = medley_model_summary(model);
+    if (!medley_task_about(s->task)->has_labels)
+        return;
+    if (isnan(s->temperature)) {
+        json_number(stdout, "calibration", NAN);
+        return;
+    }
+    json_open(stdout, "calibration", '{');
+    json_number(stdout, "temperature", s->temperature);
+    if (s->offsets != NULL)
+        json_numbers(stdout, "offsets", s->offsets, medley_model_label_count(model));
+    json_close(stdout, '}');
+}
+
+void cli_json_result(const medley_model *model)
+{
+    const medley_summary *summary = medley_model_summary(model);
     json_number(stdout, "objective", summary->objective);
     json_number(stdout, "dual", summary->dual);
     json_number(stdout, "gap", summary->gap);
@@ -72,11 +90,13 @@ void cli_json_result(const medley_summary *summary)
         json_number(stdout, "radius", summary->radius);
         json_number(stdout, "bound", summary->bound);
     }
-    if (isnan(summary->bias))
-        return;
-    json_number(stdout, "bias", summary->bias);
-    json_count(stdout, "newton_steps", summary->newton_steps);
-    json_count(stdout, "passes", summary->passes);
+    if (!isnan(summary->bias)) {
+        json_number(stdout, "bias", summary->bias);
+        json_count(stdout, "newton_steps", summary->newton_steps);
+        json_count(stdout, "passes", summary->passes);
+    }
+    json_calibration(model);
+    json_epochs(summary);
 }
 
 void cli_print_certificate(FILE *file, const medley_summary *summary)
@@ -116,24 +136,6 @@ void cli_print_saved(FILE *file, const medley_summary *summary, const char *path
             interrupted ? "; training was interrupted" : "");
 }
 
-/* ---- probabilities ---- */
-
-void cli_json_calibration(const medley_model *model)
-{
-    const medley_summary *s = medley_model_summary(model);
-    if (!medley_task_about(s->task)->has_labels)
-        return;
-    if (isnan(s->temperature)) {
-        json_number(stdout, "calibration", NAN);
-        return;
-    }
-    json_open(stdout, "calibration", '{');
-    json_number(stdout, "temperature", s->temperature);
-    if (s->offsets != NULL)
-        json_numbers(stdout, "offsets", s->offsets, medley_model_label_count(model));
-    json_close(stdout, '}');
-}
-
 bool cli_print_calibration(FILE *file, const medley_model *model)
 {
     const medley_summary *s = medley_model_summary(model);
@@ -153,25 +155,6 @@ bool cli_print_calibration(FILE *file, const medley_model *model)
     return true;
 }
 
-void cli_json_probabilities(const medley_evaluation *evaluation)
-{
-    if (isnan(evaluation->log_loss))
-        return;
-    json_number(stdout, "log_loss", evaluation->log_loss);
-    json_number(stdout, "brier", evaluation->brier);
-    json_number(stdout, "calibration_error", evaluation->calibration_error);
-}
-
-void cli_print_probabilities(FILE *file, const medley_evaluation *evaluation)
-{
-    if (isnan(evaluation->log_loss))
-        return;
-    fprintf(file, "probabilities: log loss %.4f, Brier score %.4f, calibration error %.4f\n",
-            evaluation->log_loss, evaluation->brier, evaluation->calibration_error);
-}
-
-/* ---- numbers ---- */
-
 void cli_print_fit(FILE *file, const medley_evaluation *evaluation)
 {
     fprintf(file, "rmse %.6g, ", evaluation->rmse);
@@ -190,9 +173,7 @@ void cli_json_model(const medley_model *model)
     json_count(stdout, "parts", s->parts);
     cli_json_blocks(s, NULL);
     json_count(stdout, "active_blocks", s->active_blocks);
-    cli_json_result(s);
-    cli_json_calibration(model);
-    cli_json_epochs(s);
+    cli_json_result(model);
 }
 
 void cli_print_model(FILE *file, const medley_model *model)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
-#include "tables.h"
 
 /* ---- text ---- */
 

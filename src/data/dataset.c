@@ -3,8 +3,6 @@
  * put_table.c and put_rows.c, what divides data is in split.c and select.c. */
 #include "data/dataset.h"
 
-#include "base/owners.h"
-
 medley_status medley_dataset_create(medley_dataset **dataset, medley_error *error)
 {
     md_begin(error);
@@ -67,34 +65,45 @@ void medley_dataset_free(medley_dataset *dataset)
     free(dataset);
 }
 
-md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source)
+md_table *md_dataset_table(const medley_dataset *dataset, const char *name)
 {
-    md_table *tables = realloc(dataset->tables, (dataset->table_count + 1) * sizeof *tables);
-    if (tables == NULL)
-        return NULL;
-    dataset->tables = tables;
-    md_table *table = &tables[dataset->table_count];
-    *table = (md_table){.name = md_copy_text(name, strlen(name)),
-                        .source = md_copy_text(source, strlen(source))};
-    if (table->name == NULL || table->source == NULL) {
-        clear_table(table);
-        return NULL;
-    }
-    dataset->table_count++;
-    return table;
+    for (size_t i = 0; i < dataset->table_count; i++)
+        if (strcmp(dataset->tables[i].name, name) == 0)
+            return &dataset->tables[i];
+    return NULL;
 }
 
-md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name)
+medley_status md_dataset_new_table(md_table **table, medley_dataset *dataset, const char *name,
+                                   const char *source, medley_error *error)
 {
-    if (md_reserve((void **)&dataset->grams, &dataset->gram_capacity, dataset->gram_count + 1,
-                   sizeof *dataset->grams) != 0)
-        return NULL;
-    md_precomputed *gram = &dataset->grams[dataset->gram_count];
-    *gram = (md_precomputed){.name = md_copy_text(name, strlen(name))};
-    if (gram->name == NULL)
-        return NULL;
+    MD_CLEARED(clear_table) md_table made = {0};
+    MEDLEY_TRY(md_new_text(&made.name, name, strlen(name), error));
+    MEDLEY_TRY(md_new_text(&made.source, source, strlen(source), error));
+    MEDLEY_TRY(md_grow(&dataset->tables, &dataset->table_capacity, dataset->table_count + 1,
+                       sizeof made, error));
+    *table = &dataset->tables[dataset->table_count++];
+    **table = md_take(&made);
+    return MEDLEY_OK;
+}
+
+bool md_dataset_has_gram(const medley_dataset *dataset, const char *name)
+{
+    for (size_t i = 0; i < dataset->gram_count; i++)
+        if (strcmp(dataset->grams[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+medley_status md_dataset_new_gram(md_precomputed **gram, medley_dataset *dataset, const char *name,
+                                  medley_error *error)
+{
+    MEDLEY_TRY(md_grow(&dataset->grams, &dataset->gram_capacity, dataset->gram_count + 1,
+                       sizeof **gram, error));
+    *gram = &dataset->grams[dataset->gram_count];
+    **gram = (md_precomputed){0};
+    MEDLEY_TRY(md_new_text(&(*gram)->name, name, strlen(name), error));
     dataset->gram_count++;
-    return gram;
+    return MEDLEY_OK;
 }
 
 medley_status medley_dataset_from_dense(medley_dataset **dataset, const double *values, size_t rows,

@@ -33,12 +33,14 @@ typedef struct md_verbatim {
     char *text;
 } md_verbatim;
 
+MD_OWNER(medley_dataset_free, medley_dataset)
+
 struct medley_dataset {
     char *source; /* path of the first file, for messages */
     size_t rows;
 
     md_table *tables;
-    size_t table_count;
+    size_t table_count, table_capacity;
     md_precomputed *grams;
     size_t gram_count, gram_capacity;
     bool keeps_wide; /* kernel values that are read from now on are kept as doubles too */
@@ -88,9 +90,15 @@ static inline size_t md_dataset_unit_start(const medley_dataset *dataset, size_t
 /* The unit that row lies in. */
 size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row);
 
-/* Appends an empty table and returns it, or NULL for lack of memory. */
-md_table *md_dataset_new_table(medley_dataset *dataset, const char *name, const char *source);
-md_precomputed *md_dataset_new_gram(medley_dataset *dataset, const char *name);
+/* The table of that name, or NULL; is there a precomputed kernel of that name? */
+md_table *md_dataset_table(const medley_dataset *dataset, const char *name);
+bool md_dataset_has_gram(const medley_dataset *dataset, const char *name);
+
+/* Appends an empty one, which may have moved when the next is appended. */
+medley_status md_dataset_new_table(md_table **table, medley_dataset *dataset, const char *name,
+                                   const char *source, medley_error *error);
+medley_status md_dataset_new_gram(md_precomputed **gram, medley_dataset *dataset, const char *name,
+                                  medley_error *error);
 void md_precomputed_clear(md_precomputed *gram);
 
 /* Labels arrive as strings in file order; this collects them. Those that are numbers are written
@@ -143,14 +151,27 @@ medley_status md_dataset_select(medley_dataset **selected, const medley_dataset 
                                 const size_t *rows, size_t count, const md_columns *columns,
                                 medley_error *error);
 
+/* ---- dependency trees (trees.c): words are numbered from 1 within their sentence and 0 is the
+ * root, as in files ---- */
+
+/* Every sentence must be a tree: every head given and one of its words or 0, no cycle, exactly one
+ * word that hangs from the root, or with many_roots at least one. Files may hold anything else, so
+ * that what is to be predicted need not be there: this is asked before training. Errors name the
+ * line where it is known, else sentence and word. */
+medley_status md_dataset_check_trees(const medley_dataset *dataset, bool many_roots,
+                                     medley_error *error);
+
+/* ---- dividing ---- */
+
 /* part[unit] of a division into parts that is stratified by label; a unit is a sequence, or a row
  * where there are none. variant 0 is the division of "LIST/K" (medley_dataset_folds); every other
  * one is another. */
 medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, size_t parts,
                                 uint64_t variant, medley_error *error);
 
-/* Translates the labels of dataset into the numbering of names; unknown ones become -1.
- * The caller frees the result; NULL for lack of memory. */
-int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *names);
+/* Translates the labels of dataset into the numbering of names; unknown ones become -1. The caller
+ * frees them. */
+medley_status md_dataset_map_labels(int32_t **mapped, const medley_dataset *dataset,
+                                    const md_strings *names, medley_error *error);
 
 #endif

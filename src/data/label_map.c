@@ -133,10 +133,8 @@ medley_status md_labels_finish(md_label_builder *builder, medley_dataset *datase
     for (size_t row = 0; row < builder->count; row++)
         if (builder->label[row] >= 0)
             builder->label[row] = place[builder->label[row]];
-    md_dataset_replace_labels(dataset, sorted, builder->label, target);
-    builder->label = NULL;
-    sorted = (md_strings){0};
-    target = NULL;
+    md_dataset_replace_labels(dataset, md_take(&sorted), md_take(&builder->label),
+                              md_take(&target));
     md_labels_clear(builder);
     return MEDLEY_OK;
 }
@@ -167,22 +165,19 @@ const char *md_dataset_label_text(const medley_dataset *dataset, size_t row, cha
     return dataset->target != NULL ? md_format_double(buffer, dataset->target[row]) : NULL;
 }
 
-int32_t *md_dataset_map_labels(const medley_dataset *dataset, const md_strings *names)
+medley_status md_dataset_map_labels(int32_t **mapped, const medley_dataset *dataset,
+                                    const md_strings *names, medley_error *error)
 {
-    int32_t *mapped = md_calloc(dataset->rows, sizeof *mapped);
-    MD_OWNED(free)
-    int32_t *translation = md_calloc(dataset->label_names.count, sizeof *translation);
-    if (mapped == NULL || translation == NULL) {
-        free(mapped);
-        return NULL;
-    }
+    MD_OWNED(free) int32_t *translation = NULL;
+    MEDLEY_TRY(md_new(&translation, dataset->label_names.count, sizeof *translation, error));
+    MEDLEY_TRY(md_new(mapped, dataset->rows, sizeof **mapped, error));
     for (size_t i = 0; i < dataset->label_names.count; i++) {
         const char *name = dataset->label_names.items[i];
         translation[i] = md_strings_find(names, name, strlen(name));
     }
     for (size_t row = 0; row < dataset->rows; row++) {
         const int32_t label = dataset->label != NULL ? dataset->label[row] : -1;
-        mapped[row] = label >= 0 ? translation[label] : -1;
+        (*mapped)[row] = label >= 0 ? translation[label] : -1;
     }
-    return mapped;
+    return MEDLEY_OK;
 }

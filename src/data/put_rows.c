@@ -79,10 +79,8 @@ medley_status medley_dataset_put_labels(medley_dataset *dataset, const int32_t *
     MEDLEY_TRY(copy_names(&copies, number, names, name_count, error));
     MEDLEY_TRY(check_labels(copy, rows, name_count, error));
     MEDLEY_TRY(md_labels_as_targets(&target, number, name_count, copy, rows, error));
-    md_dataset_replace_labels(dataset, copies, copy, target);
+    md_dataset_replace_labels(dataset, md_take(&copies), md_take(&copy), target);
     dataset->rows = rows;
-    copies = (md_strings){0};
-    copy = NULL;
     return MEDLEY_OK;
 }
 
@@ -153,8 +151,7 @@ medley_status medley_dataset_put_info(medley_dataset *dataset, const int32_t *in
     if (dataset->rows > 0 && rows != dataset->rows)
         return md_fail(error, MEDLEY_BAD_INPUT, "there are %zu rows, and numbers beside %zu",
                        dataset->rows, rows);
-    MEDLEY_TRY(md_new(&copy, rows * width, sizeof *copy, error));
-    memcpy(copy, info, rows * width * sizeof *copy);
+    MEDLEY_TRY(md_new_copy(&copy, info, rows * width * sizeof *copy, error));
     free(dataset->info);
     dataset->info = copy;
     dataset->info_width = width;

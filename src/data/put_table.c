@@ -306,19 +306,16 @@ medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_tab
     MEDLEY_TRY(take_table(&table, given, error));
     MEDLEY_TRY(check_size(&table, dataset, "view", error));
     MEDLEY_TRY(check_image(&table, error));
-    for (size_t i = 0; i < dataset->table_count; i++)
-        if (strcmp(dataset->tables[i].name, table.name) == 0)
-            return md_fail(error, MEDLEY_USAGE, "there are two views called '%.100s'; rename one",
-                           table.name);
+    if (md_dataset_table(dataset, table.name) != NULL)
+        return md_fail(error, MEDLEY_USAGE, "there are two views called '%.100s'; rename one",
+                       table.name);
     MEDLEY_TRY(table.start != NULL ? take_sparse(&features, &table, error)
                                    : take_dense(&features, &table, error));
-    md_table *place = md_dataset_new_table(dataset, table.name, "");
-    if (place == NULL)
-        return md_fail_memory(error, sizeof *place);
-    place->features = features;
+    md_table *place;
+    MEDLEY_TRY(md_dataset_new_table(&place, dataset, table.name, "", error));
+    place->features = md_take(&features);
     place->height = table.height;
     place->width = table.width;
-    features = (md_matrix){0};
     dataset->rows = table.rows;
     return MEDLEY_OK;
 }
@@ -348,14 +345,6 @@ static medley_status keep_diagonal(md_precomputed *gram, const double *diagonal,
     return md_new_copy(&gram->diagonal, diagonal, rows * sizeof *diagonal, error);
 }
 
-static bool has_gram(const medley_dataset *dataset, const char *name)
-{
-    for (size_t i = 0; i < dataset->gram_count; i++)
-        if (strcmp(dataset->grams[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* "gram1", "gram2" ... where there is no name, as of files: the next that is free. */
 static medley_status name_gram(md_precomputed *gram, const medley_dataset *dataset,
                                const char *name, medley_error *error)
@@ -365,10 +354,10 @@ static medley_status name_gram(md_precomputed *gram, const medley_dataset *datas
         size_t number = dataset->gram_count + 1;
         do
             snprintf(numbered, sizeof numbered, "gram%zu", number++);
-        while (has_gram(dataset, numbered));
+        while (md_dataset_has_gram(dataset, numbered));
         name = numbered;
     }
-    if (has_gram(dataset, name))
+    if (md_dataset_has_gram(dataset, name))
         return md_fail(error, MEDLEY_USAGE,
                        "there are two precomputed kernels called '%.100s'; rename one", name);
     return md_new_text(&gram->name, name, strlen(name), error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A new dataset with some rows of another. Everything that belongs to a row or to its sequence goes
  * with it; tables of names (labels, token texts) are kept whole, so that numbers stay valid. */
-#include "base/owners.h"
 #include "data/dataset.h"
 #include <assert.h>
 
@@ -17,9 +16,8 @@ static medley_status select_tables(const selection *chosen, medley_error *error)
 {
     for (size_t i = 0; i < chosen->source->table_count; i++) {
         const md_table *from = &chosen->source->tables[i];
-        md_table *to = md_dataset_new_table(chosen->target, from->name, from->source);
-        if (to == NULL)
-            return md_fail_memory(error, sizeof *to);
+        md_table *to;
+        MEDLEY_TRY(md_dataset_new_table(&to, chosen->target, from->name, from->source, error));
         to->height = from->height;
         to->width = from->width;
         MEDLEY_TRY(md_strings_copy(&to->column_names, &from->column_names, error));
@@ -64,9 +62,8 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
 {
     for (size_t i = 0; i < chosen->source->gram_count; i++) {
         const md_precomputed *from = &chosen->source->grams[i];
-        md_precomputed *to = md_dataset_new_gram(chosen->target, from->name);
-        if (to == NULL)
-            return md_fail_memory(error, sizeof *to);
+        md_precomputed *to;
+        MEDLEY_TRY(md_dataset_new_gram(&to, chosen->target, from->name, error));
         to->norm = from->norm;
         to->sound = from->sound;
         const bool cut = chosen->columns != NULL && from->values.columns == chosen->source->rows;

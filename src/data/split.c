@@ -4,7 +4,6 @@
  *
  * Stratified: the units are shuffled, brought stably into the order of their labels, and dealt out
  * in turn, so that the parts differ by at most one in size and in the count of every label. */
-#include "base/owners.h"
 #include "base/random.h"
 #include "data/dataset.h"
 

@@ -4,8 +4,6 @@
  * last stand for the root and for a word that is not there, so that nothing has to be asked. */
 #include "data/tree_columns.h"
 
-#include "base/owners.h"
-
 enum { CONLLU_COLUMNS = 10, FORM_COLUMN = 1, LEMMA_COLUMN = 2, XPOS_COLUMN = 4, FEATS_COLUMN = 5 };
 enum { DEPREL_COLUMN = 7 };
 
@@ -32,30 +30,9 @@ static const struct {
     relative whose;
     field what;
 } COLUMNS[MD_TREE_COLUMNS] = {
-    [MD_TREE_FORM] = {SELF, FORM},
-    [MD_TREE_LEMMA] = {SELF, LEMMA},
-    [MD_TREE_TAG] = {SELF, TAG},
-    [MD_TREE_XPOS] = {SELF, XPOS},
-    [MD_TREE_FEATS] = {SELF, FEATS},
-    [MD_TREE_DISTANCE] = {SELF, DISTANCE},
-    [MD_TREE_PLACE] = {SELF, PLACE},
-    [MD_TREE_HEAD_FORM] = {HEAD, FORM},
-    [MD_TREE_HEAD_LEMMA] = {HEAD, LEMMA},
-    [MD_TREE_HEAD_TAG] = {HEAD, TAG},
-    [MD_TREE_HEAD_XPOS] = {HEAD, XPOS},
-    [MD_TREE_HEAD_FEATS] = {HEAD, FEATS},
-    [MD_TREE_BEFORE_HEAD_TAG] = {BEFORE_HEAD, TAG},
-    [MD_TREE_BEHIND_HEAD_TAG] = {BEHIND_HEAD, TAG},
-    [MD_TREE_GRAND_TAG] = {GRAND, TAG},
-    [MD_TREE_LEFT_TAG] = {LEFT, TAG},
-    [MD_TREE_RIGHT_TAG] = {RIGHT, TAG},
-    [MD_TREE_FIRST_TAG] = {FIRST, TAG},
-    [MD_TREE_FIRST_LEMMA] = {FIRST, LEMMA},
-    [MD_TREE_LAST_TAG] = {LAST, TAG},
-    [MD_TREE_LAST_LEMMA] = {LAST, LEMMA},
-    [MD_TREE_CHILD_TAGS] = {SELF, CHILD_TAGS},
-    [MD_TREE_MARKER_LEMMA] = {MARKER, LEMMA},
-    [MD_TREE_HEAD_MARKER_LEMMA] = {HEAD_MARKER, LEMMA},
+#define MD_TREE_COLUMN(name, whose, what) {whose, what},
+#include "data/tree_columns.def"
+#undef MD_TREE_COLUMN
 };
 
 /* ---- tags ---- */

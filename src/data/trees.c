@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether heads are trees. A cycle is found by climbing: every word is climbed from once, up to the
  * root or to a word that was met before; met in the same climb, it closes a cycle. */
-#include "data/trees.h"
+#include "data/dataset.h"
 
-#include "base/size.h"
 #include "base/text.h"
 #include <inttypes.h>
 

@@ -354,8 +354,7 @@ medley_status md_arcs_create(md_arcs **arcs, const md_arc_templates *templates,
         words += words_of(source, s);
     MEDLEY_TRY(md_arc_values_make(&job.values, source->tags, words, threads, error));
     md_parallel_for(threads, (source->count + PIECE - 1) / PIECE, fill_piece, &job);
-    *arcs = job.arcs;
-    job.arcs = NULL;
+    *arcs = md_take(&job.arcs);
     return MEDLEY_OK;
 }
 

@@ -90,8 +90,7 @@ static medley_status append(md_arc_templates *templates, const md_arc_field *sor
     md_arc_template made = *known;
     MEDLEY_TRY(find_side(templates, sorted, count, MD_ARC_HEAD, &made.head, error));
     MEDLEY_TRY(find_side(templates, sorted, count, MD_ARC_MODIFIER, &made.modifier, error));
-    made.name = name->data;
-    *name = (md_text){0};
+    made.name = md_take(&name->data);
     for (size_t i = 0; i < count; i++)
         made.has[sorted[i].kind] = true;
     templates->items[templates->count++] = made;

@@ -26,8 +26,7 @@ medley_status md_features_new(md_features **features, md_templates **templates, 
     const size_t blocks = (*templates)->block_count;
     MD_OWNED(md_features_free) md_features *made = NULL;
     MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
-    *made = (md_features){.templates = *templates, .hash_bits = hash_bits};
-    *templates = NULL;
+    *made = (md_features){.templates = md_take(templates), .hash_bits = hash_bits};
     if (hash_bits == 0) {
         MEDLEY_TRY(md_new(&made->vocabulary, functions, sizeof *made->vocabulary, error));
         MEDLEY_TRY(md_new(&made->tuples, blocks, sizeof *made->tuples, error));
@@ -274,10 +273,8 @@ medley_status md_features_create(md_features **features, md_feature_ids *ids,
         find_features(&job, options->threads);
     else
         MEDLEY_TRY(make_blocks(&job, options->threads, error));
-    *features = made;
-    *ids = found;
-    made = NULL;
-    found = (md_feature_ids){0};
+    *features = md_take(&made);
+    *ids = md_take(&found);
     return MEDLEY_OK;
 }
 

@@ -133,11 +133,8 @@ void md_features_pack(md_text *out, const md_features *features)
     }
     if (features->hash_bits > 0)
         return;
-    for (size_t f = 0; f < templates->function_count; f++) {
-        md_pack_u64(out, features->vocabulary[f].count);
-        for (size_t v = 0; v < features->vocabulary[f].count; v++)
-            md_pack_text(out, features->vocabulary[f].items[v]);
-    }
+    for (size_t f = 0; f < templates->function_count; f++)
+        md_pack_strings(out, &features->vocabulary[f]);
     for (size_t b = 0; b < templates->block_count; b++) {
         const md_tuples *tuples = &features->tuples[b];
         md_pack_u64(out, tuples->count);
@@ -157,17 +154,6 @@ static void unpack_block(md_unpack *in, md_templates *templates)
     in->no_memory = in->no_memory || status == MEDLEY_FAILED;
     in->bad = in->bad || status < 0 || templates->block_count != before + 1 ||
               strcmp(templates->blocks[before].name, name) != 0;
-}
-
-static void unpack_vocabulary(md_unpack *in, md_strings *vocabulary)
-{
-    const size_t count = md_unpack_count(in, 8);
-    for (size_t v = 0; v < count && !in->bad; v++) {
-        MD_OWNED(free) char *text = md_unpack_text(in);
-        const int32_t id = text != NULL ? md_strings_add(vocabulary, text, strlen(text)) : -1;
-        in->no_memory = in->no_memory || (text != NULL && id < 0);
-        in->bad = in->bad || id != (int32_t)v;
-    }
 }
 
 static void unpack_tuples(md_unpack *in, md_features *features, size_t b)
@@ -225,7 +211,7 @@ medley_status md_features_unpack(md_features **features, md_unpack *in, medley_e
     const size_t blocks = hash_bits == 0 ? templates->block_count : 0;
     MEDLEY_TRY(md_features_new(&made, &templates, hash_bits, error));
     for (size_t f = 0; f < functions && !in->bad; f++)
-        unpack_vocabulary(in, &made->vocabulary[f]);
+        md_unpack_strings(in, &made->vocabulary[f]);
     for (size_t b = 0; b < blocks && !in->bad; b++)
         unpack_tuples(in, made, b);
     if (in->bad)

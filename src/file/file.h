@@ -3,6 +3,7 @@
 #ifndef MD_FILE_H
 #define MD_FILE_H
 
+#include "medley/structure.h"
 #include "task/task.h"
 
 /* The version that is written, and the oldest one that is read. */
@@ -43,5 +44,23 @@ medley_status md_bodies_unpack(medley_model *model, md_unpack *in, uint64_t vers
                                medley_error *error);
 void md_weights_pack(md_text *out, const medley_model *model);
 medley_status md_weights_unpack(medley_model *model, md_unpack *in, medley_error *error);
+
+/* ---- a model file that is being read ---- */
+
+typedef struct md_loader {
+    medley_model *model;
+    const char *path;                  /* NULL: within another model's file */
+    const medley_structure *structure; /* that the program has brought, or NULL */
+    uint64_t version;
+    md_unpack sections[MD_SECTIONS_KNOWN]; /* no data: not there */
+    const char *own;                       /* the name of the task's section; NULL: not there */
+    medley_error *error;
+} md_loader;
+
+medley_status md_fail_damaged(const md_loader *loader, const char *what);
+
+medley_status md_load_summary(md_loader *loader);
+medley_status md_load_kernels(md_loader *loader);
+medley_status md_load_prepared(md_loader *loader);
 
 #endif

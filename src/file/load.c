@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading model files. Checksums tell damage from accident; every count and index is checked as
  * well, so that a forged file can be refused but never reaches outside its arrays. */
-#include "file/load.h"
+#include "file/file.h"
 
-#include "base/owners.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the sections of kernels with their views, and of support rows. */
-#include "file/load.h"
+#include "file/file.h"
 
 static medley_status read_view(md_loader *loader, md_unpack *in, size_t v)
 {

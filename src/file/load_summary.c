@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the section of the summary: the task, the labels, the summary of the training run. */
-#include "file/load.h"
-
-static medley_status read_labels(md_loader *loader, md_unpack *in)
-{
-    const size_t count = md_unpack_count(in, 8);
-    for (size_t l = 0; l < count; l++) {
-        MD_OWNED(free) char *name = md_unpack_text(in);
-        const int32_t id = name ? md_strings_add(&loader->model->labels, name, strlen(name)) : -1;
-        if (id < 0 && !in->bad)
-            return md_fail_memory(loader->error, in->length);
-        if (id != (int32_t)l)
-            return md_fail_damaged(loader, "labels");
-    }
-    return MEDLEY_OK;
-}
+#include "file/file.h"
 
 static medley_status read_epochs(md_loader *loader, md_unpack *in)
 {
@@ -122,7 +108,9 @@ medley_status md_load_summary(md_loader *loader)
     read_summary(loader, in);
     if (in->bad || shape->order > MD_MOST_ORDER)
         return md_fail_damaged(loader, "story");
-    MEDLEY_TRY(read_labels(loader, in));
+    md_unpack_strings(in, &loader->model->labels);
+    if (in->bad)
+        return md_fail_damaged(loader, "labels");
     MEDLEY_TRY(find_task(loader, task, structure));
     MEDLEY_TRY(read_epochs(loader, in));
     return read_blocks(loader, in);

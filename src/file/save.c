@@ -30,9 +30,7 @@ static void pack_summary(md_text *out, const medley_model *model)
                                s->seed,     s->converged, s->newton_steps,  s->passes};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         md_pack_u64(out, counts[i]);
-    md_pack_u64(out, model->labels.count);
-    for (size_t l = 0; l < model->labels.count; l++)
-        md_pack_text(out, model->labels.items[l]);
+    md_pack_strings(out, &model->labels);
     md_pack_u64(out, s->epoch_count);
     for (size_t e = 0; e < s->epoch_count; e++) {
         md_pack_f64(out, s->epochs[e].objective);
@@ -221,9 +219,8 @@ medley_status medley_model_write(void **bytes, size_t *size, const medley_model 
     md_begin(error);
     MD_CLEARED(md_text_clear) md_text out = {0};
     MEDLEY_TRY(pack_model(&out, model, error));
-    *bytes = out.data;
     *size = out.length;
-    out = (md_text){0};
+    *bytes = md_take(&out.data);
     return MEDLEY_OK;
 }
 

@@ -4,9 +4,6 @@
 #include "fit/fit.h"
 #include "online/run.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
-
 /* Precomputed kernels with a unit diagonal need K(x,x) of the rows that are held out, which stands
  * in columns that they lose. */
 static medley_status keep_diagonals(medley_dataset *held, const medley_dataset *train,

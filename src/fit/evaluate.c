@@ -3,8 +3,6 @@
 #include "fit/fit.h"
 #include "task/task.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
 #include "base/struct_size.h"
 
 void medley_evaluation_clear(medley_evaluation *evaluation)

@@ -3,7 +3,6 @@
  * kernels. */
 #include "fit/fit.h"
 
-#include "base/owners.h"
 #include "base/parallel.h"
 #include "base/struct_size.h"
 #include "io/io.h"

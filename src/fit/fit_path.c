@@ -3,7 +3,6 @@
 #include "fit/fit.h"
 #include "setup/setup.h"
 
-#include "base/owners.h"
 #include "base/struct_size.h"
 
 static medley_status check_lambdas(const medley_path_options *path, medley_error *error)

@@ -3,8 +3,6 @@
  * predictions can be written in the format of the data. */
 #include "task/task.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
 #include "base/parallel.h"
 #include "base/struct_size.h"
 

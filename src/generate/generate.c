@@ -4,7 +4,6 @@
  * benchmarks share. */
 #include "generate/generate.h"
 
-#include "base/owners.h"
 #include "base/struct_size.h"
 #include "param/param.h"
 
@@ -90,9 +89,7 @@ medley_status medley_generate(medley_dataset **dataset, const char *name,
 medley_status md_generate_table(md_table **table, medley_dataset *dataset, const char *name,
                                 size_t columns, medley_error *error)
 {
-    *table = md_dataset_new_table(dataset, name, dataset->source);
-    if (*table == NULL)
-        return md_fail_memory(error, sizeof **table);
+    MEDLEY_TRY(md_dataset_new_table(table, dataset, name, dataset->source, error));
     return md_matrix_init_dense(&(*table)->features, dataset->rows, columns, error);
 }
 

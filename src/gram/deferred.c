@@ -4,8 +4,6 @@
  */
 #include "gram/deferred_internal.h"
 
-#include "base/size.h"
-
 /* Open rows and changes that are flushed together: enough for products at full speed, few
  * enough that looking at every example of an epoch with all of them costs little. */
 enum { MOST_OPEN = 64, FEWEST_OPEN = 16, DUE = 128 };

@@ -5,7 +5,6 @@
 #include "gram/deferred_internal.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 
 enum { NARROW = 32 }; /* open rows, as columns, that a thread takes at a time */
 

@@ -4,8 +4,6 @@
  * touching new memory may take as long as computing some rows again. */
 #include "gram/deferred_internal.h"
 
-#include "base/size.h"
-
 enum { WORTH_KEEPING = 4 };          /* flushes: what has come so often comes many times more */
 static const double SLAB = 32 << 20; /* bytes that are asked for at a time */
 

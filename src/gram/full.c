@@ -4,7 +4,6 @@
 #include "gram/gram_internal.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 #include "base/vector.h"
 
 enum { REPORTS = 16 }; /* of progress */

@@ -2,8 +2,6 @@
 /* The life of a Gram source: how each kernel's values are to be kept, and reading them. */
 #include "gram/gram_internal.h"
 
-#include "base/clock.h"
-#include "base/size.h"
 #include "base/vector.h"
 #include "linalg/blas.h"
 

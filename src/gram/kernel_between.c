@@ -5,7 +5,6 @@
 #include "gram/gram_internal.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 #include "linalg/products.h"
 
 /* ---- scores ---- */

@@ -2,7 +2,6 @@
 /* Rows as a bank sees them: extracted, shifted, measured, normalised, checked and gathered. */
 #include "gram/prepared_rows.h"
 
-#include "base/size.h"
 #include <float.h>
 
 void md_prepared_clear(md_prepared *prepared)

@@ -4,7 +4,6 @@
 #include "gram/gram_internal.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 #include "linalg/blas.h"
 #include <assert.h>
 

@@ -4,7 +4,6 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "base/size.h"
 
 static const double WORTH_IT = 0.75; /* share of zeros: index and value cost twice a plain value */
 enum { SAMPLE_ROWS = 32, ENTRY_BYTES = sizeof(float) + sizeof(int32_t) };

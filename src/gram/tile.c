@@ -3,7 +3,6 @@
  * of, its map and its normalisation, row by row while the row is in the nearest cache. */
 #include "gram/tile.h"
 
-#include "base/size.h"
 #include "base/vector.h"
 #include "linalg/products.h"
 

@@ -3,9 +3,7 @@
  * group of kernels. Work is cut the same way whatever the number of threads. */
 #include "gram/tile.h"
 
-#include "base/clock.h"
 #include "base/parallel.h"
-#include "base/size.h"
 #include "linalg/transpose.h"
 
 enum { GROUP_KERNELS = 16 }; /* of one view that share its products */

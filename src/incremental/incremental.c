@@ -4,9 +4,6 @@
  */
 #include "incremental/incremental.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
-
 medley_status medley_learner_create(medley_learner **result, const medley_options *options,
                                     medley_error *error)
 {

@@ -25,6 +25,8 @@ typedef struct md_knowledge {
     size_t count;
 } md_knowledge;
 
+MD_OWNER(medley_learner_free, medley_learner)
+
 struct medley_learner {
     medley_options *options;
     size_t memory;      /* that was given for kernel values; 0: none was */

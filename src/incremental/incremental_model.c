@@ -3,7 +3,6 @@
  * way of all models. */
 #include "incremental/incremental.h"
 
-#include "base/clock.h"
 #include "online/dual.h"
 
 /* ---- norms ---- */

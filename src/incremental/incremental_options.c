@@ -2,8 +2,6 @@
 /* The options of a learner that is fed piece by piece: a copy, and which of them have no place. */
 #include "incremental/incremental.h"
 
-#include "base/owners.h"
-
 /* It is the first stage of method obscure: every example is learnt from once, when it comes. */
 static const md_held held[] = {
     {"method", "obscure"}, {"epochs1", "1"}, {"epochs2", "0"}, {"batch", "1"}, {0}};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The format of CRFsuite: how it is recognised and written. Reading is in attributes_read.c. */
-#include "io/attributes.h"
 
 #include "io/tokens.h"
 
@@ -132,18 +131,12 @@ static void add_attribute(md_text *text, const md_table *table, size_t column, f
 /* An item without label and attributes has a tab nevertheless, as an empty line ends a sequence. */
 static void add_item(md_text *text, const md_table *table, size_t row, const char *label)
 {
-    const md_matrix *features = &table->features;
+    const md_row entries = md_matrix_row(&table->features, row);
     const size_t length_before = text->length;
     add_escaped(text, label);
-    if (md_matrix_is_sparse(features)) {
-        for (size_t e = features->start[row]; e < features->start[row + 1]; e++)
-            add_attribute(text, table, (size_t)features->index[e], features->value[e]);
-    } else {
-        const float *values = features->dense + row * features->columns;
-        for (size_t c = 0; c < features->columns; c++)
-            if (values[c] != 0)
-                add_attribute(text, table, c, values[c]);
-    }
+    for (size_t e = 0; e < entries.count; e++)
+        if (entries.index != NULL || entries.value[e] != 0)
+            add_attribute(text, table, md_row_column(entries, e), entries.value[e]);
     md_text_add(text, text->length == length_before ? "\t\n" : "\n",
                 text->length == length_before ? 2 : 1);
 }

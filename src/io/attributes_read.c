@@ -5,7 +5,6 @@
  * values of an attribute that an item has more than once add up. Lines that start with @ are
  * directives, of which only `@weight:1` can be obeyed. The attributes become the columns of a
  * sparse table, numbered in order of their first appearance. */
-#include "io/attributes.h"
 #include "io/float_text.h"
 #include "io/tokens.h"
 
@@ -290,13 +289,11 @@ static medley_status make_table(attributes_reader *reader)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
                           "no item has an attribute, expected a label and attributes between tabs");
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, reader->error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", reader->input->path, reader->error));
     reader->matrix.rows = dataset->rows;
     reader->matrix.columns = reader->names.count;
-    table->features = reader->matrix;
-    table->column_names = reader->names;
-    reader->matrix = (md_matrix){0};
-    reader->names = (md_strings){0};
+    table->features = md_take(&reader->matrix);
+    table->column_names = md_take(&reader->names);
     dataset->sequence_start[dataset->sequence_count] = dataset->rows;
     return MEDLEY_OK;
 }

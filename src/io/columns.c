@@ -148,7 +148,7 @@ static medley_status read_table(columns_reader *reader, medley_dataset *dataset,
     md_field label = {0};
     bool ended;
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", reader->input->path, error));
     MEDLEY_TRY(md_matrix_init_dense(&table->features, reader->rows, reader->columns, error));
     for (float *values = table->features.dense; next_row(reader, &label, &ended);
          values += reader->columns, dataset->rows++) {
@@ -197,7 +197,7 @@ static medley_status read_tokens(columns_reader *reader, medley_dataset *dataset
     MEDLEY_TRY(md_tokens_begin(&tokens, dataset, reader->columns, error));
     while (next_row(reader, &label, &ended)) {
         if (ended)
-            md_tokens_end_sequence(&tokens);
+            tokens.is_in_sequence = false;
         MEDLEY_TRY(md_tokens_add_row(&tokens, reader->field, error));
         if (reader->keeps_labels)
             MEDLEY_TRY(md_labels_add(&reader->labels, label.text, label.length, error));
@@ -280,7 +280,8 @@ static void add_row(md_text *text, const medley_dataset *dataset, size_t row, fl
         medley_dataset_row(values, dataset, row);
     for (size_t c = 0; c < columns; c++)
         md_text_addf(text, "%s%s", c > 0 ? " " : "",
-                     values ? md_float_text(number, values[c]) : md_token_text(dataset, row, c));
+                     values ? md_float_text(number, values[c])
+                            : medley_dataset_word(dataset, row, c));
     const char *label = md_dataset_label_text(dataset, row, number);
     if (label != NULL)
         md_text_addf(text, " %s", label);
@@ -317,7 +318,7 @@ static void add_labelled_row(md_text *text, const medley_dataset *dataset, size_
     size_t column = 0;
     for (size_t f = 0; f < fields; f++) {
         const bool is_label = label != NULL && f == dataset->label_column;
-        const char *field = is_label ? label : md_token_text(dataset, row, column++);
+        const char *field = is_label ? label : medley_dataset_word(dataset, row, column++);
         md_text_add(text, field, strlen(field));
         md_text_add(text, &dataset->separator, 1);
     }

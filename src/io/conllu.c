@@ -4,7 +4,7 @@
  * words (comments, multiword tokens, empty nodes) are kept beside them, so that what is written is
  * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
  * name a word of the sentence, 0 or nothing; whether the heads form a tree is checked where one is
- * needed (data/trees.h). */
+ * needed (data/trees.c). */
 #include "io/tokens.h"
 
 #include <inttypes.h>
@@ -192,7 +192,7 @@ static medley_status end_sentence(conllu_reader *reader, medley_error *error)
         return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->range.line,
                           "the multiword token reaches word %zu but the sentence has %zu words",
                           reader->range.word, words);
-    md_tokens_end_sequence(&reader->tokens);
+    reader->tokens.is_in_sequence = false;
     reader->words = 0;
     reader->head = reader->range = (reference){0};
     return MEDLEY_OK;
@@ -273,7 +273,7 @@ static medley_status add_word(md_text *text, const medley_dataset *dataset, size
     if (predicted->head != NULL && predicted->head[row] >= 0)
         snprintf(head, sizeof head, "%" PRId32, predicted->head[row]);
     for (size_t c = 0; c < COLUMNS; c++) {
-        const char *field = md_token_text(dataset, row, c);
+        const char *field = medley_dataset_word(dataset, row, c);
         if (label != NULL && c == label_column)
             field = label;
         else if (predicted->head != NULL && c == HEAD)

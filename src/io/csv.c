@@ -163,11 +163,11 @@ static medley_status take_names(md_table *table, const md_csv_layout *layout, me
 static medley_status make_table(medley_dataset *dataset, csv_reader *reader)
 {
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, reader->error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", reader->input->path, reader->error));
     dataset->rows = reader->rows;
-    table->features = (md_matrix){
-        .rows = reader->rows, .columns = reader->layout.feature_count, .dense = reader->values};
-    reader->values = NULL;
+    table->features = (md_matrix){.rows = reader->rows,
+                                  .columns = reader->layout.feature_count,
+                                  .dense = md_take(&reader->values)};
     MEDLEY_TRY(take_names(table, &reader->layout, reader->error));
     return reader->wants_labels ? md_labels_finish(&reader->labels, dataset, reader->error)
                                 : MEDLEY_OK;

@@ -38,22 +38,12 @@ static medley_status copy_kernel(md_precomputed *gram, bool keeps_wide, const md
     return copy_rows(gram, row, stack, kernel, path, error);
 }
 
-/* Among the first `count`? */
-static bool gram_exists(const medley_dataset *dataset, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(dataset->grams[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* "name" alone, name1, name2 ... in a stack; without a name all are numbered as they come. What was
  * begun stays in dataset on failure: the caller drops it. */
 static medley_status append_kernel(medley_dataset *dataset, const char *name,
                                    const md_npy_file *stack, size_t kernel, const char *path,
                                    medley_error *error)
 {
-    const size_t before = dataset->gram_count - kernel; /* names within a stack are distinct */
     MD_CLEARED(md_text_clear) md_text full = {0};
     if (name == NULL)
         md_text_addf(&full, "gram%zu", dataset->gram_count + 1);
@@ -62,12 +52,11 @@ static medley_status append_kernel(medley_dataset *dataset, const char *name,
     else
         md_text_addf(&full, "%s%zu", name, kernel + 1);
     MEDLEY_TRY(md_text_check(&full, error));
-    if (gram_exists(dataset, before, full.data))
+    if (md_dataset_has_gram(dataset, full.data))
         return md_fail(error, MEDLEY_USAGE,
                        "there are two precomputed kernels called '%s'; rename one", full.data);
-    md_precomputed *gram = md_dataset_new_gram(dataset, full.data);
-    if (gram == NULL)
-        return md_fail_memory(error, sizeof *gram);
+    md_precomputed *gram;
+    MEDLEY_TRY(md_dataset_new_gram(&gram, dataset, full.data, error));
     return copy_kernel(gram, dataset->keeps_wide, stack, kernel, path, error);
 }
 

@@ -8,46 +8,34 @@
 
 enum { HEADER = 4, LEAST_DIMENSIONS = 2, MOST_DIMENSIONS = 3 };
 
-typedef enum value_type {
-    UNSIGNED_BYTE = 0x08,
-    SIGNED_BYTE = 0x09,
-    SHORT = 0x0b,
-    INT = 0x0c,
-    FLOAT = 0x0d,
-    DOUBLE = 0x0e
-} value_type;
-
 typedef struct idx_array {
-    value_type type;
+    const md_element_type *type;
     size_t dimensions, shape[MOST_DIMENSIONS];
     size_t columns;
-    const unsigned char *values;
+    const char *values;
 } idx_array;
 
-/* Bytes of a value; 0 if there is no such type. */
-static size_t type_size(unsigned type)
+/* NULL: there is no such type. */
+static const md_element_type *type_of(unsigned char code)
 {
-    static const size_t sizes[] = {
-        [UNSIGNED_BYTE] = 1, [SIGNED_BYTE] = 1, [SHORT] = 2, [INT] = 4, [FLOAT] = 4, [DOUBLE] = 8};
-    return type < sizeof sizes / sizeof *sizes ? sizes[type] : 0;
+    static const char names[][3] = {
+        [0x08] = "u1", [0x09] = "i1", [0x0b] = "i2", [0x0c] = "i4", [0x0d] = "f4", [0x0e] = "f8"};
+    return code < sizeof names / sizeof *names ? md_element_type_find(names[code]) : NULL;
 }
 
-static uint64_t big_endian(const unsigned char *bytes, size_t size)
+static size_t big_endian(const unsigned char *bytes)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; i++)
-        value = value << 8 | bytes[i];
-    return value;
+    return (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
 }
 
 static medley_status read_header(idx_array *array, const md_input *input, medley_error *error)
 {
     const unsigned char *bytes = (const unsigned char *)input->data;
-    if (input->length < HEADER || bytes[0] != 0 || bytes[1] != 0 || type_size(bytes[2]) == 0)
+    if (input->length < HEADER || bytes[0] != 0 || bytes[1] != 0 || type_of(bytes[2]) == NULL)
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                           "this is no idx file: it does not start with 0, 0, a type and the number "
                           "of dimensions");
-    *array = (idx_array){.type = bytes[2], .dimensions = bytes[3]};
+    *array = (idx_array){.type = type_of(bytes[2]), .dimensions = bytes[3]};
     if (array->dimensions < LEAST_DIMENSIONS || array->dimensions > MOST_DIMENSIONS)
         return md_fail_at(
             error, MEDLEY_BAD_INPUT, input->path, 0,
@@ -59,12 +47,12 @@ static medley_status read_header(idx_array *array, const md_input *input, medley
                           "the idx header is cut off after %zu bytes, expected %zu", input->length,
                           start);
     for (size_t d = 0; d < array->dimensions; d++)
-        array->shape[d] = (size_t)big_endian(bytes + HEADER + 4 * d, 4);
+        array->shape[d] = big_endian(bytes + HEADER + 4 * d);
     /* two 32-bit numbers always fit; the third factor and the size may not */
     array->columns = array->shape[1] * (array->dimensions == 3 ? array->shape[2] : 1);
     size_t size;
     if (__builtin_mul_overflow(array->shape[0], array->columns, &size) ||
-        __builtin_mul_overflow(size, type_size(array->type), &size))
+        __builtin_mul_overflow(size, array->type->size, &size))
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                           "the dimensions in the idx header are impossibly large (%zu rows of %zu "
                           "values)",
@@ -79,53 +67,30 @@ static medley_status read_header(idx_array *array, const md_input *input, medley
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                           "the array is empty (%zu rows of %zu values)", array->shape[0],
                           array->columns);
-    array->values = bytes + start;
+    array->values = input->data + start;
     return MEDLEY_OK;
-}
-
-static float value_at(const idx_array *array, size_t i)
-{
-    const size_t size = type_size(array->type);
-    const uint64_t bits = big_endian(array->values + i * size, size);
-    const uint32_t low = (uint32_t)bits;
-    float single;
-    double wide;
-    switch (array->type) {
-    case SIGNED_BYTE:
-        return (float)(int8_t)bits;
-    case SHORT:
-        return (float)(int16_t)bits;
-    case INT:
-        return (float)(int32_t)bits;
-    case FLOAT:
-        memcpy(&single, &low, sizeof single);
-        return single;
-    case DOUBLE:
-        memcpy(&wide, &bits, sizeof wide);
-        return (float)wide;
-    default:
-        return (float)bits;
-    }
 }
 
 static medley_status fill_table(md_table *table, const idx_array *array, const md_input *input,
                                 medley_error *error)
 {
-    MEDLEY_TRY(md_matrix_init_dense(&table->features, array->shape[0], array->columns, error));
-    const size_t count = array->shape[0] * array->columns;
-    float *values = table->features.dense;
-    if (array->type == UNSIGNED_BYTE) {
-        for (size_t i = 0; i < count; i++)
-            values[i] = (float)array->values[i];
-        return MEDLEY_OK;
-    }
-    for (size_t i = 0; i < count; i++) {
-        values[i] = value_at(array, i);
-        if (!isfinite(values[i]))
-            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                              "row %zu, column %zu is not a finite number within the range of "
-                              "float; fill in or remove such values",
-                              i / array->columns + 1, i % array->columns + 1);
+    const size_t columns = array->columns;
+    const size_t size = array->type->size;
+    MD_OWNED(free) double *from = NULL;
+    MEDLEY_TRY(md_new(&from, columns, sizeof *from, error));
+    MEDLEY_TRY(md_matrix_init_dense(&table->features, array->shape[0], columns, error));
+    for (size_t r = 0; r < array->shape[0]; r++) {
+        float *row = table->features.dense + r * columns;
+        array->type->convert(from, array->values + r * columns * size, columns, size,
+                             __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+        for (size_t c = 0; c < columns; c++) {
+            row[c] = (float)from[c];
+            if (!isfinite(row[c]))
+                return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                                  "row %zu, column %zu is not a finite number within the range of "
+                                  "float; fill in or remove such values",
+                                  r + 1, c + 1);
+        }
     }
     return MEDLEY_OK;
 }
@@ -160,7 +125,7 @@ static medley_status read_idx(medley_dataset *dataset, const md_input *input,
                           "from a file of their own",
                           options->label);
     MEDLEY_TRY(read_header(&array, input, error));
-    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", input->path, error));
     MEDLEY_TRY(fill_table(table, &array, input, error));
     if (array.dimensions == 3) {
         table->height = array.shape[1];
@@ -174,7 +139,7 @@ static medley_status read_idx(medley_dataset *dataset, const md_input *input,
 static bool sniff(const char *head, size_t length)
 {
     return length >= HEADER && head[0] == 0 && head[1] == 0 &&
-           type_size((unsigned char)head[2]) > 0 && head[3] >= 1 && head[3] <= MOST_DIMENSIONS;
+           type_of((unsigned char)head[2]) != NULL && head[3] >= 1 && head[3] <= MOST_DIMENSIONS;
 }
 
 const md_format md_format_idx = {

@@ -75,10 +75,6 @@ const md_format *md_format_of_path(const char *path);
 medley_status md_format_of_input(const md_format **format, const md_input *input, const char *name,
                                  medley_error *error);
 
-/* The table of a file that has one only, still empty. */
-medley_status md_input_table(md_table **table, medley_dataset *dataset, const md_input *input,
-                             medley_error *error);
-
 /* Do the options ask for this column of the labels: "none", "last" ... ? */
 static inline bool md_label_is(const medley_read_options *options, const char *column)
 {
@@ -114,6 +110,13 @@ md_text md_columns_list(size_t columns, char *const *names);
  * only: run r of shape (2, 3, 4) is [r / 3][r % 3][0 .. 3]. Borrows the input. */
 typedef void md_npy_convert(double *values, const char *bytes, size_t count, size_t stride,
                             bool swap);
+typedef struct md_element_type {
+    const char *name; /* "f4", "u1" ... */
+    size_t size;
+    md_npy_convert *convert;
+} md_element_type;
+const md_element_type *md_element_type_find(const char *name); /* two letters; NULL: unknown */
+
 typedef struct md_npy_file {
     size_t dimensions, shape[3];
     size_t stride[3]; /* bytes from one element to the next of that index */

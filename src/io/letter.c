@@ -150,7 +150,7 @@ static medley_status read_lines(letter_reader *reader, medley_error *error)
     medley_dataset *dataset = reader->dataset;
     const size_t rows = count_rows(reader->lines);
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, reader->input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", reader->input->path, error));
     MEDLEY_TRY(md_new(&dataset->fold, rows, sizeof *dataset->fold, error));
     MEDLEY_TRY(md_matrix_init_dense(&table->features, rows, PIXELS, error));
     table->height = HEIGHT;

@@ -47,21 +47,23 @@ DEFINE_CONVERTER(convert_u2, uint16_t, uint16_t, bswap_16)
 DEFINE_CONVERTER(convert_u4, uint32_t, uint32_t, bswap_32)
 DEFINE_CONVERTER(convert_u8, uint64_t, uint64_t, bswap_64)
 
-typedef struct element_type {
-    const char *name;
-    size_t size;
-    md_npy_convert *convert;
-} element_type;
-
-static const element_type ELEMENT_TYPES[] = {
+static const md_element_type ELEMENT_TYPES[] = {
     {"f4", 4, convert_f4}, {"f8", 8, convert_f8}, {"i1", 1, convert_i1}, {"i2", 2, convert_i2},
     {"i4", 4, convert_i4}, {"i8", 8, convert_i8}, {"u1", 1, convert_u1}, {"u2", 2, convert_u2},
     {"u4", 4, convert_u4}, {"u8", 8, convert_u8}, {"b1", 1, convert_u1}};
 
+const md_element_type *md_element_type_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof ELEMENT_TYPES / sizeof *ELEMENT_TYPES; i++)
+        if (memcmp(ELEMENT_TYPES[i].name, name, 2) == 0)
+            return &ELEMENT_TYPES[i];
+    return NULL;
+}
+
 /* ---- the header: a Python dictionary with three keys ---- */
 
 typedef struct npy_header {
-    const element_type *type;
+    const md_element_type *type;
     bool big_endian, fortran_order;
     size_t dimensions, shape[3];
     size_t count; /* of elements */
@@ -123,9 +125,7 @@ static medley_status read_type(npy_header *header, header_reader *reader)
     if (is_text && length == 3 && strchr("<>|=", text[0]) != NULL) {
         header->big_endian =
             text[0] == '>' || (text[0] == '=' && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-        for (size_t i = 0; i < sizeof ELEMENT_TYPES / sizeof *ELEMENT_TYPES; i++)
-            if (memcmp(ELEMENT_TYPES[i].name, text + 1, 2) == 0)
-                header->type = &ELEMENT_TYPES[i];
+        header->type = md_element_type_find(text + 1);
     }
     if (header->type != NULL)
         return MEDLEY_OK;
@@ -389,7 +389,7 @@ static medley_status read_table(medley_dataset *dataset, const md_input *input,
                           array.dimensions,
                           array.dimensions == 3 ? "; give kernel values with `gram`" : "");
     md_table *table;
-    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", input->path, error));
     dataset->rows = array.shape[0];
     return fill_table(&table->features, &array, input, error);
 }
@@ -403,9 +403,7 @@ static medley_status write_table(md_output *output, const medley_dataset *datase
     const size_t shape[] = {features->rows, features->columns};
     if (!md_matrix_is_sparse(features))
         return md_npy_write(output, features->dense, shape, 2, error);
-    MEDLEY_TRY(md_matrix_init_dense(&dense, features->rows, features->columns, error));
-    for (size_t row = 0; row < features->rows; row++)
-        medley_dataset_row(dense.dense + row * features->columns, dataset, row);
+    MEDLEY_TRY(md_matrix_to_dense(&dense, features, features->columns, error));
     return md_npy_write(output, dense.dense, shape, 2, error);
 }
 

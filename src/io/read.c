@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a file as a dataset, and further files with the same rows as more tables of it. */
-#include "base/owners.h"
 #include "base/struct_size.h"
 #include "io/io.h"
 
@@ -32,13 +31,6 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
     table->column_names = md_take(&names);
     table->height = table->width = 0; /* some pixels are no image */
     return MEDLEY_OK;
-}
-
-medley_status md_input_table(md_table **table, medley_dataset *dataset, const md_input *input,
-                             medley_error *error)
-{
-    *table = md_dataset_new_table(dataset, "", input->path);
-    return *table != NULL ? MEDLEY_OK : md_fail_memory(error, sizeof **table);
 }
 
 static medley_status read_input(medley_dataset *dataset, const md_input *input,
@@ -135,26 +127,18 @@ static medley_status check_aligned(const medley_dataset *dataset, const medley_d
 static void take_row_knowledge(medley_dataset *dataset, medley_dataset *added)
 {
     dataset->rows = added->rows;
-    if (dataset->source == NULL) {
-        dataset->source = added->source;
-        added->source = NULL;
-    }
+    if (dataset->source == NULL)
+        dataset->source = md_take(&added->source);
     if (dataset->label == NULL && dataset->target == NULL) {
-        dataset->label_names = added->label_names;
-        dataset->label = added->label;
-        dataset->target = added->target;
-        added->label_names = (md_strings){0};
-        added->label = NULL;
-        added->target = NULL;
+        dataset->label_names = md_take(&added->label_names);
+        dataset->label = md_take(&added->label);
+        dataset->target = md_take(&added->target);
     }
-    if (dataset->fold == NULL) {
-        dataset->fold = added->fold;
-        added->fold = NULL;
-    }
+    if (dataset->fold == NULL)
+        dataset->fold = md_take(&added->fold);
     if (dataset->sequence_count == 0) {
         dataset->sequence_count = added->sequence_count;
-        dataset->sequence_start = added->sequence_start;
-        added->sequence_start = NULL;
+        dataset->sequence_start = md_take(&added->sequence_start);
     }
 }
 
@@ -163,10 +147,8 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
 {
     md_begin(error);
     MD_OWNED(medley_dataset_free) medley_dataset *added = NULL;
-    for (size_t i = 0; i < dataset->table_count; i++)
-        if (strcmp(dataset->tables[i].name, name) == 0)
-            return md_fail(error, MEDLEY_USAGE, "there are two views called '%s'; rename one",
-                           name);
+    if (md_dataset_table(dataset, name) != NULL)
+        return md_fail(error, MEDLEY_USAGE, "there are two views called '%s'; rename one", name);
     MEDLEY_TRY(medley_dataset_read(&added, path, options, error));
     if (added->table_count == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, added->source, 0,
@@ -174,15 +156,12 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
     if (dataset->rows > 0)
         MEDLEY_TRY(check_aligned(dataset, added, name, error));
     md_table *from = &added->tables[0];
-    md_table *place = md_dataset_new_table(dataset, name, added->source);
-    if (place == NULL)
-        return md_fail_memory(error, sizeof *place);
-    place->features = from->features;
-    place->column_names = from->column_names;
+    md_table *place;
+    MEDLEY_TRY(md_dataset_new_table(&place, dataset, name, added->source, error));
+    place->features = md_take(&from->features);
+    place->column_names = md_take(&from->column_names);
     place->height = from->height;
     place->width = from->width;
-    from->features = (md_matrix){0};
-    from->column_names = (md_strings){0};
     if (dataset->table_count == 1)
         take_row_knowledge(dataset, added);
     return MEDLEY_OK;

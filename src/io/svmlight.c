@@ -252,18 +252,6 @@ static void trim(void **array, size_t bytes)
         *array = trimmed;
 }
 
-static medley_status make_dense(md_matrix *matrix, medley_error *error)
-{
-    md_matrix dense;
-    MEDLEY_TRY(md_matrix_init_dense(&dense, matrix->rows, matrix->columns, error));
-    for (size_t row = 0; row < matrix->rows; row++)
-        for (size_t e = matrix->start[row]; e < matrix->start[row + 1]; e++)
-            dense.dense[row * dense.columns + (size_t)matrix->index[e]] = matrix->value[e];
-    md_matrix_clear(matrix);
-    *matrix = dense;
-    return MEDLEY_OK;
-}
-
 static medley_status finish_matrix(svmlight_reader *reader)
 {
     md_matrix *matrix = &reader->matrix;
@@ -279,8 +267,13 @@ static medley_status finish_matrix(svmlight_reader *reader)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
                           "no row has a feature, expected index:value behind the labels");
     if (matrix->columns < DENSE_BELOW_COLUMNS &&
-        reader->entries > matrix->rows * matrix->columns / 2)
-        return make_dense(matrix, reader->error);
+        reader->entries > matrix->rows * matrix->columns / 2) {
+        md_matrix dense;
+        MEDLEY_TRY(md_matrix_to_dense(&dense, matrix, matrix->columns, reader->error));
+        md_matrix_clear(matrix);
+        *matrix = dense;
+        return MEDLEY_OK;
+    }
     trim((void **)&matrix->index, reader->entries * sizeof *matrix->index);
     trim((void **)&matrix->value, reader->entries * sizeof *matrix->value);
     trim((void **)&matrix->start, (reader->rows + 1) * sizeof *matrix->start);
@@ -309,16 +302,15 @@ static medley_status read_svmlight(medley_dataset *dataset, const md_input *inpu
     if (reader.rows == 0)
         return MEDLEY_OK; /* the caller says that there are no rows */
     MEDLEY_TRY(finish_matrix(&reader));
-    MEDLEY_TRY(md_input_table(&table, dataset, input, error));
+    MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", input->path, error));
     table->features = md_take(&reader.matrix);
     dataset->rows = reader.rows;
     if (!options->ignore_labels)
         MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));
     if (reader.queries.count > 0) {
         dataset->sequence_count = reader.queries.count;
-        dataset->sequence_start = reader.sequence_start;
+        dataset->sequence_start = md_take(&reader.sequence_start);
         dataset->sequence_start[dataset->sequence_count] = reader.rows;
-        reader.sequence_start = NULL;
     }
     return MEDLEY_OK;
 }
@@ -403,17 +395,13 @@ static void add_feature(md_text *text, size_t column, float value)
 static void add_features(md_text *text, const md_matrix *features, size_t row)
 {
     const size_t columns = features->columns;
-    const bool sparse = md_matrix_is_sparse(features);
-    const size_t first = sparse ? features->start[row] : row * columns;
-    const size_t last = sparse ? features->start[row + 1] : first + columns;
+    const md_row entries = md_matrix_row(features, row);
     bool has_last_column = false;
-    for (size_t e = first; e < last; e++) {
-        const float value = sparse ? features->value[e] : features->dense[e];
-        const size_t column = sparse ? (size_t)features->index[e] : e - first;
-        if (value == 0)
+    for (size_t e = 0; e < entries.count; e++) {
+        if (entries.value[e] == 0)
             continue;
-        add_feature(text, column, value);
-        has_last_column = column + 1 == columns;
+        add_feature(text, md_row_column(entries, e), entries.value[e]);
+        has_last_column = md_row_column(entries, e) + 1 == columns;
     }
     if (row == 0 && columns > 0 && !has_last_column)
         add_feature(text, columns - 1, 0);

@@ -107,11 +107,6 @@ medley_status md_tokens_add_row(md_token_builder *builder, const md_field *field
     return MEDLEY_OK;
 }
 
-void md_tokens_end_sequence(md_token_builder *builder)
-{
-    builder->is_in_sequence = false;
-}
-
 void md_tokens_finish(md_token_builder *builder)
 {
     medley_dataset *dataset = builder->dataset;

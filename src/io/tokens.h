@@ -71,18 +71,14 @@ medley_status md_tokens_begin(md_token_builder *builder, medley_dataset *dataset
 /* fields[token_columns]; opens a sequence if none is open. */
 medley_status md_tokens_add_row(md_token_builder *builder, const md_field *fields,
                                 medley_error *error);
-void md_tokens_end_sequence(md_token_builder *builder);
 void md_tokens_finish(md_token_builder *builder);
 
 /* Columns can be chosen of tables only: an error where they are chosen and dataset has tokens. */
 medley_status md_tokens_refuse_choice(const medley_dataset *dataset,
                                       const medley_read_options *options, medley_error *error);
 
-/* The text of one token of a dataset. */
-static inline const char *md_token_text(const medley_dataset *dataset, size_t row, size_t column)
-{
-    const int32_t id = dataset->token[row * dataset->token_columns + column];
-    return dataset->token_values[column].items[id];
-}
+/* The reading half of the CRFsuite format (attributes_read.c). */
+medley_status md_attributes_read(medley_dataset *dataset, const md_input *input,
+                                 const medley_read_options *options, medley_error *error);
 
 #endif

@@ -2,7 +2,6 @@
 /* Polynomial kernel (scale <x, z> + offset)^degree. */
 #include "kernel/kernel.h"
 
-#include "base/size.h"
 #include "base/vector.h"
 
 struct poly {

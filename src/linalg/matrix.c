@@ -120,6 +120,19 @@ medley_status md_matrix_to_sparse(md_matrix *sparse, const md_matrix *dense, med
     return MEDLEY_OK;
 }
 
+medley_status md_matrix_to_dense(md_matrix *dense, const md_matrix *matrix, size_t columns,
+                                 medley_error *error)
+{
+    MEDLEY_TRY(md_matrix_init_dense(dense, matrix->rows, columns, error));
+    for (size_t r = 0; r < matrix->rows; r++) {
+        const md_row row = md_matrix_row(matrix, r);
+        for (size_t e = 0; e < row.count; e++)
+            if (md_row_column(row, e) < columns)
+                dense->dense[r * columns + md_row_column(row, e)] = row.value[e];
+    }
+    return MEDLEY_OK;
+}
+
 medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
                                          medley_error *error)
 {

@@ -79,6 +79,10 @@ medley_status md_matrix_gather_sparse(md_matrix *target, const md_matrix *source
 /* The entries of a dense matrix that are not zero. */
 medley_status md_matrix_to_sparse(md_matrix *sparse, const md_matrix *dense, medley_error *error);
 
+/* Dense rows of so many columns; those beyond them are dropped. */
+medley_status md_matrix_to_dense(md_matrix *dense, const md_matrix *matrix, size_t columns,
+                                 medley_error *error);
+
 medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
                                          medley_error *error);
 

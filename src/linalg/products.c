@@ -6,7 +6,6 @@
  * same way. */
 #include "linalg/products.h"
 
-#include "base/size.h"
 #include "linalg/transpose.h"
 
 enum {

@@ -272,7 +272,7 @@ medley_status md_calibration_fit(md_calibration *calibration, const md_held_rows
         mean += x[1 + l] / (double)held->labels;
     for (size_t l = 0; l < held->labels; l++)
         offset[l] = x[1 + l] - mean; /* which is 0 but for rounding */
-    *calibration = (md_calibration){.factor = size > 0 ? x[0] / size : 1, .offset = offset};
-    offset = NULL;
+    *calibration =
+        (md_calibration){.factor = size > 0 ? x[0] / size : 1, .offset = md_take(&offset)};
     return MEDLEY_OK;
 }

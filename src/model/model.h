@@ -44,6 +44,9 @@ typedef struct md_weights {
 
 #define MD_CONSTANT SIZE_MAX
 
+MD_OWNER(medley_model_free, medley_model)
+MD_OWNER(medley_prediction_free, medley_prediction)
+
 struct md_task;
 
 struct medley_model {
@@ -87,5 +90,16 @@ void md_model_bind_summary(medley_model *model);
 
 /* Rounds float64 into new values. Returns 0, or -1 for lack of memory. */
 int md_body_round(md_body *body, size_t outputs);
+
+/* ---- what prediction is made of: the outputs of rows, before bias and decoding (score.c) ---- */
+
+/* scores[rows][outputs] of new data, that is of their row parts, without the bias; zeroed here. */
+medley_status md_model_score(const medley_model *model, const medley_dataset *dataset,
+                             const md_feature_ids *ids, size_t threads, float *scores,
+                             medley_error *error);
+
+/* Adds a block's weights to groups of parts that belong to rows first, first + 1, ... */
+void md_weights_score(const md_weights *weights, const md_feature_ids *ids, size_t first,
+                      size_t groups, float *out);
 
 #endif

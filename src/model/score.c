@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scores of new rows: kernels against the support rows, explicit weights. All of it in float:
  * float64 coefficients have been rounded once, when the model was made or loaded. */
-#include "model/score.h"
+#include "model/model.h"
 
 #include "base/parallel.h"
 #include "block/feature_weights.h"
@@ -13,15 +13,13 @@ static void add_explicit(const md_matrix *features, const md_body *body, double 
                          size_t outputs, float *scores)
 {
     for (size_t r = 0; r < features->rows; r++) {
-        const bool sparse = md_matrix_is_sparse(features);
-        const size_t first = sparse ? features->start[r] : r * features->columns;
-        const size_t last = sparse ? features->start[r + 1] : first + features->columns;
+        const md_row row = md_matrix_row(features, r);
         float *out = scores + r * outputs;
-        for (size_t e = first; e < last; e++) {
-            const size_t column = sparse ? (size_t)features->index[e] : e - first;
+        for (size_t e = 0; e < row.count; e++) {
+            const size_t column = md_row_column(row, e);
             if (column >= body->rows)
                 continue; /* a feature never seen in training */
-            const float value = (float)factor * (sparse ? features->value[e] : features->dense[e]);
+            const float value = (float)factor * row.value[e];
             for (size_t l = 0; l < outputs; l++)
                 out[l] += value * body->values[column * outputs + l];
         }

@@ -80,8 +80,7 @@ static medley_status describe(const medley_model *model, const md_weights *weigh
     add_labels(model, weights->kind, at % weights->width, &text);
     if (text.failed)
         return md_fail_memory(error, text.length);
-    *feature = (medley_feature){.text = text.data, .value = (double)weights->values[at]};
-    text = (md_text){0};
+    *feature = (medley_feature){.text = md_take(&text.data), .value = (double)weights->values[at]};
     return MEDLEY_OK;
 }
 
@@ -112,8 +111,7 @@ medley_status medley_model_features(medley_feature **features, size_t *count,
     list.count = find_largest(weights, places, most);
     for (size_t i = 0; i < list.count; i++)
         MEDLEY_TRY(describe(model, weights, places[i].at, &list.features[i], error));
-    *features = list.features;
+    *features = md_take(&list.features);
     *count = list.count;
-    list.features = NULL;
     return MEDLEY_OK;
 }

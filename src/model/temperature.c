@@ -92,14 +92,9 @@ static double add_up(const double *pieces, size_t count)
     return sum;
 }
 
-static size_t count_chunks(const md_held_sequences *held)
-{
-    return (held->count + CHUNK - 1) / CHUNK;
-}
-
 static double slope_at(struct search *search, double factor)
 {
-    const size_t chunks = count_chunks(search->held);
+    const size_t chunks = md_pieces(search->held->count, CHUNK);
     search->factor = factor;
     md_parallel_for(search->held->threads, chunks, look_at_chunk, search);
     return add_up(search->sum, chunks) - search->target;
@@ -160,7 +155,7 @@ static medley_status make_lookers(struct search *search, medley_error *error)
     const size_t parts = space->structure->part_count(space->shape, held->longest);
     const size_t chosen = space->structure->parts_per_output(space->shape, held->longest);
     const size_t floats = space->structure->workspace_size(space->shape, held->longest);
-    const size_t chunks = count_chunks(held);
+    const size_t chunks = md_pieces(held->count, CHUNK);
     MEDLEY_TRY(md_new(&search->lookers, held->threads, sizeof *search->lookers, error));
     MEDLEY_TRY(md_new(&search->sum, 5 * chunks, sizeof *search->sum, error));
     for (size_t t = 0; t < held->threads; t++) {
@@ -196,7 +191,7 @@ medley_status md_temperature_fit(md_calibration *calibration, const md_held_sequ
                                  medley_error *error)
 {
     MD_CLEARED(free_lookers) struct search search = {.held = held, .first = true};
-    const size_t chunks = count_chunks(held);
+    const size_t chunks = md_pieces(held->count, CHUNK);
     MEDLEY_TRY(make_lookers(&search, error));
     md_parallel_for(held->threads, chunks, look_at_chunk, &search);
     const double smoothing = 1 / (1 + (double)held->count);

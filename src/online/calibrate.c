@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "online/run.h"
 
-#include "base/clock.h"
-
 enum { FEWEST_EXAMPLES = 10 };
 
 /* The third of each five: labels that are held out have two examples or more to learn from. Method

@@ -3,9 +3,6 @@
  * data, averaging. */
 #include "online/run.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
-
 enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
 

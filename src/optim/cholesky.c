@@ -6,7 +6,6 @@
 #include "optim/optim.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 #include "base/vector.h"
 #include "linalg/blas.h"
 

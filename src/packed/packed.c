@@ -2,8 +2,6 @@
 /* The life of packed grams: what stays in memory, what is held, what is known of each kernel. */
 #include "packed/packed_internal.h"
 
-#include "base/clock.h"
-#include "base/size.h"
 #include "linalg/blas.h"
 
 enum {

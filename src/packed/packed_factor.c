@@ -6,7 +6,6 @@
 #include "packed/packed_internal.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 #include "base/vector.h"
 
 enum {

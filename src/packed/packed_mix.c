@@ -3,7 +3,6 @@
  * Solvers that take turns between kernel weights and a model see the mixture as one kernel. */
 #include "packed/packed_internal.h"
 
-#include "base/size.h"
 #include "linalg/blas.h"
 
 /* sums: [n] zeroed; comes back as the sums of the rows of the whole matrix. */

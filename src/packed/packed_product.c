@@ -5,7 +5,6 @@
 #include "packed/packed_internal.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 
 enum {
     ITEM_VALUES = 1 << 15, /* small triangles are put together to items of so many values */

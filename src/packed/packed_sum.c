@@ -7,7 +7,6 @@
 #include "packed/packed_internal.h"
 
 #include "base/parallel.h"
-#include "base/size.h"
 
 enum {
     MOST_PARTS = 32,

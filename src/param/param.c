@@ -79,25 +79,18 @@ static medley_status check_range(const md_param *param, const char *what, const 
                    md_format_double(low, param->least), md_format_double(high, param->most));
 }
 
-static medley_status set_double(const md_param *param, double *target, const char *what,
+static medley_status set_number(const md_param *param, void *target, const char *what,
                                 const char *value, medley_error *error)
 {
-    double number;
-    if (!md_parse_double(value, &number) || !isfinite(number))
-        return fail_value(param, what, value, "a number", error);
-    MEDLEY_TRY(check_range(param, what, value, number, error));
-    *target = number;
-    return MEDLEY_OK;
-}
-
-static medley_status set_int(const md_param *param, long long *target, const char *what,
-                             const char *value, medley_error *error)
-{
-    long long number;
-    if (!md_parse_int(value, &number))
+    const bool is_whole = param->type == MD_INT;
+    long long whole = 0;
+    double number = 0;
+    if (is_whole && !md_parse_int(value, &whole))
         return fail_value(param, what, value, "a whole number", error);
-    MEDLEY_TRY(check_range(param, what, value, (double)number, error));
-    *target = number;
+    if (!is_whole && (!md_parse_double(value, &number) || !isfinite(number)))
+        return fail_value(param, what, value, "a number", error);
+    MEDLEY_TRY(check_range(param, what, value, is_whole ? (double)whole : number, error));
+    memcpy(target, is_whole ? (const void *)&whole : &number, SIZES[param->type]);
     return MEDLEY_OK;
 }
 
@@ -170,9 +163,8 @@ medley_status md_params_set(const md_param *table, void *state, const char *what
     void *target = slot(param, state);
     switch (param->type) {
     case MD_DOUBLE:
-        return set_double(param, target, what, value, error);
     case MD_INT:
-        return set_int(param, target, what, value, error);
+        return set_number(param, target, what, value, error);
     case MD_SIZE:
         if (!md_parse_size(value, target))
             return fail_value(param, what, value, "a size such as 512M or 2G", error);

@@ -38,6 +38,13 @@ typedef struct md_param {
 
 /* A table ends with a row whose name is NULL. */
 
+/* A row for a number within a range, kept in a field of the state. */
+#define MD_PARAM_NUMBER(key, kind, state, field, otherwise, low, high)                             \
+    {                                                                                              \
+        .name = (key), .type = (kind), .offset = offsetof(state, field), .fallback = (otherwise),  \
+        .least = (low), .most = (high)                                                             \
+    }
+
 medley_status md_params_defaults(const md_param *table, void *state, medley_error *error);
 void md_params_clear(const md_param *table, void *state); /* frees strings and lists */
 const md_param *md_params_find(const md_param *table, const char *name);

@@ -70,8 +70,7 @@ static size_t write_bars(md_report *report)
         cumulative += isfinite(block->weight) ? block->weight : 0;
         bar_row(report, report->by_weight[shown], largest, cumulative);
     }
-    md_table_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 3);
     return shown;
 }
 
@@ -108,10 +107,10 @@ static void write_table(md_report *report)
         md_cell_number(html, md_figure_count(block->features).text);
         md_html_close(html);
     }
-    md_table_close(html);
+    md_html_close_all(html, 2);
     if (s->block_count > shown)
         md_html_textf(html, "… and %s more", md_figure_count(s->block_count - shown).text);
-    md_details_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* Blocks that the bars do not show: too many of them, or without a share because a penalty of their

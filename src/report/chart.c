@@ -425,11 +425,6 @@ void md_details_open(md_html *html, const char *summary)
     md_frame_open(html, summary);
 }
 
-void md_details_close(md_html *html)
-{
-    md_html_close_all(html, 2);
-}
-
 void md_table_begin(md_html *html, const char *class, const char *id)
 {
     md_html_open_class(html, "table", class);
@@ -456,11 +451,6 @@ void md_table_open(md_html *html, const char *class, const char *const *heads)
         md_html_close(html);
     }
     md_table_body(html);
-}
-
-void md_table_close(md_html *html)
-{
-    md_html_close_all(html, 2);
 }
 
 void md_cell_number(md_html *html, const char *text)

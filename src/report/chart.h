@@ -64,16 +64,14 @@ void md_chart_head(md_html *html, const md_chart *chart, double x, const char *t
 /* The figure around: caption (with a note after it, or NULL) and frame. */
 void md_figure_open(md_html *html, const char *caption, const char *note);
 
-/* Details for readers who want them: folded, in a frame of its own. */
+/* Details for readers who want them: folded, in a frame of its own. Two elements. */
 void md_details_open(md_html *html, const char *summary);
-void md_details_close(md_html *html);
 void md_frame_open(md_html *html, const char *name); /* scrolls sideways, also by keyboard */
 
-/* heads: NULL after the last; those that begin with '#' are of numbers. */
+/* Tables are two elements. heads: NULL after the last; those that begin with '#' are of numbers. */
 void md_table_open(md_html *html, const char *class, const char *const *heads);
 void md_table_begin(md_html *html, const char *class, const char *id); /* heads of its own; NULL */
 void md_table_body(md_html *html);                                     /* after those heads */
-void md_table_close(md_html *html);
 void md_cell_number(md_html *html, const char *text);
 void md_cell_head(md_html *html, const char *scope, const char *text); /* words of the data */
 

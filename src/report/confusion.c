@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The confusion matrix: with its numbers, or with many labels the commonest confusions and a matrix
  * that is made coarser until it fits. */
-#include "report/rank.h"
 #include "report/report.h"
 
 enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64, SHORT_LABEL = 3, FEW_LABELS = 6 };
@@ -66,8 +65,7 @@ static void write_matrix(md_report *report)
             write_cell(html, e, l, k, total);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_html_close_all(html, 2);
+    md_html_close_all(html, 4);
 }
 
 /* ---- many labels ---- */
@@ -211,11 +209,7 @@ static void write_pairs(md_report *report, bool folded)
                        md_figure_rough(pairs[i].count / (double)row_total(e, pairs[i].right)).text);
         md_html_close(html);
     }
-    md_table_close(html);
-    if (folded)
-        md_details_close(html);
-    else
-        md_html_close(html);
+    md_html_close_all(html, folded ? 4 : 3);
 }
 
 static medley_status write_section(md_report *report, medley_error *error)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model beside others on the same data: dots on a common scale. A scale of dots need not begin
  * at nothing, as one of bars would have to. */
-#include "report/rank.h"
 #include "report/report.h"
 
 static bool present(const md_report *report)
@@ -85,8 +84,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_table_body(html);
     for (size_t i = 0; i < o->contender_count; i++)
         write_row(html, &o->contenders[order[i]], &axis);
-    md_table_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 3);
     return MEDLEY_OK;
 }
 

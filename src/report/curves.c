@@ -13,13 +13,7 @@ struct history {
     size_t count;
     double *x, *objective, *dual, *gap, *accuracy, *active;
     bool timed;
-    double *memory;
 };
-
-static void clear(struct history *history)
-{
-    free(history->memory);
-}
 
 /* A line that only ever shows one number need not be drawn. */
 static bool any_change(const double *values, size_t count)
@@ -38,14 +32,14 @@ static bool any_finite(const double *values, size_t count)
     return false;
 }
 
-static medley_status collect(struct history *history, const medley_summary *s, medley_error *error)
+/* memory: for all columns. */
+static void collect(struct history *history, const medley_summary *s, double *memory)
 {
     const size_t n = s->epoch_count;
-    MEDLEY_TRY(md_new(&history->memory, 6 * n, sizeof *history->memory, error));
     double **const columns[] = {&history->x,   &history->objective, &history->dual,
                                 &history->gap, &history->accuracy,  &history->active};
     for (size_t c = 0; c < 6; c++)
-        *columns[c] = history->memory + c * n;
+        *columns[c] = memory + c * n;
     history->count = n;
     history->timed = s->epochs[n - 1].seconds > 0;
     for (size_t i = 0; i < n; i++) {
@@ -57,7 +51,6 @@ static medley_status collect(struct history *history, const medley_summary *s, m
         history->accuracy[i] = e->dev_accuracy;
         history->active[i] = e->active > 0 ? (double)e->active : NAN;
     }
-    return MEDLEY_OK;
 }
 
 /* A first objective far above the others would flatten all that follows. */
@@ -171,8 +164,7 @@ static void write_table(md_html *html, const struct history *history)
                                      : md_figure_number(columns[c][i]).text);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_details_close(html);
+    md_html_close_all(html, 4);
 }
 
 /* What the head of the report says of the same things, and why it may be another number. */
@@ -206,8 +198,10 @@ static void tell_differences(md_report *report, const struct history *history)
 
 static medley_status write_section(md_report *report, medley_error *error)
 {
-    MD_CLEARED(clear) struct history history = {0};
-    MEDLEY_TRY(collect(&history, report->summary, error));
+    MD_OWNED(free) double *memory = NULL;
+    struct history history;
+    MEDLEY_TRY(md_new(&memory, 6 * report->summary->epoch_count, sizeof *memory, error));
+    collect(&history, report->summary, memory);
     draw_all(&report->html, &history);
     tell_differences(report, &history);
     write_table(&report->html, &history);

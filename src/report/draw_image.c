@@ -105,8 +105,9 @@ static void write_answer(md_report *report, size_t row)
     md_html_data(html, md_report_gold_name(report, row));
 }
 
-medley_status md_draw_picture(md_report *report, size_t row, medley_error *error)
+medley_status md_draw_picture(md_report *report, size_t row, size_t end, medley_error *error)
 {
+    (void)end; /* images stand alone */
     md_html *html = &report->html;
     MEDLEY_TRY(draw_row(report, row, error));
     md_html_open_class(html, "p", "answer");

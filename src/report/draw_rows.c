@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of numbers as a table: what was right and what was said, its confidence, and the values
  * that stand out. */
-#include "report/rank.h"
 #include "report/report.h"
 
-#include "data/dataset.h"
-
 enum { VALUES = 4 };
-
-bool md_rows_have_values(const md_report *report)
-{
-    return report->options.data->table_count > 0;
-}
 
 bool md_rows_are_sparse(const md_report *report)
 {
@@ -148,7 +140,7 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
                                  "right",
                                  "predicted",
                                  "#confidence",
-                                 md_rows_have_values(report) ? "what stands out" : NULL,
+                                 report->options.data->table_count > 0 ? "what stands out" : NULL,
                                  NULL};
     md_html *html = &report->html;
     MD_OWNED(free) double *moments = NULL;
@@ -157,7 +149,6 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
     md_table_open(html, NULL, heads);
     for (size_t i = 0; i < count; i++)
         write_row(report, rows[i], moments);
-    md_table_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 3);
     return MEDLEY_OK;
 }

@@ -3,8 +3,6 @@
  * tags under the words. */
 #include "report/report.h"
 
-#include "data/dataset.h"
-
 enum { MOST_WORDS = 60, FORM = 1, NO_CHUNK = -1 };
 
 /* ---- words ---- */

@@ -249,10 +249,10 @@ static void write_table(const struct tree *tree, const char *title, bool wrong_o
         if (found++ < MOST_WORDS)
             write_row(tree, w, relations);
     }
-    md_table_close(html);
+    md_html_close_all(html, 2);
     if (found > MOST_WORDS)
         md_html_textf(html, "… and %s more", md_figure_count(found - MOST_WORDS).text);
-    md_details_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* ---- a sentence ---- */

@@ -2,7 +2,6 @@
 /* Examples to look at, in the way that suits the data: images, words of letters, tagged sentences,
  * trees, or rows of numbers. Wrong ones come first, those with the highest confidence at the head.
  */
-#include "report/rank.h"
 #include "report/report.h"
 
 enum { LONG_SENTENCE = 40 };
@@ -79,71 +78,46 @@ static double value_of(const void *values, size_t unit)
     return ((const double *)values)[unit];
 }
 
-/* Which examples (or rows) to draw, wrong ones first (those with the highest confidence), then
+/* Which examples (or rows) to draw: *wrong ones first (those with the highest confidence), then
  * right ones from all over the data: chosen[*count], for the caller to free. */
-static medley_status choose(const md_report *report, bool by_row, size_t **chosen, size_t *count,
-                            medley_error *error)
+static medley_status choose(const md_report *report, bool by_row, size_t **chosen, size_t *wrong,
+                            size_t *count, medley_error *error)
 {
-    const size_t all = by_row ? report->prediction->rows : md_report_example_count(report);
+    const medley_dataset *data = report->options.data;
+    const size_t all = by_row ? report->prediction->rows : md_dataset_units(data);
     const size_t most = report->options.examples < all ? report->options.examples : all;
     MD_OWNED(free) double *values = NULL;
     MD_OWNED(free) size_t *order = NULL;
-    size_t wrong = 0;
-    *count = 0;
+    size_t all_wrong = 0;
     MEDLEY_TRY(md_new(&values, all, sizeof *values, error));
     for (size_t u = 0; u < all; u++) {
-        size_t first = u;
-        size_t end = u + 1;
-        if (!by_row)
-            md_report_example_rows(report, u, &first, &end);
-        values[u] = interest(report, first, end);
-        wrong += isnan(values[u]) ? 0 : 1;
+        values[u] = by_row ? interest(report, u, u + 1)
+                           : interest(report, md_dataset_unit_start(data, u),
+                                      md_dataset_unit_start(data, u + 1));
+        all_wrong += isnan(values[u]) ? 0 : 1;
     }
     MEDLEY_TRY(md_rank(&order, all, value_of, values, error));
     MEDLEY_TRY(md_new(chosen, most, sizeof **chosen, error));
     /* a quarter is for right ones, if there are enough */
-    const size_t right = all - wrong < most / 4 ? all - wrong : most / 4;
-    for (; *count < wrong && *count < most - right; ++*count)
-        (*chosen)[*count] = order[*count];
-    *count = add_right(*chosen, *count, most, values, all);
+    const size_t right = md_min(all - all_wrong, most / 4);
+    *wrong = md_min(all_wrong, most - right);
+    for (size_t i = 0; i < *wrong; i++)
+        (*chosen)[i] = order[i];
+    *count = add_right(*chosen, *wrong, most, values, all);
     return MEDLEY_OK;
 }
 
 /* ---- drawing them ---- */
 
-static bool is_wrong(const md_report *report, size_t example)
-{
-    size_t first;
-    size_t end;
-    md_report_example_rows(report, example, &first, &end);
-    for (size_t r = first; r < end; r++)
-        if (md_report_is_wrong(report, r))
-            return true;
-    return false;
-}
-
-static medley_status draw_one(md_report *report, enum kind kind, size_t example,
-                              medley_error *error)
-{
-    size_t first;
-    size_t end;
-    md_report_example_rows(report, example, &first, &end);
-    if (kind == TREES)
-        return md_draw_tree(report, first, end, error);
-    if (kind == TAGS)
-        return md_draw_tags(report, first, end, error);
-    if (kind == LETTERS)
-        return md_draw_letters(report, first, end, error);
-    return md_draw_picture(report, first, error);
-}
-
 static medley_status draw_group(md_report *report, enum kind kind, const size_t *examples,
-                                size_t count, medley_error *error)
+                                size_t count, bool bad, medley_error *error)
 {
+    static medley_status (*const draw[])(md_report *, size_t, size_t, medley_error *) = {
+        md_draw_tree, md_draw_letters, md_draw_picture, md_draw_tags}; /* by kind */
+    const medley_dataset *data = report->options.data;
     md_html *html = &report->html;
     if (count == 0)
         return MEDLEY_OK;
-    const bool bad = is_wrong(report, examples[0]);
     md_html_element(html, "h3", NULL, bad ? "✗ Wrong" : "✓ Right");
     md_html_open_class(html, "ul", "cards");
     for (size_t i = 0; i < count; i++) {
@@ -151,7 +125,8 @@ static medley_status draw_group(md_report *report, enum kind kind, const size_t 
         snprintf(class, sizeof class, "card %s%s", bad ? "bad" : "good",
                  kind == TREES || kind == TAGS ? " sentence" : "");
         md_html_open_class(html, "li", class);
-        MEDLEY_TRY(draw_one(report, kind, examples[i], error));
+        MEDLEY_TRY(draw[kind](report, md_dataset_unit_start(data, examples[i]),
+                              md_dataset_unit_start(data, examples[i] + 1), error));
         md_html_close(html);
     }
     md_html_close(html);
@@ -184,8 +159,8 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
                        : wrong < count ? "First the wrong rows with the highest confidence, then "
                                          "some that are right"
                                        : "The wrong rows with the highest confidence");
-    md_html_text(html, !md_rows_have_values(report) ? ""
-                       : sparse                     ? "; what stands out are their largest values"
+    md_html_text(html, report->options.data->table_count == 0 ? ""
+                       : sparse ? "; what stands out are their largest values"
                                 : "; what stands out are the values farthest from the mean of "
                                   "their column");
     md_html_text(html, ". Rows are numbered among those looked at.");
@@ -196,17 +171,14 @@ static medley_status write_section(md_report *report, medley_error *error)
 {
     const enum kind kind = kind_of(report);
     MD_OWNED(free) size_t *chosen = NULL;
+    size_t wrong;
     size_t count;
-    MEDLEY_TRY(choose(report, kind == ROWS, &chosen, &count, error));
-    size_t wrong = 0;
-    while (wrong < count && (kind == ROWS ? md_report_is_wrong(report, chosen[wrong])
-                                          : is_wrong(report, chosen[wrong])))
-        wrong++;
+    MEDLEY_TRY(choose(report, kind == ROWS, &chosen, &wrong, &count, error));
     tell(report, kind, wrong, count);
     if (kind == ROWS)
         return md_draw_rows(report, chosen, count, error);
-    MEDLEY_TRY(draw_group(report, kind, chosen, wrong, error));
-    return draw_group(report, kind, chosen + wrong, count - wrong, error);
+    MEDLEY_TRY(draw_group(report, kind, chosen, wrong, true, error));
+    return draw_group(report, kind, chosen + wrong, count - wrong, false, error);
 }
 
 const md_section md_section_examples = {"examples", "Examples", present, write_section};

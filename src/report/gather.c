@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the sections look at: predictions beside what is right, and blocks by weight. */
-#include "report/rank.h"
 #include "report/report.h"
 
 #include "fit/fit.h"
@@ -50,11 +49,8 @@ static medley_status map_gold(md_report *report, medley_error *error)
 {
     const medley_dataset *data = report->options.data;
     const md_strings *labels = &report->model->labels;
-    if (report->prediction->head == NULL) {
-        report->gold = md_dataset_map_labels(data, labels);
-        return report->gold != NULL ? MEDLEY_OK
-                                    : md_fail_memory(error, data->rows * sizeof *report->gold);
-    }
+    if (report->prediction->head == NULL)
+        return md_dataset_map_labels(&report->gold, data, labels, error);
     if (labels->count == 0 || isnan(report->evaluation.las))
         return MEDLEY_OK; /* heads only */
     MEDLEY_TRY(md_new(&report->gold, data->rows, sizeof *report->gold, error));
@@ -102,7 +98,7 @@ void md_report_clear(md_report *report)
     *report = (md_report){0};
 }
 
-/* ---- rows and examples ---- */
+/* ---- rows ---- */
 
 bool md_report_is_wrong(const md_report *report, size_t row)
 {
@@ -118,24 +114,6 @@ double md_report_confidence(const md_report *report, size_t row)
     if (p->score == NULL || p->label == NULL || p->head != NULL)
         return NAN;
     return (double)p->score[row * p->labels + (size_t)p->label[row]];
-}
-
-size_t md_report_example_count(const md_report *report)
-{
-    const size_t sequences = medley_dataset_sequences(report->options.data);
-    return sequences ? sequences : medley_dataset_rows(report->options.data);
-}
-
-void md_report_example_rows(const md_report *report, size_t example, size_t *first, size_t *end)
-{
-    const medley_dataset *data = report->options.data;
-    if (medley_dataset_sequences(data) == 0) {
-        *first = example;
-        *end = example + 1;
-        return;
-    }
-    *first = medley_dataset_sequence_row(data, example);
-    *end = medley_dataset_sequence_row(data, example + 1);
 }
 
 const char *md_report_gold_name(const md_report *report, size_t row)

@@ -221,48 +221,35 @@ void md_html_close_all(md_html *html, size_t count)
 
 /* ---- attributes ---- */
 
-static bool begin_attribute(md_html *html, const char *name)
+void md_html_attribute_named(md_html *html, const char *name, const char *value)
 {
     if (!html->in_tag || md_text_index(name, attributes) < 0) {
         html->misused = true;
-        return false;
+        return;
     }
     add(&html->text, " ");
     add(&html->text, name);
     add(&html->text, "=\"");
-    return true;
-}
-
-void md_html_attribute_named(md_html *html, const char *name, const char *value)
-{
-    if (!begin_attribute(html, name))
-        return;
     md_html_escape(&html->text, value);
     add(&html->text, "\"");
 }
 
 /* One decimal and no zeros that say nothing. */
-static void add_coordinate(md_text *out, double value)
+void md_html_coordinate_named(md_html *html, const char *name, double value)
 {
+    char text[32];
     const double limited = isfinite(value) ? fmin(fmax(value, -1e6), 1e6) : 0;
     const double rounded = nearbyint(limited * 10);
     const double tidy = rounded == 0 ? 0 : rounded / 10; /* not -0 */
-    md_text_addf(out, fmod(rounded, 10) == 0 ? "%.0f" : "%.1f", tidy);
-}
-
-void md_html_coordinate_named(md_html *html, const char *name, double value)
-{
-    if (!begin_attribute(html, name))
-        return;
-    add_coordinate(&html->text, value);
-    add(&html->text, "\"");
+    snprintf(text, sizeof text, fmod(rounded, 10) == 0 ? "%.0f" : "%.1f", tidy);
+    md_html_attribute_named(html, name, text);
 }
 
 void md_html_percent_named(md_html *html, const char *name, double share)
 {
-    if (!begin_attribute(html, name))
-        return;
-    md_text_addf(&html->text, "%.4g%%\"", isfinite(share) ? 100 * fmin(fmax(share, 0), 1) : 0);
+    char text[32];
+    snprintf(text, sizeof text, "%.4g%%", isfinite(share) ? 100 * fmin(fmax(share, 0), 1) : 0);
+    md_html_attribute_named(html, name, text);
 }
 
 void md_html_link(md_html *html, const char *id)

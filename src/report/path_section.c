@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A path of penalties, from strong to weak: which blocks come in when, how many there are, and how
  * well each model does on held-out data. */
-#include "report/rank.h"
 #include "report/report.h"
 
 enum { COLOURED = 12, FAINT = 100, HUES = 8, BLOCK_NAME = 60 };
@@ -293,8 +292,7 @@ static void write_table(md_html *html, const struct walk *walk)
         md_cell_number(html, md_figure_number(point->seconds).text);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_details_close(html);
+    md_html_close_all(html, 4);
 }
 
 /* Of the blocks in colour: those that are grey would make a table of millions of numbers. */
@@ -314,8 +312,7 @@ static void write_weights_table(md_html *html, const struct walk *walk)
             md_cell_number(html, md_figure_percent(line_of(walk, walk->order[i])[p]).text);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_details_close(html);
+    md_html_close_all(html, 4);
 }
 
 static medley_status write_section(md_report *report, medley_error *error)

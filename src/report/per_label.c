@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Precision and recall of each label (of chunks: of each type; of trees: of each relation with its
  * head), the hardest first. */
-#include "report/rank.h"
 #include "report/report.h"
 
 #include "metrics/chunk.h"
@@ -53,10 +52,10 @@ static medley_status count_all(struct table *table, const md_report *report, med
     MEDLEY_TRY(md_new(&table->counts, table->names->count, sizeof *table->counts, error));
     if (!chunks)
         count_labels(table, report);
-    for (size_t s = 0; chunks && s < md_report_example_count(report); s++) {
-        size_t first;
-        size_t end;
-        md_report_example_rows(report, s, &first, &end);
+    const medley_dataset *data = report->options.data;
+    for (size_t s = 0; chunks && s < md_dataset_units(data); s++) {
+        const size_t first = md_dataset_unit_start(data, s);
+        const size_t end = md_dataset_unit_start(data, s + 1);
         md_chunk_count(&table->scheme, report->gold + first, report->prediction->label + first,
                        end - first, table->counts);
     }
@@ -122,7 +121,7 @@ static void write_rows(md_html *html, const struct table *table, size_t first, s
     for (size_t i = first; i < end; i++)
         write_row(html, table->names->items[table->order[i]], &table->counts[table->order[i]],
                   axis);
-    md_table_close(html);
+    md_html_close_all(html, 2);
 }
 
 /* From the lowest of all to the whole. */
@@ -165,7 +164,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         write_rows(html, &table, shown, count, &axis);
         if (table.names->count > count)
             md_html_textf(html, "… and %s more", md_figure_count(table.names->count - count).text);
-        md_details_close(html);
+        md_html_close_all(html, 2);
     }
     return MEDLEY_OK;
 }

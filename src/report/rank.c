@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/rank.h"
+#include "report/report.h"
 
 struct ranked {
     double value;

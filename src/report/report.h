@@ -5,6 +5,7 @@
 #ifndef MD_REPORT_H
 #define MD_REPORT_H
 
+#include "data/dataset.h"
 #include "medley/report.h"
 #include "report/chart.h"
 #include "report/html.h"
@@ -58,22 +59,33 @@ bool md_report_is_wrong(const md_report *report, size_t row);
 /* The probability of what was predicted for a row; NaN where there is none. */
 double md_report_confidence(const md_report *report, size_t row);
 
-/* Rows of an example (a sequence, or one row): first .. end-1. */
-size_t md_report_example_count(const md_report *report);
-void md_report_example_rows(const md_report *report, size_t example, size_t *first, size_t *end);
-
 /* The name of the right label of a row, as the data have it; of parsers the relation. */
 const char *md_report_gold_name(const md_report *report, size_t row);
 const char *md_report_predicted_name(const md_report *report, size_t row);
 
+/* ---- ranking (rank.c) ---- */
+
+/* What item i of a context is ranked by. */
+typedef double (*md_rank_value)(const void *context, size_t i);
+
+/* order[count] of items by falling value, equal ones in their order, those that are NaN last. The
+ * caller frees it. */
+medley_status md_rank(size_t **order, size_t count, md_rank_value value, const void *context,
+                      medley_error *error);
+
+/* Puts item among items[count], structs of `size` bytes that begin with the double they fall by;
+ * the largest `most` stay, of equal ones the first. Returns how many there are. */
+size_t md_keep_largest(void *items, size_t count, size_t most, size_t size, const void *item);
+
+/* ---- examples ---- */
+
 /* Drawings of single examples, of their rows first .. end-1, and a table of rows. */
-medley_status md_draw_picture(md_report *report, size_t row, medley_error *error);
+medley_status md_draw_picture(md_report *report, size_t first, size_t end, medley_error *error);
 medley_status md_draw_letters(md_report *report, size_t first, size_t end, medley_error *error);
 medley_status md_draw_tags(md_report *report, size_t first, size_t end, medley_error *error);
 medley_status md_draw_tree(md_report *report, size_t first, size_t end, medley_error *error);
 medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count,
                            medley_error *error);
-bool md_rows_have_values(const md_report *report); /* there are tables of numbers */
-bool md_rows_are_sparse(const md_report *report);  /* and all of them are */
+bool md_rows_are_sparse(const md_report *report); /* there are tables, and all of them are */
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers that were predicted against those that are true. */
-#include "report/rank.h"
 #include "report/report.h"
 
 enum { MOST_POINTS = 2000 };
@@ -73,8 +72,7 @@ static medley_status write_worst(md_report *report, medley_error *error)
         md_cell_number(html, md_figure_number(off_by(report, order[i])).text);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_details_close(html);
+    md_html_close_all(html, 4);
     return MEDLEY_OK;
 }
 

@@ -86,8 +86,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         number(html, "peak memory, MB", nearbyint(s->peak_rss_mb));
     if (report->measured)
         write_measures(html, &report->evaluation);
-    md_table_close(html);
-    md_html_close(html);
+    md_html_close_all(html, 3);
     return MEDLEY_OK;
 }
 

@@ -25,8 +25,7 @@ static void write_block(md_html *html, const char *name, const medley_feature *f
         md_cell_number(html, md_figure_number(features[f].value).text);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_html_close_all(html, 2);
+    md_html_close_all(html, 4);
 }
 
 static medley_status write_section(md_report *report, medley_error *error)

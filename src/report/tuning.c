@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cross-validation: every combination of options with its mean and standard error, best first; a
  * curve where one option was varied, a map where two were. */
-#include "report/rank.h"
 #include "report/report.h"
 
 #include "base/text.h"
@@ -153,8 +152,7 @@ static void write_map(md_html *html, const medley_tuning *tuning)
             map_cell(html, tuning, find_trial(tuning, rows[r], columns[c]), &range);
         md_html_close(html);
     }
-    md_table_close(html);
-    md_html_close_all(html, 2);
+    md_html_close_all(html, 4);
 }
 
 /* ---- all of them ---- */
@@ -221,7 +219,7 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
         md_html_element(html, "td", "n extra", md_figure_seconds(trial->seconds).text);
         md_html_close(html);
     }
-    md_table_close(html);
+    md_html_close_all(html, 2);
     if (tuning->trial_count > MOST_TRIALS)
         md_html_elementf(html, "p", "note", "%s not among the best %d.",
                          md_figure_of(tuning->trial_count - MOST_TRIALS, "other combination is",

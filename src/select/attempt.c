@@ -4,9 +4,6 @@
  * path; an online method starts each of them anew, as the final model will. */
 #include "select/tuner.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
-
 struct work {
     const md_group *group;
     md_tuner *tuner;

@@ -2,8 +2,6 @@
 /* Which fold a row is in, and a fold cut out of all rows. */
 #include "select/share.h"
 
-#include "base/owners.h"
-
 /* Seed 1, the default, gives the parts of "LIST/K", so that a fold can be looked at by hand. */
 medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_t folds,
                             uint64_t seed, medley_error *error)

@@ -2,7 +2,6 @@
 /* Every combination of values, and options with one of them. */
 #include "select/choice.h"
 
-#include "base/owners.h"
 #include "settings/about.h"
 
 enum { MOST_TRIALS = 100000 };

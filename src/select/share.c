@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "select/share.h"
 
-#include "base/clock.h"
-
 void md_share_clear(md_share *share)
 {
     for (size_t g = 0; share->grams != NULL && g < share->computed; g++)

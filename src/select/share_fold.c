@@ -4,7 +4,6 @@
  * table's. So the bank that a fold would make is made, and its names are compared. */
 #include "select/share.h"
 
-#include "base/owners.h"
 #include "select/choice.h"
 
 medley_status md_share_adapt(const md_share *share, medley_options *options,

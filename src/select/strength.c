@@ -5,8 +5,6 @@
 #include "select/choice.h"
 #include "setup/setup.h"
 
-#include "base/owners.h"
-
 static const double BATCH_FACTOR = 10; /* weaker than what leaves out everything */
 
 static bool note_C(void *context, medley_model *model)

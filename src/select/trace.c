@@ -3,8 +3,7 @@
  * well it does on held-out data. */
 #include "select/measure.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
+MD_OWNER(medley_path_free, medley_path)
 
 struct trace {
     medley_path path;          /* first: what callers see */

@@ -3,10 +3,10 @@
 #include "select/ranking.h"
 #include "select/tuner.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
 #include "base/parallel.h"
 #include "base/struct_size.h"
+
+MD_OWNER(medley_tuning_free, medley_tuning)
 
 /* What the public struct points into. */
 struct owner {

@@ -4,7 +4,6 @@
  * side by side. */
 #include "select/tuner.h"
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "linalg/blas.h"
 

@@ -3,7 +3,6 @@
  * manual, completion and bindings. */
 #include "settings/options.h"
 
-#include "base/owners.h"
 #include "base/struct_size.h"
 #include "gram/bank.h"
 #include "settings/about.h"

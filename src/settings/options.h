@@ -41,6 +41,8 @@ struct medley_options {
 #undef MD_OPTION
 };
 
+MD_OWNER(medley_options_free, medley_options)
+
 /* What md_param.roles says of an option. */
 typedef enum md_role {
     MD_ROLE_KEYLESS = 1 << 0,  /* may differ between a run and the one that resumes it */

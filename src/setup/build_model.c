@@ -3,8 +3,6 @@
  * that support them, their coefficients, and the summary of the run. */
 #include "setup/setup.h"
 
-#include "base/clock.h"
-
 typedef struct md_builder {
     const md_draft *draft;
     const md_problem *problem;    /* of the draft */

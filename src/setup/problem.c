@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "setup/setup.h"
 
-#include "base/clock.h"
 #include "base/parallel.h"
 
 void md_problem_drop_rows(md_problem *problem)

@@ -2,8 +2,6 @@
 /* Only some of the blocks: the best of an earlier model, or those that are named. */
 #include "setup/setup.h"
 
-#include "base/owners.h"
-
 void md_selection_clear(md_selection *selection)
 {
     md_strings_clear(&selection->names);

@@ -66,9 +66,8 @@ medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error)
     if (problem->dev->label == NULL || problem->dev->rows == 0)
         return md_fail_at(error, MEDLEY_USAGE, problem->dev->source, 0,
                           "held-out data need rows with labels");
-    problem->dev_gold = md_dataset_map_labels(problem->dev, &problem->train->label_names);
-    if (problem->dev_gold == NULL)
-        return md_fail_memory(error, problem->dev->rows * sizeof *problem->dev_gold);
+    MEDLEY_TRY(md_dataset_map_labels(&problem->dev_gold, problem->dev, &problem->train->label_names,
+                                     error));
     /* data that do not fit are found out now, not after the first epoch */
     MD_CLEARED(md_prepared_clear) md_prepared prepared = {0};
     if (problem->bank.count == 0)

@@ -127,9 +127,8 @@ medley_status md_labels_compare(medley_evaluation *evaluation, const md_request 
     const size_t labels = model->labels.count;
     MEDLEY_TRY(
         md_new(&evaluation->confusion, labels * labels, sizeof *evaluation->confusion, error));
-    MD_OWNED(free) int32_t *gold = md_dataset_map_labels(dataset, &model->labels);
-    if (gold == NULL)
-        return md_fail_memory(error, dataset->rows * sizeof *gold);
+    MD_OWNED(free) int32_t *gold = NULL;
+    MEDLEY_TRY(md_dataset_map_labels(&gold, dataset, &model->labels, error));
     for (size_t r = 0; r < dataset->rows; r++) {
         evaluation->correct += gold[r] == prediction->label[r];
         evaluation->unknown_labels += gold[r] < 0;

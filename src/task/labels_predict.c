@@ -2,9 +2,8 @@
 /* Labels: the scores of rows become the best labels of rows or sequences, and probabilities. */
 #include "task/predicting.h"
 
-#include "base/clock.h"
 #include "base/parallel.h"
-#include "model/score.h"
+#include "model/model.h"
 
 /* ---- decoding ---- */
 
@@ -178,9 +177,7 @@ static medley_status decode_all(struct decoding *d, medley_error *error)
         d->longest = length > d->longest ? length : d->longest;
     }
     if (d->options->keep_labels && d->dataset->label != NULL) {
-        d->given = md_dataset_map_labels(d->dataset, &d->model->labels);
-        if (d->given == NULL)
-            return md_fail_memory(error, d->dataset->rows * sizeof *d->given);
+        MEDLEY_TRY(md_dataset_map_labels(&d->given, d->dataset, &d->model->labels, error));
     }
     MEDLEY_TRY(make_decoders(d, error));
     md_parallel_for(d->threads, (d->prediction->sequences + CHUNK_SEQUENCES - 1) / CHUNK_SEQUENCES,

@@ -2,8 +2,7 @@
 /* Numbers: the output of a row is what is predicted for it; and how far off that is. */
 #include "task/predicting.h"
 
-#include "base/clock.h"
-#include "model/score.h"
+#include "model/model.h"
 
 medley_status md_regression_check_request(const medley_predict_options *options,
                                           medley_error *error)

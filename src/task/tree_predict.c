@@ -7,8 +7,6 @@
 #include "task/parser.h"
 #include "task/predicting.h"
 
-#include "base/clock.h"
-#include "base/owners.h"
 #include "base/parallel.h"
 #include "block/arc_weights.h"
 #include "data/tree_columns.h"

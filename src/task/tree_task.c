@@ -5,7 +5,7 @@
 #include "task/predicting.h"
 #include "task/problem.h"
 
-#include "data/trees.h"
+#include "data/dataset.h"
 
 /* Scores and marginals of a sentence take memory and time by the square and the cube of its words.
  */

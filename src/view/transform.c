@@ -2,7 +2,6 @@
 /* Steps of a transformed view: how they are written, their table, running them, and windows. */
 #include "view/transform.h"
 
-#include "param/param.h"
 #include <ctype.h>
 
 enum { MOST_REACH = 50 };

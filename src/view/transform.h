@@ -5,6 +5,7 @@
 #define MD_TRANSFORM_H
 
 #include "data/dataset.h"
+#include "param/param.h"
 
 /* What the rows between two steps look like. */
 typedef struct md_row_shape {
@@ -74,5 +75,17 @@ size_t md_steps_bytes(const md_steps *steps, size_t rows);
 /* input: dense, with the columns of the first step. */
 medley_status md_steps_apply(md_matrix *output, const md_steps *steps, const md_matrix *input,
                              const medley_dataset *dataset, medley_error *error);
+
+/* ---- what the transforms of images share (transform_image.c) ---- */
+
+/* The image from the first argument, or guessed if there is none, and key=value for the rest;
+ * options is a table over md_step. */
+medley_status md_step_find_options(md_step *step, md_row_shape *shape, const md_step_text *text,
+                                   const md_param *options, medley_error *error);
+
+/* 2 * *reach + 1 weights, normalised over all within three deviations; those that would reach past
+ * an image of `side` pixels from any pixel are left out. sigma 0: a single 1. */
+medley_status md_gaussian_weights(float **weights, size_t *reach, double sigma, size_t side,
+                                  medley_error *error);
 
 #endif

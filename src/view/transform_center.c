@@ -6,7 +6,7 @@
  * A pixel (y, x) of the canvas, counted from the middle, shows the image at (y, x + slope * y)
  * counted from the centre of mass, linearly between its four neighbours and zero outside. The
  * fraction of y is the same for all rows and that of x within a row, so whole rows are mixed. */
-#include "view/transform_image.h"
+#include "view/transform.h"
 
 #include "base/vector.h"
 
@@ -14,18 +14,8 @@ static const double least_variance = 0.5; /* a flat image has no slant worth the
 static const double most_slope = 0.7;
 
 static const md_param options[] = {
-    {.name = "pad",
-     .type = MD_INT,
-     .offset = offsetof(md_step, pad),
-     .fallback = "2",
-     .least = 0,
-     .most = 100},
-    {.name = "slant",
-     .type = MD_DOUBLE,
-     .offset = offsetof(md_step, slant),
-     .fallback = "0",
-     .least = 0,
-     .most = 1},
+    MD_PARAM_NUMBER("pad", MD_INT, md_step, pad, "2", 0, 100),
+    MD_PARAM_NUMBER("slant", MD_DOUBLE, md_step, slant, "0", 0, 1),
     {0},
 };
 
@@ -89,12 +79,6 @@ struct room {
     float *zeros; /* a row */
 };
 
-static void clear_room(struct room *room)
-{
-    free(room->line);
-    free(room->zeros);
-}
-
 /* The canvas is zero before. */
 MD_VECTOR
 static void resample(float *restrict canvas, const struct room *room, const md_step *step,
@@ -130,10 +114,12 @@ static medley_status apply_center(md_matrix *output, const md_step *step, const 
 {
     (void)dataset;
     const size_t pad = (size_t)step->pad;
-    MD_CLEARED(clear_room) struct room room = {.margin = pad + step->width / 2 + 3};
+    MD_OWNED(free) float *memory = NULL;
+    struct room room = {.margin = pad + step->width / 2 + 3};
     room.margin += (size_t)(most_slope * ((double)pad + (double)step->height / 2));
-    MEDLEY_TRY(md_new(&room.line, step->width + 2 * room.margin, sizeof *room.line, error));
-    MEDLEY_TRY(md_new(&room.zeros, step->width, sizeof *room.zeros, error));
+    MEDLEY_TRY(md_new(&memory, 2 * (step->width + room.margin), sizeof *memory, error));
+    room.line = memory;
+    room.zeros = memory + step->width + 2 * room.margin;
     for (size_t r = 0; r < input->rows; r++) {
         const float *image = input->dense + r * input->columns;
         resample(output->dense + r * output->columns, &room, step, image, find_place(image, step));

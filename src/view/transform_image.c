@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms of rows that are images: Gaussian blur, and moves by whole pixels. Beyond its border
  * an image is zero. */
-#include "view/transform_image.h"
+#include "view/transform.h"
 
-#include "base/size.h"
 #include "base/vector.h"
 #include <ctype.h>
 

@@ -10,39 +10,18 @@
  *
  * Rows hold all of the first map, all of the second, and so on. Images are worked on side by side,
  * LANES at a time, so that every loop runs over whole vectors whatever the size of the images. */
-#include "view/transform_image.h"
+#include "view/transform.h"
 
-#include "base/size.h"
 #include "base/vector.h"
 #include <float.h>
 
 enum { LANES = 16 };
 
 static const md_param options[] = {
-    {.name = "directions",
-     .type = MD_INT,
-     .offset = offsetof(md_step, directions),
-     .fallback = "8",
-     .least = 1,
-     .most = 64},
-    {.name = "blur",
-     .type = MD_DOUBLE,
-     .offset = offsetof(md_step, sigma),
-     .fallback = "1.3",
-     .least = 0,
-     .most = 100},
-    {.name = "stride",
-     .type = MD_INT,
-     .offset = offsetof(md_step, stride),
-     .fallback = "2",
-     .least = 1,
-     .most = INT32_MAX},
-    {.name = "root",
-     .type = MD_DOUBLE,
-     .offset = offsetof(md_step, root),
-     .fallback = "0.5",
-     .least = 0.01,
-     .most = 10},
+    MD_PARAM_NUMBER("directions", MD_INT, md_step, directions, "8", 1, 64),
+    MD_PARAM_NUMBER("blur", MD_DOUBLE, md_step, sigma, "1.3", 0, 100),
+    MD_PARAM_NUMBER("stride", MD_INT, md_step, stride, "2", 1, INT32_MAX),
+    MD_PARAM_NUMBER("root", MD_DOUBLE, md_step, root, "0.5", 0.01, 10),
     {0},
 };
 

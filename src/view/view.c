@@ -57,14 +57,6 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
     return MEDLEY_OK;
 }
 
-static const md_table *find_table(const medley_dataset *dataset, const char *name)
-{
-    for (size_t t = 0; t < dataset->table_count; t++)
-        if (strcmp(dataset->tables[t].name, name) == 0)
-            return &dataset->tables[t];
-    return NULL;
-}
-
 /* ---- scaling ---- */
 
 /* What is seen of a column, zeros of sparse rows included. Sums are taken of differences from a
@@ -170,20 +162,6 @@ static medley_status check_table(const md_table *table, const md_view *view,
                       columns, view->table_columns);
 }
 
-/* Columns that the view does not have are dropped. */
-static medley_status to_dense(md_matrix *dense, const md_matrix *sparse, size_t columns,
-                              medley_error *error)
-{
-    MEDLEY_TRY(md_matrix_init_dense(dense, sparse->rows, columns, error));
-    for (size_t r = 0; r < sparse->rows; r++) {
-        float *row = dense->dense + r * columns;
-        for (size_t e = sparse->start[r]; e < sparse->start[r + 1]; e++)
-            if ((size_t)sparse->index[e] < columns)
-                row[sparse->index[e]] = sparse->value[e];
-    }
-    return MEDLEY_OK;
-}
-
 /* Dense rows for a view made from dense data, sparse ones for a view made from sparse data, so
  * that a model sees new data as it saw its training data. */
 static medley_status convert_storage(md_matrix *matrix, const md_view *view, medley_error *error)
@@ -191,8 +169,9 @@ static medley_status convert_storage(md_matrix *matrix, const md_view *view, med
     if (md_matrix_is_sparse(matrix) == view->sparse)
         return MEDLEY_OK;
     md_matrix other = {0};
-    MEDLEY_TRY(view->sparse ? md_matrix_to_sparse(&other, matrix, error)
-                            : to_dense(&other, matrix, md_view_input_columns(view), error));
+    MEDLEY_TRY(view->sparse
+                   ? md_matrix_to_sparse(&other, matrix, error)
+                   : md_matrix_to_dense(&other, matrix, md_view_input_columns(view), error));
     md_matrix_clear(matrix);
     *matrix = other;
     return MEDLEY_OK;
@@ -273,7 +252,7 @@ static medley_status extract_transformed(md_matrix *matrix, const md_view *view,
 medley_status md_view_extract(md_matrix *matrix, const md_view *view, const medley_dataset *dataset,
                               medley_error *error)
 {
-    const md_table *table = find_table(dataset, view->table);
+    const md_table *table = md_dataset_table(dataset, view->table);
     MD_CLEARED(md_matrix_clear) md_matrix made = {0};
     MEDLEY_TRY(check_table(table, view, dataset, error));
     MEDLEY_TRY(view->steps != NULL ? extract_transformed(&made, view, table, dataset, error)

@@ -14,8 +14,7 @@ medley_status md_view_new(md_view **view, md_view_maker *maker, const md_table *
     md_view made = {.table_columns = table->features.columns,
                     .sparse = md_matrix_is_sparse(&table->features)};
     md_text_addf(&whole, "%s%s%s", table->name, dot, name);
-    if (whole.failed)
-        return md_fail_memory(maker->error, whole.capacity);
+    MEDLEY_TRY(md_text_check(&whole, maker->error));
     MEDLEY_TRY(md_new_text(&made.name, whole.data, whole.length, maker->error));
     MEDLEY_TRY(md_new_text(&made.group, group, strlen(group), maker->error));
     MEDLEY_TRY(md_new_text(&made.table, table->name, strlen(table->name), maker->error));
@@ -186,8 +185,7 @@ static medley_status make_transformed(md_view_maker *maker, const md_table *tabl
     MEDLEY_TRY(md_steps_parse(&steps, spec, &shape, maker->error));
     for (size_t s = 0; s < steps.count; s++)
         md_text_addf(&group, "%s%s", s ? "/" : "", steps.step[s].transform->name);
-    if (group.failed)
-        return md_fail_memory(maker->error, group.capacity);
+    MEDLEY_TRY(md_text_check(&group, maker->error));
     MEDLEY_TRY(md_view_new(&view, maker, table, group.data ? group.data : "", spec, 0));
     MEDLEY_TRY(md_new_text(&view->steps, spec, strlen(spec), maker->error));
     view->table_columns =
@@ -277,8 +275,7 @@ medley_status md_views_make(md_view **views, size_t *count, const medley_dataset
         const char *parts = spec != NULL && !(has_data && t > 0) ? spec : "all";
         MEDLEY_TRY(make_parts(&maker, &dataset->tables[t], parts));
     }
-    *views = maker.views;
     *count = maker.count;
-    maker = (md_view_maker){0};
+    *views = md_take(&maker.views);
     return MEDLEY_OK;
 }

@@ -25,9 +25,7 @@ void md_view_pack(md_text *out, const md_view *view)
         md_pack_u64(out, view->height);
         md_pack_u64(out, view->width);
     }
-    md_pack_u64(out, view->names.count);
-    for (size_t c = 0; c < view->names.count; c++)
-        md_pack_text(out, view->names.items[c]);
+    md_pack_strings(out, &view->names);
 }
 
 static bool unpack_flag(md_unpack *in)
@@ -61,18 +59,6 @@ static void unpack_steps(md_view *view, md_unpack *in)
         in->bad = true;
 }
 
-static void unpack_names(md_view *view, md_unpack *in)
-{
-    const size_t count = md_unpack_count(in, sizeof(uint64_t));
-    for (size_t c = 0; c < count && !in->bad; c++) {
-        char *name = md_unpack_text(in);
-        const int32_t id = name ? md_strings_add(&view->names, name, strlen(name)) : -1;
-        in->no_memory = in->no_memory || (name != NULL && id < 0);
-        in->bad = in->bad || id != (int32_t)c; /* names are distinct */
-        free(name);
-    }
-}
-
 /* Do the parts fit together? */
 static bool is_whole(const md_view *view)
 {
@@ -104,7 +90,7 @@ medley_status md_view_unpack(md_view *view, md_unpack *in)
         view->factor = md_unpack_floats(in, view->column_count);
     }
     unpack_steps(view, in);
-    unpack_names(view, in);
+    md_unpack_strings(in, &view->names);
     in->bad = in->bad || !is_whole(view);
     if (!in->bad)
         return MEDLEY_OK;

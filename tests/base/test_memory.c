@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -150,8 +150,8 @@ static inline void give_matrices(batch_case *c)
     assert_int_equal(medley_dataset_create(&c->data, NULL), MEDLEY_OK);
     c->data->rows = c->n;
     for (size_t m = 0; m < c->count; m++) {
-        md_precomputed *gram = md_dataset_new_gram(c->data, "given");
-        assert_non_null(gram);
+        md_precomputed *gram = NULL;
+        assert_int_equal(md_dataset_new_gram(&gram, c->data, "given", NULL), MEDLEY_OK);
         assert_int_equal(md_matrix_init_dense(&gram->values, c->n, c->n, NULL), MEDLEY_OK);
         for (size_t i = 0; i < c->n * c->n; i++)
             gram->values.dense[i] = (float)case_matrix(c, m)[i];

@@ -72,8 +72,8 @@ static inline void make_full(struct data *data)
     struct source_data *full = &data->full;
     assert_int_equal(medley_dataset_create(&full->dataset, &error), MEDLEY_OK);
     full->dataset->rows = ROWS;
-    md_precomputed *given = md_dataset_new_gram(full->dataset, "linear");
-    assert_non_null(given);
+    md_precomputed *given = NULL;
+    assert_int_equal(md_dataset_new_gram(&given, full->dataset, "linear", NULL), MEDLEY_OK);
     assert_int_equal(md_matrix_init_dense(&given->values, ROWS, ROWS, &error), MEDLEY_OK);
     for (size_t i = 0; i < ROWS; i++)
         for (size_t j = 0; j < ROWS; j++) {

@@ -21,7 +21,8 @@ enum { COLUMNS = 3, TOKENS = 2 };
 
 static void add_sparse_table(medley_dataset *dataset)
 {
-    md_table *table = md_dataset_new_table(dataset, "sparse", "file");
+    md_table *table = NULL;
+    assert_int_equal(md_dataset_new_table(&table, dataset, "sparse", "file", NULL), MEDLEY_OK);
     const size_t rows = dataset->rows;
     assert_int_equal(md_matrix_init_sparse(&table->features, rows, rows + 1, rows, NULL),
                      MEDLEY_OK);
@@ -34,7 +35,8 @@ static void add_sparse_table(medley_dataset *dataset)
 
 static void add_gram(medley_dataset *dataset, const char *name, size_t columns)
 {
-    md_precomputed *gram = md_dataset_new_gram(dataset, name);
+    md_precomputed *gram = NULL;
+    assert_int_equal(md_dataset_new_gram(&gram, dataset, name, NULL), MEDLEY_OK);
     const size_t rows = dataset->rows;
     assert_int_equal(md_matrix_init_dense(&gram->values, rows, columns, NULL), MEDLEY_OK);
     gram->diagonal = md_calloc(rows, sizeof *gram->diagonal);

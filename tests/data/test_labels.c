@@ -82,7 +82,8 @@ static void labels_are_translated_by_name(void **state)
     md_strings names = {0};
     md_strings_add(&names, "b", 1);
     md_strings_add(&names, "c", 1);
-    int32_t *mapped = md_dataset_map_labels(dataset, &names);
+    int32_t *mapped = NULL;
+    assert_int_equal(md_dataset_map_labels(&mapped, dataset, &names, NULL), MEDLEY_OK);
     assert_int_equal(mapped[0], 1);
     assert_int_equal(mapped[1], -1);
     assert_int_equal(mapped[2], -1);

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/owners.h"
 #include "data/dataset.h"
 #include "failing_allocations.h"
 #include "medley/generate.h"

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "data/dataset.h"
 #include "data/projective.h"
-#include "data/trees.h"
 #include <string.h>
 
 enum { MOST_WORDS = 64 };

@@ -3,7 +3,6 @@
  * patterns made to take long. */
 #include "feature/feature_case.h"
 
-#include "base/clock.h"
 #include "feature/pattern.h"
 
 /* The part of text that matches; NULL: none. */

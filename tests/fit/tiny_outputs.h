@@ -209,8 +209,8 @@ static inline medley_dataset *tiny_dataset(const struct tiny_data *data)
     assert_int_equal(medley_dataset_create(&dataset, &error), MEDLEY_OK);
     dataset->rows = data->rows;
     for (size_t b = 0; b < TABLES; b++) {
-        md_table *table = md_dataset_new_table(dataset, tables[b], "");
-        assert_non_null(table);
+        md_table *table = NULL;
+        assert_int_equal(md_dataset_new_table(&table, dataset, tables[b], "", NULL), MEDLEY_OK);
         fill_table(data, b, &table->features);
     }
     for (size_t r = 0; r < data->rows; r++)

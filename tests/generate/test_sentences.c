@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "data/dataset.h"
 #include "data/projective.h"
-#include "data/trees.h"
 #include "generate/gen_grammar.h"
 #include "generate/gen_sentences.h"
 #include <stdio.h>

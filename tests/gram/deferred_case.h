@@ -56,8 +56,9 @@ static inline void add_ready_made(deferred_case *c)
     for (size_t i = 0; i < c->n * RANK; i++)
         x[i] = md_random_normal(&c->random);
     for (size_t g = 0; g < 2; g++) {
-        md_precomputed *given = md_dataset_new_gram(c->data, g ? "squares" : "products");
-        assert_non_null(given);
+        md_precomputed *given = NULL;
+        assert_int_equal(md_dataset_new_gram(&given, c->data, g ? "squares" : "products", NULL),
+                         MEDLEY_OK);
         assert_int_equal(md_matrix_init_dense(&given->values, c->n, c->n, NULL), MEDLEY_OK);
         for (size_t i = 0; i < c->n * c->n; i++) {
             double sum = 0;

@@ -165,10 +165,10 @@ static inline medley_dataset *add_data(medley_dataset *dataset, const char *name
     md_random_seed(&random, seed);
     if (dataset == NULL && medley_dataset_create(&dataset, NULL) < 0)
         abort();
-    md_table *table = md_dataset_new_table(dataset, name, "test data");
+    md_table *table = NULL;
     const size_t total = kind->rows * kind->columns;
     dataset->rows = kind->rows;
-    if (table == NULL ||
+    if (md_dataset_new_table(&table, dataset, name, "test data", NULL) < 0 ||
         (kind->sparse
              ? md_matrix_init_sparse(&table->features, kind->rows, kind->columns, total, NULL)
              : md_matrix_init_dense(&table->features, kind->rows, kind->columns, NULL)) < 0)

@@ -221,8 +221,10 @@ static void precomputed_kernels_come_last(void **state)
 {
     (void)state;
     medley_dataset *data = add_data(NULL, "", &two_columns, 1);
-    assert_non_null(md_dataset_new_gram(data, "first"));
-    assert_non_null(md_dataset_new_gram(data, "second"));
+    assert_int_equal(md_dataset_new_gram(&(md_precomputed *){NULL}, data, "first", NULL),
+                     MEDLEY_OK);
+    assert_int_equal(md_dataset_new_gram(&(md_precomputed *){NULL}, data, "second", NULL),
+                     MEDLEY_OK);
     check_names(data, ask(LIST("linear"), NULL, "all"), LIST("linear@all", "first", "second"));
     md_bank bank;
     const struct request request = {.views = "all", .normalize = MD_NORM_TRACE};
@@ -235,7 +237,8 @@ static void precomputed_kernels_come_last(void **state)
     medley_dataset_free(data);
     assert_int_equal(medley_dataset_create(&data, NULL), MEDLEY_OK); /* kernels without data */
     data->rows = 4;
-    assert_non_null(md_dataset_new_gram(data, "alone"));
+    assert_int_equal(md_dataset_new_gram(&(md_precomputed *){NULL}, data, "alone", NULL),
+                     MEDLEY_OK);
     check_names(data, (struct request){.views = "all"}, LIST("alone"));
     medley_dataset_free(data);
 }
@@ -274,7 +277,8 @@ static void subsets_keep_what_their_kernels_need(void **state)
     static const data_kind far = {.rows = 10, .columns = 2, .center = 50, .spread = 1};
     medley_dataset *data = add_data(NULL, "", &far, 1);
     add_data(data, "more", &three_columns, 2);
-    assert_non_null(md_dataset_new_gram(data, "given"));
+    assert_int_equal(md_dataset_new_gram(&(md_precomputed *){NULL}, data, "given", NULL),
+                     MEDLEY_OK);
     md_bank bank;
     md_bank subset;
     const struct request request =

@@ -32,8 +32,8 @@ static md_precomputed *add_gram(medley_dataset **dataset, const char *name, size
     if (*dataset == NULL)
         assert_int_equal(medley_dataset_create(dataset, NULL), MEDLEY_OK);
     (*dataset)->rows = rows;
-    md_precomputed *gram = md_dataset_new_gram(*dataset, name);
-    assert_non_null(gram);
+    md_precomputed *gram = NULL;
+    assert_int_equal(md_dataset_new_gram(&gram, *dataset, name, NULL), MEDLEY_OK);
     assert_int_equal(md_matrix_init_dense(&gram->values, rows, columns, NULL), MEDLEY_OK);
     return gram;
 }

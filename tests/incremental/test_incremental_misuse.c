@@ -133,8 +133,8 @@ static void kernels_that_need_all_rows_are_refused(void **state)
     refuse(learner, data, MEDLEY_USAGE, "is centred");
     medley_learner_free(learner);
     learner = open_learner("");
-    md_precomputed *gram = md_dataset_new_gram(given, "given");
-    assert_non_null(gram);
+    md_precomputed *gram = NULL;
+    assert_int_equal(md_dataset_new_gram(&gram, given, "given", NULL), MEDLEY_OK);
     assert_int_equal(md_matrix_init_dense(&gram->values, 12, 12, NULL), MEDLEY_OK);
     refuse(learner, given, MEDLEY_USAGE, "precomputed");
     medley_learner_free(learner);

@@ -2,7 +2,6 @@
 /* Heads of words read from CoNLL-U, and trees written into it. */
 #include "data/dataset.h"
 #include "data/projective.h"
-#include "data/trees.h"
 #include "format_checks.h"
 
 #define WORD(id, head, relation)                                                                   \

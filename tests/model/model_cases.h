@@ -80,7 +80,9 @@ static inline medley_dataset *case_grams(size_t first, size_t rows, size_t train
     medley_dataset *dataset = case_dense(first, rows);
     md_table *table = &dataset->tables[0];
     for (size_t k = 0; k < 2; k++) {
-        md_precomputed *gram = md_dataset_new_gram(dataset, k == 0 ? "first" : "second");
+        md_precomputed *gram = NULL;
+        assert_int_equal(md_dataset_new_gram(&gram, dataset, k == 0 ? "first" : "second", NULL),
+                         MEDLEY_OK);
         assert_int_equal(md_matrix_init_dense(&gram->values, rows, training, &error), MEDLEY_OK);
         gram->diagonal = calloc(rows, sizeof *gram->diagonal);
         assert_non_null(gram->diagonal);

@@ -52,8 +52,8 @@ static inline void small_problem_grams(struct small_problem *p)
     assert_int_equal(medley_dataset_create(&p->dataset, &error), MEDLEY_OK);
     p->dataset->rows = ROWS;
     for (size_t m = 0; m < BLOCKS; m++) {
-        md_precomputed *given = md_dataset_new_gram(p->dataset, "given");
-        assert_non_null(given);
+        md_precomputed *given = NULL;
+        assert_int_equal(md_dataset_new_gram(&given, p->dataset, "given", NULL), MEDLEY_OK);
         assert_int_equal(md_matrix_init_dense(&given->values, ROWS, ROWS, &error), MEDLEY_OK);
         for (size_t i = 0; i < ROWS; i++)
             for (size_t j = 0; j < ROWS; j++) {

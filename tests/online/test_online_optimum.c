@@ -317,7 +317,8 @@ static bool load_certified(struct certified *problem)
     assert_int_equal(medley_dataset_create(&problem->dataset, &error), MEDLEY_OK);
     problem->dataset->rows = n;
     for (size_t m = 0; m < CERTIFIED_KERNELS; m++) {
-        md_precomputed *given = md_dataset_new_gram(problem->dataset, "k");
+        md_precomputed *given = NULL;
+        assert_int_equal(md_dataset_new_gram(&given, problem->dataset, "k", NULL), MEDLEY_OK);
         assert_int_equal(md_matrix_init_dense(&given->values, n, n, &error), MEDLEY_OK);
         for (size_t i = 0; i < n * n; i++)
             given->values.dense[i] = (float)kernels.values[m * n * n + i];

@@ -111,8 +111,8 @@ static void open_given(gram_case *c, const double *least, size_t count, bool wid
     for (size_t g = 0; g < count; g++) {
         char name[24];
         snprintf(name, sizeof name, "k%zu", g);
-        md_precomputed *gram = md_dataset_new_gram(c->data, name);
-        assert_non_null(gram);
+        md_precomputed *gram = NULL;
+        assert_int_equal(md_dataset_new_gram(&gram, c->data, name, NULL), MEDLEY_OK);
         check_ok(md_matrix_init_dense(&gram->values, ROWS, ROWS, &error), &error);
         double *matrix = md_calloc((size_t)ROWS * ROWS, sizeof *matrix);
         assert_non_null(matrix);

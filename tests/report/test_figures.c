@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "report/chart.h"
-#include "report/rank.h"
+#include "report/report.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,8 +23,8 @@ static inline md_table *add_dense(medley_dataset **dataset, const char *name, si
 {
     if (*dataset == NULL)
         assert_int_equal(medley_dataset_create(dataset, NULL), MEDLEY_OK);
-    md_table *table = md_dataset_new_table(*dataset, name, "data.csv");
-    assert_non_null(table);
+    md_table *table = NULL;
+    assert_int_equal(md_dataset_new_table(&table, *dataset, name, "data.csv", NULL), MEDLEY_OK);
     assert_int_equal(md_matrix_init_dense(&table->features, rows, columns, NULL), MEDLEY_OK);
     if (values != NULL)
         memcpy(table->features.dense, values, rows * columns * sizeof *values);
@@ -38,8 +38,8 @@ static inline md_table *add_sparse(medley_dataset **dataset, const char *name, s
 {
     if (*dataset == NULL)
         assert_int_equal(medley_dataset_create(dataset, NULL), MEDLEY_OK);
-    md_table *table = md_dataset_new_table(*dataset, name, "data.svm");
-    assert_non_null(table);
+    md_table *table = NULL;
+    assert_int_equal(md_dataset_new_table(&table, *dataset, name, "data.svm", NULL), MEDLEY_OK);
     md_matrix *matrix = &table->features;
     assert_int_equal(md_matrix_init_sparse(matrix, rows, columns, rows * columns, NULL), MEDLEY_OK);
     size_t used = 0;
