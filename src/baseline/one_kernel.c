@@ -17,8 +17,6 @@
 
 enum { MOST_ITERATIONS = 200 };
 
-extern const md_penalty_class md_penalty_l2;
-
 medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kernel *one,
                                   const md_batch_solution *start, medley_error *error)
 {
@@ -27,7 +25,7 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
     MEDLEY_TRY(md_packed_of_matrix(&packed, one->kernel, one->n, problem.threads, error));
     problem.packed = packed;
     problem.penalty = md_penalty_l2.scalar;
-    problem.penalty_state = NULL;
+    problem.penalty_state = md_penalty_l2.fixed;
     problem.gap = one->gap;
     problem.max_iterations = MOST_ITERATIONS;
     problem.watch = NULL;

@@ -155,6 +155,26 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
     return MEDLEY_OK;
 }
 
+static medley_status build_full(md_gram *gram, medley_error *error)
+{
+    MD_OWNED(free) float **full = NULL;
+    MEDLEY_TRY(md_new(&full, gram->count, sizeof(float *), error));
+    for (size_t m = 0; m < gram->count; m++)
+        full[m] = gram->stored[m].full;
+    md_full_job job = {.bank = gram->bank,
+                       .prepared = gram->prepared,
+                       .full = full,
+                       .scratch = gram->scratch,
+                       .threads = gram->threads,
+                       .observer = gram->observer,
+                       .began = gram->began};
+    const medley_status status = md_full_compute(&job, error);
+    if (status == MEDLEY_STOPPED)
+        return md_fail(error, MEDLEY_FAILED,
+                       "stopped while kernels were computed; nothing was learnt");
+    return status;
+}
+
 medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared *prepared,
                              const md_gram_options *options, medley_error *error)
 {
@@ -174,7 +194,7 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
     MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
-        MEDLEY_TRY(md_gram_build_full(gram, full, error));
+        MEDLEY_TRY(build_full(gram, error));
         MEDLEY_TRY(md_gram_center_full(gram, error));
     }
     MEDLEY_TRY(learn_diagonals(gram, error));

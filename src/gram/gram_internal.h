@@ -41,7 +41,6 @@ size_t md_gram_threads(const md_gram *gram, size_t rows, size_t work_per_row);
 void md_add_multiple(float *y, float alpha, const float *x, size_t count);
 
 /* ---- full.c ---- */
-medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error *error);
 medley_status md_gram_center_full(md_gram *gram, medley_error *error);
 
 /* From the sums of the n rows of the matrix as it is without centring. */

@@ -88,6 +88,21 @@ bool md_triangle_compute(md_triangle *triangle, size_t threads, size_t batch,
  * symmetric. */
 void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
 
+/* ---- full.c: whole matrices of rows with themselves, not centred ---- */
+
+typedef struct md_full_job {
+    const md_bank *bank;
+    const md_prepared *prepared;
+    float **full;             /* [kernels] each [rows][rows], or NULL: it is not wanted */
+    md_tile_scratch *scratch; /* [threads] */
+    size_t threads;
+    const medley_observer *observer;
+    double began;
+} md_full_job;
+
+/* MEDLEY_STOPPED: the observer wants to stop. */
+medley_status md_full_compute(md_full_job *job, medley_error *error);
+
 bool md_report_kernels(const medley_observer *observer, size_t done, size_t total, double began);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The support vector machine's penalty: Omega = 1/2 sum d b^2; prox b' = b / (1 + tau d). All
- * blocks stay: the kernels are simply added. */
+ * blocks stay: the kernels are simply added. As a sum over norms it is the elastic net of t = 1. */
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
@@ -39,58 +39,12 @@ static double l2_strong_convexity(const void *state, double least_weight)
     return least_weight;
 }
 
-/* ---- as a sum of g(x) = 1/2 x^2 ---- */
-
-static bool l2_smooth_conjugate(const void *state)
-{
-    (void)state;
-    return true;
-}
-
-static double l2_scalar_value(const void *state, double x)
-{
-    (void)state;
-    return x * x / 2;
-}
-
-static double l2_slope(const void *state, double x)
-{
-    (void)state;
-    return x;
-}
-
-static double l2_scalar_prox(const void *state, double tau, double y, double *derivative)
-{
-    (void)state;
-    *derivative = 1 / (1 + tau);
-    return y / (1 + tau);
-}
-
-static double l2_conjugate(const void *state, double tau, double y, double *slope,
-                           double *curvature)
-{
-    (void)state;
-    if (slope != NULL)
-        *slope = y / tau;
-    if (curvature != NULL)
-        *curvature = 1 / tau;
-    return y / tau * y / 2;
-}
-
-static const md_scalar_penalty l2_scalar = {
-    .smooth_conjugate = l2_smooth_conjugate,
-    .value = l2_scalar_value,
-    .slope_at_zero = md_zero,
-    .slope = l2_slope,
-    .prox = l2_scalar_prox,
-    .conjugate = l2_conjugate,
-};
-
 const md_penalty_class md_penalty_l2 = {
     .name = "l2",
     .summary = "squared l2 norm: all blocks, added",
     .formula = "1/2 sum d b^2",
-    .scalar = &l2_scalar,
+    .scalar = &md_elastic_scalar,
+    .fixed = &(const double){1},
     .is_norm = true,
     .is_half_square = true,
     .separable = true,

@@ -13,8 +13,6 @@
  * halves the largest t - b/d that the next one can find, so passes are few and shrinking: O(M) in
  * all, for any b and weights of like size. Dividing by tau, not multiplying, keeps huge tau finite.
  */
-#include "penalty/mkl_prox.h"
-
 #include "base/vector.h"
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"

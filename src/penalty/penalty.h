@@ -37,6 +37,7 @@ typedef struct md_penalty_class {
     const char *name, *summary, *formula;
     const char *weights;             /* how they follow from norms (medley/options.h), or NULL */
     const md_scalar_penalty *scalar; /* NULL: not such a sum */
+    const void *fixed;               /* the state of scalar, where that is none of the user's */
     const md_param *params;          /* NULL: none */
     size_t state_size;
     bool is_norm; /* dual_norm is defined: value is a norm or half a squared one (see next) */
@@ -93,6 +94,8 @@ static inline double md_number(const void *state)
 {
     return *(const double *)state;
 }
+
+extern const md_scalar_penalty md_elastic_scalar; /* the state is t */
 
 #define MD_PENALTY(name) extern const md_penalty_class md_penalty_##name;
 #include "penalty/penalties.def"

@@ -10,7 +10,6 @@
  * bracket, finds it in a few steps. Everything is relative to the largest b, since
  * prox(a b) = a prox(b). */
 #include "penalty/block_weight.h"
-#include "penalty/mkl_prox.h"
 #include "penalty/penalty.h"
 #include "penalty/power_shrink.h"
 

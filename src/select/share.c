@@ -2,6 +2,7 @@
 #include "select/share.h"
 
 #include "base/clock.h"
+#include "gram/tile.h"
 
 void md_share_clear(md_share *share)
 {
@@ -102,6 +103,7 @@ static medley_status list_kernels(md_share *share, md_kernel_set *set, medley_er
     return MEDLEY_OK;
 }
 
+/* Before anything that depends on training rows. The observer may stop it. */
 static medley_status compute_values(md_share *share, md_kernel_set *set,
                                     const md_share_limits *limits, double began,
                                     medley_error *error)
@@ -110,6 +112,7 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
     const size_t rows = set->data->rows;
     size_t g = 0;
     MD_OWNED(free) float **full = NULL;
+    MD_OWNED(md_tile_scratch_free) md_tile_scratch *scratch = NULL;
     MEDLEY_TRY(md_new(&full, bank->count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         if (!has_values(&bank->kernels[m]))
@@ -118,7 +121,15 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
         full[m] = share->grams[g++].values.dense;
     }
     MEDLEY_TRY(md_prepared_make(&set->prepared, bank, set->data, true, error));
-    return md_share_values(set, full, limits, began, error);
+    MEDLEY_TRY(md_tile_scratch_make(&scratch, limits->threads, &set->prepared, error));
+    md_full_job job = {.bank = bank,
+                       .prepared = &set->prepared,
+                       .full = full,
+                       .scratch = scratch,
+                       .threads = limits->threads,
+                       .observer = limits->observer,
+                       .began = began};
+    return md_full_compute(&job, error);
 }
 
 /* ---- how much ---- */

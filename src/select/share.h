@@ -61,13 +61,6 @@ void md_kernel_set_clear(md_kernel_set *set);
 medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *set,
                              medley_error *error);
 
-/* ---- share_values.c ---- */
-
-/* The values of the kernels of the set with full[m], [rows][rows], before anything that depends on
- * training rows; the prepared rows are made. began: for the observer, which may stop it. */
-medley_status md_share_values(const md_kernel_set *set, float **full, const md_share_limits *limits,
-                              double began, medley_error *error);
-
 /* ---- folds ---- */
 
 /* The rows that are learnt from and those that are held out: part[rows] says which fold each row
