@@ -105,13 +105,11 @@ static double longest(const struct ray *ray)
     const md_batch_problem *p = ray->problem;
     double most = 2; /* r is near the optimum, so the best scaling is near 1 */
     for (size_t i = 0; i < ray->n; i++) {
-        double low;
-        double high;
-        p->loss->domain(p->loss_state, p->y[i], &low, &high);
-        if (ray->r[i] > 0 && high / ray->r[i] < most)
-            most = high / ray->r[i];
-        if (ray->r[i] < 0 && low / ray->r[i] < most)
-            most = low / ray->r[i];
+        const md_interval domain = p->loss->domain(p->loss_state, p->y[i]);
+        if (ray->r[i] > 0 && domain.high / ray->r[i] < most)
+            most = domain.high / ray->r[i];
+        if (ray->r[i] < 0 && domain.low / ray->r[i] < most)
+            most = domain.low / ray->r[i];
     }
     if (ray->finite)
         return most;

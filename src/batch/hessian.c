@@ -195,11 +195,10 @@ static void shorten(md_spicy *s)
 {
     double factor = 1;
     for (size_t i = 0; i < s->n; i++) {
-        double low;
-        double high;
-        s->problem->loss->domain(s->problem->loss_state, s->problem->y[i], &low, &high);
-        if (fabs(s->direction[i]) * factor > LONGEST * (high - low))
-            factor = LONGEST * (high - low) / fabs(s->direction[i]);
+        const md_interval domain =
+            s->problem->loss->domain(s->problem->loss_state, s->problem->y[i]);
+        if (fabs(s->direction[i]) * factor > LONGEST * (domain.high - domain.low))
+            factor = LONGEST * (domain.high - domain.low) / fabs(s->direction[i]);
     }
     for (size_t i = 0; factor < 1 && i < s->n; i++)
         s->direction[i] *= factor;

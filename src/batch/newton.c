@@ -41,11 +41,10 @@ static double longest_step(const md_spicy *s)
 {
     double longest = INFINITY;
     for (size_t i = 0; s->smooth_loss && i < s->n; i++) {
-        double low;
-        double high;
-        s->problem->loss->domain(s->problem->loss_state, s->problem->y[i], &low, &high);
+        const md_interval domain =
+            s->problem->loss->domain(s->problem->loss_state, s->problem->y[i]);
         const double d = s->direction[i];
-        const double room = d > 0 ? high - s->rho[i] : low - s->rho[i];
+        const double room = (d > 0 ? domain.high : domain.low) - s->rho[i];
         if (d != 0 && room / d < longest)
             longest = room / d;
     }
@@ -136,14 +135,10 @@ static medley_status take_step(md_spicy *s, medley_error *error)
     const double t = search(s, md_batch_dot(s->gradient, s->direction, n));
     md_batch_add(s->rho, t, s->direction, n);
     s->sum_ready = t == 1;
-    if (t == 1) {
-        double *swap = s->Kr;
-        s->Kr = s->Kx;
-        s->Kx = swap;
-    } else {
-        for (size_t j = 0; j < s->count * n; j++)
-            s->Kr[j] += t * (s->Kx[j] - s->Kr[j]);
-    }
+    if (t == 1)
+        md_swap(&s->Kr, &s->Kx);
+    for (size_t j = 0; t != 1 && j < s->count * n; j++)
+        s->Kr[j] += t * (s->Kx[j] - s->Kr[j]);
     s->newton_steps++;
     return MEDLEY_OK;
 }

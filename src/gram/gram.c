@@ -17,12 +17,9 @@ void md_gram_free(md_gram *gram)
         if (gram->small == NULL)
             free(gram->stored[m].full);
         md_matrix_clear(&gram->stored[m].sparse);
-        free(gram->stored[m].same);
-        free(gram->stored[m].diagonal);
     }
-    free(gram->stored);
+    md_pool_clear(&gram->pool);
     free(gram->small);
-    md_tile_scratch_free(gram->scratch);
     free(gram->mix);
     free(gram);
 }
@@ -64,7 +61,8 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
         const md_kernel *kernel = &gram->bank->kernels[m];
         if (md_kernel_has_weights(kernel))
             continue;
-        MEDLEY_TRY(md_new(&gram->stored[m].diagonal, gram->n, sizeof(double), error));
+        MEDLEY_TRY(
+            md_pool_new(&gram->pool, &gram->stored[m].diagonal, gram->n, sizeof(double), error));
         double *self = gram->stored[m].diagonal;
         const md_matrix *given = gram->prepared->precomputed[m];
         if (kernel->class != NULL)
@@ -90,7 +88,7 @@ static medley_status build_constant(md_gram *gram, size_t m, medley_error *error
 {
     md_kernel *kernel = &gram->bank->kernels[m];
     float **row = &gram->stored[m].same;
-    MEDLEY_TRY(md_new(row, gram->n, sizeof **row, error));
+    MEDLEY_TRY(md_pool_new(&gram->pool, row, gram->n, sizeof **row, error));
     for (size_t j = 0; kernel->norm != MD_NORM_CENTER && j < gram->n; j++)
         (*row)[j] = (float)kernel->factor;
     if (kernel->norm != MD_NORM_CENTER)
@@ -190,8 +188,8 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     gram->threads = md_max(options->threads, 1);
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
-    MEDLEY_TRY(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
-    MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
+    MEDLEY_TRY(md_pool_new(&gram->pool, &gram->stored, gram->count, sizeof *gram->stored, error));
+    MEDLEY_TRY(md_tile_scratch_make(&gram->pool, &gram->scratch, gram->threads, prepared, error));
     MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
         MEDLEY_TRY(build_full(gram, error));

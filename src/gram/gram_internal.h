@@ -16,6 +16,7 @@ typedef struct md_stored {
 } md_stored;
 
 struct md_gram {
+    md_pool pool; /* of what is there as long as the Gram source */
     md_bank *bank;
     const md_prepared *prepared;
     size_t n, count, threads;

@@ -32,12 +32,9 @@ typedef struct md_tile_scratch {
     size_t pairs_length;
 } md_tile_scratch;
 
-/* One for each thread, and an empty one that ends the array. What was made before a failure is the
- * caller's to free, as after success. */
-medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
+/* One for each thread, in the pool. */
+medley_status md_tile_scratch_make(md_pool *pool, md_tile_scratch **scratch, size_t threads,
                                    const md_prepared *right, medley_error *error);
-void md_tile_scratch_free(md_tile_scratch *scratch);
-MD_OWNER(md_tile_scratch_free, md_tile_scratch)
 
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */

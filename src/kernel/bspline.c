@@ -72,7 +72,6 @@ static void map_bspline(const void *state, const float *q, float *out, size_t co
     hat(q, out, count, md_float_factor(bspline->inverse));
 }
 
-extern const md_kernel_class md_kernel_bspline;
 const md_kernel_class md_kernel_bspline = {
     .name = "bspline",
     .summary = "B1-spline with compact support",

@@ -84,7 +84,6 @@ static float sum_of_chi2_terms(const float *x, const float *z, size_t columns)
     return sum;
 }
 
-extern const md_kernel_class md_kernel_laplace;
 const md_kernel_class md_kernel_laplace = {
     .name = "laplace",
     .summary = "Laplacian",
@@ -99,7 +98,6 @@ const md_kernel_class md_kernel_laplace = {
     .choose = choose,
 };
 
-extern const md_kernel_class md_kernel_chi2;
 const md_kernel_class md_kernel_chi2 = {
     .name = "chi2",
     .summary = "exponential chi-square, for histograms",

@@ -77,7 +77,6 @@ static void map_poly(const void *state, const float *q, float *out, size_t count
         power_of_affine(q + j, out + j, md_min(count - j, PIECE), poly);
 }
 
-extern const md_kernel_class md_kernel_poly;
 const md_kernel_class md_kernel_poly = {
     .name = "poly",
     .summary = "polynomial",

@@ -36,12 +36,11 @@ static double epsilon_slope(const void *state, double y, double f)
     return copysign(size == epsilon ? 0.5 : 1, f - y);
 }
 
-static void epsilon_domain(const void *state, double y, double *low, double *high)
+static md_interval epsilon_domain(const void *state, double y)
 {
     (void)state;
     (void)y;
-    *low = -1;
-    *high = 1;
+    return (md_interval){-1, 1};
 }
 
 static double epsilon_conjugate(const void *state, double y, double rho)

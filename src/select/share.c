@@ -111,9 +111,9 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
     md_bank *bank = &set->bank;
     const size_t rows = set->data->rows;
     size_t g = 0;
-    MD_OWNED(free) float **full = NULL;
-    MD_OWNED(md_tile_scratch_free) md_tile_scratch *scratch = NULL;
-    MEDLEY_TRY(md_new(&full, bank->count, sizeof(float *), error));
+    float **full = NULL;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    MEDLEY_TRY(md_pool_new(&pool, &full, bank->count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         if (!has_values(&bank->kernels[m]))
             continue;
@@ -121,14 +121,13 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
         full[m] = share->grams[g++].values.dense;
     }
     MEDLEY_TRY(md_prepared_make(&set->prepared, bank, set->data, true, error));
-    MEDLEY_TRY(md_tile_scratch_make(&scratch, limits->threads, &set->prepared, error));
     md_full_job job = {.bank = bank,
                        .prepared = &set->prepared,
                        .full = full,
-                       .scratch = scratch,
                        .threads = limits->threads,
                        .observer = limits->observer,
                        .began = began};
+    MEDLEY_TRY(md_tile_scratch_make(&pool, &job.scratch, job.threads, job.prepared, error));
     return md_full_compute(&job, error);
 }
 
