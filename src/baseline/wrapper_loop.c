@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "batch/certificate.h"
-#include "batch/vectors.h"
 #include "linalg/blas.h"
+#include "linalg/vectors.h"
 #include <float.h>
 
 /* Kernels of a smaller share of the largest weight are left out of the mixture; their weights are
@@ -92,7 +92,7 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     w->solved++;
     md_project_dual(p->loss, p->loss_state, p->y, fixed->point, w->n);
     md_dsymv(w->n, matrix, w->n, fixed->rho, w->f);
-    const double norm2 = md_batch_dot(fixed->rho, w->f, w->n);
+    const double norm2 = md_dot(fixed->rho, w->f, w->n);
     for (size_t i = 0; i < w->n; i++)
         w->f[i] /= p->strength;
     double bias;

@@ -4,8 +4,8 @@
 #include "batch/spicy.h"
 
 #include "base/clock.h"
-#include "batch/vectors.h"
 #include "linalg/blas.h"
+#include "linalg/vectors.h"
 
 enum { TALL_ROWS = 128 }; /* rank-one terms per product of matrices */
 
@@ -139,8 +139,8 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
     MEDLEY_TRY(md_packed_multiply_each(s->packed, md_spicy_members(s, false), s->a, s->Ka, error));
     memset(s->f, 0, n * sizeof *s->f);
     for (size_t i = 0; i < s->count; i++) {
-        s->members[i].aKa = fmax(0, md_batch_dot(s->a + i * n, s->Ka + i * n, n));
-        md_batch_add(s->f, 1, s->Ka + i * n, n);
+        s->members[i].aKa = fmax(0, md_dot(s->a + i * n, s->Ka + i * n, n));
+        md_add_scaled(s->f, 1, s->Ka + i * n, n);
     }
     for (size_t i = 0; i < n; i++)
         s->z[i] = s->f[i] + start->bias;

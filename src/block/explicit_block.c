@@ -8,7 +8,7 @@
 #include "block/explicit_internal.h"
 
 #include "block/feature_weights.h"
-#include "block/row_features.h"
+#include "linalg/vectors.h"
 
 /* ---- features of a row ---- */
 
@@ -44,7 +44,7 @@ static void score_row(const explicit_block *x, size_t row, float factor, float *
         if (late > 0)
             md_add_thresholded(out, weight, value, late, x->width);
         else
-            md_add_weights(out, weight, value, x->width);
+            md_add_multiple(out, value, weight, x->width);
     }
 }
 

@@ -208,19 +208,6 @@ size_t md_gram_threads(const md_gram *gram, size_t rows, size_t work_per_row)
     return (double)rows * (double)work_per_row < little ? 1 : gram->threads;
 }
 
-MD_VECTOR
-static void add_multiple(float *restrict y, float alpha, const float *restrict x, size_t count)
-{
-#pragma omp simd
-    for (size_t j = 0; j < count; j++)
-        y[j] += alpha * x[j];
-}
-
-void md_add_multiple(float *y, float alpha, const float *x, size_t count)
-{
-    add_multiple(y, alpha, x, count);
-}
-
 const float *md_gram_row(md_gram *gram, size_t m, size_t row)
 {
     const md_stored *stored = &gram->stored[m];
@@ -259,7 +246,7 @@ static void add_stored_row(md_gram *gram, size_t m, size_t row, const md_targets
         else if (t + 1 < targets->count)
             add_two_multiples(y, targets->y[++t], alpha, values, gram->n);
         else
-            add_multiple(y, alpha[0], values, gram->n);
+            md_add_multiple(y, alpha[0], values, gram->n);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "gram/gram.h"
 #include "gram/tile.h"
+#include "linalg/vectors.h"
 
 /* How one kernel's values are kept: one of full, sparse, a single row that serves as every row
  * (constant kernels), or none of these (deferred scores has them computed). */
@@ -37,9 +38,6 @@ enum { MD_TERMS = 64 }; /* of a kernel value, roughly: columns and what its map 
 
 /* Threads for so many multiplications: one if waking the others would take longer. */
 size_t md_gram_threads(const md_gram *gram, size_t rows, size_t work_per_row);
-
-/* y += alpha x */
-void md_add_multiple(float *y, float alpha, const float *x, size_t count);
 
 /* ---- full.c ---- */
 medley_status md_gram_center_full(md_gram *gram, medley_error *error);

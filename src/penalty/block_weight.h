@@ -17,9 +17,6 @@ double md_largest(const double *b, size_t count);
 /* sum d b */
 double md_weighted_sum(const double *b, const double *weight, size_t count);
 
-/* max z/d with 0/0 = 0: the dual norm of sum d b. A slot of penalties; state is not looked at. */
-double md_largest_ratio(const void *state, const double *z, const double *weight, size_t count);
-
 /* shrunk = max(0, b - threshold d), in place or not. */
 void md_soft_threshold(double threshold, const double *b, const double *weight, size_t count,
                        double *shrunk);

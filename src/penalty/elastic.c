@@ -107,7 +107,6 @@ const md_penalty_class md_penalty_elastic = {
     .scalar = &md_elastic_scalar,
     .params = elastic_params,
     .state_size = sizeof(double),
-    .separable = true,
     .value = elastic_value,
     .prox = elastic_prox,
     .kernel_weight = elastic_kernel_weight,

@@ -32,10 +32,7 @@ const md_penalty_class md_penalty_group_lasso = {
     .formula = "sum d b",
     .scalar = &md_elastic_scalar,
     .fixed = &(const double){0},
-    .is_norm = true,
-    .separable = true,
     .value = group_lasso_value,
     .prox = group_lasso_prox,
-    .dual_norm = md_largest_ratio,
     .kernel_weight = group_lasso_kernel_weight,
 };

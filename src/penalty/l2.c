@@ -22,17 +22,6 @@ static void l2_prox(const void *state, double tau, const double *b, const double
         shrunk[m] = b[m] / (1 + tau * md_block_weight(weight, m));
 }
 
-/* The norm is sqrt(sum d b^2). */
-static double l2_dual_norm(const void *state, const double *z, const double *weight, size_t count)
-{
-    (void)state;
-    double sum = 0;
-    for (size_t m = 0; m < count; m++)
-        if (z[m] > 0)
-            sum += z[m] / md_block_weight(weight, m) * z[m];
-    return sqrt(sum);
-}
-
 static double l2_strong_convexity(const void *state, double least_weight)
 {
     (void)state;
@@ -45,13 +34,9 @@ const md_penalty_class md_penalty_l2 = {
     .formula = "1/2 sum d b^2",
     .scalar = &md_elastic_scalar,
     .fixed = &(const double){1},
-    .is_norm = true,
-    .is_half_square = true,
-    .separable = true,
     .uniform = true,
     .value = l2_value,
     .prox = l2_prox,
-    .dual_norm = l2_dual_norm,
     .kernel_weight = md_same_weight,
     .strong_convexity = l2_strong_convexity,
 };

@@ -122,10 +122,7 @@ const md_penalty_class md_penalty_mkl = {
     .name = "mkl",
     .summary = "sparse multiple kernel learning: few blocks",
     .formula = "1/2 (sum d b)^2",
-    .is_norm = true,
-    .is_half_square = true,
     .value = mkl_value,
     .prox = mkl_prox,
-    .dual_norm = md_largest_ratio,
     .kernel_weight = mkl_kernel_weight,
 };

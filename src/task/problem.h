@@ -172,9 +172,6 @@ medley_status md_labels_build(medley_model *model, const md_draft *draft, medley
 
 const int32_t *md_labels_of(const medley_prediction *prediction);
 
-/* Adds all of more. */
-medley_status md_strings_append(md_strings *strings, const md_strings *more, medley_error *error);
-
 /* Fields of a task's row that are the same for all of them (with predicting.h), and for all that
  * have a structure of our own. */
 #define MD_WITH_LABELS                                                                             \
