@@ -8,10 +8,7 @@ void md_share_clear(md_share *share)
 {
     for (size_t g = 0; share->grams != NULL && g < share->computed; g++)
         md_precomputed_clear(&share->grams[g]);
-    for (size_t g = 0; share->diagonals != NULL && g < share->data.gram_count; g++)
-        free(share->diagonals[g]);
-    free(share->grams);
-    free(share->diagonals);
+    md_pool_clear(&share->pool);
     md_texts_free(share->weights);
     *share = (md_share){0};
 }
@@ -43,18 +40,16 @@ static medley_status keep_diagonal(md_share *share, size_t g, int normalize, med
     const int norm = gram->norm > 0 ? gram->norm - 1 : normalize;
     if (norm != MD_NORM_DIAG || gram->diagonal != NULL || gram->values.columns != rows)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_new(&share->diagonals[g], rows, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&share->pool, &gram->diagonal, rows, sizeof(double), error));
     for (size_t r = 0; r < rows; r++)
-        share->diagonals[g][r] = gram->wide != NULL ? gram->wide[r * rows + r]
-                                                    : (double)gram->values.dense[r * rows + r];
-    gram->diagonal = share->diagonals[g];
+        gram->diagonal[r] = gram->wide != NULL ? gram->wide[r * rows + r]
+                                               : (double)gram->values.dense[r * rows + r];
     return MEDLEY_OK;
 }
 
 static medley_status make_room(md_share *share, size_t grams, medley_error *error)
 {
-    MEDLEY_TRY(md_new(&share->grams, grams, sizeof *share->grams, error));
-    MEDLEY_TRY(md_new(&share->diagonals, grams, sizeof(double *), error));
+    MEDLEY_TRY(md_pool_new(&share->pool, &share->grams, grams, sizeof *share->grams, error));
     share->data.grams = share->grams;
     share->data.gram_count = 0;
     return MEDLEY_OK;

@@ -12,7 +12,7 @@ typedef struct md_share {
     medley_dataset data;   /* borrowed from the caller's but for the kernels: never freed */
     md_precomputed *grams; /* [data.gram_count] */
     size_t computed;       /* the first of them: those computed here */
-    double **diagonals;    /* [data.gram_count] those that were added, or NULL */
+    md_pool pool;          /* of grams, and of diagonals that were added to them */
     char **weights;        /* specs of the kernels that are left to the folds, or NULL */
     bool replaces;         /* the kernels of the options are among grams */
     bool too_large;        /* they would be, but memory has no room for them and a fold */
