@@ -83,11 +83,11 @@ static void solve_by_factor(const md_spicy *s, double *direction, bool fresh)
         mean += s->gradient[i] / (double)n;
     for (size_t i = 0; i < n; i++)
         direction[i] = mean - s->gradient[i];
-    md_cholesky_solve(s->hessian, n, direction, 1);
+    md_cholesky_solve(s->hessian, n, direction);
     if (fresh) {
         for (size_t i = 0; i < n; i++)
             flat[i] = 1;
-        md_cholesky_solve(s->hessian, n, flat, 1);
+        md_cholesky_solve(s->hessian, n, flat);
     }
     double sum = 0;
     double flat_sum = 0;
