@@ -80,6 +80,7 @@ struct products {
     const md_prepared *left;
     float *values;            /* [BOOKED][rows] of whole stripes */
     md_tile_scratch *scratch; /* [threads] */
+    md_pool pool;
     size_t width;
 };
 
@@ -146,7 +147,9 @@ static void start_floors(struct products *work, md_prepared *left)
     for (size_t i = 0; i < BOOKED; i++)
         rows[i] = i;
     check(md_prepared_gather(left, &bench->prepared, rows, BOOKED, &error), &error);
-    check(md_tile_scratch_make(&work->scratch, bench->threads, &bench->prepared, &error), &error);
+    check(
+        md_tile_scratch_make(&work->pool, &work->scratch, bench->threads, &bench->prepared, &error),
+        &error);
     work->left = left;
     work->values = allocate(BOOKED * bench->rows);
 }
@@ -154,7 +157,7 @@ static void start_floors(struct products *work, md_prepared *left)
 static void end_floors(struct products *work, md_prepared *left)
 {
     free(work->values);
-    md_tile_scratch_free(work->scratch);
+    md_pool_clear(&work->pool);
     md_prepared_clear(left);
 }
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/vector.h"
-#include "penalty/mkl_prox.h"
+#include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 #include <math.h>
 #include <stdio.h>

@@ -128,6 +128,50 @@ medley_status md_grow(void *array, size_t *capacity, size_t needed, size_t size,
     return MEDLEY_OK;
 }
 
+/* ---- pools ---- */
+
+/* Stands before every array of a pool; 64 bytes, so that the array is aligned as it was. */
+struct md_pooled {
+    struct md_pooled *before;
+    char rest[64 - sizeof(void *)];
+};
+
+static medley_status take_pooled(md_pool *pool, void *pointer, size_t count, size_t size,
+                                 void *(*allocate)(size_t, size_t), medley_error *error)
+{
+    const size_t head = sizeof(struct md_pooled);
+    size_t bytes;
+    struct md_pooled *made = NULL;
+    if (!__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX - head)
+        made = allocate(1, head + bytes);
+    if (made != NULL) {
+        made->before = pool->last;
+        pool->last = made;
+    }
+    return take(pointer, made != NULL ? made + 1 : NULL, count, size, error);
+}
+
+medley_status md_pool_new(md_pool *pool, void *pointer, size_t count, size_t size,
+                          medley_error *error)
+{
+    return take_pooled(pool, pointer, count, size, md_calloc, error);
+}
+
+medley_status md_pool_new_aligned(md_pool *pool, void *pointer, size_t count, size_t size,
+                                  medley_error *error)
+{
+    return take_pooled(pool, pointer, count, size, md_alloc_aligned, error);
+}
+
+void md_pool_clear(md_pool *pool)
+{
+    while (pool->last != NULL) {
+        struct md_pooled *last = pool->last;
+        pool->last = last->before;
+        free(last);
+    }
+}
+
 size_t md_memory_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "r");

@@ -36,6 +36,18 @@ medley_status md_new_text(char **pointer, const char *text, size_t length, medle
 medley_status md_grow(void *array, size_t *capacity, size_t needed, size_t size,
                       medley_error *error);
 
+/* Arrays that go together: what md_pool_new and md_pool_new_aligned make, which are md_new and
+ * md_new_aligned otherwise, is freed by one md_pool_clear. A pool of zeros is empty. */
+typedef struct md_pool {
+    struct md_pooled *last; /* each knows the one before */
+} md_pool;
+
+medley_status md_pool_new(md_pool *pool, void *pointer, size_t count, size_t size,
+                          medley_error *error);
+medley_status md_pool_new_aligned(md_pool *pool, void *pointer, size_t count, size_t size,
+                                  medley_error *error);
+void md_pool_clear(md_pool *pool);
+
 /* ---- what a function owns ----
  *
  *     MD_OWNED(free) float *score = NULL;                    a pointer, released by free(score)
@@ -53,6 +65,13 @@ medley_status md_grow(void *array, size_t *capacity, size_t needed, size_t size,
         *(address) = (__typeof__(taken_)){0};                                                      \
         taken_;                                                                                    \
     }))
+
+#define md_swap(one, other)                                                                        \
+    do {                                                                                           \
+        __typeof__(*(one)) kept_ = *(one);                                                         \
+        *(one) = *(other);                                                                         \
+        *(other) = kept_;                                                                          \
+    } while (0)
 
 /* Makes a function that frees a pointer fit for MD_OWNED; stands beside its declaration. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */

@@ -97,26 +97,18 @@ struct contest {
     bool stopped;
 };
 
-static void clear_contest(struct contest *c)
-{
-    free(c->training);
-    free(c->held);
-    free(c->matrix);
-    free(c->part);
-    free(c->y);
-}
-
 /* Every fifth row of each label, in order of appearance, or of all where they are numbers. */
-static medley_status divide(struct contest *c, const md_batch_problem *problem, medley_error *error)
+static medley_status divide(struct contest *c, const md_batch_problem *problem, md_pool *pool,
+                            medley_error *error)
 {
     const size_t n = md_packed_rows(problem->packed);
     size_t seen[2] = {0, 0};
     *c = (struct contest){.problem = problem, .n = n};
-    MEDLEY_TRY(md_new(&c->training, n, sizeof(size_t), error));
-    MEDLEY_TRY(md_new(&c->held, n, sizeof(size_t), error));
-    MEDLEY_TRY(md_new_aligned(&c->matrix, n * n, sizeof(double), error));
-    MEDLEY_TRY(md_new_aligned(&c->part, n * n, sizeof(double), error));
-    MEDLEY_TRY(md_new(&c->y, n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &c->training, n, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new(pool, &c->held, n, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &c->matrix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &c->part, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &c->y, n, sizeof(double), error));
     for (size_t i = 0; i < n; i++) {
         const bool second = problem->loss->classifies && problem->y[i] > 0;
         if (++seen[second] % 5 == 0) {
@@ -232,12 +224,13 @@ medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem 
 {
     static const double one = 1;
     md_batch_problem single = *problem;
-    MD_CLEARED(clear_contest) struct contest c = {0};
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    struct contest c = {0};
     MD_OWNED(md_packed_free) md_packed *packed = NULL;
     size_t best;
     (void)start; /* it says nothing of kernels alone */
     *solution = (md_batch_solution){0};
-    MEDLEY_TRY(divide(&c, problem, error));
+    MEDLEY_TRY(divide(&c, problem, &pool, error));
     MEDLEY_TRY(search(&c, &best, error));
     MEDLEY_TRY(md_packed_mix(&packed, problem->packed, (md_chosen){.kernels = &best, .count = 1},
                              &one, error));

@@ -42,22 +42,6 @@ struct run {
 
 static void clear_run(struct run *run)
 {
-    for (size_t f = 0; f < FOLDS; f++) {
-        free(run->seen[f]);
-        free(run->held[f]);
-    }
-    for (size_t m = 0; m < run->kernels; m++) {
-        if (run->body != NULL)
-            free(run->body[m]);
-        if (run->apart != NULL)
-            free(run->apart[m]);
-    }
-    free(run->fold);
-    free(run->learnt);
-    free(run->body);
-    free(run->apart);
-    free(run->offset);
-    free(run->sums);
     md_machines_clear(&run->machines);
 }
 
@@ -77,6 +61,7 @@ static medley_status init_run(struct run *run, md_problem *problem, medley_error
 {
     const size_t n = problem->train->rows;
     const size_t kernels = problem->bank.count;
+    md_pool *pool = &run->machines.pool;
     run->n = n;
     run->kernels = kernels;
     run->folds = n < FOLDS ? n : FOLDS;
@@ -85,12 +70,12 @@ static medley_status init_run(struct run *run, md_problem *problem, medley_error
     run->machines.set.context = run;
     run->outputs = run->machines.outputs;
     run->beta = run->machines.norm;
-    MEDLEY_TRY(md_new(&run->fold, n, sizeof *run->fold, error));
-    MEDLEY_TRY(md_new(&run->learnt, n, sizeof *run->learnt, error));
-    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
-    MEDLEY_TRY(md_new(&run->apart, kernels, sizeof *run->apart, error));
-    MEDLEY_TRY(md_new(&run->offset, kernels * run->outputs, sizeof *run->offset, error));
-    return md_new(&run->sums, kernels, sizeof *run->sums, error);
+    MEDLEY_TRY(md_pool_new(pool, &run->fold, n, sizeof *run->fold, error));
+    MEDLEY_TRY(md_pool_new(pool, &run->learnt, n, sizeof *run->learnt, error));
+    MEDLEY_TRY(md_pool_new(pool, &run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY(md_pool_new(pool, &run->apart, kernels, sizeof *run->apart, error));
+    MEDLEY_TRY(md_pool_new(pool, &run->offset, kernels * run->outputs, sizeof *run->offset, error));
+    return md_pool_new(pool, &run->sums, kernels, sizeof *run->sums, error);
 }
 
 /* ---- folds ---- */
@@ -128,8 +113,10 @@ static medley_status make_folds(struct run *run, medley_error *error)
     MEDLEY_TRY(deal_folds(run, rows_of_label, error));
     for (size_t f = 0; f < run->folds; f++) {
         size_t seen = 0;
-        MEDLEY_TRY(md_new(&run->seen[f], run->n, sizeof *run->seen[f], error));
-        MEDLEY_TRY(md_new(&run->held[f], run->n, sizeof *run->held[f], error));
+        MEDLEY_TRY(
+            md_pool_new(&run->machines.pool, &run->seen[f], run->n, sizeof *run->seen[f], error));
+        MEDLEY_TRY(
+            md_pool_new(&run->machines.pool, &run->held[f], run->n, sizeof *run->held[f], error));
         for (size_t r = 0; r < run->n; r++) {
             if (run->fold[r] == f)
                 run->held[f][run->held_count[f]++] = r;
@@ -164,8 +151,10 @@ static medley_status take_machines(struct run *run, size_t m, medley_error *erro
 {
     const md_svm_set *set = &run->machines.set;
     const size_t outputs = run->outputs;
-    MEDLEY_TRY(md_new(&run->body[m], run->n * outputs, sizeof(double), error));
-    MEDLEY_TRY(md_new(&run->apart[m], run->n * outputs, sizeof(double), error));
+    MEDLEY_TRY(
+        md_pool_new(&run->machines.pool, &run->body[m], run->n * outputs, sizeof(double), error));
+    MEDLEY_TRY(
+        md_pool_new(&run->machines.pool, &run->apart[m], run->n * outputs, sizeof(double), error));
     for (size_t r = 0; r < run->n; r++)
         for (size_t o = 0; o < outputs; o++) {
             run->body[m][r * outputs + o] = set->coefficient[r * set->count + o];
@@ -317,7 +306,6 @@ static md_machine_sums mix_machines(struct run *run)
     for (size_t m = 0; m < run->kernels; m++) {
         const double beta = run->beta[m];
         if (!(beta > 0)) {
-            free(run->body[m]);
             run->body[m] = NULL;
             continue;
         }

@@ -24,6 +24,7 @@ struct margin {
 };
 
 struct search {
+    md_pool pool; /* of the arrays */
     const md_lp_beta *scores;
     const size_t *rows;
     size_t count;
@@ -38,10 +39,7 @@ struct search {
 
 static void clear_search(struct search *s)
 {
-    free(s->beta);
-    free(s->cut);
-    free(s->sum);
-    free(s->margin);
+    md_pool_clear(&s->pool);
     md_linear_program_free(s->program);
 }
 
@@ -210,10 +208,10 @@ medley_status md_lp_beta_solve(md_lp_weights *weights, const md_lp_beta *scores,
 {
     MD_CLEARED(clear_search)
     struct search s = {.scores = scores, .rows = rows, .count = count, .nu = nu};
-    MEDLEY_TRY(md_new(&s.beta, scores->kernels + 1, sizeof *s.beta, error));
-    MEDLEY_TRY(md_new(&s.cut, scores->kernels + 1, sizeof *s.cut, error));
-    MEDLEY_TRY(md_new(&s.sum, scores->outputs, sizeof *s.sum, error));
-    MEDLEY_TRY(md_new(&s.margin, count, sizeof *s.margin, error));
+    MEDLEY_TRY(md_pool_new(&s.pool, &s.beta, scores->kernels + 1, sizeof *s.beta, error));
+    MEDLEY_TRY(md_pool_new(&s.pool, &s.cut, scores->kernels + 1, sizeof *s.cut, error));
+    MEDLEY_TRY(md_pool_new(&s.pool, &s.sum, scores->outputs, sizeof *s.sum, error));
+    MEDLEY_TRY(md_pool_new(&s.pool, &s.margin, count, sizeof *s.margin, error));
     MEDLEY_TRY(open_program(&s, error));
     return search(&s, weights, error);
 }

@@ -28,6 +28,7 @@ medley_status md_machines_init(md_machines *machines, md_problem *problem, const
     const size_t n = problem->train->rows;
     const size_t outputs = md_batch_outputs(problem);
     md_svm_set *set = &machines->set;
+    md_pool *pool = &machines->pool;
     *machines = (md_machines){.problem = problem,
                               .outputs = outputs,
                               .set = {.n = n,
@@ -36,13 +37,13 @@ medley_status md_machines_init(md_machines *machines, md_problem *problem, const
                                       .threads = problem->threads}};
     MEDLEY_TRY(refuse_others(problem, penalty, error));
     MEDLEY_TRY(md_batch_check_kernels(problem, "; `ridge` adds to its diagonal", error));
-    MEDLEY_TRY(md_new(&machines->target, outputs * n, sizeof *machines->target, error));
-    MEDLEY_TRY(md_new_aligned(&set->kernel, n * n, sizeof *set->kernel, error));
-    MEDLEY_TRY(md_new(&set->machines, set->count, sizeof *set->machines, error));
-    MEDLEY_TRY(md_new(&set->coefficient, n * set->count, sizeof(double), error));
-    MEDLEY_TRY(md_new(&set->score, n * set->count, sizeof(double), error));
-    MEDLEY_TRY(md_new(&machines->norm, problem->bank.count, sizeof(double), error));
-    MEDLEY_TRY(md_new(&machines->bias, outputs, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &machines->target, outputs * n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &set->kernel, n * n, sizeof *set->kernel, error));
+    MEDLEY_TRY(md_pool_new(pool, &set->machines, set->count, sizeof *set->machines, error));
+    MEDLEY_TRY(md_pool_new(pool, &set->coefficient, n * set->count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &set->score, n * set->count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &machines->norm, problem->bank.count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &machines->bias, outputs, sizeof(double), error));
     for (size_t o = 0; o < outputs; o++)
         md_batch_targets(machines->target + o * n, problem, o);
     return MEDLEY_OK;
@@ -50,13 +51,7 @@ medley_status md_machines_init(md_machines *machines, md_problem *problem, const
 
 void md_machines_clear(md_machines *machines)
 {
-    free(machines->target);
-    free(machines->set.kernel);
-    free(machines->set.machines);
-    free(machines->set.coefficient);
-    free(machines->set.score);
-    free(machines->norm);
-    free(machines->bias);
+    md_pool_clear(&machines->pool);
     *machines = (md_machines){0};
 }
 

@@ -8,6 +8,7 @@
 #include "setup/setup.h"
 
 typedef struct md_machines {
+    md_pool pool; /* of the arrays */
     md_problem *problem;
     size_t outputs;
     md_svm_set set; /* of some sets of machines, one machine for each output */

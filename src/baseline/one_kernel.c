@@ -17,8 +17,6 @@
 
 enum { MOST_ITERATIONS = 200 };
 
-extern const md_penalty_class md_penalty_l2;
-
 medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kernel *one,
                                   const md_batch_solution *start, medley_error *error)
 {
@@ -27,7 +25,7 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
     MEDLEY_TRY(md_packed_of_matrix(&packed, one->kernel, one->n, problem.threads, error));
     problem.packed = packed;
     problem.penalty = md_penalty_l2.scalar;
-    problem.penalty_state = NULL;
+    problem.penalty_state = md_penalty_l2.fixed;
     problem.gap = one->gap;
     problem.max_iterations = MOST_ITERATIONS;
     problem.watch = NULL;
@@ -199,38 +197,31 @@ md_one_kernel_solver md_one_kernel_libsvm(const md_batch_problem *problem)
 
 #else
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* what follows only refuses */
+
 bool md_libsvm_takes(size_t rows)
 {
-    (void)rows;
     return false;
 }
 
 medley_status md_libsvm_create(md_libsvm **matrix, const double *kernel, size_t n,
                                medley_error *error)
 {
-    (void)matrix;
-    (void)kernel;
-    (void)n;
     return md_fail(error, MEDLEY_NOT_SUPPORTED, "Medley was built without libsvm");
 }
 
 void md_libsvm_free(md_libsvm *matrix)
 {
-    (void)matrix;
 }
 
 medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *task,
                               double *coefficient, medley_error *error)
 {
-    (void)matrix;
-    (void)task;
-    (void)coefficient;
     return md_fail(error, MEDLEY_NOT_SUPPORTED, "Medley was built without libsvm");
 }
 
 md_one_kernel_solver md_one_kernel_libsvm(const md_batch_problem *problem)
 {
-    (void)problem;
     return NULL;
 }
 

@@ -100,9 +100,7 @@ static medley_status search_best(struct contender *best, size_t *best_kernel, md
         MD_CLEARED(clear_contender) struct contender contender = {0};
         MEDLEY_TRY(try_kernel(&contender, problem, m, division, error));
         if (contender.accuracy > best->accuracy) {
-            const struct contender previous = *best;
-            *best = contender;
-            contender = previous;
+            md_swap(best, &contender);
             *best_kernel = m;
         }
     }

@@ -32,26 +32,16 @@ struct descent {
     struct trial trial, best;
 };
 
-static void clear_descent(struct descent *s)
+static medley_status init_descent(struct descent *s, md_pool *pool, size_t n, size_t kernels,
+                                  medley_error *error)
 {
-    free(s->slope);
-    free(s->along);
-    free(s->matrix);
-    free(s->trial.model.rho);
-    free(s->trial.model.point);
-    free(s->best.model.rho);
-    free(s->best.model.point);
-}
-
-static medley_status init_descent(struct descent *s, size_t n, size_t kernels, medley_error *error)
-{
-    MEDLEY_TRY(md_new(&s->slope, kernels, sizeof(double), error));
-    MEDLEY_TRY(md_new_aligned(&s->along, n * n, sizeof(double), error));
-    MEDLEY_TRY(md_new_aligned(&s->matrix, n * n, sizeof(double), error));
-    MEDLEY_TRY(md_new(&s->trial.model.rho, n, sizeof(double), error));
-    MEDLEY_TRY(md_new(&s->trial.model.point, n, sizeof(double), error));
-    MEDLEY_TRY(md_new(&s->best.model.rho, n, sizeof(double), error));
-    return md_new(&s->best.model.point, n, sizeof(double), error);
+    MEDLEY_TRY(md_pool_new(pool, &s->slope, kernels, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &s->along, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &s->matrix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &s->trial.model.rho, n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &s->trial.model.point, n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &s->best.model.rho, n, sizeof(double), error));
+    return md_pool_new(pool, &s->best.model.point, n, sizeof(double), error);
 }
 
 /* ---- points ---- */
@@ -79,11 +69,8 @@ static medley_status try_step(struct descent *s, double step, double *total, med
     trial->step = step;
     trial->total = trial->model.value + price_of_weights(s, step);
     *total = trial->total;
-    if (trial->total < s->best.total) {
-        const struct trial previous = s->best;
-        s->best = *trial;
-        *trial = previous;
-    }
+    if (trial->total < s->best.total)
+        md_swap(&s->best, trial);
     return MEDLEY_OK;
 }
 
@@ -249,7 +236,8 @@ static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
                                  const md_batch_solution *start, medley_error *error)
 {
-    MD_CLEARED(clear_descent) struct descent s = {0};
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    struct descent s = {0};
     const md_wrap_method method = {.move = descend, .state = &s, .inner_share = 0.01};
     *solution = (md_batch_solution){0};
     for (int power = -4; power <= 4; power++)
@@ -257,8 +245,8 @@ medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_pro
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
                            "`method=simplemkl` learns with the penalty group-lasso only; use that, "
                            "or `method=gauss-seidel` or spicy");
-    MEDLEY_TRY(
-        init_descent(&s, md_packed_rows(problem->packed), md_packed_count(problem->packed), error));
+    MEDLEY_TRY(init_descent(&s, &pool, md_packed_rows(problem->packed),
+                            md_packed_count(problem->packed), error));
     return md_wrap_run(solution, problem, start, &method, error);
 }
 

@@ -17,8 +17,6 @@ struct run {
 
 static void clear_run(struct run *run)
 {
-    free(run->body);
-    free(run->epochs);
     md_machines_clear(&run->machines);
 }
 
@@ -95,8 +93,10 @@ static medley_status fit_svm(medley_model **model, md_problem *problem, medley_e
     const md_chosen all = {.count = problem->bank.count};
     MD_OWNED(free) double *weight = NULL;
     MEDLEY_TRY(md_machines_init(&run.machines, problem, "l2", 1, error));
-    MEDLEY_TRY(md_new(&run.body, problem->bank.count, sizeof *run.body, error));
-    MEDLEY_TRY(md_new(&run.epochs, run.machines.outputs, sizeof *run.epochs, error));
+    MEDLEY_TRY(
+        md_pool_new(&run.machines.pool, &run.body, problem->bank.count, sizeof *run.body, error));
+    MEDLEY_TRY(md_pool_new(&run.machines.pool, &run.epochs, run.machines.outputs,
+                           sizeof *run.epochs, error));
     MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
     md_machines_list(&run.machines, 0, NULL, problem->train->rows);
     run.machines.set.watch = watch;

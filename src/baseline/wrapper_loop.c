@@ -3,8 +3,8 @@
 #include "baseline/wrappers.h"
 
 #include "batch/certificate.h"
-#include "batch/vectors.h"
 #include "linalg/blas.h"
+#include "linalg/vectors.h"
 #include <float.h>
 
 /* Kernels of a smaller share of the largest weight are left out of the mixture; their weights are
@@ -14,18 +14,7 @@ static const double LEAST_INNER_GAP = 1e-13;
 /* Smaller gaps are for our own solver: the single precision of another one leads no further. */
 static const double LIBSVM_GAP = 1e-5;
 
-/* ---- life ---- */
-
-static void clear_wrap(md_wrap *w)
-{
-    free(w->weight);
-    free(w->mix);
-    free(w->here.rho);
-    free(w->list);
-    *w = (md_wrap){0};
-}
-
-static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
+static medley_status init_wrap(md_wrap *w, md_pool *pool, const md_batch_problem *problem,
                                const md_wrap_method *method, medley_error *error)
 {
     const size_t n = md_packed_rows(problem->packed);
@@ -37,17 +26,14 @@ static medley_status init_wrap(md_wrap *w, const md_batch_problem *problem,
                    .best_primal = INFINITY,
                    .best_dual = -INFINITY,
                    .began = md_clock_seconds()};
-    MEDLEY_TRY(md_new(&w->weight, 4 * kernels, sizeof(double), error));
-    MEDLEY_TRY(md_new_aligned(&w->mix, n * n, sizeof(double), error));
-    MEDLEY_TRY(md_new(&w->here.rho, 5 * n, sizeof(double), error));
-    MEDLEY_TRY(md_new(&w->list, kernels, sizeof(size_t), error));
-    w->norm = w->weight + kernels;
-    w->best_weight = w->norm + kernels;
-    w->values = w->best_weight + kernels;
-    w->f = w->here.rho + n;
-    w->best_rho = w->f + n;
-    w->dual_point = w->best_rho + n;
-    w->here.point = w->dual_point + n;
+    double **of_kernels[] = {&w->weight, &w->norm, &w->best_weight, &w->values};
+    double **of_rows[] = {&w->here.rho, &w->f, &w->best_rho, &w->dual_point, &w->here.point};
+    for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
+        MEDLEY_TRY(md_pool_new(pool, of_kernels[i], kernels, sizeof(double), error));
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++)
+        MEDLEY_TRY(md_pool_new(pool, of_rows[i], n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &w->mix, n * n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &w->list, kernels, sizeof(size_t), error));
     w->inner = problem->inner;
     if (w->inner == NULL)
         w->inner = md_one_kernel_libsvm(problem);
@@ -91,7 +77,7 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     w->solved++;
     md_project_dual(p->loss, p->loss_state, p->y, fixed->point, w->n);
     md_dsymv(w->n, matrix, w->n, fixed->rho, w->f);
-    const double norm2 = md_batch_dot(fixed->rho, w->f, w->n);
+    const double norm2 = md_dot(fixed->rho, w->f, w->n);
     for (size_t i = 0; i < w->n; i++)
         w->f[i] /= p->strength;
     double bias;
@@ -248,9 +234,10 @@ medley_status md_wrap_run(md_batch_solution *solution, const md_batch_problem *p
                           const md_batch_solution *start, const md_wrap_method *method,
                           medley_error *error)
 {
-    MD_CLEARED(clear_wrap) md_wrap w = {0};
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    md_wrap w;
     *solution = (md_batch_solution){0};
-    MEDLEY_TRY(init_wrap(&w, problem, method, error));
+    MEDLEY_TRY(init_wrap(&w, &pool, problem, method, error));
     MEDLEY_TRY(begin(&w, error));
     bool moved = !is_over(&w, solution);
     if (moved) {

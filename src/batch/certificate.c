@@ -9,7 +9,7 @@
  * interval. */
 #include "batch/certificate.h"
 
-#include "batch/vectors.h"
+#include "linalg/vectors.h"
 
 static const double ROUNDING = 1e-9; /* of the primal value: error of sums */
 
@@ -46,10 +46,10 @@ static void value_model(md_batch_solution *solution, const md_batch_problem *p, 
     const size_t n = solution->rows;
     double penalty = 0;
     for (size_t i = 0; i < solution->active; i++) {
-        const double norm2 = md_batch_dot(solution->coefficient + i * n, Ka + i * n, n);
+        const double norm2 = md_dot(solution->coefficient + i * n, Ka + i * n, n);
         solution->norm[i] = norm2 > 0 ? sqrt(norm2) : 0;
         penalty += p->penalty->value(p->penalty_state, solution->norm[i]);
-        md_batch_add(f, 1, Ka + i * n, n);
+        md_add_scaled(f, 1, Ka + i * n, n);
     }
     solution->loss = md_batch_loss(p, f, &solution->bias);
     solution->primal = solution->loss + p->strength * penalty;
@@ -105,13 +105,11 @@ static double longest(const struct ray *ray)
     const md_batch_problem *p = ray->problem;
     double most = 2; /* r is near the optimum, so the best scaling is near 1 */
     for (size_t i = 0; i < ray->n; i++) {
-        double low;
-        double high;
-        p->loss->domain(p->loss_state, p->y[i], &low, &high);
-        if (ray->r[i] > 0 && high / ray->r[i] < most)
-            most = high / ray->r[i];
-        if (ray->r[i] < 0 && low / ray->r[i] < most)
-            most = low / ray->r[i];
+        const md_interval domain = p->loss->domain(p->loss_state, p->y[i]);
+        if (ray->r[i] > 0 && domain.high / ray->r[i] < most)
+            most = domain.high / ray->r[i];
+        if (ray->r[i] < 0 && domain.low / ray->r[i] < most)
+            most = domain.low / ray->r[i];
     }
     if (ray->finite)
         return most;

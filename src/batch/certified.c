@@ -9,6 +9,7 @@
 static const double DEFAULT_SHARE = 0.1; /* of the least strength that leaves out all kernels */
 
 struct run {
+    md_pool pool; /* of the arrays with an entry for each row, kernel or output */
     md_problem *problem;
     md_batch_problem batch;
     double *y;    /* [rows] */
@@ -48,12 +49,7 @@ static void clear_run(struct run *run)
     forget(run);
     for (size_t output = 0; run->previous != NULL && output < run->outputs; output++)
         md_batch_solution_clear(&run->previous[output]);
-    free(run->previous);
-    free(run->body);
-    free(run->norm);
-    free(run->bias);
-    free(run->y);
-    free(run->zero);
+    md_pool_clear(&run->pool);
 }
 
 static bool watch(void *context, const md_batch_step *step)
@@ -126,11 +122,11 @@ static medley_status prepare(struct run *run, medley_error *error)
     const size_t kernels = problem->bank.count;
     run->outputs = md_batch_outputs(problem);
     forget(run);
-    MEDLEY_TRY(md_new(&run->y, n, sizeof *run->y, error));
-    MEDLEY_TRY(md_new(&run->zero, n, sizeof *run->zero, error));
-    MEDLEY_TRY(md_new(&run->body, kernels, sizeof *run->body, error));
-    MEDLEY_TRY(md_new(&run->norm, kernels, sizeof *run->norm, error));
-    MEDLEY_TRY(md_new(&run->bias, run->outputs, sizeof *run->bias, error));
+    MEDLEY_TRY(md_pool_new(&run->pool, &run->y, n, sizeof *run->y, error));
+    MEDLEY_TRY(md_pool_new(&run->pool, &run->zero, n, sizeof *run->zero, error));
+    MEDLEY_TRY(md_pool_new(&run->pool, &run->body, kernels, sizeof *run->body, error));
+    MEDLEY_TRY(md_pool_new(&run->pool, &run->norm, kernels, sizeof *run->norm, error));
+    MEDLEY_TRY(md_pool_new(&run->pool, &run->bias, run->outputs, sizeof *run->bias, error));
     run->batch = (md_batch_problem){.packed = problem->batch->packed,
                                     .loss = problem->batch->loss,
                                     .loss_state = problem->batch->loss_state,
@@ -229,11 +225,8 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
     run->newton_steps += solution.newton_steps;
     run->passes += solution.passes;
     run->result.converged = run->result.converged && solution.converged;
-    if (previous != NULL) {
-        const md_batch_solution old = *previous;
-        *previous = solution;
-        solution = old;
-    }
+    if (previous != NULL)
+        md_swap(previous, &solution);
     return MEDLEY_OK;
 }
 
@@ -283,7 +276,7 @@ medley_status md_fit_batch_path(md_problem *problem, const medley_path_options *
     bool wanted = true;
     MEDLEY_TRY(prepare(&run, error));
     MEDLEY_TRY(largest_strength(&run, &largest, &scale, error));
-    MEDLEY_TRY(md_new(&run.previous, run.outputs, sizeof *run.previous, error));
+    MEDLEY_TRY(md_pool_new(&run.pool, &run.previous, run.outputs, sizeof *run.previous, error));
     for (size_t step = 0; step < path->count && wanted && stopped == MEDLEY_OK; step++) {
         medley_model *model = NULL;
         forget(&run);

@@ -7,7 +7,7 @@
  * gradients where there are enough rows for them to be faster. Flops: n^2 for each active kernel
  * and n^3 / 3. */
 #include "batch/spicy.h"
-#include "batch/vectors.h"
+#include "linalg/vectors.h"
 
 #include "base/parallel.h"
 #include "linalg/blas.h"
@@ -36,9 +36,9 @@ static size_t fill_tall(md_spicy *s, double sign, size_t *next)
         const double factor = sqrt(sign * c * s->gamma) / member->norm;
         double *row = s->tall + rows++ * n;
         memset(row, 0, n * sizeof *row);
-        md_batch_add(row, factor * s->gamma, s->Kr + *next * n, n);
+        md_add_scaled(row, factor * s->gamma, s->Kr + *next * n, n);
         if (!s->smooth_penalty && member->aKa > 0)
-            md_batch_add(row, factor, s->Ka + *next * n, n);
+            md_add_scaled(row, factor, s->Ka + *next * n, n);
     }
     return rows;
 }
@@ -83,11 +83,11 @@ static void solve_by_factor(const md_spicy *s, double *direction, bool fresh)
         mean += s->gradient[i] / (double)n;
     for (size_t i = 0; i < n; i++)
         direction[i] = mean - s->gradient[i];
-    md_cholesky_solve(s->hessian, n, direction, 1);
+    md_cholesky_solve(s->hessian, n, direction);
     if (fresh) {
         for (size_t i = 0; i < n; i++)
             flat[i] = 1;
-        md_cholesky_solve(s->hessian, n, flat, 1);
+        md_cholesky_solve(s->hessian, n, flat);
     }
     double sum = 0;
     double flat_sum = 0;
@@ -140,8 +140,8 @@ static void multiply_band(void *context, size_t band, size_t worker)
     const size_t end = band + 1 == BANDS ? n : band_start(n, band + 1);
     for (size_t i = band_start(n, band); i < end; i++) {
         const double *row = product->spicy->hessian + i * n;
-        y[i] += md_batch_dot(row + i, product->x + i, n - i);
-        md_batch_add(y + i + 1, product->x[i], row + i + 1, n - i - 1);
+        y[i] += md_dot(row + i, product->x + i, n - i);
+        md_add_scaled(y + i + 1, product->x[i], row + i + 1, n - i - 1);
     }
 }
 
@@ -152,7 +152,7 @@ static void multiply_hessian(void *context, const double *x, double *y)
     md_parallel_for(product->spicy->threads, BANDS, multiply_band, product);
     memset(y, 0, product->spicy->n * sizeof *y);
     for (size_t band = 0; band < BANDS; band++)
-        md_batch_add(y, 1, product->parts + band * product->spicy->n, product->spicy->n);
+        md_add_scaled(y, 1, product->parts + band * product->spicy->n, product->spicy->n);
 }
 
 static medley_status step_by_gradients(md_spicy *s, medley_error *error)
@@ -195,11 +195,10 @@ static void shorten(md_spicy *s)
 {
     double factor = 1;
     for (size_t i = 0; i < s->n; i++) {
-        double low;
-        double high;
-        s->problem->loss->domain(s->problem->loss_state, s->problem->y[i], &low, &high);
-        if (fabs(s->direction[i]) * factor > LONGEST * (high - low))
-            factor = LONGEST * (high - low) / fabs(s->direction[i]);
+        const md_interval domain =
+            s->problem->loss->domain(s->problem->loss_state, s->problem->y[i]);
+        if (fabs(s->direction[i]) * factor > LONGEST * (domain.high - domain.low))
+            factor = LONGEST * (domain.high - domain.low) / fabs(s->direction[i]);
     }
     for (size_t i = 0; factor < 1 && i < s->n; i++)
         s->direction[i] *= factor;
@@ -209,7 +208,7 @@ medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *e
 {
     s->factor_ready = false;
     MEDLEY_TRY(s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error));
-    *decrement = -md_batch_dot(s->gradient, s->direction, s->n);
+    *decrement = -md_dot(s->gradient, s->direction, s->n);
     shorten(s);
     center(s->direction, s->n);
     return MEDLEY_OK;
@@ -220,5 +219,5 @@ double md_spicy_old_decrement(md_spicy *s)
     if (!s->factor_ready)
         return NAN;
     solve_by_factor(s, s->trial, false);
-    return -md_batch_dot(s->gradient, s->trial, s->n);
+    return -md_dot(s->gradient, s->trial, s->n);
 }

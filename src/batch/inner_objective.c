@@ -4,7 +4,7 @@
  *
  *     sum_m K_m prox(v_m) - z(rho). */
 #include "batch/spicy.h"
-#include "batch/vectors.h"
+#include "linalg/vectors.h"
 
 double md_spicy_length(const md_spicy *s, double norm, double *derivative)
 {
@@ -41,18 +41,18 @@ static void evaluate_member(md_spicy *s, size_t i)
 {
     md_member *member = &s->members[i];
     const double *Kr = s->Kr + i * s->n;
-    double norm2 = s->gamma * s->gamma * md_batch_dot(s->rho, Kr, s->n);
+    double norm2 = s->gamma * s->gamma * md_dot(s->rho, Kr, s->n);
     if (!s->smooth_penalty && member->aKa > 0)
-        norm2 += member->aKa + 2 * s->gamma * md_batch_dot(s->rho, s->Ka + i * s->n, s->n);
+        norm2 += member->aKa + 2 * s->gamma * md_dot(s->rho, s->Ka + i * s->n, s->n);
     member->norm = norm2 > 0 ? sqrt(norm2) : 0;
     member->length = md_spicy_length(s, member->norm, &member->curvature);
     member->ratio = member->norm > 0 && member->length > 0 ? member->length / member->norm : 0;
     if (member->ratio == 0)
         return;
     if (!s->smooth_penalty && member->aKa > 0)
-        md_batch_add_two(s->f, member->ratio, s->Ka + i * s->n, member->ratio * s->gamma, Kr, s->n);
+        md_add_two(s->f, member->ratio, s->Ka + i * s->n, member->ratio * s->gamma, Kr, s->n);
     else
-        md_batch_add(s->f, member->ratio * s->gamma, Kr, s->n);
+        md_add_scaled(s->f, member->ratio * s->gamma, Kr, s->n);
 }
 
 void md_spicy_evaluate(md_spicy *s)

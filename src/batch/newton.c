@@ -5,7 +5,7 @@
  * digits where differences of values have none. Along the direction every norm is a root of a
  * quadratic, so a trial costs O(members + rows). */
 #include "batch/spicy.h"
-#include "batch/vectors.h"
+#include "linalg/vectors.h"
 
 enum { MOST_STEPS = 100, MOST_DIRECT_STEPS = 30, MOST_TRIALS = 40 };
 
@@ -33,7 +33,7 @@ static double slope_at(md_spicy *s, double t)
     for (size_t i = 0; i < s->n; i++)
         s->trial[i] = s->rho[i] + t * s->direction[i];
     md_spicy_scores(s, s->trial, s->new_z, s->z_slope);
-    return slope - md_batch_dot(s->new_z, s->direction, s->n);
+    return slope - md_dot(s->new_z, s->direction, s->n);
 }
 
 /* The largest step that stays inside the domain of a loss whose conjugate is used as it is. */
@@ -41,11 +41,10 @@ static double longest_step(const md_spicy *s)
 {
     double longest = INFINITY;
     for (size_t i = 0; s->smooth_loss && i < s->n; i++) {
-        double low;
-        double high;
-        s->problem->loss->domain(s->problem->loss_state, s->problem->y[i], &low, &high);
+        const md_interval domain =
+            s->problem->loss->domain(s->problem->loss_state, s->problem->y[i]);
         const double d = s->direction[i];
-        const double room = d > 0 ? high - s->rho[i] : low - s->rho[i];
+        const double room = (d > 0 ? domain.high : domain.low) - s->rho[i];
         if (d != 0 && room / d < longest)
             longest = room / d;
     }
@@ -104,8 +103,7 @@ static medley_status look_ahead(md_spicy *s, medley_error *error)
     for (size_t i = 0; i < s->n; i++)
         s->trial[i] = s->rho[i] + s->direction[i];
     for (size_t i = 0; !s->smooth_penalty && i < s->count; i++)
-        s->members[i].cross =
-            s->members[i].aKa > 0 ? md_batch_dot(s->trial, s->Ka + i * s->n, s->n) : 0;
+        s->members[i].cross = s->members[i].aKa > 0 ? md_dot(s->trial, s->Ka + i * s->n, s->n) : 0;
     return md_packed_multiply_and_sum(s->packed, md_spicy_members(s, false), s->trial, weigh_member,
                                       s, s->Kx, s->norm2, s->sum, error);
 }
@@ -117,11 +115,11 @@ static void prepare_line(md_spicy *s)
         md_member *member = &s->members[i];
         const double *Kr = s->Kr + i * s->n;
         const double *Kx = s->Kx + i * s->n;
-        const double dKr = md_batch_dot(s->direction, Kr, s->n);
-        const double dKx = md_batch_dot(s->direction, Kx, s->n);
+        const double dKr = md_dot(s->direction, Kr, s->n);
+        const double dKx = md_dot(s->direction, Kx, s->n);
         double dKa = 0;
         if (!s->smooth_penalty && member->aKa > 0)
-            dKa = md_batch_dot(s->direction, s->Ka + i * s->n, s->n);
+            dKa = md_dot(s->direction, s->Ka + i * s->n, s->n);
         member->line[0] = member->norm * member->norm;
         member->line[1] = s->gamma * (dKa + s->gamma * dKr);
         member->line[2] = s->gamma * s->gamma * (dKx - dKr);
@@ -133,17 +131,13 @@ static medley_status take_step(md_spicy *s, medley_error *error)
     const size_t n = s->n;
     MEDLEY_TRY(look_ahead(s, error));
     prepare_line(s);
-    const double t = search(s, md_batch_dot(s->gradient, s->direction, n));
-    md_batch_add(s->rho, t, s->direction, n);
+    const double t = search(s, md_dot(s->gradient, s->direction, n));
+    md_add_scaled(s->rho, t, s->direction, n);
     s->sum_ready = t == 1;
-    if (t == 1) {
-        double *swap = s->Kr;
-        s->Kr = s->Kx;
-        s->Kx = swap;
-    } else {
-        for (size_t j = 0; j < s->count * n; j++)
-            s->Kr[j] += t * (s->Kx[j] - s->Kr[j]);
-    }
+    if (t == 1)
+        md_swap(&s->Kr, &s->Kx);
+    for (size_t j = 0; t != 1 && j < s->count * n; j++)
+        s->Kr[j] += t * (s->Kx[j] - s->Kr[j]);
     s->newton_steps++;
     return MEDLEY_OK;
 }
@@ -160,8 +154,7 @@ static double proximal_distance(const md_spicy *s)
         if (!(member->ratio > 0) && !(member->aKa > 0))
             continue;
         const double *Ka = s->Ka + i * s->n;
-        const double vKa =
-            member->aKa > 0 ? member->aKa + s->gamma * md_batch_dot(s->rho, Ka, s->n) : 0;
+        const double vKa = member->aKa > 0 ? member->aKa + s->gamma * md_dot(s->rho, Ka, s->n) : 0;
         distance +=
             (member->length * member->length - 2 * member->ratio * vKa + member->aKa) / s->gamma;
     }

@@ -6,7 +6,7 @@
  * centred kernel. */
 #include "batch/certificate.h"
 #include "batch/spicy.h"
-#include "batch/vectors.h"
+#include "linalg/vectors.h"
 
 /* Norms of the listed kernels into bound. Bounds that factors give are enough below limit. */
 static medley_status read_listed(md_spicy *s, size_t count, double limit, medley_error *error)
@@ -101,7 +101,7 @@ medley_status md_batch_largest_strength(const md_batch_problem *problem, double 
     md_empty_dual(problem->loss, problem->loss_state, problem->y, rho, n);
     MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, rho, norm2, error));
     double most = 0;
-    const double size = md_batch_dot(rho, rho, n);
+    const double size = md_dot(rho, rho, n);
     for (size_t m = 0; m < kernels; m++) /* a constant kernel has a norm of rounding here */
         if (norm2[m] > most && norm2[m] > 1e-12 * size * md_packed_trace(problem->packed, m))
             most = norm2[m];

@@ -48,11 +48,8 @@ void md_batch_keep_better(md_batch_solution *first, md_batch_solution *second)
     const size_t newton_steps = first->newton_steps + second->newton_steps;
     const size_t passes = first->passes + second->passes;
     const bool stopped = second->stopped;
-    if (second->gap < first->gap) {
-        const md_batch_solution swap = *first;
-        *first = *second;
-        *second = swap;
-    }
+    if (second->gap < first->gap)
+        md_swap(first, second);
     first->newton_steps = newton_steps;
     first->passes = passes;
     first->stopped = stopped;

@@ -54,7 +54,7 @@
  * has the wrong sign. */
 #include "batch/spicy.h"
 #include "batch/certificate.h"
-#include "batch/vectors.h"
+#include "linalg/vectors.h"
 
 static const double GROWTH = 4; /* of gamma, per outer iteration */
 enum {
@@ -89,7 +89,7 @@ static void update_coefficients(md_spicy *s, size_t i)
         a[j] = member->ratio * (a[j] + s->gamma * s->rho[j]);
         Ka[j] = member->ratio * (Ka[j] + s->gamma * Kr[j]);
     }
-    member->aKa = member->ratio > 0 ? fmax(0, md_batch_dot(a, Ka, s->n)) : 0;
+    member->aKa = member->ratio > 0 ? fmax(0, md_dot(a, Ka, s->n)) : 0;
 }
 
 /* Line 3; the new gamma is for the next iteration. */

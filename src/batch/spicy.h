@@ -19,6 +19,7 @@ typedef struct md_member {
 } md_member;
 
 typedef struct md_spicy {
+    md_pool pool; /* of the arrays whose size does not change */
     const md_batch_problem *problem;
     md_batch_solution *solution; /* gets the record of iterations, and at the end the model */
     md_packed *packed;

@@ -3,8 +3,8 @@
 #include "batch/certificate.h"
 #include "batch/spicy.h"
 
-#include "batch/vectors.h"
 #include "linalg/blas.h"
+#include "linalg/vectors.h"
 
 enum { TALL_ROWS = 128 }; /* rank-one terms per product of matrices */
 
@@ -18,22 +18,16 @@ static const double AWAY = 1e-3;       /* share of the way from a start back to 
 void md_spicy_clear(md_spicy *s)
 {
     free(s->members);
-    free(s->in_set); /* and screened */
     free(s->a);
     free(s->Ka);
     free(s->Kr);
     free(s->Kx);
     free(s->norm2); /* and weight */
     free(s->chosen);
-    free(s->rho); /* and all vectors */
-    free(s->sum);
-    free(s->hessian);
-    free(s->tall);
     free(s->best_ratio);
     free(s->kept_kernel);
     free(s->kept_coefficient);
-    free(s->bound); /* and values */
-    free(s->list);
+    md_pool_clear(&s->pool);
     *s = (md_spicy){0};
 }
 
@@ -41,10 +35,8 @@ void md_spicy_clear(md_spicy *s)
  * is bounded. */
 static double unit_of_scores(const md_batch_problem *problem, size_t n)
 {
-    double low;
-    double high;
-    problem->loss->domain(problem->loss_state, problem->y[0], &low, &high);
-    if (problem->loss->classifies || !isfinite(high - low))
+    const md_interval domain = problem->loss->domain(problem->loss_state, problem->y[0]);
+    if (problem->loss->classifies || !isfinite(domain.high - domain.low))
         return 1;
     double mean = 0;
     double square = 0;
@@ -52,7 +44,7 @@ static double unit_of_scores(const md_batch_problem *problem, size_t n)
         mean += problem->y[i] / (double)n;
     for (size_t i = 0; i < n; i++)
         square += (problem->y[i] - mean) * (problem->y[i] - mean);
-    return square > 0 ? sqrt(square / (double)n) / (high - low) : 1;
+    return square > 0 ? sqrt(square / (double)n) / (domain.high - domain.low) : 1;
 }
 
 static void set_gamma(md_spicy *s)
@@ -72,14 +64,15 @@ static medley_status allocate(md_spicy *s, medley_error *error)
 {
     enum { VECTORS = 20 };
     const size_t n = s->n;
+    md_pool *pool = &s->pool;
     s->tall_rows = TALL_ROWS;
-    MEDLEY_TRY(md_new(&s->rho, VECTORS * n, sizeof *s->rho, error));
-    MEDLEY_TRY(md_new_aligned(&s->sum, n * n, sizeof *s->sum, error));
-    MEDLEY_TRY(md_new_aligned(&s->hessian, n * n, sizeof *s->hessian, error));
-    MEDLEY_TRY(md_new_aligned(&s->tall, s->tall_rows * n, sizeof *s->tall, error));
-    MEDLEY_TRY(md_new(&s->in_set, 2 * s->kernels, sizeof *s->in_set, error));
-    MEDLEY_TRY(md_new(&s->bound, 2 * s->kernels, sizeof *s->bound, error));
-    MEDLEY_TRY(md_new(&s->list, s->kernels, sizeof *s->list, error));
+    MEDLEY_TRY(md_pool_new(pool, &s->rho, VECTORS * n, sizeof *s->rho, error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &s->sum, n * n, sizeof *s->sum, error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &s->hessian, n * n, sizeof *s->hessian, error));
+    MEDLEY_TRY(md_pool_new_aligned(pool, &s->tall, s->tall_rows * n, sizeof *s->tall, error));
+    MEDLEY_TRY(md_pool_new(pool, &s->in_set, 2 * s->kernels, sizeof *s->in_set, error));
+    MEDLEY_TRY(md_pool_new(pool, &s->bound, 2 * s->kernels, sizeof *s->bound, error));
+    MEDLEY_TRY(md_pool_new(pool, &s->list, s->kernels, sizeof *s->list, error));
     double *next = s->rho;
     s->screened = s->in_set + s->kernels;
     s->values = s->bound + s->kernels;
@@ -145,8 +138,8 @@ static medley_status adopt(md_spicy *s, const md_batch_solution *start, medley_e
     MEDLEY_TRY(md_packed_multiply_each(s->packed, md_spicy_members(s, false), s->a, s->Ka, error));
     memset(s->f, 0, n * sizeof *s->f);
     for (size_t i = 0; i < s->count; i++) {
-        s->members[i].aKa = fmax(0, md_batch_dot(s->a + i * n, s->Ka + i * n, n));
-        md_batch_add(s->f, 1, s->Ka + i * n, n);
+        s->members[i].aKa = fmax(0, md_dot(s->a + i * n, s->Ka + i * n, n));
+        md_add_scaled(s->f, 1, s->Ka + i * n, n);
     }
     for (size_t i = 0; i < n; i++)
         s->z[i] = s->f[i] + start->bias;

@@ -13,11 +13,6 @@ typedef struct arc_block {
     md_arc_explicit what;
 } arc_block;
 
-static const arc_block *view(const md_block *block)
-{
-    return (const arc_block *)block;
-}
-
 static md_arc_key key_of(const arc_block *a, size_t row)
 {
     return md_arcs_key(*a->what.arcs, a->what.sentence[row], a->what.t);
@@ -37,7 +32,7 @@ static void add_thresholded(const arc_block *a, const md_arc_key *key, float fac
 
 static void score(const md_block *block, md_example example, float *scores)
 {
-    const arc_block *a = view(block);
+    const arc_block *a = (const arc_block *)block;
     const float factor = (float)(md_block_factor(block) * a->what.gain);
     if (factor == 0)
         return;
@@ -130,7 +125,7 @@ static double step(md_block *block, const md_step *step)
 static double self(const md_block *block, size_t row)
 {
     enum { TAGS = 12 };
-    const arc_block *a = view(block);
+    const arc_block *a = (const arc_block *)block;
     (void)row;
     return a->what.gain * a->what.gain * (a->what.bag ? TAGS : 1);
 }
@@ -162,7 +157,7 @@ static void collect(void *context, const struct changes *changes)
 /* Arcs that share a slot add up. */
 static double gradient_norm2(md_block *block, const md_gradient *gradient)
 {
-    const arc_block *a = view(block);
+    const arc_block *a = (const arc_block *)block;
     const size_t most = gradient->delta->count * (a->what.bag ? MD_ARC_MOST : 1) + 1;
     MD_OWNED(free) struct entry *list = md_calloc(most, sizeof *list);
     struct entries entries = {.list = list};

@@ -8,24 +8,14 @@
 #include "block/explicit_internal.h"
 
 #include "block/feature_weights.h"
-#include "block/row_features.h"
-
-static explicit_block *cast(md_block *block)
-{
-    return (explicit_block *)block;
-}
-
-static const explicit_block *view(const md_block *block)
-{
-    return (const explicit_block *)block;
-}
+#include "linalg/vectors.h"
 
 /* ---- features of a row ---- */
 
 /* ||phi||^2 of the features of a row. */
 static double self(const md_block *block, size_t row)
 {
-    const explicit_block *x = view(block);
+    const explicit_block *x = (const explicit_block *)block;
     const struct feature_row features = row_of(&x->what.features, row);
     double sum = 0;
     for (size_t e = 0; e < features.count; e++)
@@ -54,7 +44,7 @@ static void score_row(const explicit_block *x, size_t row, float factor, float *
         if (late > 0)
             md_add_thresholded(out, weight, value, late, x->width);
         else
-            md_add_weights(out, weight, value, x->width);
+            md_add_multiple(out, value, weight, x->width);
     }
 }
 
@@ -70,7 +60,7 @@ static md_lookup lookup_of(const explicit_block *x, size_t first)
 
 static void prefetch(const md_block *block, md_example example)
 {
-    const explicit_block *x = view(block);
+    const explicit_block *x = (const explicit_block *)block;
     const md_lookup lookup = lookup_of(x, example.row);
     if (block->norm > 0 && x->what.features.id != NULL)
         md_prefetch_weights(&lookup, example.length);
@@ -78,7 +68,7 @@ static void prefetch(const md_block *block, md_example example)
 
 static void score(const md_block *block, md_example example, float *scores)
 {
-    const explicit_block *x = view(block);
+    const explicit_block *x = (const explicit_block *)block;
     const float factor = (float)(md_block_factor(block) * x->what.gain);
     if (factor == 0)
         return;
@@ -135,7 +125,7 @@ static void take(void *context, size_t row, const struct slice *slice)
 
 static double step(md_block *block, const md_step *step)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     md_explicit_mend_scale(x);
     for (size_t g = 0; g < step->count; g++) {
         struct stepping stepping = {.x = x, .step = step->eta / block->scale * x->what.gain};

@@ -2,7 +2,6 @@
 /* Gradients as an explicit block sees them: the parts of its kind, group by group, and their
  * length. */
 #include "block/explicit_internal.h"
-#include "block/row_features.h"
 
 /* Labels of rows: the gradient has them row by row. */
 static void for_every_row(const explicit_block *x, const md_gradient *gradient,

@@ -10,16 +10,6 @@ static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the sc
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
 enum { LOG_SHARE = 8 }; /* a log of more than this part of the features is no faster than none */
 
-static explicit_block *cast(md_block *block)
-{
-    return (explicit_block *)block;
-}
-
-static const explicit_block *view(const md_block *block)
-{
-    return (const explicit_block *)block;
-}
-
 /* ---- keeping count ---- */
 
 void md_explicit_catch_up(explicit_block *x, size_t column)
@@ -110,7 +100,7 @@ static void clear_feature(explicit_block *x, size_t column)
 
 void md_explicit_clear(md_block *block)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     for (size_t f = 0; x->log_is_full && f < x->features; f++)
         clear_feature(x, f);
     for (size_t i = 0; !x->log_is_full && i < x->log_count; i++)
@@ -125,7 +115,7 @@ void md_explicit_clear(md_block *block)
 
 void md_explicit_restart(md_block *block)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     md_explicit_clear(block);
     block->iterates = 0;
     memset(x->weight, 0, x->features * x->stride * sizeof *x->weight);
@@ -135,7 +125,7 @@ void md_explicit_restart(md_block *block)
 
 double md_explicit_norm2(md_block *block)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     catch_up_all(x);
     double sum = 0;
     if (x->stride == x->width)
@@ -148,7 +138,7 @@ double md_explicit_norm2(md_block *block)
 
 void md_explicit_soft_threshold(md_block *block, double tau)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     if (block->norm > 0)
         x->threshold += tau / block->scale;
     if (x->what.averaging) /* it must be applied to the iterate that is counted next */
@@ -157,7 +147,7 @@ void md_explicit_soft_threshold(md_block *block, double tau)
 
 double md_explicit_sum_abs(md_block *block)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     catch_up_all(x);
     double sum = 0;
     for (size_t f = 0; f < x->features; f++)
@@ -176,7 +166,7 @@ static void adopt(explicit_block *x)
 
 medley_status md_explicit_take_average(md_block *block, medley_error *error)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     (void)error;
     settle(x);
     for (size_t f = 0; f < x->features; f++)
@@ -189,13 +179,14 @@ medley_status md_explicit_take_average(md_block *block, medley_error *error)
 
 size_t md_explicit_body_size(const md_block *block)
 {
-    return view(block)->features * view(block)->width;
+    const explicit_block *x = (const explicit_block *)block;
+    return x->features * x->width;
 }
 
 /* The gain belongs to the body here, so that W applies to the features themselves. */
 void md_explicit_export_body(md_block *block, float *body)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     catch_up_all(x);
     const float factor =
         block->norm > 0 ? (float)(block->scale * block->dual_scale * x->what.gain) : 0;
@@ -206,7 +197,7 @@ void md_explicit_export_body(md_block *block, float *body)
 
 medley_status md_explicit_import_body(md_block *block, const float *body, medley_error *error)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     (void)error;
     settle(x);
     for (size_t f = 0; f < x->features; f++)
@@ -218,7 +209,7 @@ medley_status md_explicit_import_body(md_block *block, const float *body, medley
 
 void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *context)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     visit(context, x->weight, x->features * x->stride * sizeof *x->weight);
     if (x->borrowed && x->what.averaging)
         visit(context, x->weight + x->correction, x->features * sizeof *x->weight);
@@ -233,7 +224,7 @@ void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *cont
 
 void md_explicit_free(md_block *block)
 {
-    explicit_block *x = cast(block);
+    explicit_block *x = (explicit_block *)block;
     if (!x->borrowed)
         free(x->weight);
     free(x->log);

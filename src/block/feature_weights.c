@@ -6,19 +6,6 @@
 enum { AHEAD = 8 }; /* rows whose weights are asked for before they are needed */
 enum { LINE = 16 }; /* floats that memory gives at a time */
 
-MD_VECTOR
-static void add_row(float *restrict out, const float *restrict weight, float factor, size_t width)
-{
-#pragma omp simd
-    for (size_t p = 0; p < width; p++)
-        out[p] += factor * weight[p];
-}
-
-void md_add_weights(float *out, const float *weight, float factor, size_t width)
-{
-    add_row(out, weight, factor, width);
-}
-
 void md_add_thresholded(float *out, const float *weight, float factor, float threshold,
                         size_t width)
 {

@@ -7,10 +7,7 @@
 
 enum { MD_FEW_PARTS = 4 }; /* a full row is faster unless fewer than one part in four changes */
 
-/* out += factor * weight */
-void md_add_weights(float *out, const float *weight, float factor, size_t width);
-
-/* The same with every weight soft-thresholded first. */
+/* out += factor * weight, with every weight soft-thresholded first. */
 void md_add_thresholded(float *out, const float *weight, float factor, float threshold,
                         size_t width);
 

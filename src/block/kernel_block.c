@@ -30,16 +30,6 @@ typedef struct kernel_block {
     bool continues;     /* S holds what rows bring in that are not here */
 } kernel_block;
 
-static kernel_block *cast(md_block *block)
-{
-    return (kernel_block *)block;
-}
-
-static const kernel_block *view(const md_block *block)
-{
-    return (const kernel_block *)block;
-}
-
 /* S of a row: *stride floats from label to label. */
 static const float *scores_of(const kernel_block *k, size_t row, size_t *stride)
 {
@@ -51,7 +41,7 @@ static const float *scores_of(const kernel_block *k, size_t row, size_t *stride)
 
 static void score(const md_block *block, md_example example, float *scores)
 {
-    const kernel_block *k = view(block);
+    const kernel_block *k = (const kernel_block *)block;
     const float scale = (float)md_block_factor(block);
     if (scale == 0)
         return;
@@ -66,7 +56,8 @@ static void score(const md_block *block, md_example example, float *scores)
 
 static double self(const md_block *block, size_t row)
 {
-    return view(block)->gain2 * md_gram_diagonal(view(block)->gram, view(block)->m, row);
+    const kernel_block *k = (const kernel_block *)block;
+    return k->gain2 * md_gram_diagonal(k->gram, k->m, row);
 }
 
 /* <theta, d> */
@@ -96,7 +87,7 @@ static double entry(const kernel_block *k, size_t row, size_t other)
 /* sum over pairs of rows of <delta, delta'> K(row, row'). */
 static double gradient_norm2(md_block *block, const md_gradient *gradient)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     const md_delta *delta = gradient->delta;
     const size_t labels = k->base.labels;
     const size_t first = gradient->example.row;
@@ -238,7 +229,7 @@ static double root(double square)
  * rows are left alone until it is known that the block will stay. */
 static double step(md_block *block, const md_step *step)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     k->pending = false;
     double square = block->norm * block->norm;
     for (size_t g = 0; g < step->count; g++) {
@@ -258,7 +249,7 @@ static double step(md_block *block, const md_step *step)
 
 static void finish(md_block *block, const md_step *step)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     if (k->pending)
         apply(k, &step->gradients[0], step->eta);
     k->pending = false;
@@ -266,7 +257,7 @@ static void finish(md_block *block, const md_step *step)
 
 static void clear(md_block *block)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     settle(k);
     memset(k->touched, 0, block->labels * sizeof *k->touched);
     k->continues = false;
@@ -278,7 +269,7 @@ static void clear(md_block *block)
 
 static void restart(md_block *block)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     clear(block);
     block->iterates = 0;
     if (k->correction != NULL)
@@ -288,7 +279,7 @@ static void restart(md_block *block)
 /* ||theta||^2 = scale^2 sum A S. */
 static double norm2(md_block *block)
 {
-    const kernel_block *k = view(block);
+    const kernel_block *k = (const kernel_block *)block;
     double sum = 0;
     for (size_t l = 0; l < block->labels; l++)
         for (size_t i = 0; k->touched[l] && i < k->n; i++)
@@ -321,7 +312,7 @@ static medley_status recompute_scores(kernel_block *k, medley_error *error)
 /* Labels that were never touched have no coefficients. */
 static medley_status renew(md_block *block, medley_error *error)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     if (block->norm == 0)
         return MEDLEY_OK;
     for (size_t l = 0; l < block->labels; l++)
@@ -339,7 +330,7 @@ static medley_status adopt(kernel_block *k, medley_error *error)
 
 static medley_status take_average(md_block *block, medley_error *error)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     settle(k);
     for (size_t l = 0; l < block->labels; l++) {
         touch(k, l);
@@ -351,13 +342,13 @@ static medley_status take_average(md_block *block, medley_error *error)
 
 static size_t body_size(const md_block *block)
 {
-    return view(block)->n * block->labels;
+    return ((const kernel_block *)block)->n * block->labels;
 }
 
 /* [n][labels] */
 static void export_body(md_block *block, float *body)
 {
-    const kernel_block *k = view(block);
+    const kernel_block *k = (const kernel_block *)block;
     const float scale = (float)(block->scale * block->dual_scale * k->gain2);
     for (size_t l = 0; l < block->labels; l++)
         for (size_t i = 0; i < k->n; i++)
@@ -367,7 +358,7 @@ static void export_body(md_block *block, float *body)
 
 static medley_status import_body(md_block *block, const float *body, medley_error *error)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     settle(k);
     for (size_t l = 0; l < block->labels; l++) {
         touch(k, l);
@@ -379,7 +370,7 @@ static medley_status import_body(md_block *block, const float *body, medley_erro
 
 static void visit_state(md_block *block, md_state_visitor visit, void *context)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     const size_t bytes = k->n * block->labels * sizeof(float);
     visit(context, k->coefficient, bytes);
     visit(context, k->score, bytes);
@@ -392,7 +383,7 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
 
 static void free_block(md_block *block)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     if (k->deferred != NULL)
         md_deferred_detach(k->deferred, k->m);
     free(k->coefficient);
@@ -423,17 +414,17 @@ static const md_block_class kernel_block_class = {
 
 void md_kernel_block_set_gain(md_block *block, double gain)
 {
-    cast(block)->gain2 = gain * gain;
+    ((kernel_block *)block)->gain2 = gain * gain;
 }
 
 double md_kernel_block_gain2(const md_block *block)
 {
-    return view(block)->gain2;
+    return ((const kernel_block *)block)->gain2;
 }
 
 void md_kernel_block_continue(md_block *block, const float *scores, double norm)
 {
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     for (size_t l = 0; l < block->labels; l++) {
         touch(k, l);
         for (size_t i = 0; i < k->n; i++)
@@ -447,7 +438,7 @@ void md_kernel_block_continue(md_block *block, const float *scores, double norm)
 
 bool md_kernel_block_continues(const md_block *block)
 {
-    return view(block)->continues;
+    return ((const kernel_block *)block)->continues;
 }
 
 medley_status md_kernel_block_create(md_block **result, const md_kernel_source *source,
@@ -456,7 +447,7 @@ medley_status md_kernel_block_create(md_block **result, const md_kernel_source *
     const size_t labels = source->labels;
     MD_OWNED(md_block_free) md_block *block = NULL;
     MEDLEY_TRY(md_new(&block, 1, sizeof(kernel_block), error));
-    kernel_block *k = cast(block);
+    kernel_block *k = (kernel_block *)block;
     k->base = (md_block){.class = &kernel_block_class,
                          .name = source->name,
                          .labels = labels,

@@ -13,10 +13,7 @@ static const double SHARE = 0.125; /* of the memory for values of the open rows 
 
 static void clear_slot(md_slot *slot)
 {
-    free(slot->open_score);
-    free(slot->entered);
-    free(slot->due);
-    free(slot->values);
+    md_pool_clear(&slot->pool);
     *slot = (md_slot){0};
 }
 
@@ -26,21 +23,8 @@ void md_deferred_free(md_deferred *deferred)
         return;
     for (size_t m = 0; deferred->slots != NULL && m < deferred->count; m++)
         clear_slot(&deferred->slots[m]);
-    free(deferred->slots);
-    free(deferred->range);
-    free(deferred->open_row);
-    free(deferred->position);
-    free(deferred->changed);
-    free(deferred->due_row);
-    free(deferred->keep);
-    free(deferred->found);
-    free(deferred->fresh);
-    free(deferred->fresh_row);
-    free(deferred->wanted);
-    for (size_t t = 0; deferred->sums != NULL && t < deferred->gram->threads; t++)
-        free(deferred->sums[t]);
-    free(deferred->sums);
     md_kept_rows_clear(&deferred->kept);
+    md_pool_clear(&deferred->pool);
     free(deferred);
 }
 
@@ -71,22 +55,24 @@ static size_t choose_open_most(const md_deferred *deferred, const md_deferred_op
 /* Room for everything but the slots' own; the sizes are known. */
 static medley_status make_room(md_deferred *deferred, medley_error *error)
 {
+    md_pool *pool = &deferred->pool;
     const size_t most = deferred->open_most;
     const size_t threads = deferred->gram->threads;
-    MEDLEY_TRY(md_new(&deferred->slots, deferred->count, sizeof *deferred->slots, error));
-    MEDLEY_TRY(md_new(&deferred->range, deferred->count + 1, sizeof(size_t), error));
-    MEDLEY_TRY(md_new(&deferred->open_row, most, sizeof(size_t), error));
-    MEDLEY_TRY(md_new(&deferred->position, deferred->n, sizeof(size_t), error));
-    MEDLEY_TRY(md_new(&deferred->changed, most, sizeof *deferred->changed, error));
-    MEDLEY_TRY(md_new(&deferred->due_row, deferred->due_most, sizeof(size_t), error));
-    MEDLEY_TRY(md_new(&deferred->keep, MD_TILE, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&deferred->found, MD_TILE, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&deferred->fresh, MD_TILE, sizeof(size_t), error));
-    MEDLEY_TRY(md_new(&deferred->fresh_row, MD_TILE, sizeof(size_t), error));
-    MEDLEY_TRY(md_new(&deferred->wanted, deferred->count, sizeof(bool), error));
-    MEDLEY_TRY(md_new(&deferred->sums, threads, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->slots, deferred->count, sizeof(md_slot), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->range, deferred->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->open_row, most, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->position, deferred->n, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->changed, most, sizeof(atomic_bool), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->due_row, deferred->due_most, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->keep, MD_TILE, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->found, MD_TILE, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->fresh, MD_TILE, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->fresh_row, MD_TILE, sizeof(size_t), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->wanted, deferred->count, sizeof(bool), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->sums, threads, sizeof(float *), error));
     for (size_t t = 0; deferred->gram->mix != NULL && t < threads; t++)
-        MEDLEY_TRY(md_new_aligned(&deferred->sums[t], MD_TILE, MD_TILE * sizeof(float), error));
+        MEDLEY_TRY(
+            md_pool_new_aligned(pool, &deferred->sums[t], MD_TILE, MD_TILE * sizeof(float), error));
     return md_kept_rows_init(&deferred->kept, deferred, error);
 }
 
@@ -114,10 +100,11 @@ medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, 
     const size_t most = deferred->open_most;
     const size_t labels = deferred->labels;
     MD_CLEARED(clear_slot) md_slot made = {0};
-    MEDLEY_TRY(md_new(&made.open_score, labels * most, sizeof(float), error));
-    MEDLEY_TRY(md_new(&made.entered, labels * most, sizeof(float), error));
-    MEDLEY_TRY(md_new(&made.due, labels * deferred->due_most, sizeof(float), error));
-    MEDLEY_TRY(md_new_aligned(&made.values, most * most, sizeof(float), error));
+    MEDLEY_TRY(md_pool_new(&made.pool, &made.open_score, labels * most, sizeof(float), error));
+    MEDLEY_TRY(md_pool_new(&made.pool, &made.entered, labels * most, sizeof(float), error));
+    MEDLEY_TRY(
+        md_pool_new(&made.pool, &made.due, labels * deferred->due_most, sizeof(float), error));
+    MEDLEY_TRY(md_pool_new_aligned(&made.pool, &made.values, most * most, sizeof(float), error));
     made.score = score;
     *slot = md_take(&made);
     return MEDLEY_OK;

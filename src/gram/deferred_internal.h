@@ -9,6 +9,7 @@
 
 /* One kernel, or the mixture of all. */
 typedef struct md_slot {
+    md_pool pool;          /* of what follows */
     float *score;          /* [labels][n] flushed; NULL: nobody has the slot */
     bool live;             /* A may be something else than 0 */
     float *open_score;     /* [labels][open_most] scores of the open rows */
@@ -21,6 +22,7 @@ typedef struct md_slot {
 
 /* Kernel rows that are kept. */
 typedef struct md_kept_rows {
+    md_pool pool;
     size_t capacity, count; /* rows */
     size_t kernels;         /* of a row */
     size_t *place;          /* [kernels of the bank] where each one's values are; SIZE_MAX: not */
@@ -33,6 +35,7 @@ typedef struct md_kept_rows {
 } md_kept_rows;
 
 struct md_deferred {
+    md_pool pool; /* of all arrays */
     md_gram *gram;
     size_t n, labels, count; /* rows, labels, kernels of the bank */
     md_slot *slots;          /* [count]; a mixture has the first one */

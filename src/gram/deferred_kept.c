@@ -22,24 +22,20 @@ void md_kept_rows_clear(md_kept_rows *kept)
 {
     if (kept->values != NULL)
         drop_rows(kept);
-    free(kept->place);
-    free(kept->values);
-    free(kept->slab);
-    free(kept->row);
-    free(kept->position);
-    free(kept->uses);
+    md_pool_clear(&kept->pool);
     *kept = (md_kept_rows){0};
 }
 
 medley_status md_kept_rows_init(md_kept_rows *kept, const md_deferred *deferred,
                                 medley_error *error)
 {
-    MEDLEY_TRY(md_new(&kept->place, deferred->count, sizeof *kept->place, error));
-    MEDLEY_TRY(md_new(&kept->values, deferred->n, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&kept->slab, deferred->n, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&kept->row, deferred->n, sizeof *kept->row, error));
-    MEDLEY_TRY(md_new(&kept->position, deferred->n, sizeof *kept->position, error));
-    MEDLEY_TRY(md_new(&kept->uses, deferred->n, sizeof *kept->uses, error));
+    md_pool *pool = &kept->pool;
+    MEDLEY_TRY(md_pool_new(pool, &kept->place, deferred->count, sizeof *kept->place, error));
+    MEDLEY_TRY(md_pool_new(pool, &kept->values, deferred->n, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &kept->slab, deferred->n, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &kept->row, deferred->n, sizeof *kept->row, error));
+    MEDLEY_TRY(md_pool_new(pool, &kept->position, deferred->n, sizeof *kept->position, error));
+    MEDLEY_TRY(md_pool_new(pool, &kept->uses, deferred->n, sizeof *kept->uses, error));
     for (size_t m = 0; m < deferred->count; m++)
         kept->place[m] = SIZE_MAX;
     return MEDLEY_OK;

@@ -10,35 +10,39 @@ enum { REPORTS = 16 }; /* of progress */
 
 static float *place_in_full(void *context, size_t m, size_t row, size_t column, size_t *stride)
 {
-    md_gram *gram = context;
-    *stride = gram->n;
-    return gram->stored[m].full + row * gram->n + column;
+    const md_full_job *job = context;
+    *stride = job->prepared->rows;
+    return job->full[m] + row * job->prepared->rows + column;
 }
 
 static void mirror_full(void *context, size_t m, const md_tile_values *tile)
 {
-    md_gram *gram = context;
-    md_tile_mirror(gram->stored[m].full, gram->n, tile);
+    const md_full_job *job = context;
+    md_tile_mirror(job->full[m], job->prepared->rows, tile);
 }
 
-medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error *error)
+medley_status md_full_compute(md_full_job *job, medley_error *error)
 {
+    const size_t kernels = job->bank->count;
     MD_OWNED(free) size_t *group_start = NULL;
-    MEDLEY_TRY(md_new(&group_start, gram->count + 1, sizeof *group_start, error));
-    const md_tile_sink sink = {.context = gram, .place = place_in_full, .take = mirror_full};
-    md_triangle triangle = {.scratch = gram->scratch,
+    MD_OWNED(free) bool *wanted = NULL;
+    MEDLEY_TRY(md_new(&group_start, kernels + 1, sizeof *group_start, error));
+    MEDLEY_TRY(md_new(&wanted, kernels, sizeof *wanted, error));
+    for (size_t m = 0; m < kernels; m++)
+        wanted[m] = job->full[m] != NULL;
+    const md_tile_sink sink = {.context = job, .place = place_in_full, .take = mirror_full};
+    md_triangle triangle = {.scratch = job->scratch,
                             .group_start = group_start,
-                            .job = {.bank = gram->bank,
-                                    .left = gram->prepared,
-                                    .right = gram->prepared,
+                            .job = {.bank = job->bank,
+                                    .left = job->prepared,
+                                    .right = job->prepared,
                                     .wanted = wanted,
                                     .sink = &sink}};
     md_triangle_group(&triangle, NULL);
     const size_t batch = md_max(md_triangle_items(&triangle) / REPORTS, MD_MANY_TILES);
-    if (!md_triangle_compute(&triangle, gram->threads, batch, gram->observer, gram->began))
-        return md_fail(error, MEDLEY_FAILED,
-                       "stopped while kernels were computed; nothing was learnt");
-    return MEDLEY_OK;
+    return md_triangle_compute(&triangle, job->threads, batch, job->observer, job->began)
+               ? MEDLEY_OK
+               : MEDLEY_STOPPED;
 }
 
 /* ---- centring ---- */

@@ -15,12 +15,9 @@ void md_gram_free(md_gram *gram)
         if (gram->small == NULL)
             free(gram->stored[m].full);
         md_matrix_clear(&gram->stored[m].sparse);
-        free(gram->stored[m].same);
-        free(gram->stored[m].diagonal);
     }
-    free(gram->stored);
+    md_pool_clear(&gram->pool);
     free(gram->small);
-    md_tile_scratch_free(gram->scratch);
     free(gram->mix);
     free(gram);
 }
@@ -62,7 +59,8 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
         const md_kernel *kernel = &gram->bank->kernels[m];
         if (md_kernel_has_weights(kernel))
             continue;
-        MEDLEY_TRY(md_new(&gram->stored[m].diagonal, gram->n, sizeof(double), error));
+        MEDLEY_TRY(
+            md_pool_new(&gram->pool, &gram->stored[m].diagonal, gram->n, sizeof(double), error));
         double *self = gram->stored[m].diagonal;
         const md_matrix *given = gram->prepared->precomputed[m];
         if (kernel->class != NULL)
@@ -88,7 +86,7 @@ static medley_status build_constant(md_gram *gram, size_t m, medley_error *error
 {
     md_kernel *kernel = &gram->bank->kernels[m];
     float **row = &gram->stored[m].same;
-    MEDLEY_TRY(md_new(row, gram->n, sizeof **row, error));
+    MEDLEY_TRY(md_pool_new(&gram->pool, row, gram->n, sizeof **row, error));
     for (size_t j = 0; kernel->norm != MD_NORM_CENTER && j < gram->n; j++)
         (*row)[j] = (float)kernel->factor;
     if (kernel->norm != MD_NORM_CENTER)
@@ -153,6 +151,26 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
     return MEDLEY_OK;
 }
 
+static medley_status build_full(md_gram *gram, medley_error *error)
+{
+    MD_OWNED(free) float **full = NULL;
+    MEDLEY_TRY(md_new(&full, gram->count, sizeof(float *), error));
+    for (size_t m = 0; m < gram->count; m++)
+        full[m] = gram->stored[m].full;
+    md_full_job job = {.bank = gram->bank,
+                       .prepared = gram->prepared,
+                       .full = full,
+                       .scratch = gram->scratch,
+                       .threads = gram->threads,
+                       .observer = gram->observer,
+                       .began = gram->began};
+    const medley_status status = md_full_compute(&job, error);
+    if (status == MEDLEY_STOPPED)
+        return md_fail(error, MEDLEY_FAILED,
+                       "stopped while kernels were computed; nothing was learnt");
+    return status;
+}
+
 medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared *prepared,
                              const md_gram_options *options, medley_error *error)
 {
@@ -168,11 +186,11 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     gram->threads = md_max(options->threads, 1);
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
-    MEDLEY_TRY(md_new(&gram->stored, gram->count, sizeof *gram->stored, error));
-    MEDLEY_TRY(md_tile_scratch_make(&gram->scratch, gram->threads, gram->prepared, error));
+    MEDLEY_TRY(md_pool_new(&gram->pool, &gram->stored, gram->count, sizeof *gram->stored, error));
+    MEDLEY_TRY(md_tile_scratch_make(&gram->pool, &gram->scratch, gram->threads, prepared, error));
     MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
-        MEDLEY_TRY(md_gram_build_full(gram, full, error));
+        MEDLEY_TRY(build_full(gram, error));
         MEDLEY_TRY(md_gram_center_full(gram, error));
     }
     MEDLEY_TRY(learn_diagonals(gram, error));
@@ -186,19 +204,6 @@ size_t md_gram_threads(const md_gram *gram, size_t rows, size_t work_per_row)
 {
     static const double little = 1e6; /* a fraction of a millisecond */
     return (double)rows * (double)work_per_row < little ? 1 : gram->threads;
-}
-
-MD_VECTOR
-static void add_multiple(float *restrict y, float alpha, const float *restrict x, size_t count)
-{
-#pragma omp simd
-    for (size_t j = 0; j < count; j++)
-        y[j] += alpha * x[j];
-}
-
-void md_add_multiple(float *y, float alpha, const float *x, size_t count)
-{
-    add_multiple(y, alpha, x, count);
 }
 
 const float *md_gram_row(md_gram *gram, size_t m, size_t row)
@@ -239,7 +244,7 @@ static void add_stored_row(md_gram *gram, size_t m, size_t row, const md_targets
         else if (t + 1 < targets->count)
             add_two_multiples(y, targets->y[++t], alpha, values, gram->n);
         else
-            add_multiple(y, alpha[0], values, gram->n);
+            md_add_multiple(y, alpha[0], values, gram->n);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "gram/gram.h"
 #include "gram/tile.h"
+#include "linalg/vectors.h"
 
 /* How one kernel's values are kept: one of full, sparse, a single row that serves as every row
  * (constant kernels), or none of these (deferred scores has them computed). */
@@ -16,6 +17,7 @@ typedef struct md_stored {
 } md_stored;
 
 struct md_gram {
+    md_pool pool; /* of what is there as long as the Gram source */
     md_bank *bank;
     const md_prepared *prepared;
     size_t n, count, threads;
@@ -37,11 +39,7 @@ enum { MD_TERMS = 64 }; /* of a kernel value, roughly: columns and what its map 
 /* Threads for so many multiplications: one if waking the others would take longer. */
 size_t md_gram_threads(const md_gram *gram, size_t rows, size_t work_per_row);
 
-/* y += alpha x */
-void md_add_multiple(float *y, float alpha, const float *x, size_t count);
-
 /* ---- full.c ---- */
-medley_status md_gram_build_full(md_gram *gram, const bool *wanted, medley_error *error);
 medley_status md_gram_center_full(md_gram *gram, medley_error *error);
 
 /* From the sums of the n rows of the matrix as it is without centring. */

@@ -126,17 +126,6 @@ static void take_coefficients(struct scoring *scoring)
     }
 }
 
-static void clear_scoring(struct scoring *scoring)
-{
-    md_tile_scratch_free(scoring->scratch);
-    free(scoring->by_label);
-    free(scoring->term_of);
-    free(scoring->wanted);
-    free(scoring->sums);
-    free(scoring->means);
-    free(scoring->row_sums);
-}
-
 /* The scores go to scores, or if that is NULL to apart. */
 static medley_status score_all(const md_between *between, const md_expansion *terms,
                                size_t term_count, size_t labels, float *scores, float *const *apart,
@@ -145,20 +134,22 @@ static medley_status score_all(const md_between *between, const md_expansion *te
     const size_t kernels = between->bank->count;
     const size_t threads = md_max(between->threads, 1);
     const size_t values = term_count * labels;
-    MD_CLEARED(clear_scoring)
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct scoring scoring = {.between = between,
                               .terms = terms,
                               .term_count = term_count,
                               .labels = labels,
                               .scores = scores,
                               .apart = apart};
-    MEDLEY_TRY(md_new(&scoring.by_label, values * between->right->rows, sizeof(float), error));
-    MEDLEY_TRY(md_new(&scoring.term_of, kernels, sizeof *scoring.term_of, error));
-    MEDLEY_TRY(md_new(&scoring.wanted, kernels, sizeof *scoring.wanted, error));
-    MEDLEY_TRY(md_new(&scoring.sums, values, sizeof(double), error));
-    MEDLEY_TRY(md_new(&scoring.means, values, sizeof(double), error));
-    MEDLEY_TRY(md_new(&scoring.row_sums, threads * kernels * MD_TILE, sizeof(double), error));
-    MEDLEY_TRY(md_tile_scratch_make(&scoring.scratch, threads, between->right, error));
+    MEDLEY_TRY(
+        md_pool_new(&pool, &scoring.by_label, values * between->right->rows, sizeof(float), error));
+    MEDLEY_TRY(md_pool_new(&pool, &scoring.term_of, kernels, sizeof *scoring.term_of, error));
+    MEDLEY_TRY(md_pool_new(&pool, &scoring.wanted, kernels, sizeof *scoring.wanted, error));
+    MEDLEY_TRY(md_pool_new(&pool, &scoring.sums, values, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&pool, &scoring.means, values, sizeof(double), error));
+    MEDLEY_TRY(
+        md_pool_new(&pool, &scoring.row_sums, threads * kernels * MD_TILE, sizeof(double), error));
+    MEDLEY_TRY(md_tile_scratch_make(&pool, &scoring.scratch, threads, between->right, error));
     for (size_t t = 0; t < term_count; t++) {
         scoring.term_of[terms[t].kernel] = t + 1;
         scoring.wanted[terms[t].kernel] = true;
@@ -252,16 +243,15 @@ medley_status md_between_values(const md_between *between, size_t kernel, float 
 {
     const size_t threads = md_max(between->threads, 1);
     const bool symmetric = between->left == between->right;
-    MD_OWNED(free) bool *wanted = NULL;
-    MD_OWNED(md_tile_scratch_free) md_tile_scratch *scratch = NULL;
-    MEDLEY_TRY(md_new(&wanted, between->bank->count, sizeof *wanted, error));
-    MEDLEY_TRY(md_tile_scratch_make(&scratch, threads, between->right, error));
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    bool *wanted = NULL;
     struct values_job job = {.between = between,
                              .kernel = kernel,
                              .height = symmetric ? MD_TILE : block_height(between->left->rows),
                              .symmetric = symmetric,
-                             .scratch = scratch,
                              .values = values};
+    MEDLEY_TRY(md_pool_new(&pool, &wanted, between->bank->count, sizeof *wanted, error));
+    MEDLEY_TRY(md_tile_scratch_make(&pool, &job.scratch, threads, between->right, error));
     wanted[kernel] = true;
     compute_values(&job, wanted, threads);
     return MEDLEY_OK;

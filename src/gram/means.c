@@ -27,26 +27,20 @@ static void sum_strip(void *context, size_t item, size_t worker)
     md_tile_compute_rows(&sums->job, range, &sums->gram->scratch[worker]);
 }
 
-static void free_sums(struct sums *sums)
-{
-    for (size_t m = 0; sums->of_row != NULL && m < sums->gram->count; m++)
-        free(sums->of_row[m]);
-    free(sums->of_row);
-}
-
 medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medley_error *error)
 {
     bool any = false;
-    MD_OWNED(free) bool *wanted = NULL;
-    MD_CLEARED(free_sums) struct sums sums = {.gram = gram};
+    bool *wanted = NULL;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    struct sums sums = {.gram = gram};
     const md_tile_sink sink = {.context = &sums, .take = add_sums};
-    MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
-    MEDLEY_TRY(md_new(&sums.of_row, gram->count, sizeof(double *), error));
+    MEDLEY_TRY(md_pool_new(&pool, &wanted, gram->count, sizeof *wanted, error));
+    MEDLEY_TRY(md_pool_new(&pool, &sums.of_row, gram->count, sizeof(double *), error));
     for (size_t m = 0; m < gram->count; m++) {
         wanted[m] = unkept[m] && gram->bank->kernels[m].norm == MD_NORM_CENTER;
         any = any || wanted[m];
         if (wanted[m])
-            MEDLEY_TRY(md_new(&sums.of_row[m], gram->n, sizeof(double), error));
+            MEDLEY_TRY(md_pool_new(&pool, &sums.of_row[m], gram->n, sizeof(double), error));
     }
     if (!any)
         return MEDLEY_OK;

@@ -116,10 +116,8 @@ medley_status md_prepared_append(md_prepared *prepared, const md_prepared *other
     for (size_t m = 0; m < prepared->kernel_count; m++)
         fill_floats(prepared->inverse_root[m], rows, other->inverse_root[m], other->rows);
     for (size_t v = 0; v < prepared->view_count; v++) {
-        const md_matrix before = prepared->transposed[v];
         prepared->views[v] = whole(prepared, other, v);
-        prepared->transposed[v] = after.views[v];
-        after.views[v] = before;
+        md_swap(&prepared->transposed[v], &after.views[v]);
     }
     prepared->rows = rows + other->rows;
     return MEDLEY_OK;

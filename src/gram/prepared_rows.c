@@ -18,14 +18,7 @@ void md_prepared_clear(md_prepared *prepared)
     }
     for (size_t m = 0; prepared->inverse_root != NULL && m < prepared->kernel_count; m++)
         free(prepared->inverse_root[m]);
-    free(prepared->views);
-    free(prepared->transposed);
-    free(prepared->norm2);
-    free(prepared->lift);
-    free(prepared->inverse_root);
-    free(prepared->precomputed);
-    free(prepared->precomputed_float64);
-    free(prepared->used);
+    md_pool_clear(&prepared->pool);
     *prepared = (md_prepared){0};
 }
 
@@ -34,15 +27,16 @@ medley_status md_prepared_init(md_prepared *prepared, size_t rows, size_t view_c
 {
     MD_CLEARED(md_prepared_clear)
     md_prepared made = {.rows = rows, .view_count = view_count, .kernel_count = kernel_count};
+    md_pool *pool = &made.pool;
     *prepared = (md_prepared){0};
-    MEDLEY_TRY(md_new(&made.views, view_count, sizeof *made.views, error));
-    MEDLEY_TRY(md_new(&made.transposed, view_count, sizeof *made.transposed, error));
-    MEDLEY_TRY(md_new(&made.norm2, view_count, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&made.lift, view_count, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&made.inverse_root, kernel_count, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&made.precomputed, kernel_count, sizeof(md_matrix *), error));
-    MEDLEY_TRY(md_new(&made.precomputed_float64, kernel_count, sizeof(double *), error));
-    MEDLEY_TRY(md_new(&made.used, view_count, sizeof *made.used, error));
+    MEDLEY_TRY(md_pool_new(pool, &made.views, view_count, sizeof *made.views, error));
+    MEDLEY_TRY(md_pool_new(pool, &made.transposed, view_count, sizeof *made.transposed, error));
+    MEDLEY_TRY(md_pool_new(pool, &made.norm2, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &made.lift, view_count, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &made.inverse_root, kernel_count, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(pool, &made.precomputed, kernel_count, sizeof(md_matrix *), error));
+    MEDLEY_TRY(md_pool_new(pool, &made.precomputed_float64, kernel_count, sizeof(double *), error));
+    MEDLEY_TRY(md_pool_new(pool, &made.used, view_count, sizeof *made.used, error));
     *prepared = md_take(&made);
     return MEDLEY_OK;
 }

@@ -8,6 +8,7 @@
 #include "gram/bank.h"
 
 typedef struct md_prepared {
+    md_pool pool; /* of the arrays with an entry for each view or kernel */
     size_t rows;
     size_t view_count, kernel_count;
     md_matrix *views;      /* [view_count]; dense views are shifted by the bank's origin */

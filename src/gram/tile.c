@@ -6,37 +6,22 @@
 #include "base/vector.h"
 #include "linalg/products.h"
 
-static medley_status init_scratch(md_tile_scratch *scratch, size_t pairs_length,
-                                  medley_error *error)
-{
-    const size_t values = (size_t)MD_TILE * MD_TILE;
-    scratch->pairs_length = pairs_length;
-    MEDLEY_TRY(md_new_aligned(&scratch->products, values, sizeof(float), error));
-    MEDLEY_TRY(md_new_aligned(&scratch->values, values, sizeof(float), error));
-    return md_new(&scratch->pairs, 4 * pairs_length, sizeof(float), error);
-}
-
-medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
+medley_status md_tile_scratch_make(md_pool *pool, md_tile_scratch **scratch, size_t threads,
                                    const md_prepared *right, medley_error *error)
 {
+    const size_t values = (size_t)MD_TILE * MD_TILE;
     size_t columns = 0;
     for (size_t v = 0; v < right->view_count; v++)
         if (md_matrix_is_sparse(&right->views[v]))
             columns = md_max(columns, right->views[v].columns);
-    MEDLEY_TRY(md_new(scratch, threads + 1, sizeof **scratch, error));
-    for (size_t t = 0; t < threads; t++)
-        MEDLEY_TRY(init_scratch(&(*scratch)[t], columns, error));
-    return MEDLEY_OK;
-}
-
-void md_tile_scratch_free(md_tile_scratch *scratch)
-{
-    for (md_tile_scratch *s = scratch; s != NULL && s->products != NULL; s++) {
-        free(s->products);
-        free(s->values);
-        free(s->pairs);
+    MEDLEY_TRY(md_pool_new(pool, scratch, threads, sizeof **scratch, error));
+    for (md_tile_scratch *s = *scratch; s < *scratch + threads; s++) {
+        s->pairs_length = columns;
+        MEDLEY_TRY(md_pool_new_aligned(pool, &s->products, values, sizeof(float), error));
+        MEDLEY_TRY(md_pool_new_aligned(pool, &s->values, values, sizeof(float), error));
+        MEDLEY_TRY(md_pool_new(pool, &s->pairs, 4 * columns, sizeof(float), error));
     }
-    free(scratch);
+    return MEDLEY_OK;
 }
 
 /* ---- products of rows ---- */

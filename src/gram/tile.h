@@ -32,12 +32,9 @@ typedef struct md_tile_scratch {
     size_t pairs_length;
 } md_tile_scratch;
 
-/* One for each thread, and an empty one that ends the array. What was made before a failure is the
- * caller's to free, as after success. */
-medley_status md_tile_scratch_make(md_tile_scratch **scratch, size_t threads,
+/* One for each thread, in the pool. */
+medley_status md_tile_scratch_make(md_pool *pool, md_tile_scratch **scratch, size_t threads,
                                    const md_prepared *right, medley_error *error);
-void md_tile_scratch_free(md_tile_scratch *scratch);
-MD_OWNER(md_tile_scratch_free, md_tile_scratch)
 
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */
@@ -87,6 +84,21 @@ bool md_triangle_compute(md_triangle *triangle, size_t threads, size_t batch,
  * squares that follow one another along the rows that are written: what is then stored is exactly
  * symmetric. */
 void md_tile_mirror(float *values, size_t n, const md_tile_values *tile);
+
+/* ---- full.c: whole matrices of rows with themselves, not centred ---- */
+
+typedef struct md_full_job {
+    const md_bank *bank;
+    const md_prepared *prepared;
+    float **full;             /* [kernels] each [rows][rows], or NULL: it is not wanted */
+    md_tile_scratch *scratch; /* [threads] */
+    size_t threads;
+    const medley_observer *observer;
+    double began;
+} md_full_job;
+
+/* MEDLEY_STOPPED: the observer wants to stop. */
+medley_status md_full_compute(md_full_job *job, medley_error *error);
 
 bool md_report_kernels(const medley_observer *observer, size_t done, size_t total, double began);
 

@@ -80,7 +80,7 @@ medley_status md_knowledge_relabel(md_knowledge *next, const md_knowledge *known
     const md_space *space = &problem->space;
     *next = (md_knowledge){.count = problem->candidate_count};
     MEDLEY_TRY(md_new(&next->theta, next->count, sizeof *next->theta, error));
-    MEDLEY_TRY(md_strings_append(&next->labels, labels, error));
+    MEDLEY_TRY(md_strings_copy(&next->labels, labels, error));
     for (size_t c = 0; c < next->count; c++) {
         const md_part_kind kind = problem->candidates[c].kind;
         const md_theta nothing = {0};

@@ -11,7 +11,6 @@ static void map_one(const void *state, const float *q, float *out, size_t count)
         out[j] = 1;
 }
 
-extern const md_kernel_class md_kernel_bias;
 const md_kernel_class md_kernel_bias = {
     .name = "bias",
     .summary = "constant: an intercept for each label",

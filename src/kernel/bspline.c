@@ -11,23 +11,10 @@ struct bspline {
     double inverse; /* 1/h */
 };
 
-static const md_param bspline_params[] = {{.name = "h",
-                                           .type = MD_DOUBLE,
-                                           .offset = offsetof(struct bspline, h),
-                                           .fallback = "",
-                                           .least = 1e-150,
-                                           .most = 1e150,
-                                           .argument = "X",
-                                           .help = "radius beyond which the kernel is 0"},
-                                          {.name = "zeros",
-                                           .type = MD_DOUBLE,
-                                           .offset = offsetof(struct bspline, zeros),
-                                           .fallback = "0.95",
-                                           .least = 0,
-                                           .most = 1,
-                                           .argument = "F",
-                                           .help = "without h: the share of zeros wanted"},
-                                          {0}};
+static const md_param bspline_params[] = {
+    {MD_NUMBER(struct bspline, h, "", 1e-150, 1e150, "X", "radius beyond which the kernel is 0")},
+    {MD_NUMBER(struct bspline, zeros, "0.95", 0, 1, "F", "without h: the share of zeros wanted")},
+    {0}};
 
 static medley_status prepare_bspline(void *state, bool *needs_data, medley_error *error)
 {
@@ -72,7 +59,6 @@ static void map_bspline(const void *state, const float *q, float *out, size_t co
     hat(q, out, count, md_float_factor(bspline->inverse));
 }
 
-extern const md_kernel_class md_kernel_bspline;
 const md_kernel_class md_kernel_bspline = {
     .name = "bspline",
     .summary = "B1-spline with compact support",

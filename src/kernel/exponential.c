@@ -5,16 +5,12 @@
 
 #include "base/vector.h"
 
-#define WIDTH(key, low, high, sentence)                                                            \
-    {                                                                                              \
-        .name = #key, .type = MD_DOUBLE, .offset = offsetof(md_exponential, key), .fallback = "",  \
-        .least = (low), .most = (high), .argument = "X", .help = (sentence)                        \
-    }
-
 const md_param md_exponential_params[] = {
-    WIDTH(sigma, 1e-150, 1e150, "width; gamma = 1/(2 sigma^2)"),
-    WIDTH(sigma2, 1e-300, 1e300, "squared width; gamma = 1/(2 sigma2)"),
-    WIDTH(gamma, 1e-300, 1e300, "factor of the distance in the exponent"),
+    {MD_NUMBER(md_exponential, sigma, "", 1e-150, 1e150, "X", "width; gamma = 1/(2 sigma^2)")},
+    {MD_NUMBER(md_exponential, sigma2, "", 1e-300, 1e300, "X",
+               "squared width; gamma = 1/(2 sigma2)")},
+    {MD_NUMBER(md_exponential, gamma, "", 1e-300, 1e300, "X",
+               "factor of the distance in the exponent")},
     {.name = "auto",
      .type = MD_FLAG,
      .offset = offsetof(md_exponential, automatic),
@@ -84,7 +80,6 @@ static float sum_of_chi2_terms(const float *x, const float *z, size_t columns)
     return sum;
 }
 
-extern const md_kernel_class md_kernel_laplace;
 const md_kernel_class md_kernel_laplace = {
     .name = "laplace",
     .summary = "Laplacian",
@@ -99,7 +94,6 @@ const md_kernel_class md_kernel_laplace = {
     .choose = choose,
 };
 
-extern const md_kernel_class md_kernel_chi2;
 const md_kernel_class md_kernel_chi2 = {
     .name = "chi2",
     .summary = "exponential chi-square, for histograms",

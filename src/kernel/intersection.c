@@ -14,7 +14,6 @@ static float sum_of_minima(const float *x, const float *z, size_t columns)
     return sum;
 }
 
-extern const md_kernel_class md_kernel_intersection;
 const md_kernel_class md_kernel_intersection = {
     .name = "intersection",
     .summary = "histogram intersection",

@@ -6,10 +6,6 @@
 #include "base/vector.h"
 #include <float.h>
 
-#define MD_KERNEL(name) extern const md_kernel_class md_kernel_##name;
-#include "kernel/kernels.def"
-#undef MD_KERNEL
-
 const md_kernel_class *const md_kernels[] = {
 #define MD_KERNEL(name) &md_kernel_##name,
 #include "kernel/kernels.def"

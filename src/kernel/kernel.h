@@ -49,6 +49,9 @@ typedef struct md_kernel_class {
     medley_status (*choose)(void *state, const md_pair_statistics *statistics, medley_error *error);
 } md_kernel_class;
 
+#define MD_KERNEL(name) extern const md_kernel_class md_kernel_##name;
+#include "kernel/kernels.def"
+#undef MD_KERNEL
 extern const md_kernel_class *const md_kernels[]; /* NULL-terminated */
 const md_kernel_class *md_kernel_find(const char *name);
 

@@ -2,7 +2,6 @@
 /* Linear kernel <x, z>. */
 #include "kernel/kernel.h"
 
-extern const md_kernel_class md_kernel_linear;
 const md_kernel_class md_kernel_linear = {
     .name = "linear",
     .summary = "dot product; linear(explicit) keeps one weight per feature instead of per row",

@@ -18,22 +18,9 @@ static const md_param poly_params[] = {
      .most = 20,
      .argument = "N",
      .help = "power"},
-    {.name = "offset",
-     .type = MD_DOUBLE,
-     .offset = offsetof(struct poly, offset),
-     .fallback = "1",
-     .least = 0,
-     .most = 1e30,
-     .argument = "X",
-     .help = "added to the product; 0 gives the homogeneous kernel"},
-    {.name = "scale",
-     .type = MD_DOUBLE,
-     .offset = offsetof(struct poly, scale),
-     .fallback = "1",
-     .least = 1e-30,
-     .most = 1e30,
-     .argument = "X",
-     .help = "factor of the product"},
+    {MD_NUMBER(struct poly, offset, "1", 0, 1e30, "X",
+               "added to the product; 0 gives the homogeneous kernel")},
+    {MD_NUMBER(struct poly, scale, "1", 1e-30, 1e30, "X", "factor of the product")},
     {0}};
 
 enum { PIECE = 256 }; /* values at a time: their bases stay in registers or the nearest cache */
@@ -76,7 +63,6 @@ static void map_poly(const void *state, const float *q, float *out, size_t count
         power_of_affine(q + j, out + j, md_min(count - j, PIECE), poly);
 }
 
-extern const md_kernel_class md_kernel_poly;
 const md_kernel_class md_kernel_poly = {
     .name = "poly",
     .summary = "polynomial",

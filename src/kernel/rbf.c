@@ -20,7 +20,6 @@ static medley_status choose_rbf(void *state, const md_pair_statistics *statistic
     return MEDLEY_OK;
 }
 
-extern const md_kernel_class md_kernel_rbf;
 const md_kernel_class md_kernel_rbf = {
     .name = "rbf",
     .summary = "Gaussian",

@@ -125,13 +125,6 @@ static CBLAS_TRANSPOSE transposition(bool transposed)
     return transposed ? CblasTrans : CblasNoTrans;
 }
 
-void md_dtrsm_rows(size_t m, size_t n, const double *r, size_t ldr, bool transposed, double *x,
-                   size_t ldx)
-{
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, transposition(transposed), CblasNonUnit,
-                (int)m, (int)n, 1, r, stride(ldr), x, stride(ldx));
-}
-
 void md_dtrsv(size_t n, const double *r, size_t ldr, bool transposed, double *x)
 {
     cblas_dtrsv(CblasRowMajor, CblasUpper, transposition(transposed), CblasNonUnit, (int)n, r,

@@ -33,10 +33,6 @@ void md_dsyrk_columns(size_t n, size_t k, double alpha, const double *a, size_t 
 /* B[m][n] = R^-T B for R[m][m]. */
 void md_dtrsm_transposed(size_t m, size_t n, const double *r, size_t ldr, double *b, size_t ldb);
 
-/* The rows of X[m][n] times R^-1, or R^-T, for R[n][n]. */
-void md_dtrsm_rows(size_t m, size_t n, const double *r, size_t ldr, bool transposed, double *x,
-                   size_t ldx);
-
 /* x = R^-1 x, or R^-T x, for R[n][n]. */
 void md_dtrsv(size_t n, const double *r, size_t ldr, bool transposed, double *x);
 

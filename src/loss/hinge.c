@@ -60,7 +60,6 @@ static double at_zero(md_space space, size_t length)
     return space.structure->most_cost(space.shape, length);
 }
 
-extern const md_loss md_loss_hinge;
 const md_loss md_loss_hinge = {
     .name = "hinge",
     .summary = "structured hinge: support vector machine",

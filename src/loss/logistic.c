@@ -40,7 +40,6 @@ static double at_zero(md_space space, size_t length)
     return space.structure->log_outputs(space.shape, length);
 }
 
-extern const md_loss md_loss_logistic;
 const md_loss md_loss_logistic = {
     .name = "logistic",
     .summary = "structured log loss: logistic regression, conditional random field",

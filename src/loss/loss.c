@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "loss/loss.h"
 
-#define MD_LOSS(name) extern const md_loss md_loss_##name;
-#include "loss/losses.def"
-#undef MD_LOSS
-
 const md_loss *const md_losses[] = {
 #define MD_LOSS(name) &md_loss_##name,
 #include "loss/losses.def"
@@ -25,15 +21,16 @@ medley_status md_inference_init(md_inference *inference, md_space space, size_t 
     const size_t parts = space.structure->part_count(space.shape, longest);
     const size_t chosen = space.structure->parts_per_output(space.shape, longest);
     md_delta *delta = &inference->delta;
+    md_pool *pool = &inference->pool;
     *inference = (md_inference){.space = space};
-    MEDLEY_TRY(md_new(&inference->score, parts, sizeof *inference->score, error));
-    MEDLEY_TRY(md_new(&inference->output, longest, sizeof *inference->output, error));
-    MEDLEY_TRY(md_new(&inference->parts, 2 * chosen, sizeof *inference->parts, error));
-    MEDLEY_TRY(md_new(&delta->part, parts, sizeof *delta->part, error));
-    MEDLEY_TRY(md_new(&delta->coefficient, parts, sizeof *delta->coefficient, error));
-    MEDLEY_TRY(md_new(&delta->row, longest, sizeof *delta->row, error));
-    MEDLEY_TRY(md_new(&delta->start, longest + 1, sizeof *delta->start, error));
-    MEDLEY_TRY(md_new(&delta->dense, parts, sizeof *delta->dense, error));
+    MEDLEY_TRY(md_pool_new(pool, &inference->score, parts, sizeof *inference->score, error));
+    MEDLEY_TRY(md_pool_new(pool, &inference->output, longest, sizeof *inference->output, error));
+    MEDLEY_TRY(md_pool_new(pool, &inference->parts, 2 * chosen, sizeof *inference->parts, error));
+    MEDLEY_TRY(md_pool_new(pool, &delta->part, parts, sizeof *delta->part, error));
+    MEDLEY_TRY(md_pool_new(pool, &delta->coefficient, parts, sizeof *delta->coefficient, error));
+    MEDLEY_TRY(md_pool_new(pool, &delta->row, longest, sizeof *delta->row, error));
+    MEDLEY_TRY(md_pool_new(pool, &delta->start, longest + 1, sizeof *delta->start, error));
+    MEDLEY_TRY(md_pool_new(pool, &delta->dense, parts, sizeof *delta->dense, error));
     const size_t floats = space.structure->workspace_size(space.shape, longest);
     return md_workspace_reserve(&inference->workspace, floats) != 0
                ? md_fail_memory(error, floats * sizeof(float))
@@ -42,30 +39,9 @@ medley_status md_inference_init(md_inference *inference, md_space space, size_t 
 
 void md_inference_clear(md_inference *inference)
 {
-    free(inference->score);
-    free(inference->output);
-    free(inference->parts);
-    free(inference->delta.part);
-    free(inference->delta.coefficient);
-    free(inference->delta.row);
-    free(inference->delta.start);
-    free(inference->delta.dense);
+    md_pool_clear(&inference->pool);
     md_workspace_clear(&inference->workspace);
     *inference = (md_inference){0};
-}
-
-void md_loss_look_ahead(const md_loss *loss, md_inference *inference, const size_t *length,
-                        const int32_t *const *gold, size_t count)
-{
-    md_ahead ahead[MD_AHEAD];
-    for (size_t i = 0; i < count; i++)
-        ahead[i] = (md_ahead){.shape = inference[i].space.shape,
-                              .length = length[i],
-                              .score = inference[i].score,
-                              .gold = loss->adds_costs ? gold[i] : NULL,
-                              .workspace = &inference[i].workspace};
-    if (count > 0)
-        inference->space.structure->look_ahead(ahead, count, loss->by_marginals);
 }
 
 double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,

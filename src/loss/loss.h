@@ -10,6 +10,7 @@
 
 /* Everything one evaluation needs, allocated once per thread for the longest example. */
 typedef struct md_inference {
+    md_pool pool; /* of the arrays */
     md_space space;
     md_workspace workspace;
     float *score;    /* [part_count] of the example, filled by the caller */
@@ -38,14 +39,11 @@ typedef struct md_loss {
     double (*at_zero)(md_space space, size_t length);
 } md_loss;
 
+#define MD_LOSS(name) extern const md_loss md_loss_##name;
+#include "loss/losses.def"
+#undef MD_LOSS
 extern const md_loss *const md_losses[]; /* NULL-terminated */
 const md_loss *md_loss_find(const char *name);
-
-/* Scores of `count` examples, at most MD_AHEAD, stand in inference[i].score and are evaluated next,
- * each with the structure's shape in inference[i]: it may look at all of them at once. */
-enum { MD_AHEAD = 64 };
-void md_loss_look_ahead(const md_loss *loss, md_inference *inference, const size_t *length,
-                        const int32_t *const *gold, size_t count);
 
 /* The log loss of inference->score, for losses that are made of it. */
 double md_log_loss(md_inference *inference, size_t length, const int32_t *gold,

@@ -18,13 +18,6 @@ static double hinge_slope(const void *state, double y, double f)
     return margin < 1 ? -y : 0;
 }
 
-static void hinge_domain(const void *state, double y, double *low, double *high)
-{
-    (void)state;
-    *low = y > 0 ? 0 : -1;
-    *high = y > 0 ? 1 : 0;
-}
-
 static double hinge_conjugate(const void *state, double y, double rho)
 {
     (void)state;
@@ -53,7 +46,7 @@ const md_margin_loss md_margin_hinge = {
     .svm = true,
     .value = hinge_value,
     .slope = hinge_slope,
-    .domain = hinge_domain,
+    .domain = md_label_domain,
     .conjugate = hinge_conjugate,
     .prox = hinge_prox,
 };

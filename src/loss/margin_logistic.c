@@ -28,13 +28,6 @@ static double logistic_slope(const void *state, double y, double f)
     return -y * chance_of_error(y * f);
 }
 
-static void logistic_domain(const void *state, double y, double *low, double *high)
-{
-    (void)state;
-    *low = y > 0 ? 0 : -1;
-    *high = y > 0 ? 1 : 0;
-}
-
 static double logistic_conjugate(const void *state, double y, double rho)
 {
     (void)state;
@@ -99,7 +92,7 @@ const md_margin_loss md_margin_logistic = {
     .strong_convexity = 4,
     .value = logistic_value,
     .slope = logistic_slope,
-    .domain = logistic_domain,
+    .domain = md_label_domain,
     .conjugate = logistic_conjugate,
     .conjugate_slope = logistic_conjugate_slope,
     .conjugate_curvature = logistic_conjugate_curvature,

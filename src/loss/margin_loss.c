@@ -20,6 +20,12 @@ const md_margin_loss *md_margin_loss_find(const char *name)
     return NULL;
 }
 
+md_interval md_label_domain(const void *state, double y)
+{
+    (void)state;
+    return y > 0 ? (md_interval){0, 1} : (md_interval){-1, 0};
+}
+
 struct rows {
     const md_margin_loss *loss;
     const void *state;
@@ -62,10 +68,8 @@ double md_best_bias(const md_margin_loss *loss, const void *state, const double 
 
 static double clip(const struct rows *rows, size_t i, double rho)
 {
-    double low;
-    double high;
-    rows->loss->domain(rows->state, rows->y[i], &low, &high);
-    return rho < low ? low : rho > high ? high : rho;
+    const md_interval domain = rows->loss->domain(rows->state, rows->y[i]);
+    return rho < domain.low ? domain.low : rho > domain.high ? domain.high : rho;
 }
 
 static double negative_clipped_sum(void *context, double shift)
@@ -77,28 +81,27 @@ static double negative_clipped_sum(void *context, double shift)
     return -sum;
 }
 
+static bool is_inside(const struct rows *rows, size_t i, double rho)
+{
+    const md_interval domain = rows->loss->domain(rows->state, rows->y[i]);
+    return rho > domain.low && rho < domain.high;
+}
+
 /* What rounding has left of the sum goes to the rows that are not at an end of their domain. */
 static void balance(const struct rows *rows, double *rho)
 {
     double sum = 0;
     size_t inside = 0;
     for (size_t i = 0; i < rows->n; i++) {
-        double low;
-        double high;
-        rows->loss->domain(rows->state, rows->y[i], &low, &high);
         sum += rho[i];
-        inside += rho[i] > low && rho[i] < high;
+        inside += is_inside(rows, i, rho[i]);
     }
     if (sum == 0 || inside == 0)
         return;
     const double share = sum / (double)inside;
-    for (size_t i = 0; i < rows->n; i++) {
-        double low;
-        double high;
-        rows->loss->domain(rows->state, rows->y[i], &low, &high);
-        if (rho[i] > low && rho[i] < high)
+    for (size_t i = 0; i < rows->n; i++)
+        if (is_inside(rows, i, rho[i]))
             rho[i] = clip(rows, i, rho[i] - share);
-    }
 }
 
 /* Domains contain 0, so the clipped sum is not negative at the least rho and not positive at the

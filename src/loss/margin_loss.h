@@ -9,6 +9,10 @@
 
 #include "param/param.h"
 
+typedef struct md_interval {
+    double low, high; /* infinite where there is no bound */
+} md_interval;
+
 typedef struct md_margin_loss {
     const char *name, *summary, *formula;
     const md_param *params; /* NULL: none */
@@ -22,8 +26,7 @@ typedef struct md_margin_loss {
     double (*value)(const void *state, double y, double f);
     double (*slope)(const void *state, double y, double f); /* dl/df; at a kink the middle */
 
-    /* rho for which the conjugate is finite: [low, high], infinite where there is no bound. */
-    void (*domain)(const void *state, double y, double *low, double *high);
+    md_interval (*domain)(const void *state, double y); /* rho for which the conjugate is finite */
     double (*conjugate)(const void *state, double y, double rho); /* l*(-rho); infinite outside */
 
     /* smooth_conjugate only: d/drho and d2/drho2 of l*(-rho), inside the domain. The first is -f
@@ -42,6 +45,9 @@ typedef struct md_margin_loss {
 
 extern const md_margin_loss *const md_margin_losses[]; /* NULL-terminated */
 const md_margin_loss *md_margin_loss_find(const char *name);
+
+/* The domain of losses of labels whose slope is between 0 and -y: 0 <= y rho <= 1. */
+md_interval md_label_domain(const void *state, double y);
 
 /* The bias b that minimises sum_i l(y_i, f_i + b), to rounding. Finite also where the minimum is at
  * infinity (logistic, all labels the same): every margin is then 40 or more. */

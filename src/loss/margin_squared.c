@@ -15,12 +15,11 @@ static double squared_slope(const void *state, double y, double f)
     return f - y;
 }
 
-static void squared_domain(const void *state, double y, double *low, double *high)
+static md_interval squared_domain(const void *state, double y)
 {
     (void)state;
     (void)y;
-    *low = -INFINITY;
-    *high = INFINITY;
+    return (md_interval){-INFINITY, INFINITY};
 }
 
 static double squared_conjugate(const void *state, double y, double rho)

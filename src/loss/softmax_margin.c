@@ -19,7 +19,6 @@ static double at_zero(md_space space, size_t length)
            space.structure->most_cost(space.shape, length);
 }
 
-extern const md_loss md_loss_softmax_margin;
 const md_loss md_loss_softmax_margin = {
     .name = "softmax-margin",
     .summary = "log loss with costs: conditional random field with a margin",

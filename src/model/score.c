@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "block/feature_weights.h"
 #include "linalg/products.h"
+#include "linalg/vectors.h"
 
 /* ---- kernels ---- */
 
@@ -45,7 +46,7 @@ static medley_status add_primal(const md_prepared *left, const md_bank *bank, si
         for (size_t l = 0; l < outputs; l++)
             by_output[l * columns + c] = body->values[c * outputs + l];
         if (origin != NULL)
-            md_add_weights(constant, body->values + c * outputs, origin[c], outputs);
+            md_add_multiple(constant, origin[c], body->values + c * outputs, outputs);
     }
     for (size_t first = 0; first < left->rows; first += CHUNK) {
         const size_t rows = left->rows - first < CHUNK ? left->rows - first : CHUNK;
@@ -54,8 +55,9 @@ static medley_status add_primal(const md_prepared *left, const md_bank *bank, si
         md_add_products(rows, outputs, columns, view->dense + first * columns, columns, by_output,
                         columns, products, outputs);
         for (size_t r = 0; r < rows; r++)
-            md_add_weights(scores + (first + r) * outputs, products + r * outputs,
-                           inverse_root ? inverse_root[first + r] : 1, outputs);
+            md_add_multiple(scores + (first + r) * outputs,
+                            inverse_root ? inverse_root[first + r] : 1, products + r * outputs,
+                            outputs);
     }
     return MEDLEY_OK;
 }
@@ -142,7 +144,7 @@ void md_weights_score(const md_weights *weights, const md_feature_ids *ids, size
         return;
     }
     for (size_t g = 0; g < groups; g++)
-        md_add_weights(out + g * weights->width, weights->values, 1, weights->width);
+        md_add_multiple(out + g * weights->width, 1, weights->values, weights->width);
 }
 
 static void add_row_weights(void *context, size_t chunk, size_t worker)

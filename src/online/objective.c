@@ -30,23 +30,20 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
     const md_online_problem *p = &measure->online->problem;
     md_inference *inference = &measure->inference[worker * measure->ahead];
     const size_t first = chunk * CHUNK;
-    const size_t last = first + CHUNK < measure->count ? first + CHUNK : measure->count;
+    const size_t last = md_min(first + CHUNK, measure->count);
     double sum = 0;
     for (size_t i = first; i < last; i += measure->ahead) {
-        size_t length[MD_AHEAD];
-        const int32_t *gold[MD_AHEAD];
-        size_t count = 0;
-        for (; count < measure->ahead && i + count < last; count++) {
-            const md_example example = p->examples[measure->which[i + count]];
-            inference[count].space.shape.row = example.row;
-            length[count] = example.length;
-            gold[count] = p->gold + example.row;
-            md_online_score(p, example, inference[count].score);
-        }
-        if (measure->ahead > 1)
-            md_loss_look_ahead(p->loss, inference, length, gold, count);
+        const size_t *which = measure->which + i;
+        const size_t count = md_min(last - i, measure->ahead);
         for (size_t j = 0; j < count; j++)
-            sum += p->loss->evaluate(&inference[j], length[j], gold[j], false);
+            md_online_score(p, p->examples[which[j]], inference[j].score);
+        if (measure->ahead > 1)
+            md_online_look_ahead(p, inference, which, count);
+        for (size_t j = 0; j < count; j++) {
+            const md_example example = p->examples[which[j]];
+            inference[j].space.shape.row = example.row;
+            sum += p->loss->evaluate(&inference[j], example.length, p->gold + example.row, false);
+        }
     }
     measure->sum[chunk] = sum;
 }

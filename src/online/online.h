@@ -70,6 +70,7 @@ typedef struct md_online_problem {
 
 /* What changes while learning, but for what the blocks hold; made by md_online_init only. */
 typedef struct md_online {
+    md_pool pool; /* of the arrays */
     md_online_settings settings;
     md_online_problem problem;
     void *state;         /* of the rule: [rule->state_size] */

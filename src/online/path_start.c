@@ -26,14 +26,6 @@ struct gradient {
     double most; /* of the norms */
 };
 
-static void clear_gradient(struct gradient *gradient)
-{
-    free(gradient->norm);
-    free(gradient->shrunk);
-    free(gradient->scratch);
-    free(gradient->body);
-}
-
 /* With dual scales of 0 the blocks add up gradients and score nothing: all of them are taken at 0.
  */
 static medley_status find_gradient(md_problem *problem, const md_run_blocks *blocks, double *loss,
@@ -136,7 +128,7 @@ static double strong_lambda(const struct gradient *gradient, double loss)
     return GAIN * loss / (2 * value);
 }
 
-static medley_status init_gradient(struct gradient *gradient, medley_error *error)
+static medley_status init_gradient(struct gradient *gradient, md_pool *pool, medley_error *error)
 {
     const md_run_blocks *blocks = gradient->blocks;
     const size_t count = blocks->penalised;
@@ -146,10 +138,10 @@ static medley_status init_gradient(struct gradient *gradient, medley_error *erro
         const size_t size = blocks->blocks[m]->class->body_size(blocks->blocks[m]);
         largest = size > largest ? size : largest;
     }
-    MEDLEY_TRY(md_new(&gradient->norm, count, sizeof *gradient->norm, error));
-    MEDLEY_TRY(md_new(&gradient->shrunk, count, sizeof *gradient->shrunk, error));
-    MEDLEY_TRY(md_new(&gradient->scratch, 3 * count, sizeof *gradient->scratch, error));
-    MEDLEY_TRY(md_new(&gradient->body, largest, sizeof *gradient->body, error));
+    MEDLEY_TRY(md_pool_new(pool, &gradient->norm, count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &gradient->shrunk, count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &gradient->scratch, 3 * count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &gradient->body, largest, sizeof(float), error));
     for (size_t m = 0; m < count; m++) {
         gradient->norm[m] = blocks->blocks[m]->norm;
         gradient->most = fmax(gradient->most, gradient->norm[m]);
@@ -160,10 +152,10 @@ static medley_status init_gradient(struct gradient *gradient, medley_error *erro
 medley_status md_path_find_start(md_path_start *start, md_problem *problem,
                                  const md_run_blocks *blocks, medley_error *error)
 {
-    MD_CLEARED(clear_gradient)
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct gradient gradient = {.blocks = blocks, .penalty = problem->penalty};
     MEDLEY_TRY(find_gradient(problem, blocks, &start->objective, error));
-    MEDLEY_TRY(init_gradient(&gradient, error));
+    MEDLEY_TRY(init_gradient(&gradient, &pool, error));
     const double least = gradient.most > 0 ? least_lambda(&gradient) : 1;
     start->is_zero = isfinite(least) && blocks->penalised == blocks->count;
     start->lambda = isfinite(least) ? least : strong_lambda(&gradient, start->objective);

@@ -95,23 +95,29 @@ static void find_scored_gradient(void *context, size_t item, size_t worker)
     find_gradient(context, item);
 }
 
+void md_online_look_ahead(const md_online_problem *p, md_inference *inference, const size_t *which,
+                          size_t count)
+{
+    md_ahead ahead[MD_AHEAD];
+    for (size_t i = 0; i < count; i++) {
+        const md_example example = p->examples[which[i]];
+        inference[i].space.shape.row = example.row;
+        ahead[i] = (md_ahead){.shape = inference[i].space.shape,
+                              .length = example.length,
+                              .score = inference[i].score,
+                              .gold = p->loss->adds_costs ? p->gold + example.row : NULL,
+                              .workspace = &inference[i].workspace};
+    }
+    p->space.structure->look_ahead(ahead, count, p->loss->by_marginals);
+}
+
 /* All examples are scored before the structure sees the first one. */
 static void find_gradients_ahead(md_round *round, size_t threads)
 {
-    const md_online_problem *p = &round->online->problem;
     md_parallel_for(threads, round->size, score_one, round);
-    for (size_t first = 0; first < round->size; first += MD_AHEAD) {
-        size_t length[MD_AHEAD];
-        const int32_t *gold[MD_AHEAD];
-        size_t count = 0;
-        for (; count < MD_AHEAD && first + count < round->size; count++) {
-            const md_example example = example_of(round, first + count);
-            round->online->inference[first + count].space.shape.row = example.row;
-            length[count] = example.length;
-            gold[count] = p->gold + example.row;
-        }
-        md_loss_look_ahead(p->loss, round->online->inference + first, length, gold, count);
-    }
+    for (size_t first = 0; first < round->size; first += MD_AHEAD)
+        md_online_look_ahead(&round->online->problem, round->online->inference + first,
+                             round->which + first, md_min(round->size - first, MD_AHEAD));
     md_parallel_for(threads, round->size, find_scored_gradient, round);
 }
 

@@ -90,6 +90,12 @@ bool md_online_norms_are_finite(const md_online *online);
 /* The scores of an example by all blocks. */
 void md_online_score(const md_online_problem *problem, md_example example, float *score);
 
+/* These examples, at most MD_AHEAD, have been scored and are evaluated next: a structure that looks
+ * ahead may look at all of them at once. */
+enum { MD_AHEAD = 64 };
+void md_online_look_ahead(const md_online_problem *problem, md_inference *inference,
+                          const size_t *which, size_t count);
+
 /* The visited examples in the order of the data. */
 void md_online_fill_order(md_online *online);
 

@@ -8,9 +8,10 @@ static const double COLDEST = 0.02; /* of a rate */
 static medley_status init_batch(md_online *online, medley_error *error)
 {
     const size_t batch = online->settings.batch;
-    MEDLEY_TRY(md_new(&online->inference, batch, sizeof *online->inference, error));
-    MEDLEY_TRY(md_new(&online->gradients, batch, sizeof *online->gradients, error));
-    MEDLEY_TRY(md_new(&online->loss, batch, sizeof *online->loss, error));
+    md_pool *pool = &online->pool;
+    MEDLEY_TRY(md_pool_new(pool, &online->inference, batch, sizeof *online->inference, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->gradients, batch, sizeof *online->gradients, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->loss, batch, sizeof *online->loss, error));
     for (size_t b = 0; b < batch; b++)
         MEDLEY_TRY(md_inference_init(&online->inference[b], online->problem.space, online->longest,
                                      error));
@@ -28,12 +29,14 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
             online->longest = problem->examples[e].length;
     const size_t visited = online->problem.visit_count;
     const size_t m = problem->block_count;
+    md_pool *pool = &online->pool;
     const size_t rows = problem->deferred ? md_deferred_open_most(problem->deferred) : 0;
-    MEDLEY_TRY(md_new(&online->order, visited, sizeof *online->order, error));
-    MEDLEY_TRY(md_new(&online->rows, rows, sizeof *online->rows, error));
-    MEDLEY_TRY(md_new(&online->stepped, problem->example_count, sizeof *online->stepped, error));
-    MEDLEY_TRY(md_new(&online->norm, 5 * m, sizeof *online->norm, error));
-    MEDLEY_TRY(md_new(&online->state, 1, settings->rule->state_size, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->order, visited, sizeof *online->order, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->rows, rows, sizeof *online->rows, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->stepped, problem->example_count, sizeof *online->stepped,
+                           error));
+    MEDLEY_TRY(md_pool_new(pool, &online->norm, 5 * m, sizeof *online->norm, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->state, 1, settings->rule->state_size, error));
     MEDLEY_TRY(init_batch(online, error));
     online->shrunk = online->norm + m;
     online->scratch = online->norm + 2 * m;
@@ -48,16 +51,9 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
 
 void md_online_clear(md_online *online)
 {
-    free(online->state);
-    free(online->order);
-    free(online->rows);
-    free(online->stepped);
-    free(online->norm);
     for (size_t b = 0; online->inference != NULL && b < online->settings.batch; b++)
         md_inference_clear(&online->inference[b]);
-    free(online->inference);
-    free(online->gradients);
-    free(online->loss);
+    md_pool_clear(&online->pool);
     *online = (md_online){0};
 }
 

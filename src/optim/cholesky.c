@@ -113,14 +113,8 @@ bool md_cholesky(double *a, size_t n, size_t threads)
     return true;
 }
 
-void md_cholesky_solve(const double *r, size_t n, double *x, size_t count)
+void md_cholesky_solve(const double *r, size_t n, double *x)
 {
-    if (count == 1) {
-        md_dtrsv(n, r, n, true, x);
-        md_dtrsv(n, r, n, false, x);
-        return;
-    }
-    /* by rows: x R'R = b, so z = b R^-1 and x = z R^-T */
-    md_dtrsm_rows(count, n, r, n, false, x, n);
-    md_dtrsm_rows(count, n, r, n, true, x, n);
+    md_dtrsv(n, r, n, true, x);
+    md_dtrsv(n, r, n, false, x);
 }

@@ -4,25 +4,7 @@
  * plane of the preconditioner's quadratic (projected conjugate gradients). */
 #include "optim/optim.h"
 
-#include "base/vector.h"
-
-MD_VECTOR
-static double dot_of_steps(const double *x, const double *y, size_t n)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
-MD_VECTOR
-static void add_step(double *x, double factor, const double *y, size_t n)
-{
-#pragma omp simd
-    for (size_t i = 0; i < n; i++)
-        x[i] += factor * y[i];
-}
+#include "linalg/vectors.h"
 
 static double mean(const double *x, size_t n)
 {
@@ -55,7 +37,7 @@ static void precondition(const md_linear_system *system, const double *r, double
         double whole = 0;
         for (size_t i = 0; i < n; i++)
             whole += inverse[i];
-        nu = dot_of_steps(inverse, r, n) / whole;
+        nu = md_dot(inverse, r, n) / whole;
     }
     for (size_t i = 0; i < n; i++)
         z[i] = inverse[i] * (r[i] - nu);
@@ -70,7 +52,7 @@ static void begin(const md_linear_system *system, const double *b, double *x, do
     system->multiply(system->context, x, r);
     for (size_t i = 0; i < n; i++)
         r[i] = b[i] - r[i];
-    if (!(dot_of_steps(x, b, n) + dot_of_steps(x, r, n) >= 0)) {
+    if (!(md_dot(x, b, n) + md_dot(x, r, n) >= 0)) {
         memset(x, 0, n * sizeof *x);
         memcpy(r, b, n * sizeof *r);
     }
@@ -90,22 +72,22 @@ size_t md_conjugate_gradient(const md_linear_system *system, const double *b, do
         return 0;
     memcpy(z, b, n * sizeof *z);
     centre(system, z);
-    const double enough = tolerance * sqrt(dot_of_steps(z, z, n));
+    const double enough = tolerance * sqrt(md_dot(z, z, n));
     begin(system, b, x, r);
     precondition(system, r, z);
     memcpy(direction, z, n * sizeof *z);
-    double descent = dot_of_steps(r, z, n);
-    for (; step < most_steps && sqrt(dot_of_steps(r, r, n)) > enough; step++) {
+    double descent = md_dot(r, z, n);
+    for (; step < most_steps && sqrt(md_dot(r, r, n)) > enough; step++) {
         system->multiply(system->context, direction, image);
-        const double curvature = dot_of_steps(direction, image, n);
+        const double curvature = md_dot(direction, image, n);
         if (!(curvature > 0 && descent > 0))
             break;
         const double length = descent / curvature;
-        add_step(x, length, direction, n);
-        add_step(r, -length, image, n);
+        md_add_scaled(x, length, direction, n);
+        md_add_scaled(r, -length, image, n);
         centre(system, r);
         precondition(system, r, z);
-        const double next = dot_of_steps(r, z, n);
+        const double next = md_dot(r, z, n);
         const double keep = next / descent;
         descent = next;
         for (size_t i = 0; i < n; i++)

@@ -99,6 +99,8 @@ medley_status md_linear_program_solve(md_linear_program *program, double *x, med
 
 #else
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* what follows only refuses */
+
 const char *md_linear_program_missing(void)
 {
     return "coinor-libclp-dev";
@@ -115,33 +117,21 @@ medley_status md_linear_program_create(md_linear_program **program, const double
                                        const double *low, const double *high, size_t columns,
                                        medley_error *error)
 {
-    (void)program;
-    (void)cost;
-    (void)low;
-    (void)high;
-    (void)columns;
     return refuse(error);
 }
 
 void md_linear_program_free(md_linear_program *program)
 {
-    (void)program;
 }
 
 medley_status md_linear_program_add(md_linear_program *program, const double *row, double low,
                                     double high, medley_error *error)
 {
-    (void)program;
-    (void)row;
-    (void)low;
-    (void)high;
     return refuse(error);
 }
 
 medley_status md_linear_program_solve(md_linear_program *program, double *x, medley_error *error)
 {
-    (void)program;
-    (void)x;
     return refuse(error);
 }
 

@@ -12,8 +12,8 @@
  * not looked at, nor kept. False if a pivot is not positive (a is then spoilt). */
 bool md_cholesky(double *a, size_t n, size_t threads);
 
-/* x[i][n] (count right-hand sides) becomes A^-1 x. */
-void md_cholesky_solve(const double *r, size_t n, double *x, size_t count);
+/* x[n] becomes A^-1 x. */
+void md_cholesky_solve(const double *r, size_t n, double *x);
 
 /* ---- eigenvalues.c ---- */
 

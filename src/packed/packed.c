@@ -25,22 +25,11 @@ void md_packed_free(md_packed *packed)
             free(packed->values[m]);
     for (size_t v = 0; packed->transposed != NULL && v < packed->prepared.view_count; v++)
         md_matrix_clear(&packed->transposed[v]);
-    md_tile_scratch_free(packed->scratch);
     md_packed_forget_factors(packed);
     free(packed->factor_arrays);
-    free(packed->transposed);
-    free(packed->all_transposed);
-    free(packed->block_start);
-    free(packed->chunk_start);
+    md_pool_clear(&packed->pool);
     free(packed->resident);
     free(packed->loaded);
-    free(packed->values);
-    free(packed->held);
-    free(packed->trace);
-    free(packed->spread);
-    free(packed->frobenius2);
-    free(packed->wanted);
-    free(packed->group_start);
     free(packed->sums);
     free(packed);
 }
@@ -88,11 +77,11 @@ bool md_packed_is_exact(const md_packed *packed, size_t m)
 /* ---- creation ---- */
 
 /* Cuts the rows of a triangle into *pieces of about `values` values: their first rows and n. */
-static medley_status cut_rows(const md_packed *packed, size_t values, size_t **start,
-                              size_t *pieces, medley_error *error)
+static medley_status cut_rows(md_packed *packed, size_t values, size_t **start, size_t *pieces,
+                              medley_error *error)
 {
     *pieces = md_max(md_min(md_pieces(packed->size, values), packed->n), 1);
-    MEDLEY_TRY(md_new(start, *pieces + 1, sizeof **start, error));
+    MEDLEY_TRY(md_pool_new(&packed->pool, start, *pieces + 1, sizeof **start, error));
     size_t row = 0;
     for (size_t p = 0; p < *pieces; p++) {
         while (md_triangle_row(packed->n, row) < p * (packed->size / *pieces))
@@ -105,16 +94,18 @@ static medley_status cut_rows(const md_packed *packed, size_t values, size_t **s
 
 medley_status md_packed_init(md_packed *packed, medley_error *error)
 {
+    md_pool *pool = &packed->pool;
+    const size_t count = packed->count;
     packed->size = md_triangle_size(packed->n);
     packed->length = packed->n + MD_TRIANGLE_LANES;
     const size_t values = packed->size + MD_TRIANGLE_LANES; /* some are read after the last row */
     packed->bytes = md_pieces(values * packed->loops->value_bytes, LINE) * LINE;
-    MEDLEY_TRY(md_new(&packed->values, packed->count, sizeof(void *), error));
-    MEDLEY_TRY(md_new(&packed->held, packed->count, sizeof *packed->held, error));
-    MEDLEY_TRY(md_new(&packed->trace, packed->count, sizeof *packed->trace, error));
-    MEDLEY_TRY(md_new(&packed->spread, packed->count, sizeof *packed->spread, error));
-    MEDLEY_TRY(md_new(&packed->frobenius2, packed->count, sizeof *packed->frobenius2, error));
-    MEDLEY_TRY(md_new(&packed->wanted, packed->count, sizeof *packed->wanted, error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->values, count, sizeof(void *), error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->held, count, sizeof *packed->held, error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->trace, count, sizeof *packed->trace, error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->spread, count, sizeof *packed->spread, error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->frobenius2, count, sizeof *packed->frobenius2, error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->wanted, count, sizeof *packed->wanted, error));
     MEDLEY_TRY(cut_rows(packed, BLOCK_VALUES, &packed->block_start, &packed->blocks, error));
     return cut_rows(packed, CHUNK_VALUES, &packed->chunk_start, &packed->chunks, error);
 }
@@ -124,9 +115,10 @@ static medley_status complete_prepared(md_packed *packed, medley_error *error)
 {
     md_prepared *prepared = &packed->prepared;
     const size_t views = prepared->view_count;
-    MEDLEY_TRY(md_new(&packed->transposed, views, sizeof *packed->transposed, error));
-    MEDLEY_TRY(md_new_copy(&packed->all_transposed, prepared->transposed,
-                           views * sizeof *packed->all_transposed, error));
+    MEDLEY_TRY(md_pool_new(&packed->pool, &packed->transposed, views, sizeof(md_matrix), error));
+    MEDLEY_TRY(
+        md_pool_new(&packed->pool, &packed->all_transposed, views, sizeof(md_matrix), error));
+    memcpy(packed->all_transposed, prepared->transposed, views * sizeof(md_matrix));
     for (size_t m = 0; m < packed->count; m++) {
         const md_kernel *kernel = &packed->bank->kernels[m];
         if (kernel->class == NULL)
@@ -207,9 +199,11 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     packed->began = md_clock_seconds();
     packed->loops = options->float64 ? &md_triangle_double : &md_triangle_float;
     MEDLEY_TRY(md_packed_init(packed, error));
-    MEDLEY_TRY(md_new(&packed->group_start, packed->count + 1, sizeof(size_t), error));
+    MEDLEY_TRY(
+        md_pool_new(&packed->pool, &packed->group_start, packed->count + 1, sizeof(size_t), error));
     MEDLEY_TRY(complete_prepared(packed, error));
-    MEDLEY_TRY(md_tile_scratch_make(&packed->scratch, packed->threads, &packed->prepared, error));
+    MEDLEY_TRY(md_tile_scratch_make(&packed->pool, &packed->scratch, packed->threads,
+                                    &packed->prepared, error));
     MEDLEY_TRY(choose_residents(packed, options->memory, error));
     MEDLEY_TRY(build(packed, error));
     *result = md_take(&packed);

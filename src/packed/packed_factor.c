@@ -236,28 +236,20 @@ void md_packed_forget_factors(md_packed *packed)
     packed->factor_bytes = 0;
 }
 
-static void clear_factoring(struct factoring *factoring)
-{
-    free(factoring->columns);
-    free(factoring->scratch);
-    free(factoring->values);
-    free(factoring->no_memory);
-}
-
 medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_rank,
                                medley_error *error)
 {
     const size_t n = packed->n;
-    MD_CLEARED(clear_factoring)
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct factoring factoring = {.tolerance = tolerance, .most_rank = md_min(most_rank, n)};
     md_packed_forget_factors(packed);
     MEDLEY_TRY(md_new(&packed->factors, packed->count, sizeof *packed->factors, error));
     const size_t columns = packed->threads * factoring.most_rank * n;
     const size_t scratch = packed->threads * (packed->length + factoring.most_rank + 1);
-    MEDLEY_TRY(md_new_aligned(&factoring.columns, columns, sizeof(double), error));
-    MEDLEY_TRY(md_new(&factoring.scratch, scratch, sizeof(double), error));
-    MEDLEY_TRY(md_new(&factoring.values, SLICE_KERNELS, sizeof(float *), error));
-    MEDLEY_TRY(md_new(&factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
+    MEDLEY_TRY(md_pool_new_aligned(&pool, &factoring.columns, columns, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&pool, &factoring.scratch, scratch, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&pool, &factoring.values, SLICE_KERNELS, sizeof(float *), error));
+    MEDLEY_TRY(md_pool_new(&pool, &factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
     const md_chosen all = {.count = packed->count};
     return md_packed_walk(packed, all, NULL, visit_factor, &factoring, error);
 }

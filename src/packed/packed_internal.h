@@ -15,6 +15,7 @@ typedef struct md_factor {
 } md_factor;
 
 struct md_packed {
+    md_pool pool; /* of arrays whose size does not change */
     md_bank *bank;
     md_prepared prepared;      /* a shallow copy, but for transposed */
     md_matrix *transposed;     /* [view_count] those that prepared rows lack */

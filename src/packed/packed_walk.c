@@ -71,26 +71,19 @@ static medley_status visit_absent(struct walk *walk, size_t *next)
     return status;
 }
 
-static void clear_walk(struct walk *walk)
-{
-    free(walk->place);
-    free(walk->values);
-    free(walk->fresh);
-}
-
 medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *skip,
                              md_packed_visit call, void *context, medley_error *error)
 {
-    MD_CLEARED(clear_walk)
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct walk walk = {.packed = packed,
                         .chosen = chosen,
                         .skip = skip,
                         .visit = call,
                         .context = context,
                         .error = error};
-    MEDLEY_TRY(md_new(&walk.place, chosen.count, sizeof *walk.place, error));
-    MEDLEY_TRY(md_new(&walk.values, chosen.count, sizeof(void *), error));
-    MEDLEY_TRY(md_new(&walk.fresh, packed->load_capacity, sizeof *walk.fresh, error));
+    MEDLEY_TRY(md_pool_new(&pool, &walk.place, chosen.count, sizeof *walk.place, error));
+    MEDLEY_TRY(md_pool_new(&pool, &walk.values, chosen.count, sizeof(void *), error));
+    MEDLEY_TRY(md_pool_new(&pool, &walk.fresh, packed->load_capacity, sizeof *walk.fresh, error));
     MEDLEY_TRY(visit_present(&walk));
     for (size_t next = 0; packed->residents < packed->count && next < chosen.count;)
         MEDLEY_TRY(visit_absent(&walk, &next));

@@ -36,7 +36,25 @@ typedef struct md_param {
     const char *instead; /* what to do where it has no use; NULL: leave it out */
 } md_param;
 
-/* A table ends with a row whose name is NULL. */
+/* A table ends with a row whose name is NULL.
+ *
+ * The row of a number with a range: a field of a struct, or all of the state there is. */
+#define MD_NUMBER_AT(place, key, standard, low, high, letter, sentence)                            \
+    .name = (key), .type = MD_DOUBLE, .offset = (place), .fallback = (standard), .least = (low),   \
+    .most = (high), .argument = (letter), .help = (sentence)
+#define MD_NUMBER(owner, field, ...) MD_NUMBER_AT(offsetof(owner, field), #field, __VA_ARGS__)
+#define MD_ONE_NUMBER(key, ...)                                                                    \
+    {                                                                                              \
+        {MD_NUMBER_AT(0, key, __VA_ARGS__)},                                                       \
+        {                                                                                          \
+            .name = NULL                                                                           \
+        }                                                                                          \
+    }
+
+static inline double md_number(const void *state)
+{
+    return *(const double *)state;
+}
 
 /* A row for a number within a range, kept in a field of the state. */
 #define MD_PARAM_NUMBER(key, kind, state, field, otherwise, low, high)                             \

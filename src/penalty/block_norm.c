@@ -121,7 +121,6 @@ const md_penalty_class md_penalty_block = {
     .scalar = &block_scalar,
     .params = block_params,
     .state_size = sizeof(double),
-    .separable = true,
     .value = block_value,
     .prox = block_prox,
     .kernel_weight = block_kernel_weight,

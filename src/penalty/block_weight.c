@@ -19,18 +19,6 @@ double md_weighted_sum(const double *b, const double *weight, size_t count)
     return sum;
 }
 
-double md_largest_ratio(const void *state, const double *z, const double *weight, size_t count)
-{
-    (void)state;
-    double largest = 0;
-    for (size_t m = 0; m < count; m++) {
-        const double d = md_block_weight(weight, m);
-        const double ratio = z[m] > 0 ? z[m] / d : 0;
-        largest = ratio > largest ? ratio : largest;
-    }
-    return largest;
-}
-
 void md_soft_threshold(double threshold, const double *b, const double *weight, size_t count,
                        double *shrunk)
 {

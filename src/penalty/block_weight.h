@@ -17,12 +17,16 @@ double md_largest(const double *b, size_t count);
 /* sum d b */
 double md_weighted_sum(const double *b, const double *weight, size_t count);
 
-/* max z/d with 0/0 = 0: the dual norm of sum d b. A slot of penalties; state is not looked at. */
-double md_largest_ratio(const void *state, const double *z, const double *weight, size_t count);
-
 /* shrunk = max(0, b - threshold d), in place or not. */
 void md_soft_threshold(double threshold, const double *b, const double *weight, size_t count,
                        double *shrunk);
+
+/* The prox of tau/2 (sum d b)^2 (SPOM Alg. 2 and 4): b' = max(0, b - t d) for one threshold t,
+ * found by selection in O(count). shrunk may be b. scratch: 2 * count doubles. */
+double md_mkl_threshold(double tau, const double *b, const double *weight, size_t count,
+                        double *scratch);
+void md_mkl_prox(double tau, const double *b, const double *weight, size_t count, double *shrunk,
+                 double *scratch);
 
 /* Slots that are 0 or 1, whatever the penalty: of a state, and the weight of blocks under l2. */
 double md_zero(const void *state);

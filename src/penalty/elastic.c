@@ -43,7 +43,7 @@ static double elastic_strong_convexity(const void *state, double least_weight)
     return md_number(state) * least_weight;
 }
 
-/* ---- as a sum of g(x) = (1-t) x + t/2 x^2 ---- */
+/* ---- as a sum of g(x) = (1-t) x + t/2 x^2, also of group-lasso (t = 0) and l2 (t = 1) ---- */
 
 static bool elastic_smooth_conjugate(const void *state)
 {
@@ -71,11 +71,11 @@ static double elastic_scalar_prox(const void *state, double tau, double y, doubl
 {
     const double t = md_number(state);
     const double x = y - tau * (1 - t);
-    *derivative = x > 0 ? 1 / (1 + tau * t) : 0;
+    *derivative = x > 0 || t == 1 ? 1 / (1 + tau * t) : 0;
     return x > 0 ? x / (1 + tau * t) : 0;
 }
 
-/* max(0, y - tau (1-t))^2 / (2 tau t) */
+/* max(0, y - tau (1-t))^2 / (2 tau t), which is infinite beyond tau where t = 0 */
 static double elastic_conjugate(const void *state, double tau, double y, double *slope,
                                 double *curvature)
 {
@@ -85,11 +85,11 @@ static double elastic_conjugate(const void *state, double tau, double y, double 
     if (slope != NULL)
         *slope = x;
     if (curvature != NULL)
-        *curvature = excess > 0 ? 1 / (tau * t) : 0;
+        *curvature = excess > 0 || t == 1 ? 1 / (tau * t) : 0;
     return excess * x / 2;
 }
 
-static const md_scalar_penalty elastic_scalar = {
+const md_scalar_penalty md_elastic_scalar = {
     .smooth_conjugate = elastic_smooth_conjugate,
     .value = elastic_scalar_value,
     .slope_at_zero = elastic_slope_at_zero,
@@ -104,10 +104,9 @@ const md_penalty_class md_penalty_elastic = {
     .weights = ": its norm, divided by 1 − t + t times the norm, as a share of the sum of all "
                "these; t is that of the penalty",
     .formula = "(1-t) sum d b + t/2 sum d b^2",
-    .scalar = &elastic_scalar,
+    .scalar = &md_elastic_scalar,
     .params = elastic_params,
     .state_size = sizeof(double),
-    .separable = true,
     .value = elastic_value,
     .prox = elastic_prox,
     .kernel_weight = elastic_kernel_weight,

@@ -3,7 +3,6 @@
  * its exact prox in two steps: scale b by 1/(1 + tau s), then the mkl prox with
  * tau (1-s)/(1 + tau s). */
 #include "penalty/block_weight.h"
-#include "penalty/mkl_prox.h"
 #include "penalty/penalty.h"
 
 static const md_param elastic_mkl_params[] =

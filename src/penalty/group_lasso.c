@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Group lasso, the block 1-norm: Omega = sum d b; prox b' = max(0, b - tau d) (SPOM eq. 11,
- * SpicyMKL eq. 13). */
+ * SpicyMKL eq. 13). As a sum over norms it is the elastic net of t = 0. */
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
@@ -26,61 +26,13 @@ static double group_lasso_kernel_weight(const void *state, double b, double tota
     return b;
 }
 
-/* ---- as a sum of g(x) = x ---- */
-
-static bool group_lasso_smooth_conjugate(const void *state)
-{
-    (void)state;
-    return false;
-}
-
-static double group_lasso_scalar_value(const void *state, double x)
-{
-    (void)state;
-    return x;
-}
-
-static double group_lasso_slope(const void *state, double x)
-{
-    (void)state;
-    (void)x;
-    return 1;
-}
-
-static double group_lasso_scalar_prox(const void *state, double tau, double y, double *derivative)
-{
-    (void)state;
-    *derivative = y > tau;
-    return y > tau ? y - tau : 0;
-}
-
-static double group_lasso_conjugate(const void *state, double tau, double y, double *slope,
-                                    double *curvature)
-{
-    (void)state;
-    (void)slope;
-    (void)curvature;
-    return y <= tau ? 0 : INFINITY;
-}
-
-static const md_scalar_penalty group_lasso_scalar = {
-    .smooth_conjugate = group_lasso_smooth_conjugate,
-    .value = group_lasso_scalar_value,
-    .slope_at_zero = md_one,
-    .slope = group_lasso_slope,
-    .prox = group_lasso_scalar_prox,
-    .conjugate = group_lasso_conjugate,
-};
-
 const md_penalty_class md_penalty_group_lasso = {
     .name = "group-lasso",
     .summary = "block 1-norm: few blocks",
     .formula = "sum d b",
-    .scalar = &group_lasso_scalar,
-    .is_norm = true,
-    .separable = true,
+    .scalar = &md_elastic_scalar,
+    .fixed = &(const double){0},
     .value = group_lasso_value,
     .prox = group_lasso_prox,
-    .dual_norm = md_largest_ratio,
     .kernel_weight = group_lasso_kernel_weight,
 };

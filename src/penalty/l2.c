@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The support vector machine's penalty: Omega = 1/2 sum d b^2; prox b' = b / (1 + tau d). All
- * blocks stay: the kernels are simply added. */
+ * blocks stay: the kernels are simply added. As a sum over norms it is the elastic net of t = 1. */
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
@@ -22,82 +22,21 @@ static void l2_prox(const void *state, double tau, const double *b, const double
         shrunk[m] = b[m] / (1 + tau * md_block_weight(weight, m));
 }
 
-/* The norm is sqrt(sum d b^2). */
-static double l2_dual_norm(const void *state, const double *z, const double *weight, size_t count)
-{
-    (void)state;
-    double sum = 0;
-    for (size_t m = 0; m < count; m++)
-        if (z[m] > 0)
-            sum += z[m] / md_block_weight(weight, m) * z[m];
-    return sqrt(sum);
-}
-
 static double l2_strong_convexity(const void *state, double least_weight)
 {
     (void)state;
     return least_weight;
 }
 
-/* ---- as a sum of g(x) = 1/2 x^2 ---- */
-
-static bool l2_smooth_conjugate(const void *state)
-{
-    (void)state;
-    return true;
-}
-
-static double l2_scalar_value(const void *state, double x)
-{
-    (void)state;
-    return x * x / 2;
-}
-
-static double l2_slope(const void *state, double x)
-{
-    (void)state;
-    return x;
-}
-
-static double l2_scalar_prox(const void *state, double tau, double y, double *derivative)
-{
-    (void)state;
-    *derivative = 1 / (1 + tau);
-    return y / (1 + tau);
-}
-
-static double l2_conjugate(const void *state, double tau, double y, double *slope,
-                           double *curvature)
-{
-    (void)state;
-    if (slope != NULL)
-        *slope = y / tau;
-    if (curvature != NULL)
-        *curvature = 1 / tau;
-    return y / tau * y / 2;
-}
-
-static const md_scalar_penalty l2_scalar = {
-    .smooth_conjugate = l2_smooth_conjugate,
-    .value = l2_scalar_value,
-    .slope_at_zero = md_zero,
-    .slope = l2_slope,
-    .prox = l2_scalar_prox,
-    .conjugate = l2_conjugate,
-};
-
 const md_penalty_class md_penalty_l2 = {
     .name = "l2",
     .summary = "squared l2 norm: all blocks, added",
     .formula = "1/2 sum d b^2",
-    .scalar = &l2_scalar,
-    .is_norm = true,
-    .is_half_square = true,
-    .separable = true,
+    .scalar = &md_elastic_scalar,
+    .fixed = &(const double){1},
     .uniform = true,
     .value = l2_value,
     .prox = l2_prox,
-    .dual_norm = l2_dual_norm,
     .kernel_weight = md_same_weight,
     .strong_convexity = l2_strong_convexity,
 };

@@ -13,8 +13,6 @@
  * halves the largest t - b/d that the next one can find, so passes are few and shrinking: O(M) in
  * all, for any b and weights of like size. Dividing by tau, not multiplying, keeps huge tau finite.
  */
-#include "penalty/mkl_prox.h"
-
 #include "base/vector.h"
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
@@ -124,10 +122,7 @@ const md_penalty_class md_penalty_mkl = {
     .name = "mkl",
     .summary = "sparse multiple kernel learning: few blocks",
     .formula = "1/2 (sum d b)^2",
-    .is_norm = true,
-    .is_half_square = true,
     .value = mkl_value,
     .prox = mkl_prox,
-    .dual_norm = md_largest_ratio,
     .kernel_weight = mkl_kernel_weight,
 };

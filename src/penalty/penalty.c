@@ -290,7 +290,7 @@ const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void
     const struct term *term = penalty->terms;
     if (penalty->count != 1 || penalty->weight != NULL || term->class->scalar == NULL)
         return NULL;
-    *state = term->state;
+    *state = term->class->fixed != NULL ? term->class->fixed : term->state;
     *factor = term->factor;
     return term->class->scalar;
 }

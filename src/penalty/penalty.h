@@ -37,12 +37,10 @@ typedef struct md_penalty_class {
     const char *name, *summary, *formula;
     const char *weights;             /* how they follow from norms (medley/options.h), or NULL */
     const md_scalar_penalty *scalar; /* NULL: not such a sum */
+    const void *fixed;               /* the state of scalar, where that is none of the user's */
     const md_param *params;          /* NULL: none */
     size_t state_size;
-    bool is_norm; /* dual_norm is defined: value is a norm or half a squared one (see next) */
-    bool is_half_square; /* value = 1/2 norm^2 */
-    bool separable;      /* prox acts on each b_m alone */
-    bool uniform;        /* without block weights, prox multiplies all b_m by the same factor */
+    bool uniform; /* without block weights, prox multiplies all b_m by the same factor */
 
     /* Omega(b) without its inside part. weight[m] = d_m >= 0 enters as the formula says; NULL: all
      * one. */
@@ -52,10 +50,6 @@ typedef struct md_penalty_class {
      * be b. 0 <= shrunk <= b. scratch: 3 * count doubles. */
     void (*prox)(const void *state, double tau, const double *b, const double *weight, size_t count,
                  double *shrunk, double *scratch);
-
-    /* sup { <z, b> : norm(b) <= 1 } for z >= 0, infinite where a block without weight has z > 0;
-     * NULL unless is_norm. */
-    double (*dual_norm)(const void *state, const double *z, const double *weight, size_t count);
 
     /* Amount by which every coordinate inside a block is soft-thresholded before prox is applied
      * to the resulting norms, per unit of tau; NULL: 0. */
@@ -74,25 +68,7 @@ typedef struct md_penalty_class {
     double (*strong_convexity)(const void *state, double least_weight);
 } md_penalty_class;
 
-/* The state of penalties whose only parameter is a number is that number; this is their table. */
-#define MD_ONE_NUMBER(key, standard, low, high, letter, sentence)                                  \
-    {                                                                                              \
-        {.name = (key),                                                                            \
-         .type = MD_DOUBLE,                                                                        \
-         .fallback = (standard),                                                                   \
-         .least = (low),                                                                           \
-         .most = (high),                                                                           \
-         .argument = (letter),                                                                     \
-         .help = (sentence)},                                                                      \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
-    }
-
-static inline double md_number(const void *state)
-{
-    return *(const double *)state;
-}
+extern const md_scalar_penalty md_elastic_scalar; /* the state is t */
 
 #define MD_PENALTY(name) extern const md_penalty_class md_penalty_##name;
 #include "penalty/penalties.def"

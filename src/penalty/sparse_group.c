@@ -38,7 +38,6 @@ const md_penalty_class md_penalty_sparse_group = {
     .formula = "s sum d b + (1-s) ||theta||_1",
     .params = sparse_group_params,
     .state_size = sizeof(double),
-    .separable = true,
     .value = sparse_group_value,
     .prox = sparse_group_prox,
     .inner_threshold = sparse_group_inner_threshold,

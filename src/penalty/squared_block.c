@@ -10,7 +10,6 @@
  * bracket, finds it in a few steps. Everything is relative to the largest b, since
  * prox(a b) = a prox(b). */
 #include "penalty/block_weight.h"
-#include "penalty/mkl_prox.h"
 #include "penalty/penalty.h"
 #include "penalty/power_shrink.h"
 
@@ -142,27 +141,6 @@ static void squared_block_prox(const void *state, double tau, const double *b, c
         shrunk[m] = norm > 0 ? b[m] * search.ratio[m] : b[m];
 }
 
-/* With b~ = d^(1/q) b the norm is the plain q-norm, whose dual is the q'-norm, 1/q + 1/q' = 1. */
-static double squared_block_dual_norm(const void *state, const double *z, const double *weight,
-                                      size_t count)
-{
-    const double q = md_number(state);
-    if (q == 1)
-        return md_largest_ratio(state, z, weight, count);
-    const double dual = q / (q - 1);
-    double largest = 0;
-    for (size_t m = 0; m < count; m++)
-        if (z[m] > 0)
-            largest = fmax(largest, z[m] / pow(md_block_weight(weight, m), 1 / q));
-    if (largest == 0 || isinf(largest))
-        return largest;
-    double sum = 0;
-    for (size_t m = 0; m < count; m++)
-        if (z[m] > 0)
-            sum += pow(z[m] / pow(md_block_weight(weight, m), 1 / q) / largest, dual);
-    return largest * pow(sum, 1 / dual);
-}
-
 /* (b/||b||)^(2-q) up to a common factor. */
 static double squared_block_kernel_weight(const void *state, double b, double total)
 {
@@ -184,11 +162,8 @@ const md_penalty_class md_penalty_squared_block = {
     .formula = "1/2 (sum d b^q)^(2/q)",
     .params = squared_block_params,
     .state_size = sizeof(double),
-    .is_norm = true,
-    .is_half_square = true,
     .value = squared_block_value,
     .prox = squared_block_prox,
-    .dual_norm = squared_block_dual_norm,
     .kernel_weight = squared_block_kernel_weight,
     .strong_convexity = squared_block_strong_convexity,
 };

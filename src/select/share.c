@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "select/share.h"
 
+#include "gram/tile.h"
+
 void md_share_clear(md_share *share)
 {
     for (size_t g = 0; share->grams != NULL && g < share->computed; g++)
         md_precomputed_clear(&share->grams[g]);
-    for (size_t g = 0; share->diagonals != NULL && g < share->data.gram_count; g++)
-        free(share->diagonals[g]);
-    free(share->grams);
-    free(share->diagonals);
+    md_pool_clear(&share->pool);
     md_texts_free(share->weights);
     *share = (md_share){0};
 }
@@ -40,18 +39,16 @@ static medley_status keep_diagonal(md_share *share, size_t g, int normalize, med
     const int norm = gram->norm > 0 ? gram->norm - 1 : normalize;
     if (norm != MD_NORM_DIAG || gram->diagonal != NULL || gram->values.columns != rows)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_new(&share->diagonals[g], rows, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&share->pool, &gram->diagonal, rows, sizeof(double), error));
     for (size_t r = 0; r < rows; r++)
-        share->diagonals[g][r] = gram->wide != NULL ? gram->wide[r * rows + r]
-                                                    : (double)gram->values.dense[r * rows + r];
-    gram->diagonal = share->diagonals[g];
+        gram->diagonal[r] = gram->wide != NULL ? gram->wide[r * rows + r]
+                                               : (double)gram->values.dense[r * rows + r];
     return MEDLEY_OK;
 }
 
 static medley_status make_room(md_share *share, size_t grams, medley_error *error)
 {
-    MEDLEY_TRY(md_new(&share->grams, grams, sizeof *share->grams, error));
-    MEDLEY_TRY(md_new(&share->diagonals, grams, sizeof(double *), error));
+    MEDLEY_TRY(md_pool_new(&share->pool, &share->grams, grams, sizeof *share->grams, error));
     share->data.grams = share->grams;
     share->data.gram_count = 0;
     return MEDLEY_OK;
@@ -100,6 +97,7 @@ static medley_status list_kernels(md_share *share, md_kernel_set *set, medley_er
     return MEDLEY_OK;
 }
 
+/* Before anything that depends on training rows. The observer may stop it. */
 static medley_status compute_values(md_share *share, md_kernel_set *set,
                                     const md_share_limits *limits, double began,
                                     medley_error *error)
@@ -107,8 +105,9 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
     md_bank *bank = &set->bank;
     const size_t rows = set->data->rows;
     size_t g = 0;
-    MD_OWNED(free) float **full = NULL;
-    MEDLEY_TRY(md_new(&full, bank->count, sizeof(float *), error));
+    float **full = NULL;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    MEDLEY_TRY(md_pool_new(&pool, &full, bank->count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
         if (!has_values(&bank->kernels[m]))
             continue;
@@ -116,7 +115,14 @@ static medley_status compute_values(md_share *share, md_kernel_set *set,
         full[m] = share->grams[g++].values.dense;
     }
     MEDLEY_TRY(md_prepared_make(&set->prepared, bank, set->data, true, error));
-    return md_share_values(set, full, limits, began, error);
+    md_full_job job = {.bank = bank,
+                       .prepared = &set->prepared,
+                       .full = full,
+                       .threads = limits->threads,
+                       .observer = limits->observer,
+                       .began = began};
+    MEDLEY_TRY(md_tile_scratch_make(&pool, &job.scratch, job.threads, job.prepared, error));
+    return md_full_compute(&job, error);
 }
 
 /* ---- how much ---- */

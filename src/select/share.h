@@ -12,7 +12,7 @@ typedef struct md_share {
     medley_dataset data;   /* borrowed from the caller's but for the kernels: never freed */
     md_precomputed *grams; /* [data.gram_count] */
     size_t computed;       /* the first of them: those computed here */
-    double **diagonals;    /* [data.gram_count] those that were added, or NULL */
+    md_pool pool;          /* of grams, and of diagonals that were added to them */
     char **weights;        /* specs of the kernels that are left to the folds, or NULL */
     bool replaces;         /* the kernels of the options are among grams */
     bool too_large;        /* they would be, but memory has no room for them and a fold */
@@ -60,13 +60,6 @@ void md_kernel_set_clear(md_kernel_set *set);
  * share->weights such that they are; without kernel values, which may come later. */
 medley_status md_share_check(bool *same, md_share *share, const md_kernel_set *set,
                              medley_error *error);
-
-/* ---- share_values.c ---- */
-
-/* The values of the kernels of the set with full[m], [rows][rows], before anything that depends on
- * training rows; the prepared rows are made. began: for the observer, which may stop it. */
-medley_status md_share_values(const md_kernel_set *set, float **full, const md_share_limits *limits,
-                              double began, medley_error *error);
 
 /* ---- folds ---- */
 

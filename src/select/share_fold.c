@@ -102,8 +102,7 @@ static medley_status list_weights(md_share *share, const md_bank *bank, bool of_
             continue;
         const size_t tail = 1 + strlen(bank->views[kernel->view].name); /* "@view" */
         const size_t length = strlen(kernel->name) - (of_all_views ? tail : 0);
-        if (md_strings_add(&specs, kernel->name, length) < 0)
-            return md_fail_memory(error, length);
+        MEDLEY_TRY(md_strings_put(&specs, kernel->name, length, NULL, error));
     }
     md_texts_free(share->weights);
     share->weights = NULL;

@@ -49,13 +49,6 @@ static void clear_tuner(md_tuner *tuner)
     pthread_mutex_destroy(&tuner->lock);
 }
 
-static medley_status make_options(medley_options **made, const struct owner *owner, size_t trial,
-                                  const medley_options *options, medley_error *error)
-{
-    return md_options_with(made, options, owner->tuning.options, owner->trials[trial].values,
-                           owner->grid.option_count, error);
-}
-
 static medley_status prepare(md_tuner *tuner, const struct owner *owner,
                              const medley_options *options, const medley_tune_options *how,
                              medley_error *error)
@@ -64,7 +57,8 @@ static medley_status prepare(md_tuner *tuner, const struct owner *owner,
     MEDLEY_TRY(md_new(&tuner->attempts, trials, sizeof *tuner->attempts, error));
     MEDLEY_TRY(md_new(&tuner->cells, trials * tuner->folds, sizeof *tuner->cells, error));
     for (size_t t = 0; t < trials; t++)
-        MEDLEY_TRY(make_options(&tuner->attempts[t].options, owner, t, options, error));
+        MEDLEY_TRY(
+            medley_tuning_options(&tuner->attempts[t].options, &owner->tuning, t, options, error));
     MEDLEY_TRY(md_measure_find(&tuner->measure, how->measure, tuner->dataset,
                                tuner->attempts[0].options, error));
     tuner->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();

@@ -84,14 +84,15 @@ static medley_status find_support(md_builder *b)
 static medley_status copy_body(md_body *body, const md_exported *learnt, const size_t *rows,
                                size_t outputs, medley_error *error)
 {
-    const size_t element = learnt->wide != NULL ? sizeof(double) : sizeof(float);
+    const size_t element = learnt->float64 != NULL ? sizeof(double) : sizeof(float);
     const size_t bytes = outputs * element;
-    const char *from = learnt->wide != NULL ? (const char *)learnt->wide : (char *)learnt->values;
+    const char *from =
+        learnt->float64 != NULL ? (const char *)learnt->float64 : (char *)learnt->values;
     char *to = NULL;
     MEDLEY_TRY(md_new(&to, body->rows, bytes, error));
     for (size_t r = 0; r < body->rows; r++)
         memcpy(to + r * bytes, from + (rows ? rows[r] : r) * bytes, bytes);
-    if (learnt->wide == NULL) {
+    if (learnt->float64 == NULL) {
         body->values = (float *)(void *)to;
         return MEDLEY_OK;
     }
@@ -373,7 +374,7 @@ medley_status md_model_of_coefficients(medley_model **model, const md_problem *p
                            "method %s learns coefficients of rows, not weights of columns as "
                            "kernel %s has them; leave out 'explicit'",
                            problem->method->about->name, problem->bank.kernels[m].name);
-        draft.exported[m] = (md_exported){.wide = active ? plain->body[m] : NULL,
+        draft.exported[m] = (md_exported){.float64 = active ? plain->body[m] : NULL,
                                           .size = draft.rows * plain->outputs,
                                           .candidate = c,
                                           .norm = active ? plain->norm[m] : 0};

@@ -7,13 +7,6 @@ void md_selection_clear(md_selection *selection)
     md_strings_clear(&selection->names);
 }
 
-static medley_status add_name(md_selection *selection, const char *name, size_t length,
-                              medley_error *error)
-{
-    return md_strings_add(&selection->names, name, length) < 0 ? md_fail_memory(error, length)
-                                                               : MEDLEY_OK;
-}
-
 /* Names are separated by commas, but not by those in brackets: rbf(sigma=1,norm=diag),U05. */
 static medley_status add_list(md_selection *selection, const char *list, medley_error *error)
 {
@@ -29,7 +22,8 @@ static medley_status add_list(md_selection *selection, const char *list, medley_
         while (end > start && end[-1] == ' ')
             end--;
         if (end > start)
-            MEDLEY_TRY(add_name(selection, start, (size_t)(end - start), error));
+            MEDLEY_TRY(
+                md_strings_put(&selection->names, start, (size_t)(end - start), NULL, error));
         start = p + 1;
         if (*p == '\0')
             return MEDLEY_OK;
@@ -65,7 +59,8 @@ static medley_status add_best(md_selection *selection, const medley_model *model
             continue; /* label context is not chosen: --bigram says whether it is there */
         const bool counts = block->weight > 0;
         if (counts ? taken < keep : block->norm > 0)
-            MEDLEY_TRY(add_name(selection, block->name, strlen(block->name), error));
+            MEDLEY_TRY(
+                md_strings_put(&selection->names, block->name, strlen(block->name), NULL, error));
         taken += counts;
     }
     return MEDLEY_OK;

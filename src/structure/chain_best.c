@@ -119,9 +119,7 @@ size_t md_chain_best(const md_chain *chain, size_t wanted, int32_t *outputs, dou
         return 0;
     start(&lists);
     for (size_t t = 1; t < chain->length; t++) {
-        double *swapped = lists.before;
-        lists.before = lists.here;
-        lists.here = swapped;
+        md_swap(&lists.before, &lists.here);
         for (size_t s = 0; s < lists.states; s++)
             merge(&lists, t, s);
     }

@@ -225,9 +225,7 @@ static void go_back(struct pass *pass, const md_chain_counts *counts)
             pass->pair[i] = 0;
         }
         shift_to_zero(pass->here, pass->states);
-        double *swapped = pass->ahead;
-        pass->ahead = pass->here;
-        pass->here = swapped;
+        md_swap(&pass->ahead, &pass->here);
     }
 }
 

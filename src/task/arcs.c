@@ -20,13 +20,9 @@ typedef struct arc_source {
     size_t tags;        /* column that the templates call upos */
 } arc_source;
 
-static const arc_source *arcs_of(const md_source *source)
+static void free_source(md_source *source)
 {
-    return (const arc_source *)source;
-}
-
-static void free_source(arc_source *arcs)
-{
+    arc_source *arcs = (arc_source *)source;
     if (arcs == NULL)
         return;
     md_arcs_free(arcs->arcs);
@@ -35,19 +31,15 @@ static void free_source(arc_source *arcs)
     free(arcs->weights);
     free(arcs);
 }
-MD_OWNER(free_source, arc_source)
-
-static void free_arcs(md_source *source)
-{
-    free_source((arc_source *)source);
-}
+MD_OWNER(free_source, md_source)
 
 static medley_status create(md_source **source, const char *path, const md_problem *problem,
                             medley_error *error)
 {
     const medley_options *options = problem->options;
-    MD_OWNED(free_source) arc_source *arcs = NULL;
-    MEDLEY_TRY(md_new(&arcs, 1, sizeof *arcs, error));
+    MD_OWNED(free_source) md_source *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof(arc_source), error));
+    arc_source *arcs = (arc_source *)made;
     *arcs = (arc_source){
         .base.class = &md_arc_sources,
         .problem = problem,
@@ -57,19 +49,18 @@ static medley_status create(md_source **source, const char *path, const md_probl
     if (options->tags != NULL)
         MEDLEY_TRY(md_arc_column(&arcs->tags, options->tags, error));
     MEDLEY_TRY(md_arc_templates_read(&arcs->templates, path, error));
-    *source = &arcs->base;
-    arcs = NULL;
+    *source = md_take(&made);
     return MEDLEY_OK;
 }
 
 static size_t count_templates(const md_source *source)
 {
-    return md_arc_templates_count(arcs_of(source)->templates);
+    return md_arc_templates_count(((const arc_source *)source)->templates);
 }
 
 static const char *name_of(const md_source *source, size_t t)
 {
-    return md_arc_templates_name(arcs_of(source)->templates, t);
+    return md_arc_templates_name(((const arc_source *)source)->templates, t);
 }
 
 static md_template_facts facts_of(const md_source *source, size_t t)
@@ -91,7 +82,7 @@ static medley_status keep_some(md_source *source, const bool *keep, medley_error
 
 size_t md_arcs_tags(const md_source *source)
 {
-    return arcs_of(source)->tags;
+    return ((const arc_source *)source)->tags;
 }
 
 /* ---- features ---- */
@@ -170,11 +161,8 @@ static medley_status make_block(md_block **block, md_source *source, size_t t, m
     arc_source *arcs = (arc_source *)source;
     const size_t slots = (size_t)1 << arcs->bits;
     const size_t count = md_arc_templates_count(arcs->templates);
-    if (arcs->weights == NULL) {
-        const medley_status status = find_weights(arcs, error);
-        if (status < 0)
-            return status;
-    }
+    if (arcs->weights == NULL)
+        MEDLEY_TRY(find_weights(arcs, error));
     float *weight = arcs->weights + t * slots;
     const md_arc_explicit table = {.name = what->name,
                                    .arcs = &arcs->arcs,
@@ -201,7 +189,7 @@ const md_source_class md_arc_sources = {
     .keep = keep_some,
     .find_features = find_features,
     .block = make_block,
-    .free = free_arcs,
+    .free = free_source,
 };
 
 /* ---- into a model ---- */
@@ -238,7 +226,7 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
 {
     const md_problem *problem = draft->problem;
     const md_exported *learnt = draft->exported;
-    const arc_source *arcs = arcs_of(problem->source);
+    const arc_source *arcs = (const arc_source *)problem->source;
     MEDLEY_TRY(md_parser_create(model, error));
     md_parser *parser = model->own;
     parser->tags = arcs->tags;

@@ -75,18 +75,10 @@ medley_status md_labels_prepare_dev(md_problem *problem, medley_error *error)
     return md_prepared_make(&prepared, &problem->bank, problem->dev, false, error);
 }
 
-medley_status md_strings_append(md_strings *strings, const md_strings *more, medley_error *error)
-{
-    for (size_t i = 0; i < more->count; i++)
-        if (md_strings_add(strings, more->items[i], strlen(more->items[i])) < 0)
-            return md_fail_memory(error, strlen(more->items[i]));
-    return MEDLEY_OK;
-}
-
 medley_status md_labels_build(medley_model *model, const md_draft *draft, medley_error *error)
 {
     model->space = draft->problem->space;
-    MEDLEY_TRY(md_strings_append(&model->labels, draft->labels, error));
+    MEDLEY_TRY(md_strings_copy(&model->labels, draft->labels, error));
     return md_words_build(model, draft, error);
 }
 

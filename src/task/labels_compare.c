@@ -27,11 +27,8 @@ static medley_status join_labels(md_strings *names, int32_t *of_data, const medl
     for (size_t s = 0; s < 2; s++)
         for (size_t l = 0; l < sources[s]->count; l++) {
             const char *text = sources[s]->items[l];
-            const int32_t id = md_strings_add(names, text, strlen(text));
-            if (id < 0)
-                return md_fail_memory(error, strlen(text));
-            if (s == 1)
-                of_data[l] = id;
+            MEDLEY_TRY(
+                md_strings_put(names, text, strlen(text), s == 1 ? &of_data[l] : NULL, error));
         }
     return MEDLEY_OK;
 }

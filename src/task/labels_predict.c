@@ -18,6 +18,7 @@ struct decoder {
 };
 
 struct decoding {
+    md_pool pool; /* of the decoders' arrays */
     const medley_model *model;
     const medley_dataset *dataset;
     const medley_predict_options *options;
@@ -142,12 +143,14 @@ static medley_status make_decoders(struct decoding *d, medley_error *error)
         floats = more > floats ? more : floats;
     }
     const size_t marginals = d->options->probabilities ? parts : 0;
-    MEDLEY_TRY(md_new(&d->decoders, d->threads, sizeof *d->decoders, error));
+    MEDLEY_TRY(md_pool_new(&d->pool, &d->decoders, d->threads, sizeof *d->decoders, error));
     for (size_t t = 0; t < d->threads; t++) {
         struct decoder *decoder = &d->decoders[t];
-        MEDLEY_TRY(md_new(&decoder->score, parts, sizeof *decoder->score, error));
-        MEDLEY_TRY(md_new(&decoder->marginal, marginals, sizeof *decoder->marginal, error));
-        MEDLEY_TRY(md_new(&decoder->best, wanted * d->longest, sizeof *decoder->best, error));
+        MEDLEY_TRY(md_pool_new(&d->pool, &decoder->score, parts, sizeof *decoder->score, error));
+        MEDLEY_TRY(
+            md_pool_new(&d->pool, &decoder->marginal, marginals, sizeof *decoder->marginal, error));
+        MEDLEY_TRY(md_pool_new(&d->pool, &decoder->best, wanted * d->longest, sizeof *decoder->best,
+                               error));
         if (md_workspace_reserve(&decoder->workspace, floats) != 0)
             MEDLEY_TRY(md_fail_memory(error, floats * sizeof(float)));
     }
@@ -156,13 +159,9 @@ static medley_status make_decoders(struct decoding *d, medley_error *error)
 
 static void clear_decoding(struct decoding *d)
 {
-    for (size_t t = 0; d->decoders != NULL && t < d->threads; t++) {
-        free(d->decoders[t].score);
-        free(d->decoders[t].marginal);
-        free(d->decoders[t].best);
+    for (size_t t = 0; d->decoders != NULL && t < d->threads; t++)
         md_workspace_clear(&d->decoders[t].workspace);
-    }
-    free(d->decoders);
+    md_pool_clear(&d->pool);
     free(d->given);
     md_feature_ids_free(&d->ids);
 }

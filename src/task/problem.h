@@ -115,10 +115,10 @@ size_t md_problem_memory(const md_problem *problem);
 /* ---- what was learnt, on its way into a model ---- */
 
 /* The coefficients of a block, or of a kernel where a method has no blocks. Neither values nor
- * wide: it is not active. */
+ * float64: it is not active. */
 typedef struct md_exported {
-    float *values;      /* [size] of a block */
-    const double *wide; /* [size] of a kernel, borrowed */
+    float *values;         /* [size] of a block */
+    const double *float64; /* [size] of a kernel, borrowed */
     size_t size;
     bool weights;     /* of features, each for itself; else of rows, one for each output */
     size_t candidate; /* of the problem */
@@ -143,14 +143,14 @@ struct md_draft {
 
 static inline bool md_exported_is_active(const md_exported *exported)
 {
-    return exported->values != NULL || exported->wide != NULL;
+    return exported->values != NULL || exported->float64 != NULL;
 }
 
 /* Is there anything but zeros? */
 static inline bool md_exported_has_some(const md_exported *exported, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++)
-        if (exported->wide != NULL ? exported->wide[i] != 0 : exported->values[i] != 0)
+        if (exported->float64 != NULL ? exported->float64[i] != 0 : exported->values[i] != 0)
             return true;
     return false;
 }
@@ -172,17 +172,17 @@ medley_status md_labels_build(medley_model *model, const md_draft *draft, medley
 
 const int32_t *md_labels_of(const medley_prediction *prediction);
 
-/* Adds all of more. */
-medley_status md_strings_append(md_strings *strings, const md_strings *more, medley_error *error);
-
-/* Fields of a task's row that are the same for all of them (with predicting.h). */
+/* Fields of a task's row that are the same for all of them (with predicting.h), and for all that
+ * have a structure of our own. */
+#define MD_WITH_LABELS                                                                             \
+    .measures = md_label_measures, .templates = &md_word_templates,                                \
+    .prepare_dev = md_labels_prepare_dev, .outputs = md_labels_of,                                 \
+    .check_truth = md_labels_check_truth, .compare = md_labels_compare, .least_labels = 1,         \
+    .check_size = md_labels_check_size, .info.title = "Telling LABELS apart",                      \
+    .info.has_labels = true, .info.has_probabilities = true
 #define MD_OF_LABELS                                                                               \
-    .measures = md_label_measures, .describe = md_labels_describe,                                 \
-    .templates = &md_word_templates, .prepare_dev = md_labels_prepare_dev,                         \
-    .build = md_labels_build, .outputs = md_labels_of, .check_request = md_refuse_tags,            \
-    .predict = md_labels_predict, .check_truth = md_labels_check_truth,                            \
-    .compare = md_labels_compare, .least_labels = 1, .check_size = md_labels_check_size,           \
-    .info.title = "Telling LABELS apart", .info.has_labels = true, .info.has_probabilities = true
+    MD_WITH_LABELS, .describe = md_labels_describe, .build = md_labels_build,                      \
+                    .check_request = md_refuse_tags, .predict = md_labels_predict
 
 /* Those of tasks whose examples are rows that stand alone. */
 #define MD_OF_SINGLE_ROWS                                                                          \

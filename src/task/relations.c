@@ -70,7 +70,7 @@ medley_status md_relations_derive(medley_dataset **data, medley_options **option
 
 medley_status md_relations_join(medley_model *model, medley_model *relations, medley_error *error)
 {
-    MEDLEY_TRY(md_strings_append(&model->labels, &relations->labels, error));
+    MEDLEY_TRY(md_strings_copy(&model->labels, &relations->labels, error));
     model->space.shape.labels = relations->labels.count;
     model->companion = relations;
     return MEDLEY_OK;

@@ -40,14 +40,14 @@ static size_t arcs_of(const medley_dataset *dataset, size_t sentence)
     return n * (n + 1);
 }
 
-static medley_status make_chunks(struct parsing *parsing, medley_error *error)
+static medley_status make_chunks(struct parsing *parsing, md_pool *pool, medley_error *error)
 {
     const medley_dataset *dataset = parsing->dataset;
     size_t all = 0;
     for (size_t s = 0; s < dataset->sequence_count; s++)
         all += arcs_of(dataset, s);
     const size_t most = all / CHUNK_ARCS + 1; /* each but the last has so many */
-    MEDLEY_TRY(md_new(&parsing->chunks, most, sizeof *parsing->chunks, error));
+    MEDLEY_TRY(md_pool_new(pool, &parsing->chunks, most, sizeof *parsing->chunks, error));
     size_t arcs = CHUNK_ARCS;
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         if (arcs >= CHUNK_ARCS) {
@@ -105,11 +105,6 @@ static medley_status parse_sentences(const struct parsing *parsing, const struct
     return MEDLEY_OK;
 }
 
-static void clear_parsing(struct parsing *parsing)
-{
-    free(parsing->chunks);
-}
-
 static void parse_chunk(void *context, size_t item, size_t worker)
 {
     (void)worker;
@@ -118,9 +113,10 @@ static void parse_chunk(void *context, size_t item, size_t worker)
     chunk->status = parse_sentences(parsing, chunk, &chunk->error);
 }
 
-static medley_status find_heads(struct parsing *parsing, size_t threads, medley_error *error)
+static medley_status find_heads(struct parsing *parsing, md_pool *pool, size_t threads,
+                                medley_error *error)
 {
-    MEDLEY_TRY(make_chunks(parsing, error));
+    MEDLEY_TRY(make_chunks(parsing, pool, error));
     md_parallel_for(threads, parsing->chunk_count, parse_chunk, parsing);
     for (size_t c = 0; c < parsing->chunk_count; c++) {
         const struct chunk *chunk = &parsing->chunks[c];
@@ -185,7 +181,7 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
     const size_t threads = request->options.threads;
     const md_parser *parser = request->model->own;
     MEDLEY_TRY(make_room(prediction, error));
-    MD_CLEARED(clear_parsing)
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct parsing parsing = {.model = request->model,
                               .parser = parser,
                               .dataset = dataset,
@@ -199,7 +195,7 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
     MEDLEY_TRY(check_lengths(dataset, error));
     if (request->options.tags != NULL)
         MEDLEY_TRY(md_arc_column(&parsing.tags, request->options.tags, error));
-    MEDLEY_TRY(find_heads(&parsing, threads, error));
+    MEDLEY_TRY(find_heads(&parsing, &pool, threads, error));
     prediction->seconds_score = md_clock_seconds() - start;
     if (prediction->label != NULL)
         MEDLEY_TRY(label_arcs(prediction, &parsing, threads, error));

@@ -13,13 +13,9 @@ typedef struct word_source {
     int32_t *ids; /* [rows][templates]: those of an example stand together */
 } word_source;
 
-static const word_source *words_of(const md_source *source)
+static void free_source(md_source *source)
 {
-    return (const word_source *)source;
-}
-
-static void free_source(word_source *words)
-{
+    word_source *words = (word_source *)source;
     if (words == NULL)
         return;
     md_templates_free(words->templates);
@@ -27,38 +23,33 @@ static void free_source(word_source *words)
     free(words->ids);
     free(words);
 }
-MD_OWNER(free_source, word_source)
-
-static void free_words(md_source *source)
-{
-    free_source((word_source *)source);
-}
+MD_OWNER(free_source, md_source)
 
 static medley_status create(md_source **source, const char *path, const md_problem *problem,
                             medley_error *error)
 {
-    MD_OWNED(free_source) word_source *words = NULL;
-    MEDLEY_TRY(md_new(&words, 1, sizeof *words, error));
+    MD_OWNED(free_source) md_source *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof(word_source), error));
+    word_source *words = (word_source *)made;
     *words = (word_source){.base.class = &md_word_templates, .problem = problem};
     MEDLEY_TRY(md_templates_read(&words->templates, path, error));
-    *source = &words->base;
-    words = NULL;
+    *source = md_take(&made);
     return MEDLEY_OK;
 }
 
 static size_t count_templates(const md_source *source)
 {
-    return md_templates_count(words_of(source)->templates);
+    return md_templates_count(((const word_source *)source)->templates);
 }
 
 static const char *name_of(const md_source *source, size_t t)
 {
-    return md_templates_name(words_of(source)->templates, t);
+    return md_templates_name(((const word_source *)source)->templates, t);
 }
 
 static md_template_facts facts_of(const md_source *source, size_t t)
 {
-    const md_templates *templates = words_of(source)->templates;
+    const md_templates *templates = ((const word_source *)source)->templates;
     return (md_template_facts){.pair = md_templates_is_pair(templates, t),
                                .constant = md_templates_is_constant(templates, t)};
 }
@@ -111,7 +102,7 @@ static medley_status find_features(md_source *source, medley_error *error)
 static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,
                                 medley_error *error)
 {
-    const word_source *words = words_of(source);
+    const word_source *words = (const word_source *)source;
     if (!md_templates_is_constant(words->templates, t))
         what->features = (md_row_features){.id = words->ids + t,
                                            .id_step = md_templates_count(words->templates),
@@ -127,7 +118,7 @@ const md_source_class md_word_templates = {
     .keep = keep_some,
     .find_features = find_features,
     .block = make_block,
-    .free = free_words,
+    .free = free_source,
 };
 
 /* ---- into a model ---- */
@@ -137,16 +128,9 @@ struct building {
     const md_problem *problem;
     const word_source *words; /* NULL: there is label context only */
     bool **kept;              /* [templates] features with weights; NULL: of none */
-    size_t templates;
+    md_pool *pool;            /* of kept */
     medley_error *error;
 };
-
-static void clear_building(struct building *b)
-{
-    for (size_t t = 0; b->kept != NULL && t < b->templates; t++)
-        free(b->kept[t]);
-    free(b->kept);
-}
 
 /* Which features of a template have any weight. Hashed ones are where they are. */
 static medley_status find_kept(struct building *b, const md_exported *learnt, size_t t,
@@ -155,7 +139,7 @@ static medley_status find_kept(struct building *b, const md_exported *learnt, si
     const size_t features = md_features_count(b->words->features, t);
     const bool hashed = b->problem->options->hash_bits > 0;
     const size_t width = learnt->size / features;
-    MEDLEY_TRY(md_new(&b->kept[t], features, sizeof **b->kept, b->error));
+    MEDLEY_TRY(md_pool_new(b->pool, &b->kept[t], features, sizeof **b->kept, b->error));
     bool *kept = b->kept[t];
     *count = 0;
     for (size_t f = 0; f < features; f++) {
@@ -210,14 +194,15 @@ medley_status md_words_build(medley_model *model, const md_draft *draft, medley_
 {
     const md_problem *problem = draft->problem;
     const size_t count = draft->exported_count;
-    MD_CLEARED(clear_building)
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct building b = {.model = model,
                          .problem = problem,
-                         .words = words_of(problem->source),
-                         .templates = md_source_count(problem->source),
+                         .words = (const word_source *)problem->source,
+                         .pool = &pool,
                          .error = error};
     bool templated = false;
-    MEDLEY_TRY(md_new(&b.kept, b.templates, sizeof *b.kept, error));
+    MEDLEY_TRY(
+        md_pool_new(&pool, &b.kept, md_source_count(problem->source), sizeof *b.kept, error));
     MEDLEY_TRY(md_new(&model->weights, count, sizeof *model->weights, error));
     for (size_t i = 0; i < count; i++) {
         const md_exported *learnt = &draft->exported[i];

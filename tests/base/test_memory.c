@@ -52,6 +52,31 @@ static void what_cannot_be_had_is_told_with_a_status(void **state)
     free(text);
 }
 
+static void a_pool_frees_what_it_has_made(void **state)
+{
+    (void)state;
+    volatile size_t huge = SIZE_MAX / 2;
+    md_pool pool = {0};
+    double *zeros = NULL;
+    float *aligned = NULL;
+    char *none = (char *)&pool;
+    md_pool_clear(&pool);
+    assert_int_equal(md_pool_new(&pool, &zeros, 3, sizeof *zeros, NULL), MEDLEY_OK);
+    assert_int_equal(md_pool_new_aligned(&pool, &aligned, 5, sizeof *aligned, NULL), MEDLEY_OK);
+    assert_true(zeros[0] == 0 && zeros[2] == 0);
+    assert_int_equal((uintptr_t)aligned % 64, 0);
+    assert_int_equal(md_pool_new(&pool, &none, huge + 1, 2, NULL), MEDLEY_FAILED);
+    assert_null(none);
+    none = (char *)&pool;
+    assert_int_equal(md_pool_new_aligned(&pool, &none, SIZE_MAX - huge % 2, 1, NULL),
+                     MEDLEY_FAILED);
+    assert_null(none);
+    memset(aligned, 1, 5 * sizeof *aligned);
+    assert_true(zeros[0] == 0 && zeros[2] == 0);
+    md_pool_clear(&pool);
+    assert_null(pool.last);
+}
+
 static void nothing_asked_for_is_still_memory(void **state)
 {
     (void)state;
@@ -160,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_that_wrap_around_are_refused),
         cmocka_unit_test(what_cannot_be_had_is_told_with_a_status),
+        cmocka_unit_test(a_pool_frees_what_it_has_made),
         cmocka_unit_test(nothing_asked_for_is_still_memory),
         cmocka_unit_test(aligned_memory_is_aligned_and_calloc_zeroes),
         cmocka_unit_test(reserve_keeps_the_items_and_grows_by_doubling),

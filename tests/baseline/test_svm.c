@@ -101,6 +101,7 @@ static double optimum_of(const struct machines *s, const md_svm *machine)
                                       .loss = md_margin_loss_find("hinge"),
                                       .y = y,
                                       .penalty = md_penalty_find("l2")->scalar,
+                                      .penalty_state = md_penalty_find("l2")->fixed,
                                       .strength = s->set.strength,
                                       .gap = 1e-8,
                                       .max_iterations = 500,

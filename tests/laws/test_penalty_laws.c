@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "laws/penalty_case.h"
+#include "penalty/block_weight.h"
 #include <string.h>
 
 /* Rounding in sums of 40 terms of size up to 1e3 or so, relative to the size of the result. */
@@ -210,19 +211,83 @@ static void prox_survives_extreme_inputs(void **state)
     for_all_cases(survives_extremes);
 }
 
-/* ---- norms ---- */
+/* ---- norms, and their duals sup { <z, b> : norm(b) <= 1 } for z >= 0, which are infinite where a
+ * block without weight has z > 0 ---- */
+
+/* max z/d with 0/0 = 0: the dual norm of sum d b. */
+static double largest_ratio(const void *state, const double *z, const double *weight, size_t count)
+{
+    (void)state;
+    double largest = 0;
+    for (size_t m = 0; m < count; m++) {
+        const double d = md_block_weight(weight, m);
+        const double ratio = z[m] > 0 ? z[m] / d : 0;
+        largest = ratio > largest ? ratio : largest;
+    }
+    return largest;
+}
+
+/* The norm is sqrt(sum d b^2). */
+static double l2_dual_norm(const void *state, const double *z, const double *weight, size_t count)
+{
+    (void)state;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        if (z[m] > 0)
+            sum += z[m] / md_block_weight(weight, m) * z[m];
+    return sqrt(sum);
+}
+
+/* With b~ = d^(1/q) b the norm is the plain q-norm, whose dual is the q'-norm, 1/q + 1/q' = 1. */
+static double squared_block_dual_norm(const void *state, const double *z, const double *weight,
+                                      size_t count)
+{
+    const double q = md_number(state);
+    if (q == 1)
+        return largest_ratio(state, z, weight, count);
+    const double dual = q / (q - 1);
+    double largest = 0;
+    for (size_t m = 0; m < count; m++)
+        if (z[m] > 0)
+            largest = fmax(largest, z[m] / pow(md_block_weight(weight, m), 1 / q));
+    if (largest == 0 || isinf(largest))
+        return largest;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        if (z[m] > 0)
+            sum += pow(z[m] / pow(md_block_weight(weight, m), 1 / q) / largest, dual);
+    return largest * pow(sum, 1 / dual);
+}
+
+struct norm {
+    const char *name; /* of the penalty that it is, or half the square of */
+    bool is_half_square;
+    double (*dual)(const void *state, const double *z, const double *weight, size_t count);
+};
+
+static const struct norm *norm_of(const struct penalty_case *c)
+{
+    static const struct norm norms[] = {{"group-lasso", false, largest_ratio},
+                                        {"mkl", true, largest_ratio},
+                                        {"l2", true, l2_dual_norm},
+                                        {"squared-block", true, squared_block_dual_norm}};
+    for (size_t i = 0; i < sizeof norms / sizeof *norms; i++)
+        if (strcmp(norms[i].name, c->class->name) == 0)
+            return &norms[i];
+    return NULL;
+}
 
 static double norm_value(const struct penalty_case *c, const double *x)
 {
     const double value = case_value(c, x);
-    return c->class->is_half_square ? sqrt(2 * value) : value;
+    return norm_of(c)->is_half_square ? sqrt(2 * value) : value;
 }
 
 /* With r = b - prox(b): for a norm, r/tau lies in the dual ball and supports the norm at prox(b);
  * for half its square, r/tau is as large in the dual norm as prox(b) in the norm. */
 static void obeys_moreau(struct penalty_case *c)
 {
-    if (!c->class->is_norm)
+    if (norm_of(c) == NULL)
         return;
     double p[CASE_MOST_BLOCKS] = {0};
     double r[CASE_MOST_BLOCKS] = {0};
@@ -233,10 +298,10 @@ static void obeys_moreau(struct penalty_case *c)
         largest = fmax(largest, c->b[m]);
     }
     const double norm = norm_value(c, p);
-    const double dual = c->class->dual_norm(&c->state, r, c->weight, c->count);
+    const double dual = norm_of(c)->dual(&c->state, r, c->weight, c->count);
     const double inner = dot(p, r, c->count);
     const double scale = ROUNDING * (1 + c->tau) * (1 + largest) * (1 + largest) * (double)c->count;
-    if (c->class->is_half_square) {
+    if (norm_of(c)->is_half_square) {
         check(fabs(dual - c->tau * norm) <= scale, c, "dual norm of the rest", dual, c->tau * norm);
         check(fabs(inner - c->tau * norm * norm) <= scale, c, "inner product with the rest", inner,
               c->tau * norm * norm);
@@ -256,7 +321,7 @@ static void moreau_identity_holds_for_norms(void **state)
 /* <z, v> <= dual(z) norm(v) for all v, and a climb from the best axis nearly reaches it. */
 static void dual_is_the_maximum(struct penalty_case *c)
 {
-    if (!c->class->is_norm || c->count > 3)
+    if (norm_of(c) == NULL || c->count > 3)
         return;
     double z[CASE_MOST_BLOCKS] = {0};
     double v[CASE_MOST_BLOCKS] = {0};
@@ -266,7 +331,7 @@ static void dual_is_the_maximum(struct penalty_case *c)
         z[m] = md_random_uniform(&c->random);
         weightless = weightless || (c->weight != NULL && c->weight[m] == 0 && z[m] > 0);
     }
-    const double dual = c->class->dual_norm(&c->state, z, c->weight, c->count);
+    const double dual = norm_of(c)->dual(&c->state, z, c->weight, c->count);
     if (weightless) {
         check(isinf(dual), c, "a block without weight makes the dual norm infinite", dual,
               INFINITY);
@@ -305,19 +370,20 @@ static void registry_rows_are_complete(void **state)
         assert_non_null(class->summary);
         assert_non_null(class->formula);
         assert_ptr_equal(md_penalty_find(class->name), class);
-        assert_true(class->is_norm == (class->dual_norm != NULL));
-        assert_true(class->is_norm || !class->is_half_square);
     }
     assert_null(md_penalty_find("nothing"));
 }
 
-/* A penalty that calls itself separable treats each block as if it were alone. */
+/* All penalties but those of sums of norms treat each block as if it were alone. */
 static void separates(struct penalty_case *c)
 {
+    const char *const joint[] = {"mkl", "squared-block", "elastic-mkl", NULL};
+    if (md_text_index(c->class->name, joint) >= 0)
+        return;
     double p[CASE_MOST_BLOCKS] = {0};
     double scratch[3];
     case_prox(c, c->tau, c->b, p);
-    for (size_t m = 0; c->class->separable && m < c->count; m++) {
+    for (size_t m = 0; m < c->count; m++) {
         double alone;
         c->class->prox(&c->state, c->tau, &c->b[m], c->weight ? &c->weight[m] : NULL, 1, &alone,
                        scratch);

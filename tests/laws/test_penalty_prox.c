@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "laws/mkl_sorted.h"
-#include "penalty/mkl_prox.h"
+#include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 #include "penalty/power_shrink.h"
 #include <float.h>

@@ -129,9 +129,9 @@ static void assert_projected(const struct rows *rows, const double *rho)
     double least_shift = -INFINITY;
     double most_shift = INFINITY;
     for (size_t i = 0; i < rows->n; i++) {
-        double low;
-        double high;
-        c->loss->domain(&c->state, rows->y[i], &low, &high);
+        const md_interval domain = c->loss->domain(&c->state, rows->y[i]);
+        double low = domain.low;
+        double high = domain.high;
         assert_true(rho[i] >= low && rho[i] <= high);
         sum += rho[i];
         largest = fmax(largest, fabs(rows->value[i]));

@@ -32,9 +32,9 @@ static double draw_score(struct loss_case *c, double y)
 /* Inside the domain, at times very near its ends. */
 static double draw_dual(struct loss_case *c, double y)
 {
-    double low;
-    double high;
-    c->loss->domain(&c->state, y, &low, &high);
+    const md_interval domain = c->loss->domain(&c->state, y);
+    double low = domain.low;
+    double high = domain.high;
     if (isinf(low))
         return 3 * md_random_normal(&c->random);
     const double u = md_random_uniform(&c->random);
@@ -147,9 +147,9 @@ static void values_and_conjugates_meet_at_the_slope(void **state)
 static void check_domain(struct loss_case *c)
 {
     const double y = draw_target(c);
-    double low;
-    double high;
-    c->loss->domain(&c->state, y, &low, &high);
+    const md_interval domain = c->loss->domain(&c->state, y);
+    double low = domain.low;
+    double high = domain.high;
     assert_true(low <= 0 && high >= 0);
     if (isinf(low)) {
         assert_true(isinf(high));
@@ -173,9 +173,9 @@ static void check_conjugate_derivatives(struct loss_case *c)
 {
     const double y = draw_target(c);
     const double rho = draw_dual(c, y);
-    double low;
-    double high;
-    c->loss->domain(&c->state, y, &low, &high);
+    const md_interval domain = c->loss->domain(&c->state, y);
+    double low = domain.low;
+    double high = domain.high;
     if (!c->loss->smooth_conjugate || rho <= low || rho >= high)
         return;
     const double slope = c->loss->conjugate_slope(&c->state, y, rho);
@@ -293,9 +293,9 @@ static void check_moreau(struct loss_case *c)
     double derivative;
     const double z = c->loss->prox(&c->state, y, line.gamma, line.u, &derivative);
     const double rho = (z - line.u) / line.gamma;
-    double low;
-    double high;
-    c->loss->domain(&c->state, y, &low, &high);
+    const md_interval domain = c->loss->domain(&c->state, y);
+    double low = domain.low;
+    double high = domain.high;
     if (isinf(low)) {
         low = -2 - 2 * fabs(line.u - y) / line.gamma - 2 * fabs(y);
         high = -low;

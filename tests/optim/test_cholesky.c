@@ -105,24 +105,21 @@ static void systems_are_solved(void **state)
         double *r = copy_of(a, n * n);
         assert_true(md_cholesky(r, n, 2));
         spoil_below(r, n);
-        for (size_t count = 0; count <= 3; count++) {
-            double *b = malloc((count + 1) * n * sizeof *b);
-            assert_non_null(b);
-            for (size_t i = 0; i < (count + 1) * n; i++)
-                b[i] = md_random_normal(&random);
-            double *x = copy_of(b, (count + 1) * n);
-            md_cholesky_solve(r, n, x, count);
-            for (size_t k = 0; k < count; k++)
-                for (size_t i = 0; i < n; i++) {
-                    double product = 0;
-                    for (size_t j = 0; j < n; j++)
-                        product += a[i * n + j] * x[k * n + j];
-                    assert_true(fabs(product - b[k * n + i]) < 1e-12 * (double)(n + 10));
-                }
-            assert_memory_equal(x + count * n, b + count * n, n * sizeof *x); /* beyond the last */
-            free(b);
-            free(x);
+        double *b = malloc(2 * n * sizeof *b);
+        assert_non_null(b);
+        for (size_t i = 0; i < 2 * n; i++)
+            b[i] = md_random_normal(&random);
+        double *x = copy_of(b, 2 * n);
+        md_cholesky_solve(r, n, x);
+        for (size_t i = 0; i < n; i++) {
+            double product = 0;
+            for (size_t j = 0; j < n; j++)
+                product += a[i * n + j] * x[j];
+            assert_true(fabs(product - b[i]) < 1e-12 * (double)(n + 10));
         }
+        assert_memory_equal(x + n, b + n, n * sizeof *x); /* beyond the last */
+        free(b);
+        free(x);
         free(a);
         free(r);
     }

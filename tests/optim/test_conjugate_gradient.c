@@ -58,7 +58,8 @@ static void solve_directly(const struct system *s, double *x)
         right[i] = s->b[i];
         right[n + i] = 1;
     }
-    md_cholesky_solve(r, n, right, 2);
+    md_cholesky_solve(r, n, right);
+    md_cholesky_solve(r, n, right + n);
     double sum = 0;
     double ones = 0;
     for (size_t i = 0; i < n; i++) {

@@ -39,7 +39,6 @@ const md_penalty_class md_penalty_firm = {
     .name = "firm",
     .summary = "norms and their squares, from outside",
     .formula = "sum d (b + b^2/2)",
-    .separable = true,
     .value = value,
     .prox = prox,
     .strong_convexity = strong_convexity,

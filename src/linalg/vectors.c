@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops over rows in which batch methods spend their time outside of products with matrices,
- * compiled for several generations of processors. MD_VECTOR is for static functions, hence the
+/* The loops over rows in which methods spend their time outside of products with matrices, compiled
+ * for several generations of processors. MD_VECTOR is for static functions, hence the
  * pairs. */
-#include "batch/vectors.h"
+#include "linalg/vectors.h"
 
 #include "base/vector.h"
 
@@ -16,7 +16,7 @@ static double dot_product(const double *restrict x, const double *restrict y, si
     return sum;
 }
 
-double md_batch_dot(const double *x, const double *y, size_t n)
+double md_dot(const double *x, const double *y, size_t n)
 {
     return dot_product(x, y, n);
 }
@@ -29,7 +29,7 @@ static void add_scaled(double *restrict f, double p, const double *restrict x, s
         f[i] += p * x[i];
 }
 
-void md_batch_add(double *f, double p, const double *x, size_t n)
+void md_add_scaled(double *f, double p, const double *x, size_t n)
 {
     add_scaled(f, p, x, n);
 }
@@ -43,7 +43,20 @@ static void add_two(double *restrict f, double p, const double *restrict x, doub
         f[i] += p * x[i] + q * y[i];
 }
 
-void md_batch_add_two(double *f, double p, const double *x, double q, const double *y, size_t n)
+void md_add_two(double *f, double p, const double *x, double q, const double *y, size_t n)
 {
     add_two(f, p, x, q, y, n);
+}
+
+MD_VECTOR
+static void add_multiple(float *restrict y, float alpha, const float *restrict x, size_t count)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++)
+        y[j] += alpha * x[j];
+}
+
+void md_add_multiple(float *y, float alpha, const float *x, size_t count)
+{
+    add_multiple(y, alpha, x, count);
 }
