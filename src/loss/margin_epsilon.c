@@ -45,6 +45,19 @@ static double epsilon_prox(const void *state, double y, double gamma, double u, 
     return y + copysign(epsilon, u - y);
 }
 
+/* Two kinks: max(0, f - y - epsilon) + max(0, y - f - epsilon). */
+static double epsilon_soft_slope(const void *state, double y, double softness, double f,
+                                 double *curvature)
+{
+    const double epsilon = md_number(state);
+    double above;
+    double below;
+    const double slope = md_softplus_slope(f - y - epsilon, softness, &above) -
+                         md_softplus_slope(y - f - epsilon, softness, &below);
+    *curvature = above + below;
+    return slope;
+}
+
 const md_margin_loss md_margin_epsilon = {
     .name = "epsilon",
     .summary = "support vector regression: small residuals cost nothing",
@@ -57,4 +70,5 @@ const md_margin_loss md_margin_epsilon = {
     .domain = epsilon_domain,
     .conjugate = epsilon_conjugate,
     .prox = epsilon_prox,
+    .soft_slope = epsilon_soft_slope,
 };

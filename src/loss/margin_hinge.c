@@ -38,6 +38,13 @@ static double hinge_prox(const void *state, double y, double gamma, double u, do
     return y;
 }
 
+static double hinge_soft_slope(const void *state, double y, double softness, double f,
+                               double *curvature)
+{
+    (void)state;
+    return -y * md_softplus_slope(1 - y * f, softness, curvature);
+}
+
 const md_margin_loss md_margin_hinge = {
     .name = "hinge",
     .summary = "hinge loss: support vector machine",
@@ -49,4 +56,5 @@ const md_margin_loss md_margin_hinge = {
     .domain = md_label_domain,
     .conjugate = hinge_conjugate,
     .prox = hinge_prox,
+    .soft_slope = hinge_soft_slope,
 };

@@ -26,6 +26,43 @@ md_interval md_label_domain(const void *state, double y)
     return y > 0 ? (md_interval){0, 1} : (md_interval){-1, 0};
 }
 
+/* ---- softened losses ---- */
+
+double md_softplus_slope(double x, double softness, double *curvature)
+{
+    const double small = exp(-fabs(x) / softness);
+    *curvature = small / ((1 + small) * (1 + small) * softness);
+    return (x > 0 ? 1 : small) / (1 + small);
+}
+
+/* The root of z - u + gamma slope(z), which grows in z. It is near that of the loss with its kinks,
+ * between the ends that the slope allows; Newton's method is kept there by halving. */
+double md_soft_prox(const md_margin_loss *loss, const void *state, double y, double gamma,
+                    double softness, double u, double *derivative)
+{
+    const md_interval domain = loss->domain(state, y);
+    double low = u + gamma * domain.low;
+    double high = u + gamma * domain.high;
+    double z = loss->prox(state, y, gamma, u, derivative);
+    double curvature = 0;
+    for (int step = 0; step < 100; step++) {
+        const double excess = z - u + gamma * loss->soft_slope(state, y, softness, z, &curvature);
+        if (excess > 0)
+            high = z;
+        else
+            low = z;
+        double next = z - excess / (1 + gamma * curvature);
+        if (!(next >= low && next <= high))
+            next = low + (high - low) / 2;
+        const double change = fabs(next - z);
+        z = next;
+        if (change <= DBL_EPSILON * fabs(z) || high - low <= DBL_EPSILON * fabs(z))
+            break;
+    }
+    *derivative = 1 / (1 + gamma * curvature);
+    return z;
+}
+
 struct rows {
     const md_margin_loss *loss;
     const void *state;

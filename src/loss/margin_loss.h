@@ -37,6 +37,12 @@ typedef struct md_margin_loss {
     /* argmin_z l(y, z) + (z - u)^2 / (2 gamma), and its derivative in u in *derivative (where there
      * are two, either). */
     double (*prox)(const void *state, double y, double gamma, double u, double *derivative);
+
+    /* Losses with kinks only: dl/df and d2l/df2 of a smooth loss that tends to this one with
+     * softness: kinks max(0, x) become softness log(1 + exp(x / softness)), which is larger by at
+     * most softness log 2. Its conjugate has the negative entropy of rho added, times softness: a
+     * barrier at the ends of the domain. */
+    double (*soft_slope)(const void *state, double y, double softness, double f, double *curvature);
 } md_margin_loss;
 
 #define MD_MARGIN_LOSS(name) extern const md_margin_loss md_margin_##name;
@@ -45,6 +51,13 @@ typedef struct md_margin_loss {
 
 extern const md_margin_loss *const md_margin_losses[]; /* NULL-terminated */
 const md_margin_loss *md_margin_loss_find(const char *name);
+
+/* prox of the smooth loss that soft_slope belongs to. */
+double md_soft_prox(const md_margin_loss *loss, const void *state, double y, double gamma,
+                    double softness, double u, double *derivative);
+
+/* Slope and curvature of softness log(1 + exp(x / softness)). */
+double md_softplus_slope(double x, double softness, double *curvature);
 
 /* The domain of losses of labels whose slope is between 0 and -y: 0 <= y rho <= 1. */
 md_interval md_label_domain(const void *state, double y);

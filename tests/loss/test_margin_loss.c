@@ -254,6 +254,40 @@ static void prox_is_the_minimiser(void **state)
     for_all_losses(check_prox, 3000);
 }
 
+/* The softened loss is above the loss by at most log 2 times softness for each kink, so the two
+ * proximity operators are near; the equation is that of the soft one; slopes grow. */
+static void check_soft_prox(struct loss_case *c)
+{
+    if (c->loss->soft_slope == NULL)
+        return;
+    const double y = draw_target(c);
+    const double softness = pow(10, -4 * md_random_uniform(&c->random));
+    const double gamma = pow(10, 4 * md_random_uniform(&c->random) - 2);
+    const double u = draw_score(c, y);
+    const double h = 1e-4 * softness;
+    double derivative;
+    double unused;
+    double curvature;
+    const double z = md_soft_prox(c->loss, &c->state, y, gamma, softness, u, &derivative);
+    const double slope = c->loss->soft_slope(&c->state, y, softness, z, &curvature);
+    assert_near(c, "z - u + gamma slope", z - u + gamma * slope, 0, 1e-9 * (1 + fabs(u) + gamma));
+    assert_near(c, "the curvature", curvature,
+                (c->loss->soft_slope(&c->state, y, softness, z + h, &unused) -
+                 c->loss->soft_slope(&c->state, y, softness, z - h, &unused)) /
+                    (2 * h),
+                1e-4 / softness);
+    assert_near(c, "the derivative", derivative, 1 / (1 + gamma * curvature), 1e-12);
+    const double kinked = c->loss->prox(&c->state, y, gamma, u, &unused);
+    const double apart = sqrt(4 * gamma * 2 * log(2) * softness); /* strongly convex with 1/gamma */
+    assert_near(c, "the soft prox", z, kinked, apart + 1e-9 * (1 + fabs(u)));
+}
+
+static void soft_prox_is_near_and_smooth(void **state)
+{
+    (void)state;
+    for_all_losses(check_soft_prox, 3000);
+}
+
 static void check_prox_derivative(struct loss_case *c)
 {
     const double y = draw_target(c);
@@ -417,6 +451,7 @@ int main(void)
         cmocka_unit_test(conjugates_have_the_slopes_and_curvatures_they_tell),
         cmocka_unit_test(conjugates_are_as_convex_as_they_tell),
         cmocka_unit_test(prox_is_the_minimiser),
+        cmocka_unit_test(soft_prox_is_near_and_smooth),
         cmocka_unit_test(prox_has_the_derivative_it_tells),
         cmocka_unit_test(prox_and_conjugate_obey_moreau),
         cmocka_unit_test(logistic_prox_holds_at_the_extremes),
