@@ -11,6 +11,13 @@ static void map_one(const void *state, const float *q, float *out, size_t count)
         out[j] = 1;
 }
 
+static double exactly_one(const void *state, double q)
+{
+    (void)state;
+    (void)q;
+    return 1;
+}
+
 const md_kernel_class md_kernel_bias = {
     .name = "bias",
     .summary = "constant: an intercept for each label",
@@ -19,4 +26,5 @@ const md_kernel_class md_kernel_bias = {
     .positive_definite = true,
     .constant = true,
     .map = map_one,
+    .exact = exactly_one,
 };

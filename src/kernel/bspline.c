@@ -59,6 +59,11 @@ static void map_bspline(const void *state, const float *q, float *out, size_t co
     hat(q, out, count, md_float_factor(bspline->inverse));
 }
 
+static double exact_bspline(const void *state, double q)
+{
+    return fmax(0, 1 - sqrt(q) * ((const struct bspline *)state)->inverse);
+}
+
 const md_kernel_class md_kernel_bspline = {
     .name = "bspline",
     .summary = "B1-spline with compact support",
@@ -69,6 +74,7 @@ const md_kernel_class md_kernel_bspline = {
     .often_zero = true,
     .needs_quantiles = true,
     .map = map_bspline,
+    .exact = exact_bspline,
     .prepare = prepare_bspline,
     .choose = choose_bspline,
 };

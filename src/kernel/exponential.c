@@ -80,6 +80,30 @@ static float sum_of_chi2_terms(const float *x, const float *z, size_t columns)
     return sum;
 }
 
+double md_exponential_exact(const void *state, double q)
+{
+    return exp(((const md_exponential *)state)->factor * q);
+}
+
+static double exact_sum_of_absolute_differences(const float *x, const float *z, size_t columns)
+{
+    double sum = 0;
+    for (size_t c = 0; c < columns; c++)
+        sum += fabs((double)x[c] - (double)z[c]);
+    return sum;
+}
+
+static double exact_sum_of_chi2_terms(const float *x, const float *z, size_t columns)
+{
+    double sum = 0;
+    for (size_t c = 0; c < columns; c++) {
+        const double difference = (double)x[c] - (double)z[c];
+        const double both = (double)x[c] + (double)z[c];
+        sum += both > 0 ? difference * difference / both : 0;
+    }
+    return sum;
+}
+
 const md_kernel_class md_kernel_laplace = {
     .name = "laplace",
     .summary = "Laplacian",
@@ -89,7 +113,9 @@ const md_kernel_class md_kernel_laplace = {
     .state_size = sizeof(md_exponential),
     .positive_definite = true,
     .map = md_exponential_map,
+    .exact = md_exponential_exact,
     .pair_sum = sum_of_absolute_differences,
+    .exact_pair_sum = exact_sum_of_absolute_differences,
     .prepare = prepare,
     .choose = choose,
 };
@@ -104,7 +130,9 @@ const md_kernel_class md_kernel_chi2 = {
     .positive_definite = true,
     .nonnegative_data = true,
     .map = md_exponential_map,
+    .exact = md_exponential_exact,
     .pair_sum = sum_of_chi2_terms,
+    .exact_pair_sum = exact_sum_of_chi2_terms,
     .prepare = prepare,
     .choose = choose,
 };

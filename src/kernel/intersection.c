@@ -14,6 +14,14 @@ static float sum_of_minima(const float *x, const float *z, size_t columns)
     return sum;
 }
 
+static double exact_sum_of_minima(const float *x, const float *z, size_t columns)
+{
+    double sum = 0;
+    for (size_t c = 0; c < columns; c++)
+        sum += (double)(x[c] < z[c] ? x[c] : z[c]);
+    return sum;
+}
+
 const md_kernel_class md_kernel_intersection = {
     .name = "intersection",
     .summary = "histogram intersection",
@@ -22,5 +30,7 @@ const md_kernel_class md_kernel_intersection = {
     .positive_definite = true,
     .nonnegative_data = true,
     .map = md_map_identity,
+    .exact = md_exact_identity,
     .pair_sum = sum_of_minima,
+    .exact_pair_sum = exact_sum_of_minima,
 };

@@ -48,6 +48,12 @@ void md_map_identity(const void *state, const float *q, float *out, size_t count
         memcpy(out, q, count * sizeof *out);
 }
 
+double md_exact_identity(const void *state, double q)
+{
+    (void)state;
+    return q;
+}
+
 double md_round_choice(double value)
 {
     char text[32];

@@ -38,8 +38,12 @@ typedef struct md_kernel_class {
     /* out[j] = k(q[j]); out may be q. */
     void (*map)(const void *state, const float *q, float *out, size_t count);
 
-    /* MD_PAIRED only: the sum over columns, and 0 for two zero columns. */
+    /* k(q) in double precision. */
+    double (*exact)(const void *state, double q);
+
+    /* MD_PAIRED only: the sum over columns, and 0 for two zero columns; and in double precision. */
     float (*pair_sum)(const float *x, const float *z, size_t columns);
+    double (*exact_pair_sum)(const float *x, const float *z, size_t columns);
 
     /* Checks the parameters and prepares the state for map. needs_data tells whether choose must
      * be called with statistics first; NULL: nothing to check. */
@@ -63,6 +67,7 @@ void md_exp_scaled(const float *q, float *out, size_t count, double factor);
 float md_float_factor(double factor);
 
 /* The map of kernels that are their quantity. */
+double md_exact_identity(const void *state, double q);
 void md_map_identity(const void *state, const float *q, float *out, size_t count);
 
 /* A number chosen from the data, to six digits: it is an estimate, and names stay readable. */
@@ -83,5 +88,6 @@ extern const md_param md_exponential_params[];
 medley_status md_exponential_prepare(md_exponential *state, const char *kernel, bool *needs_data,
                                      medley_error *error);
 void md_exponential_map(const void *state, const float *q, float *out, size_t count);
+double md_exponential_exact(const void *state, double q);
 
 #endif

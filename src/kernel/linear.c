@@ -10,4 +10,5 @@ const md_kernel_class md_kernel_linear = {
     .positive_definite = true,
     .has_primal_form = true,
     .map = md_map_identity,
+    .exact = md_exact_identity,
 };

@@ -63,6 +63,16 @@ static void map_poly(const void *state, const float *q, float *out, size_t count
         power_of_affine(q + j, out + j, md_min(count - j, PIECE), poly);
 }
 
+static double exact_poly(const void *state, double q)
+{
+    const struct poly *poly = state;
+    const double base = poly->scale * q + poly->offset;
+    double power = base;
+    for (long long i = 1; i < poly->degree; i++)
+        power *= base;
+    return power;
+}
+
 const md_kernel_class md_kernel_poly = {
     .name = "poly",
     .summary = "polynomial",
@@ -72,4 +82,5 @@ const md_kernel_class md_kernel_poly = {
     .state_size = sizeof(struct poly),
     .positive_definite = true,
     .map = map_poly,
+    .exact = exact_poly,
 };

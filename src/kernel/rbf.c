@@ -29,6 +29,7 @@ const md_kernel_class md_kernel_rbf = {
     .state_size = sizeof(md_exponential),
     .positive_definite = true,
     .map = md_exponential_map,
+    .exact = md_exponential_exact,
     .prepare = prepare_rbf,
     .choose = choose_rbf,
 };

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gram/exact.h"
+
+#include "base/parallel.h"
+#include "base/vector.h"
+
+enum { BLOCK = 16 }; /* left rows of an item */
+
+MD_VECTOR
+static double dot_with_floats(const double *x, const float *z, size_t count)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t c = 0; c < count; c++)
+        sum += x[c] * (double)z[c];
+    return sum;
+}
+
+MD_VECTOR
+static double distance2_to_floats(const double *x, const float *z, size_t count)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t c = 0; c < count; c++)
+        sum += (x[c] - (double)z[c]) * (x[c] - (double)z[c]);
+    return sum;
+}
+
+MD_VECTOR
+static double dot(const double *x, const double *z, size_t count)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t c = 0; c < count; c++)
+        sum += x[c] * z[c];
+    return sum;
+}
+
+/* ---- the quantity that a kernel is a function of ---- */
+
+/* <x,z> of the rows as they were before the origin o was subtracted from both:
+ * <x + o, z + o> = <x + o, z> + <x + o, o>. */
+static void dense_quantities(const md_between *between, const md_kernel *kernel, size_t row,
+                             double *q, double *scratch)
+{
+    const size_t v = kernel->view;
+    const md_matrix *right = &between->right->views[v];
+    const size_t d = right->columns;
+    const float *x = between->left->views[v].dense + row * d;
+    const float *origin = between->bank->origin != NULL ? between->bank->origin[v] : NULL;
+    const bool dots = kernel->class->quantity == MD_DOT;
+    for (size_t c = 0; c < d; c++)
+        scratch[c] = (double)x[c] + (dots && origin != NULL ? (double)origin[c] : 0);
+    const double base = dots && origin != NULL ? dot_with_floats(scratch, origin, d) : 0;
+    for (size_t j = 0; j < right->rows; j++) {
+        const float *z = right->dense + j * d;
+        if (kernel->class->quantity == MD_PAIRED)
+            q[j] = kernel->class->exact_pair_sum(x, z, d);
+        else
+            q[j] =
+                dots ? base + dot_with_floats(scratch, z, d) : distance2_to_floats(scratch, z, d);
+    }
+}
+
+/* Row r of the matrix against zeros: its squares or its pair sum. */
+static double against_zeros(const md_kernel *kernel, const md_row row, const float *zeros)
+{
+    double sum = 0;
+    if (kernel->class->quantity != MD_PAIRED)
+        for (size_t e = 0; e < row.count; e++)
+            sum += (double)row.value[e] * (double)row.value[e];
+    for (size_t e = 0; kernel->class->quantity == MD_PAIRED && e < row.count; e++)
+        sum += kernel->class->exact_pair_sum(&row.value[e], zeros, 1);
+    return sum;
+}
+
+/* x is spread out once; of every z only its entries are looked at. A pair of zeros counts nothing:
+ * sum(x,z) = sum(x at z, z) + sum(x, 0) - sum(x at z, 0). */
+static void sparse_quantities(const md_between *between, const md_kernel *kernel, size_t row,
+                              double *q, double *scratch)
+{
+    const md_matrix *right = &between->right->views[kernel->view];
+    const md_row left = md_matrix_row(&between->left->views[kernel->view], row);
+    const float zero = 0;
+    float *x = (float *)(void *)scratch;
+    const md_quantity quantity = kernel->class->quantity;
+    memset(x, 0, right->columns * sizeof *x);
+    double self = 0;
+    for (size_t e = 0; e < left.count; e++) {
+        self += against_zeros(kernel, (md_row){.value = &left.value[e], .count = 1}, &zero);
+        if (md_row_column(left, e) < right->columns)
+            x[md_row_column(left, e)] = left.value[e];
+    }
+    for (size_t j = 0; j < right->rows; j++) {
+        const md_row z = md_matrix_row(right, j);
+        double sum = 0;
+        for (size_t e = 0; e < z.count; e++) {
+            const float *at = &x[md_row_column(z, e)];
+            if (quantity == MD_PAIRED)
+                sum += kernel->class->exact_pair_sum(at, &z.value[e], 1) -
+                       kernel->class->exact_pair_sum(at, &zero, 1);
+            else
+                sum += (double)*at * (double)z.value[e];
+        }
+        if (quantity == MD_DISTANCE2)
+            q[j] = fmax(0, self + against_zeros(kernel, z, &zero) - 2 * sum);
+        else
+            q[j] = quantity == MD_PAIRED ? self + sum : sum;
+    }
+}
+
+static void precomputed_row(const md_between *between, size_t m, size_t row, double *out)
+{
+    const md_prepared *left = between->left;
+    const md_matrix *values = left->precomputed[m];
+    const double *wide = left->precomputed_float64[m];
+    const size_t from = left->precomputed_row != NULL ? left->precomputed_row[row] : row;
+    for (size_t j = 0; j < between->right->rows; j++) {
+        const size_t column = between->training_row != NULL ? between->training_row[j] : j;
+        const size_t place = from * values->columns + column;
+        out[j] = wide != NULL ? wide[place] : (double)values->dense[place];
+    }
+}
+
+/* ---- rows ---- */
+
+/* 1 / sqrt(K(x,x)): as prepared, but of training values that were never rounded their own. */
+static double inverse_root(const md_between *between, size_t m, size_t row, bool left)
+{
+    const double *wide = between->left->precomputed_float64[m];
+    if (wide != NULL && between->left == between->right) {
+        const double self = wide[row * between->left->precomputed[m]->columns + row];
+        return self > 0 ? 1 / sqrt(self) : 0;
+    }
+    return (double)(left ? between->left : between->right)->inverse_root[m][row];
+}
+
+size_t md_exact_scratch(const md_prepared *right)
+{
+    size_t columns = 1;
+    for (size_t v = 0; v < right->view_count; v++)
+        columns = md_max(columns, right->views[v].columns);
+    return columns;
+}
+
+void md_exact_row(const md_between *between, size_t m, size_t row, double *out, double *scratch)
+{
+    const md_kernel *kernel = &between->bank->kernels[m];
+    const size_t count = between->right->rows;
+    if (kernel->class == NULL)
+        precomputed_row(between, m, row, out);
+    else if (md_matrix_is_sparse(&between->right->views[kernel->view]))
+        sparse_quantities(between, kernel, row, out, scratch);
+    else
+        dense_quantities(between, kernel, row, out, scratch);
+    for (size_t j = 0; kernel->class != NULL && j < count; j++)
+        out[j] = kernel->class->exact(kernel->state, out[j]);
+    if (kernel->norm == MD_NORM_DIAG) {
+        const double own = inverse_root(between, m, row, true);
+        for (size_t j = 0; j < count; j++)
+            out[j] *= own * inverse_root(between, m, j, false);
+    } else if (kernel->factor != 1) {
+        for (size_t j = 0; j < count; j++)
+            out[j] *= kernel->factor;
+    }
+}
+
+static double self_quantity(const md_between *between, const md_kernel *kernel, size_t row)
+{
+    const float *origin =
+        between->bank->origin != NULL ? between->bank->origin[kernel->view] : NULL;
+    const md_row x = md_matrix_row(&between->left->views[kernel->view], row);
+    double sum = 0;
+    if (kernel->class->quantity == MD_DISTANCE2)
+        return 0;
+    if (kernel->class->quantity == MD_PAIRED)
+        return kernel->class->exact_pair_sum(x.value, x.value, x.count);
+    for (size_t e = 0; e < x.count; e++) {
+        const double value = (double)x.value[e] + (origin != NULL ? (double)origin[e] : 0);
+        sum += value * value;
+    }
+    return sum;
+}
+
+double md_exact_self(const md_between *between, size_t m, size_t row)
+{
+    const md_kernel *kernel = &between->bank->kernels[m];
+    const md_matrix *values = between->left->precomputed[m];
+    const double *wide = between->left->precomputed_float64[m];
+    const size_t place = kernel->class == NULL ? row * values->columns + row : 0;
+    double self = 0;
+    if (kernel->class != NULL)
+        self = kernel->class->exact(kernel->state, self_quantity(between, kernel, row));
+    else
+        self = wide != NULL ? wide[place] : (double)values->dense[place];
+    if (kernel->norm != MD_NORM_DIAG)
+        return self * kernel->factor;
+    const double root = inverse_root(between, m, row, true);
+    return self * root * root;
+}
+
+/* ---- products ---- */
+
+struct multiplying {
+    const md_between *between;
+    size_t kernel;
+    const double *x;
+    size_t count;
+    double *y;
+    double *scratch; /* [workers][right rows + md_exact_scratch] */
+};
+
+static void multiply_block(void *context, size_t item, size_t worker)
+{
+    const struct multiplying *work = context;
+    const md_between *between = work->between;
+    const size_t columns = between->right->rows;
+    double *values = work->scratch + worker * (columns + md_exact_scratch(between->right));
+    const size_t end = md_min((item + 1) * BLOCK, between->left->rows);
+    for (size_t r = item * BLOCK; r < end; r++) {
+        md_exact_row(between, work->kernel, r, values, values + columns);
+        for (size_t k = 0; k < work->count; k++)
+            work->y[k * between->left->rows + r] = dot(values, work->x + k * columns, columns);
+    }
+}
+
+medley_status md_exact_multiply(const md_between *between, size_t m, const double *x, size_t count,
+                                double *y, medley_error *error)
+{
+    const size_t threads = md_max(between->threads, 1);
+    const size_t scratch = between->right->rows + md_exact_scratch(between->right);
+    MD_OWNED(free) double *memory = NULL;
+    MEDLEY_TRY(md_new_aligned(&memory, threads * scratch, sizeof *memory, error));
+    struct multiplying work = {between, m, x, count, y, memory};
+    md_parallel_for(threads, md_pieces(between->left->rows, BLOCK), multiply_block, &work);
+    return MEDLEY_OK;
+}
+
+/* Centred kernels: as center_scores in kernel_between.c. */
+medley_status md_exact_scores(const md_between *between, size_t m, const double *coefficient,
+                              size_t labels, double *scores, medley_error *error)
+{
+    const md_kernel *kernel = &between->bank->kernels[m];
+    const bool centred = kernel->norm == MD_NORM_CENTER;
+    const size_t rows = between->left->rows;
+    const size_t columns = between->right->rows;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    double *x = NULL; /* [labels + 1][columns]: coefficients of each label, and for means */
+    double *y = NULL; /* [labels + 1][rows] */
+    MEDLEY_TRY(md_pool_new(&pool, &x, (labels + 1) * columns, sizeof *x, error));
+    MEDLEY_TRY(md_pool_new(&pool, &y, (labels + 1) * rows, sizeof *y, error));
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t l = 0; l < labels; l++)
+            x[l * columns + j] = coefficient[j * labels + l];
+        x[labels * columns + j] = 1 / (double)columns;
+    }
+    MEDLEY_TRY(md_exact_multiply(between, m, x, labels + centred, y, error));
+    for (size_t l = 0; l < labels; l++) {
+        double sum = 0;
+        double mean = 0;
+        for (size_t j = 0; j < columns && centred; j++) {
+            sum += x[l * columns + j];
+            mean += x[l * columns + j] * (double)kernel->column_mean[j];
+        }
+        for (size_t r = 0; r < rows; r++)
+            scores[r * labels + l] +=
+                y[l * rows + r] -
+                (centred ? mean + (y[labels * rows + r] - kernel->grand_mean) * sum : 0);
+    }
+    return MEDLEY_OK;
+}
