@@ -25,6 +25,8 @@ void md_packed_free(md_packed *packed)
             free(packed->values[m]);
     for (size_t v = 0; packed->transposed != NULL && v < packed->prepared.view_count; v++)
         md_matrix_clear(&packed->transposed[v]);
+    for (size_t m = 0; packed->lowrank != NULL && m < packed->count; m++)
+        free(packed->lowrank[m].values);
     md_packed_forget_factors(packed);
     free(packed->factor_arrays);
     md_pool_clear(&packed->pool);
@@ -46,12 +48,24 @@ size_t md_packed_rows(const md_packed *packed)
 
 size_t md_packed_bytes(const md_packed *packed)
 {
-    return (packed->residents + packed->held_count + packed->load_capacity) * packed->bytes;
+    return (packed->residents + packed->held_count + packed->load_capacity) * packed->bytes +
+           packed->lowrank_bytes;
 }
 
 bool md_packed_is_resident(const md_packed *packed)
 {
-    return packed->residents == packed->count;
+    for (size_t m = 0; m < packed->count; m++)
+        if (!packed->permanent[m])
+            return false;
+    return true;
+}
+
+const double *md_packed_lowrank(const md_packed *packed, size_t m, size_t *rank)
+{
+    if (packed->lowrank[m].ridge != 0)
+        return NULL;
+    *rank = packed->lowrank[m].rank;
+    return packed->lowrank[m].values;
 }
 
 double md_packed_trace(const md_packed *packed, size_t m)
@@ -67,11 +81,6 @@ double md_packed_spread(const md_packed *packed, size_t m)
 size_t md_packed_threads(const md_packed *packed, size_t values)
 {
     return values < FEW_VALUES ? 1 : packed->threads;
-}
-
-bool md_packed_is_exact(const md_packed *packed, size_t m)
-{
-    return packed->loops == &md_triangle_double && packed->prepared.precomputed_float64[m] != NULL;
 }
 
 /* ---- creation ---- */
@@ -102,6 +111,8 @@ medley_status md_packed_init(md_packed *packed, medley_error *error)
     packed->bytes = md_pieces(values * packed->loops->value_bytes, LINE) * LINE;
     MEDLEY_TRY(md_pool_new(pool, &packed->values, count, sizeof(void *), error));
     MEDLEY_TRY(md_pool_new(pool, &packed->held, count, sizeof *packed->held, error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->permanent, count, sizeof(bool), error));
+    MEDLEY_TRY(md_pool_new(pool, &packed->lowrank, count, sizeof *packed->lowrank, error));
     MEDLEY_TRY(md_pool_new(pool, &packed->trace, count, sizeof *packed->trace, error));
     MEDLEY_TRY(md_pool_new(pool, &packed->spread, count, sizeof *packed->spread, error));
     MEDLEY_TRY(md_pool_new(pool, &packed->frobenius2, count, sizeof *packed->frobenius2, error));
@@ -138,9 +149,16 @@ static medley_status complete_prepared(md_packed *packed, medley_error *error)
  * computed when they are needed, and half of it for those that are held. */
 static medley_status choose_residents(md_packed *packed, size_t memory, medley_error *error)
 {
-    const double wanted = (double)packed->count * (double)packed->bytes;
-    packed->residents = packed->count;
-    if (memory > 0 && wanted > (double)memory) {
+    size_t valued = 0; /* kernels that are no factors */
+    bool all_stay = true;
+    for (size_t m = 0; m < packed->count; m++) {
+        valued += !md_packed_is_lowrank(packed, m);
+        all_stay = all_stay && (packed->lowrank[m].values != NULL) == (packed->lowrank[m].rank > 0);
+    }
+    const double wanted = (double)valued * (double)packed->bytes;
+    packed->residents = valued;
+    if (!all_stay || (memory > 0 && wanted + (double)packed->lowrank_bytes > (double)memory)) {
+        memory -= packed->lowrank_bytes;
         const size_t share = md_min(memory / LOAD_SHARE, LOAD_BYTES);
         packed->load_capacity = md_max(share / packed->bytes, 1);
         const size_t load = packed->load_capacity * packed->bytes;
@@ -155,30 +173,38 @@ static medley_status choose_residents(md_packed *packed, size_t memory, medley_e
                        "the kernels need %.1f GB; set `memory` to a smaller budget so that they "
                        "are computed when they are needed",
                        wanted / 1e9);
-    for (size_t m = 0; m < packed->residents; m++)
-        packed->values[m] = packed->resident + m * packed->bytes;
+    for (size_t m = 0, place = 0; m < packed->count; m++) {
+        const bool stays = !md_packed_is_lowrank(packed, m) && place < packed->residents;
+        packed->permanent[m] = stays || packed->lowrank[m].values != NULL;
+        packed->values[m] = stays ? packed->resident + place++ * packed->bytes : NULL;
+    }
     return MEDLEY_OK;
 }
 
-/* Every kernel once: residents where they stay, the others only to learn what is asked of them. */
+/* Every kernel that has values once: residents where they stay, the others only to learn what is
+ * asked of them. */
 static medley_status build(md_packed *packed, medley_error *error)
 {
     const size_t most = md_max(packed->count / BUILD_REPORTS, BUILD_KERNELS);
     MD_OWNED(free) size_t *kernels = NULL;
     MEDLEY_TRY(md_new(&kernels, most, sizeof *kernels, error));
-    for (size_t first = 0, count; first < packed->count; first += count) {
-        const bool stays = first < packed->residents;
-        const size_t limit = stays ? packed->residents - first : packed->load_capacity;
-        count = md_min(md_min(packed->count - first, most), limit);
-        for (size_t i = 0; i < count; i++) {
-            kernels[i] = first + i;
-            if (!stays)
-                packed->values[first + i] = packed->loaded + i * packed->bytes;
+    for (size_t m = 0; m < packed->count;) {
+        size_t count = 0;
+        size_t loaded = 0;
+        for (; m < packed->count && count < most; m++) {
+            if (md_packed_is_lowrank(packed, m))
+                continue;
+            if (!packed->permanent[m] && loaded == packed->load_capacity)
+                break;
+            if (!packed->permanent[m])
+                packed->values[m] = packed->loaded + loaded++ * packed->bytes;
+            kernels[count++] = m;
         }
         MEDLEY_TRY(md_packed_load(packed, kernels, count, true, error));
-        for (size_t i = 0; i < count && !stays; i++)
-            packed->values[first + i] = NULL;
-        MEDLEY_TRY(md_packed_report(packed, first + count, error));
+        for (size_t i = 0; i < count; i++)
+            if (!packed->permanent[kernels[i]])
+                packed->values[kernels[i]] = NULL;
+        MEDLEY_TRY(md_packed_report(packed, m, error));
     }
     return MEDLEY_OK;
 }
@@ -204,6 +230,7 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     MEDLEY_TRY(complete_prepared(packed, error));
     MEDLEY_TRY(md_tile_scratch_make(&packed->pool, &packed->scratch, packed->threads,
                                     &packed->prepared, error));
+    MEDLEY_TRY(md_packed_find_lowrank(packed, options->memory, error));
     MEDLEY_TRY(choose_residents(packed, options->memory, error));
     MEDLEY_TRY(build(packed, error));
     *result = md_take(&packed);
@@ -221,6 +248,8 @@ void md_packed_want(md_packed *packed, md_chosen chosen)
 
 static void let_go(md_packed *packed, size_t m)
 {
+    free(packed->lowrank[m].values);
+    packed->lowrank[m].values = NULL;
     free(packed->values[m]);
     packed->values[m] = NULL;
     packed->held[m] = false;
@@ -234,14 +263,22 @@ static medley_status hold_fresh(md_packed *packed, md_chosen chosen, size_t *fre
 {
     for (size_t i = 0; i < chosen.count; i++) {
         const size_t m = md_chosen_kernel(chosen, i);
-        if (packed->values[m] != NULL || packed->held_count >= packed->held_most)
+        if (packed->permanent[m] || packed->held[m] || packed->held_count >= packed->held_most)
             continue;
-        MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
+        if (!md_packed_is_lowrank(packed, m))
+            MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
         packed->held[m] = true;
         packed->held_count++;
         fresh[(*count)++] = m;
     }
-    return md_packed_load(packed, fresh, *count, false, error);
+    size_t valued = 0; /* of fresh: first those, then factors */
+    for (size_t i = 0; i < *count; i++)
+        if (!md_packed_is_lowrank(packed, fresh[i])) {
+            md_swap(&fresh[i], &fresh[valued]);
+            valued++;
+        }
+    MEDLEY_TRY(md_packed_load(packed, fresh, valued, false, error));
+    return md_packed_load_lowrank(packed, fresh + valued, *count - valued, error);
 }
 
 medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *error)

@@ -29,9 +29,9 @@ typedef struct md_packed_options {
 /* The first kernels stay in memory, as many as the budget allows next to room for those that are
  * computed when they are needed: an eighth of it, at most 256 MB and at least one kernel.
  *
- * float64: precomputed kernels keep the double precision of their source
- * (prepared->precomputed_float64); other values are computed in single precision as ever and only
- * kept and centred as doubles.
+ * float64: all values are computed and kept in double precision, precomputed ones as their source
+ * has them (prepared->precomputed_float64). Kernels of low rank are kept as factors in double
+ * precision in any case (packed_lowrank.c).
  *
  * Learns the means of centred kernels into the bank. Bank and prepared rows must outlive the packed
  * grams. MEDLEY_FAILED where the observer stops it. */
@@ -44,6 +44,8 @@ size_t md_packed_count(const md_packed *packed);
 size_t md_packed_rows(const md_packed *packed);
 size_t md_packed_bytes(const md_packed *packed);     /* held in memory */
 bool md_packed_is_resident(const md_packed *packed); /* all kernels are in memory */
+/* The factor F[rank][n] of a kernel that is kept as F'F, NULL: of one that is not. */
+const double *md_packed_lowrank(const md_packed *packed, size_t m, size_t *rank);
 double md_packed_trace(const md_packed *packed, size_t m);
 
 /* An upper bound of the largest eigenvalue of K_m among vectors that sum to 0: of H K_m H with
@@ -84,6 +86,18 @@ medley_status md_packed_multiply(md_packed *packed, md_chosen chosen, const doub
 /* y[i][n] = K x[i][n]: each kernel has a vector of its own. */
 medley_status md_packed_multiply_each(md_packed *packed, md_chosen chosen, const double *x,
                                       double *y, medley_error *error);
+
+/* Is it kept in double precision? */
+bool md_packed_is_exact(const md_packed *packed, size_t m);
+
+/* y[n] = K x and norm2 = x'Kx in double precision throughout, whatever is kept: for certificates.
+ */
+medley_status md_packed_multiply_exactly(md_packed *packed, size_t m, const double *x, double *y,
+                                         double *norm2, medley_error *error);
+
+/* What rounding of values may add to the squared norm of a vector of unit length, or take away: 0
+ * for kernels in double precision. */
+double md_packed_uncertainty(const md_packed *packed, size_t m);
 
 /* sum[r][c] = sum_i weight[i] K(r, c) for c >= r; sum is [n][n], below the diagonal it is left as
  * it is. */

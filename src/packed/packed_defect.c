@@ -29,7 +29,7 @@ static bool may_fail(const md_packed *packed, size_t m)
 {
     const md_kernel *kernel = &packed->bank->kernels[m];
     const bool sound = kernel->class != NULL ? kernel->class->positive_definite : kernel->sound;
-    return packed->frobenius2[m] > 0 && !sound;
+    return packed->frobenius2[m] > 0 && !sound && !md_packed_is_lowrank(packed, m);
 }
 
 static void unpack(const md_packed *packed, const void *k, double shift, double *matrix)

@@ -324,5 +324,6 @@ medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const doubl
     bounds.each = ITEM_VALUES * chosen.count / (values + 1) + 1;
     md_parallel_for(md_packed_threads(packed, values), md_pieces(chosen.count, bounds.each),
                     bound_kernels, &bounds);
+    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, bound2, NULL, error));
     return md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error);
 }

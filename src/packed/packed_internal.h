@@ -14,6 +14,13 @@ typedef struct md_factor {
     double slack;
 } md_factor;
 
+/* One kernel as F'F + ridge I in double precision: F[rank][n]. */
+typedef struct md_lowrank {
+    double *values; /* NULL: not in memory */
+    size_t rank;    /* 0: the kernel has values, not a factor */
+    double ridge;
+} md_lowrank;
+
 struct md_packed {
     md_pool pool; /* of arrays whose size does not change */
     md_bank *bank;
@@ -37,7 +44,8 @@ struct md_packed {
 
     char *resident; /* [residents] triangles of kernels 0, 1, ... */
     size_t residents;
-    char *loaded; /* [load_capacity] triangles of the kernels of one batch */
+    bool *permanent; /* [count] among the residents, or kept as a factor */
+    char *loaded;    /* [load_capacity] triangles of the kernels of one batch */
     size_t load_capacity;
     void **values; /* [count] where each kernel's triangle is, NULL: not in memory */
     bool *held;    /* [count] values[m] is an array of its own */
@@ -45,8 +53,10 @@ struct md_packed {
 
     double *trace, *spread; /* [count] */
     double *frobenius2;     /* [count] squared norm of the matrix */
-    md_factor *factors;     /* [count], or NULL */
-    float **factor_arrays;  /* that these lie in */
+    md_lowrank *lowrank;    /* [count], or NULL */
+    size_t lowrank_bytes;
+    md_factor *factors;    /* [count], or NULL */
+    float **factor_arrays; /* that these lie in */
     size_t factor_array_count, factor_array_capacity, factor_bytes;
 
     bool *wanted;             /* [count] scratch: kernels of a load */
@@ -61,6 +71,12 @@ static inline size_t md_chosen_kernel(md_chosen chosen, size_t i)
     return chosen.kernels ? chosen.kernels[i] : i;
 }
 
+/* A factor in place of values. */
+static inline bool md_packed_is_lowrank(const md_packed *packed, size_t m)
+{
+    return packed->lowrank[m].rank > 0;
+}
+
 /* Threads for a pass over so many values: one if waking the others would take longer. */
 size_t md_packed_threads(const md_packed *packed, size_t values);
 
@@ -70,9 +86,6 @@ medley_status md_packed_init(md_packed *packed, medley_error *error);
 
 /* wanted[m]: is kernel m among the chosen ones? */
 void md_packed_want(md_packed *packed, md_chosen chosen);
-
-/* Its values were never rounded to single precision. */
-bool md_packed_is_exact(const md_packed *packed, size_t m);
 
 /* ---- packed_load.c ---- */
 
@@ -86,6 +99,29 @@ void md_packed_learn_spread(md_packed *packed, size_t m, const double *sums);
 
 /* Tells the observer, and fails if it wants to stop. */
 medley_status md_packed_report(const md_packed *packed, size_t done, medley_error *error);
+
+/* ---- packed_lowrank.c ---- */
+
+/* Which kernels are factors; they stay in memory as far as half of it (0: no limit) does. */
+medley_status md_packed_find_lowrank(md_packed *packed, size_t memory, medley_error *error);
+
+/* norm2[i] = x'Kx and y[i] = Kx (NULL: not wanted) of those of the chosen kernels that are factors.
+ */
+medley_status md_packed_lowrank_product(md_packed *packed, md_chosen chosen, const double *x,
+                                        size_t stride, double *norm2, double *y,
+                                        medley_error *error);
+/* sum += weight[i] K, upper triangle. */
+medley_status md_packed_lowrank_add(md_packed *packed, md_chosen chosen, const double *weight,
+                                    double *sum, medley_error *error);
+/* Computes factors that are not in memory. */
+medley_status md_packed_load_lowrank(md_packed *packed, const size_t *kernels, size_t count,
+                                     medley_error *error);
+
+/* ---- packed_exact.c ---- */
+
+/* Computes triangles of doubles, not yet finished. */
+medley_status md_packed_load_exact(md_packed *packed, const size_t *kernels, size_t count,
+                                   medley_error *error);
 
 /* ---- packed_factor.c ---- */
 void md_packed_forget_factors(md_packed *packed);

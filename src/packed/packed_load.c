@@ -20,35 +20,10 @@ medley_status md_packed_report(const md_packed *packed, size_t done, medley_erro
 
 /* ---- tiles ---- */
 
-/* 1 / sqrt(K(x,x)) as it was before values were rounded. */
-static double inverse_root(const md_packed *packed, size_t m, size_t i)
-{
-    const double self = packed->prepared.precomputed_float64[m][i * packed->n + i];
-    return self > 0 ? 1 / sqrt(self) : 0;
-}
-
-/* The place of a tile from values that were never rounded. */
-static void take_exact(const md_packed *packed, size_t m, const md_tile_values *tile)
-{
-    const size_t n = packed->n;
-    const double *from = packed->prepared.precomputed_float64[m];
-    const md_kernel *kernel = &packed->bank->kernels[m];
-    const bool unit = kernel->norm == MD_NORM_DIAG;
-    for (size_t i = tile->row; i < tile->row + tile->rows; i++) {
-        double *to = (double *)packed->values[m] + md_triangle_row(n, i);
-        const double left = unit ? inverse_root(packed, m, i) : kernel->factor;
-        for (size_t j = tile->column > i ? tile->column : i; j < tile->column + tile->columns; j++)
-            to[j - i] = from[i * n + j] * left * (unit ? inverse_root(packed, m, j) : 1);
-    }
-}
-
 static void take_tile(void *context, size_t m, const md_tile_values *tile)
 {
     const md_packed *packed = context;
-    if (md_packed_is_exact(packed, m))
-        take_exact(packed, m, tile);
-    else
-        packed->loops->take(packed->values[m], packed->n, tile);
+    packed->loops->take(packed->values[m], packed->n, tile);
 }
 
 static void compute_tiles(md_packed *packed)
@@ -204,6 +179,9 @@ medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t co
     for (size_t i = 0; i < count; i++)
         memset((char *)packed->values[kernels[i]] + used, 0, packed->bytes - used);
     md_packed_want(packed, (md_chosen){kernels, count});
-    compute_tiles(packed);
+    if (packed->loops == &md_triangle_double)
+        MEDLEY_TRY(md_packed_load_exact(packed, kernels, count, error));
+    else
+        compute_tiles(packed);
     return finish_kernels(packed, kernels, count, learn, error);
 }

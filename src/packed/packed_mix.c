@@ -44,6 +44,7 @@ medley_status md_packed_of_matrix(md_packed **result, const double *matrix, size
     MEDLEY_TRY(md_packed_init(packed, error));
     MEDLEY_TRY(md_new_aligned(&packed->resident, 1, packed->bytes, error));
     packed->values[0] = packed->resident;
+    packed->permanent[0] = true;
     take_matrix(packed, matrix, sums);
     md_packed_learn_spread(packed, 0, sums);
     *result = md_take(&packed);

@@ -157,6 +157,7 @@ medley_status md_packed_norms2(md_packed *packed, md_chosen chosen, const double
                                medley_error *error)
 {
     struct product call = {.x = x, .norm2 = norm2};
+    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, norm2, NULL, error));
     return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
 }
 
@@ -164,6 +165,7 @@ medley_status md_packed_multiply(md_packed *packed, md_chosen chosen, const doub
                                  medley_error *error)
 {
     struct product call = {.x = x, .y = y};
+    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, NULL, y, error));
     return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
 }
 
@@ -171,5 +173,6 @@ medley_status md_packed_multiply_each(md_packed *packed, md_chosen chosen, const
                                       double *y, medley_error *error)
 {
     struct product call = {.x = x, .stride = md_packed_rows(packed), .y = y};
+    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, call.stride, NULL, y, error));
     return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
 }

@@ -186,6 +186,7 @@ medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *w
     MEDLEY_TRY(begin_sum(&summing, packed, choose_parts(packed->chunks, count), error));
     MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
     collect(&summing);
+    MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weight, sum, error));
     return MEDLEY_OK;
 }
 
@@ -285,8 +286,13 @@ medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, co
     memcpy(vectors, x, packed->n * sizeof *x);
     summing.weight = summing.weights = weights;
     summing.vectors = vectors;
+    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, norm2, y, error));
+    for (size_t i = 0; i < chosen.count; i++)
+        if (md_packed_is_lowrank(packed, md_chosen_kernel(chosen, i)))
+            weights[i] = weigh_kernel(context, i, norm2[i]);
     MEDLEY_TRY(
         md_packed_walk(packed, chosen, NULL, fused ? visit_fused : visit_large, &summing, error));
     collect(&summing);
+    MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weights, sum, error));
     return MEDLEY_OK;
 }

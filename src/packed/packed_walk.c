@@ -53,7 +53,8 @@ static medley_status visit_absent(struct walk *walk, size_t *next)
     size_t fresh = 0;
     for (; *next < walk->chosen.count; ++*next) {
         const size_t m = md_chosen_kernel(walk->chosen, *next);
-        const bool present = m < packed->residents || packed->held[m];
+        const bool present =
+            packed->permanent[m] || packed->held[m] || md_packed_is_lowrank(packed, m);
         if (present || (walk->skip != NULL && walk->skip[*next]))
             continue;
         if (packed->values[m] == NULL) {
@@ -85,7 +86,7 @@ medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *sk
     MEDLEY_TRY(md_pool_new(&pool, &walk.values, chosen.count, sizeof(void *), error));
     MEDLEY_TRY(md_pool_new(&pool, &walk.fresh, packed->load_capacity, sizeof *walk.fresh, error));
     MEDLEY_TRY(visit_present(&walk));
-    for (size_t next = 0; packed->residents < packed->count && next < chosen.count;)
+    for (size_t next = 0; packed->load_capacity > 0 && next < chosen.count;)
         MEDLEY_TRY(visit_absent(&walk, &next));
     return MEDLEY_OK;
 }

@@ -58,8 +58,9 @@ static void triangles_equal_the_formulas(void **state)
         const md_packed_options options = {.threads = 2, .float64 = s % 3 == 0};
         md_packed *packed = open_store(&c, &options);
         assert_true(md_packed_is_resident(packed));
-        assert_int_equal(md_packed_bytes(packed),
-                         c.bank.count * triangle_bytes(c.n, options.float64 ? 8 : 4));
+        const size_t most = c.bank.count * triangle_bytes(c.n, options.float64 ? 8 : 4);
+        assert_true(md_packed_bytes(packed) <= most); /* less: kernels of low rank */
+        assert_true(c.n > 8 || md_packed_bytes(packed) == most);
         check_matrices(&c, packed);
         md_packed_free(packed);
         close_case(&c);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels in double precision: values kept as doubles and products that are computed anew are those
+ * of the formulas to rounding, for every kernel, normalisation and storage of rows; kernels of low
+ * rank are factors, with the same products, whatever the budget. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "packed/packed_case.h"
+
+enum { SEEDS = 6 };
+/* Unit-diagonal factors are kept in single precision, and traces are sums of such values; they
+ * scale what is learnt and what is predicted alike. */
+static const double PRECISE = 1e-12, ROUNDED_ROOTS = 1e-6;
+
+static void check_values(gram_case *c, md_packed *packed, size_t m)
+{
+    const size_t n = c->n;
+    const double *expected = c->expected[m];
+    const md_norm norm = c->bank.kernels[m].norm;
+    const double tolerance =
+        norm == MD_NORM_DIAG || norm == MD_NORM_TRACE ? ROUNDED_ROOTS : PRECISE;
+    double *x = draw_doubles(n, m + 1);
+    double *y = draw_doubles(n, 1);
+    double norm2;
+    double wanted2 = 0;
+    double scale = 1e-3; /* a centred constant is 0 */
+    for (size_t i = 0; i < n * n; i++)
+        scale = fmax(scale, fabs(expected[i]));
+    assert_int_equal(md_packed_multiply_exactly(packed, m, x, y, &norm2, NULL), MEDLEY_OK);
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < n; j++)
+            sum += expected[i * n + j] * x[j];
+        wanted2 += x[i] * sum;
+        if (!(fabs(y[i] - sum) <= tolerance * scale * (double)n * 4))
+            fail_msg("%s, %zu rows, row %zu: %.17g, expected %.17g", c->bank.kernels[m].name, n, i,
+                     y[i], sum);
+    }
+    assert_true(fabs(norm2 - fmax(wanted2, 0)) <= tolerance * scale * (double)(n * n) * 4);
+    free(x);
+    free(y);
+}
+
+static void values_are_those_of_the_formulas(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        for (size_t kind = 0; kind < 4; kind++) {
+            const case_choice choice = {.kind = {.rows = 20 + 13 * kind,
+                                                 .columns = kind < 2 ? 3 : 17,
+                                                 .center = 1,
+                                                 .spread = 1,
+                                                 .zeros = kind % 2 ? 0.6 : 0,
+                                                 .sparse = kind % 2},
+                                        .seed = seed};
+            gram_case c;
+            open_case(&c, &choice);
+            const md_packed_options options = {.threads = 2, .float64 = seed % 2 == 0};
+            md_packed *packed = open_store(&c, &options);
+            for (size_t m = 0; m < c.bank.count; m++)
+                check_values(&c, packed, m);
+            md_packed_free(packed);
+            close_case(&c);
+        }
+}
+
+/* 64 rows of 3 columns: linear kernels and constants are factors, and products with them have the
+ * same bits when these are computed anew. */
+static void low_rank_is_found_and_kept_or_not(void **state)
+{
+    (void)state;
+    const case_choice choice = {.kind = {.rows = 64, .columns = 3, .center = 1, .spread = 1},
+                                .seed = 3};
+    gram_case c;
+    open_case(&c, &choice);
+    const md_packed_options all = {.threads = 2};
+    const md_packed_options few = {.threads = 1, .memory = 64 * sizeof(double)};
+    md_packed *kept = open_store(&c, &all);
+    md_packed *anew = open_store(&c, &few);
+    const md_chosen chosen = {.count = c.bank.count};
+    double *x = draw_doubles(c.n, 9);
+    double *y[2] = {draw_doubles(c.n * c.bank.count, 1), draw_doubles(c.n * c.bank.count, 2)};
+    assert_int_equal(md_packed_multiply(kept, chosen, x, y[0], NULL), MEDLEY_OK);
+    assert_int_equal(md_packed_multiply(anew, chosen, x, y[1], NULL), MEDLEY_OK);
+    assert_memory_equal(y[0], y[1], c.n * c.bank.count * sizeof *x);
+    size_t factors = 0;
+    for (size_t m = 0; m < c.bank.count; m++) {
+        size_t rank = 0;
+        const double *factor = md_packed_lowrank(kept, m, &rank);
+        const char *name = c.bank.kernels[m].class->name;
+        factors += factor != NULL;
+        assert_true(factor == NULL || (rank > 0 && rank <= 8 && md_packed_is_exact(kept, m)));
+        if (strcmp(name, "linear") == 0)
+            assert_true(factor != NULL && rank == 3);
+        if (strcmp(name, "bias") == 0)
+            assert_true(factor != NULL && rank == 1);
+        if (strcmp(name, "bspline") == 0)
+            assert_null(factor);
+    }
+    assert_true(factors >= 8);
+    for (size_t i = 0; i < 2; i++)
+        free(y[i]);
+    free(x);
+    md_packed_free(kept);
+    md_packed_free(anew);
+    close_case(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_those_of_the_formulas),
+        cmocka_unit_test(low_rank_is_found_and_kept_or_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
