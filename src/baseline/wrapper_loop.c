@@ -174,7 +174,7 @@ static medley_status finish(const md_wrap *w, md_batch_solution *solution, medle
     }
     solution->newton_steps = w->solved;
     solution->passes = w->looks;
-    return md_batch_certify(solution, w->problem, w->best_dual, error);
+    return md_batch_certify(solution, w->problem, NULL, error);
 }
 
 /* ---- the outer loop ---- */

@@ -99,7 +99,7 @@ medley_status md_spicy_finish(md_spicy *s, medley_error *error)
     MEDLEY_TRY(md_spicy_keep_best(s, error));
     MEDLEY_TRY(md_batch_allocate(s->solution, s->n, s->kept, s->dual_point, error));
     copy_kept(s);
-    MEDLEY_TRY(md_batch_certify(s->solution, s->problem, s->best_dual, error));
+    MEDLEY_TRY(md_batch_certify(s->solution, s->problem, s->dual_norms, error));
     s->solution->newton_steps = s->newton_steps;
     s->solution->passes = s->passes;
     s->best_primal = s->solution->primal; /* the value tracked by iterations may have been lower */

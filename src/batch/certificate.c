@@ -16,9 +16,9 @@ static const double ROUNDING = 1e-9; /* of the primal value: error of sums */
 double md_relative_gap(double primal, double dual)
 {
     const double difference = primal - dual;
-    if (!(difference > 0))
+    if (difference <= 0)
         return 0;
-    return primal > 0 ? difference / primal : INFINITY;
+    return primal > 0 && difference > 0 ? difference / primal : INFINITY; /* not for NaN */
 }
 
 double md_certified_gap(double primal, double dual)
@@ -40,36 +40,80 @@ double md_batch_loss(const md_batch_problem *p, const double *f, double *bias)
     return loss;
 }
 
-static void value_model(md_batch_solution *solution, const md_batch_problem *p, const double *Ka,
-                        double *f)
+/* Ka, f: [n] scratch; f is zeroed. */
+static medley_status value_model(md_batch_solution *solution, const md_batch_problem *p, double *Ka,
+                                 double *f, medley_error *error)
 {
     const size_t n = solution->rows;
     double penalty = 0;
     for (size_t i = 0; i < solution->active; i++) {
-        const double norm2 = md_dot(solution->coefficient + i * n, Ka + i * n, n);
-        solution->norm[i] = norm2 > 0 ? sqrt(norm2) : 0;
+        double norm2;
+        MEDLEY_TRY(md_packed_multiply_exactly(p->packed, solution->kernel[i],
+                                              solution->coefficient + i * n, Ka, &norm2, error));
+        solution->norm[i] = sqrt(norm2);
         penalty += p->penalty->value(p->penalty_state, solution->norm[i]);
-        md_add_scaled(f, 1, Ka + i * n, n);
+        md_add_scaled(f, 1, Ka, n);
     }
     solution->loss = md_batch_loss(p, f, &solution->bias);
     solution->primal = solution->loss + p->strength * penalty;
+    return MEDLEY_OK;
+}
+
+/* ---- the dual value ---- */
+
+/* h becomes upper bounds of the norms ||rho||: those of kernels in single precision that may matter
+ * are computed in double precision, others have what rounding may have taken away. */
+static medley_status find_norms(double *h, const md_batch_problem *p, const double *rho,
+                                bool all_matter, double *scratch, medley_error *error)
+{
+    const size_t n = md_packed_rows(p->packed);
+    const double length2 = md_dot(rho, rho, n);
+    const double limit = md_penalty_threshold(p);
+    for (size_t m = 0; m < md_packed_count(p->packed); m++) {
+        const double most = h[m] * h[m] + length2 * md_packed_uncertainty(p->packed, m);
+        double norm2 = most;
+        if (!md_packed_is_exact(p->packed, m) && (all_matter || most >= limit * limit))
+            MEDLEY_TRY(md_packed_multiply_exactly(p->packed, m, rho, scratch, &norm2, error));
+        h[m] = sqrt(norm2);
+    }
+    return MEDLEY_OK;
+}
+
+/* The dual value of solution->rho. given: norms that are known, as values are stored; NULL: none.
+ */
+static medley_status value_dual(md_batch_solution *solution, const md_batch_problem *p,
+                                const double *given, double *scratch, medley_error *error)
+{
+    const size_t count = md_packed_count(p->packed);
+    const bool finite = md_penalty_conjugate_is_finite(p);
+    MD_OWNED(free) double *h = NULL;
+    double scale;
+    MEDLEY_TRY(md_new(&h, count, sizeof *h, error));
+    if (given == NULL)
+        MEDLEY_TRY(
+            md_packed_norms2(p->packed, (md_chosen){.count = count}, solution->rho, h, error));
+    for (size_t m = 0; m < count; m++)
+        h[m] = given != NULL ? given[m] : sqrt(h[m]);
+    MEDLEY_TRY(find_norms(h, p, solution->rho, finite, scratch, error));
+    solution->dual = md_dual_value(p, solution->rho, h, count, &scale);
+    for (size_t i = 0; i < solution->rows; i++)
+        solution->rho[i] *= scale;
+    return MEDLEY_OK;
 }
 
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
-                               double dual, medley_error *error)
+                               const double *norms, medley_error *error)
 {
-    const size_t n = solution->rows;
-    MD_OWNED(free) double *Ka = NULL;
-    MD_OWNED(free) double *f = NULL;
-    const md_chosen chosen = {.kernels = solution->kernel, .count = solution->active};
-    MEDLEY_TRY(md_new(&Ka, solution->active * n, sizeof *Ka, error));
-    MEDLEY_TRY(md_new(&f, n, sizeof *f, error));
-    if (solution->active > 0)
-        MEDLEY_TRY(
-            md_packed_multiply_each(problem->packed, chosen, solution->coefficient, Ka, error));
-    value_model(solution, problem, Ka, f);
-    solution->dual = dual;
-    solution->gap = md_certified_gap(solution->primal, dual);
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    double *Ka = NULL;
+    double *f = NULL;
+    MEDLEY_TRY(md_pool_new(&pool, &Ka, solution->rows, sizeof *Ka, error));
+    MEDLEY_TRY(md_pool_new(&pool, &f, solution->rows, sizeof *f, error));
+    MEDLEY_TRY(value_model(solution, problem, Ka, f, error));
+    MEDLEY_TRY(value_dual(solution, problem, norms, Ka, error));
+    if (!(solution->dual <= solution->primal * (1 + ROUNDING)))
+        solution->dual = 0; /* no value is negative: a bound where this one cannot be trusted */
+    solution->gap = md_relative_gap(solution->primal, solution->dual);
     solution->converged = solution->gap <= problem->gap;
     return MEDLEY_OK;
 }

@@ -9,9 +9,8 @@
 /* (primal - dual) / primal; 0 if rounding makes it negative. */
 double md_relative_gap(double primal, double dual);
 
-/* The same for a final report. If the dual value exceeds the primal one by more than rounding, the
- * stored kernel values are not positive semi-definite where it matters (kernels of low rank with a
- * weak penalty); then the difference counts as a gap too. */
+/* The same where kernel values may be coarse: a dual value that exceeds the primal one by more than
+ * rounding counts as a gap too. */
 double md_certified_gap(double primal, double dual);
 
 /* Memory for a model of `active` kernels in place of an earlier one; rho is copied. */
@@ -21,11 +20,13 @@ medley_status md_batch_allocate(md_batch_solution *solution, size_t rows, size_t
 /* The loss of the scores f[rows] with the best bias for them. */
 double md_batch_loss(const md_batch_problem *problem, const double *f, double *bias);
 
-/* Norms, bias, loss and primal value of kernel[active] and coefficient, with kernel values as they
- * are stored: nothing that iterations tracked enters the certificate. Then the gap to dual, and
- * whether it is small enough. */
+/* Norms, bias, loss and primal value of kernel[active] and coefficient, the dual value of rho,
+ * their gap, and whether it is small enough. All of it from kernel values in double precision:
+ * nothing that iterations tracked enters the certificate. norms: of rho in all kernels, or upper
+ * bounds of them where they do not matter, as values are stored; NULL: they are not known. rho is
+ * scaled to the point that has the dual value. */
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
-                               double dual, medley_error *error);
+                               const double *norms, medley_error *error);
 
 /* -sum l*(-s r) - sum_m (strength g)*(s h_m) at the best s, and s, for a point r inside the loss's
  * domain with sum 0. h[count]: norms ||r|| of the kernels that count. */

@@ -4,8 +4,11 @@
  * certificate of its own, and the objective, dual and gap are those of their sum. */
 #include "batch/batch.h"
 
+#include "batch/certificate.h"
+#include "model/model.h"
 #include "setup/setup.h"
 
+static const double SAME = 1e-7; /* relative difference of objectives that does not matter */
 static const double DEFAULT_SHARE = 0.1; /* of the least strength that leaves out all kernels */
 
 struct run {
@@ -20,7 +23,8 @@ struct run {
     double *norm;     /* [kernels] over all outputs */
     double *bias;     /* [outputs] */
     double factor;    /* of the penalty: strength = lambda N factor */
-    double primal, dual;
+    double primal, loss, dual;
+    double watched;    /* the least value of this output so far */
     double difference; /* sums over the outputs that are done: their values, and their gaps */
     size_t newton_steps, passes;
     md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
@@ -37,7 +41,7 @@ static void forget(struct run *run)
         if (run->norm != NULL)
             run->norm[m] = 0;
     }
-    run->primal = run->dual = run->difference = 0;
+    run->primal = run->loss = run->dual = run->difference = 0;
     run->newton_steps = run->passes = 0;
     md_run_result_clear(&run->result);
     run->result = (md_run_result){.radius = NAN, .bound = NAN, .converged = true};
@@ -54,11 +58,12 @@ static void clear_run(struct run *run)
 
 static bool watch(void *context, const md_batch_step *step)
 {
-    const struct run *run = context;
+    struct run *run = context;
     const double n = (double)run->problem->example_count;
+    run->watched = fmin(run->watched, step->primal);
     return md_problem_report(run->problem,
                              (medley_progress){.stage = "training",
-                                               .objective = (run->primal + step->primal) / n,
+                                               .objective = (run->primal + run->watched) / n,
                                                .gap = step->gap,
                                                .dev_accuracy = NAN});
 }
@@ -205,21 +210,61 @@ static bool is_constant(const struct run *run)
     return run->problem->gold != NULL;
 }
 
+/* Are kernels kept in single precision? */
+static bool has_rounded(const struct run *run)
+{
+    for (size_t m = 0; m < md_packed_count(run->batch.packed); m++)
+        if (!md_packed_is_exact(run->batch.packed, m))
+            return true;
+    return false;
+}
+
+static medley_status use_float64(struct run *run, medley_error *error)
+{
+    MEDLEY_TRY(md_batch_use_float64(run->problem, error));
+    run->batch.packed = run->problem->batch->packed;
+    return MEDLEY_OK;
+}
+
+/* The gap was reached with kernel values in single precision and is not with true ones: the rest of
+ * the way takes double precision. */
+static bool is_coarse(const struct run *run, const md_batch_solution *solution)
+{
+    const bool reached =
+        solution->step_count > 0 && solution->steps[solution->step_count - 1].gap <= run->batch.gap;
+    return has_rounded(run) && reached && !solution->converged && !solution->stopped;
+}
+
+static medley_status solve(md_batch_solution *solution, struct run *run,
+                           const md_batch_solution *start, medley_error *error)
+{
+    MD_CLEARED(md_batch_solution_clear) md_batch_solution again = {0};
+    MEDLEY_TRY(run->problem->method->solve(solution, &run->batch, start, error));
+    if (!is_coarse(run, solution))
+        return MEDLEY_OK;
+    MEDLEY_TRY(use_float64(run, error));
+    MEDLEY_TRY(run->problem->method->solve(&again, &run->batch, solution, error));
+    md_batch_keep_better(solution, &again);
+    return MEDLEY_OK;
+}
+
 static medley_status solve_output(struct run *run, size_t output, medley_error *error)
 {
     MD_CLEARED(md_batch_solution_clear) md_batch_solution solution = {0};
     md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
     const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
     md_batch_targets(run->y, run->problem, output);
+    run->watched = INFINITY;
     if (is_constant(run)) {
         run->bias[output] = md_best_bias(run->batch.loss, run->batch.loss_state, run->y, run->zero,
                                          run->problem->train->rows);
         return MEDLEY_OK;
     }
-    MEDLEY_TRY(run->problem->method->solve(&solution, &run->batch, start, error));
+    MEDLEY_TRY(solve(&solution, run, start, error));
     MEDLEY_TRY(take_coefficients(run, output, &solution, error));
     MEDLEY_TRY(take_steps(run, &solution, error));
     run->primal += solution.primal;
+    run->loss += solution.loss;
     run->dual += solution.dual;
     run->difference += solution.gap * solution.primal;
     run->newton_steps += solution.newton_steps;
@@ -227,6 +272,85 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
     run->result.converged = run->result.converged && solution.converged;
     if (previous != NULL)
         md_swap(previous, &solution);
+    return MEDLEY_OK;
+}
+
+/* ---- the certificate of the model as it predicts ---- */
+
+/* The loss of all outputs by the scores of the model, with the best bias for them. f: scratch */
+static double loss_of_scores(struct run *run, const double *scores, double *f, double *bias)
+{
+    const size_t n = run->problem->train->rows;
+    double loss = 0;
+    for (size_t output = 0; output < run->outputs; output++) {
+        md_batch_targets(run->y, run->problem, output);
+        if (is_constant(run))
+            continue;
+        for (size_t r = 0; r < n; r++)
+            f[r] = scores[r * run->outputs + output];
+        loss += md_batch_loss(&run->batch, f, &bias[output]);
+    }
+    return loss;
+}
+
+/* The training rows as the model's bank sees them. */
+static medley_status prepare_rows(md_prepared *rows, const struct run *run,
+                                  const medley_model *model, medley_error *error)
+{
+    const md_problem *problem = run->problem;
+    const size_t n = problem->train->rows;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    md_prepared_choice choice = {.bank = &problem->bank, .subset = &model->bank, .row_count = n};
+    size_t *keep = NULL;
+    size_t *all = NULL;
+    MEDLEY_TRY(md_pool_new(&pool, &keep, problem->bank.count, sizeof *keep, error));
+    MEDLEY_TRY(md_pool_new(&pool, &all, n, sizeof *all, error));
+    for (size_t m = 0, next = 0; m < problem->bank.count; m++)
+        if (run->body[m] != NULL && run->norm[m] > 0)
+            keep[next++] = m;
+    for (size_t r = 0; r < n; r++)
+        all[r] = r;
+    choice.keep = keep;
+    choice.rows = all;
+    MEDLEY_TRY(md_prepared_subset(rows, &problem->prepared, &choice, error));
+    for (size_t k = 0; k < model->bank.count; k++) {
+        rows->precomputed[k] = problem->prepared.precomputed[keep[k]];
+        rows->precomputed_float64[k] = problem->prepared.precomputed_float64[keep[k]];
+    }
+    return MEDLEY_OK;
+}
+
+/* The objective is that of the model's own predictions: in single precision if that makes no
+ * difference; with a weak penalty coefficients are large and cancel, and then the model computes in
+ * double precision. A ridge is part of the kernels that were learnt with, not of those of new rows:
+ * then there is nothing to compare with. */
+static medley_status verify(medley_model *model, struct run *run, medley_error *error)
+{
+    const md_problem *problem = run->problem;
+    const size_t n = problem->train->rows;
+    MD_CLEARED(md_prepared_clear) md_prepared rows = {0};
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    double *scores = NULL;
+    double *f = NULL;
+    double *bias = NULL;
+    const double same = fmax(SAME, run->batch.gap / 100) * run->primal;
+    if (problem->options->ridge != 0 || model->body_count == 0)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_pool_new(&pool, &scores, n * run->outputs, sizeof *scores, error));
+    MEDLEY_TRY(md_pool_new(&pool, &f, n, sizeof *f, error));
+    MEDLEY_TRY(md_pool_new(&pool, &bias, run->outputs, sizeof *bias, error));
+    MEDLEY_TRY(prepare_rows(&rows, run, model, error));
+    MEDLEY_TRY(md_model_score_rows(model, &rows, problem->threads, scores, error));
+    if (fabs(loss_of_scores(run, scores, f, bias) - run->loss) <= same)
+        return MEDLEY_OK;
+    for (size_t b = 0; b < model->body_count; b++)
+        model->bodies[b].exact = true;
+    MEDLEY_TRY(md_model_score_rows(model, &rows, problem->threads, scores, error));
+    run->primal += loss_of_scores(run, scores, f, model->bias) - run->loss;
+    model->summary.bias = model->bias[0];
+    model->summary.objective = run->primal / (double)problem->example_count;
+    model->summary.gap = md_relative_gap(run->primal, run->dual);
+    model->summary.converged = run->result.converged && model->summary.gap <= run->batch.gap;
     return MEDLEY_OK;
 }
 
@@ -246,14 +370,33 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
                                        run->outputs > 1 && problem->batch->loss->logistic_link};
     run->result.eta0 = NAN;
     run->result.objective = run->primal / n;
-    return md_model_of_coefficients(model, problem, &plain, &run->result, error);
+    MD_OWNED(medley_model_free) medley_model *made = NULL;
+    const medley_status status =
+        md_model_of_coefficients(&made, problem, &plain, &run->result, error);
+    MEDLEY_TRY(status);
+    MEDLEY_TRY(verify(made, run, error));
+    *model = md_take(&made);
+    return status; /* which may be that the run was stopped */
 }
 
+/* Once more in double precision, if what was found differs from what the model predicts. */
 static medley_status fit_one(medley_model **model, struct run *run, medley_error *error)
 {
-    for (size_t output = 0; output < run->outputs; output++)
-        MEDLEY_TRY(solve_output(run, output, error));
-    return build(model, run, error);
+    medley_status status = MEDLEY_OK;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        MD_OWNED(medley_model_free) medley_model *made = NULL;
+        for (size_t output = 0; output < run->outputs; output++)
+            MEDLEY_TRY(solve_output(run, output, error));
+        MEDLEY_TRY(status = build(&made, run, error));
+        const bool spoilt = run->result.converged && !made->summary.converged;
+        if (attempt == 1 || !spoilt || status != MEDLEY_OK || !has_rounded(run)) {
+            *model = md_take(&made);
+            break;
+        }
+        MEDLEY_TRY(use_float64(run, error));
+        forget(run);
+    }
+    return status;
 }
 
 medley_status md_fit_batch(medley_model **model, md_problem *problem, medley_error *error)

@@ -73,6 +73,14 @@ static medley_status build(md_spicy *s, double ridge, medley_error *error)
 
 /* ---- by Cholesky ---- */
 
+static void solve(const md_spicy *s, double *x)
+{
+    if (s->low.ready)
+        md_spicy_solve_low(s, x);
+    else
+        md_cholesky_solve(s->hessian, s->n, x);
+}
+
 /* direction = H^-1 (-gradient + mu 1) with sum 0; flat = H^-1 1 is kept in scratch. */
 static void solve_by_factor(const md_spicy *s, double *direction, bool fresh)
 {
@@ -83,11 +91,11 @@ static void solve_by_factor(const md_spicy *s, double *direction, bool fresh)
         mean += s->gradient[i] / (double)n;
     for (size_t i = 0; i < n; i++)
         direction[i] = mean - s->gradient[i];
-    md_cholesky_solve(s->hessian, n, direction);
+    solve(s, direction);
     if (fresh) {
         for (size_t i = 0; i < n; i++)
             flat[i] = 1;
-        md_cholesky_solve(s->hessian, n, flat);
+        solve(s, flat);
     }
     double sum = 0;
     double flat_sum = 0;
@@ -206,8 +214,15 @@ static void shorten(md_spicy *s)
 
 medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *error)
 {
-    s->factor_ready = false;
-    MEDLEY_TRY(s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error));
+    bool done;
+    s->factor_ready = s->low.ready = false;
+    MEDLEY_TRY(md_spicy_factor_low(s, &done, error));
+    if (done) {
+        solve_by_factor(s, s->direction, true);
+        s->factor_ready = true;
+    } else {
+        MEDLEY_TRY(s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error));
+    }
     *decrement = -md_dot(s->gradient, s->direction, s->n);
     shorten(s);
     center(s->direction, s->n);

@@ -30,8 +30,11 @@ void md_spicy_scores(const md_spicy *s, const double *rho, double *scores, doubl
             continue;
         }
         double derivative;
-        scores[i] = loss->prox(p->loss_state, p->y[i], s->gamma_z, s->z[i] - s->gamma_z * rho[i],
-                               &derivative);
+        const double u = s->z[i] - s->gamma_z * rho[i];
+        scores[i] = s->softness > 0
+                        ? md_soft_prox(loss, p->loss_state, p->y[i], s->gamma_z, s->softness, u,
+                                       &derivative)
+                        : loss->prox(p->loss_state, p->y[i], s->gamma_z, u, &derivative);
         slope[i] = s->gamma_z * derivative;
     }
 }

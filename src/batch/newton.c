@@ -104,6 +104,9 @@ static medley_status look_ahead(md_spicy *s, medley_error *error)
         s->trial[i] = s->rho[i] + s->direction[i];
     for (size_t i = 0; !s->smooth_penalty && i < s->count; i++)
         s->members[i].cross = s->members[i].aKa > 0 ? md_dot(s->trial, s->Ka + i * s->n, s->n) : 0;
+    s->summed = !md_spicy_has_low_rank(s);
+    if (!s->summed)
+        return md_packed_multiply(s->packed, md_spicy_members(s, false), s->trial, s->Kx, error);
     return md_packed_multiply_and_sum(s->packed, md_spicy_members(s, false), s->trial, weigh_member,
                                       s, s->Kx, s->norm2, s->sum, error);
 }
@@ -133,7 +136,7 @@ static medley_status take_step(md_spicy *s, medley_error *error)
     prepare_line(s);
     const double t = search(s, md_dot(s->gradient, s->direction, n));
     md_add_scaled(s->rho, t, s->direction, n);
-    s->sum_ready = t == 1;
+    s->sum_ready = t == 1 && s->summed;
     if (t == 1)
         md_swap(&s->Kr, &s->Kx);
     for (size_t j = 0; t != 1 && j < s->count * n; j++)

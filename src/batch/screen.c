@@ -82,6 +82,8 @@ medley_status md_spicy_check_all(md_spicy *s, medley_error *error)
         s->best_dual = dual;
         for (size_t i = 0; i < s->n; i++)
             s->dual_point[i] = scale * s->candidate[i];
+        for (size_t m = 0; m < s->kernels; m++)
+            s->dual_norms[m] = s->screened[m] ? 0 : scale * s->bound[m];
         screen(s, scale);
     }
     return MEDLEY_OK;

@@ -42,6 +42,9 @@
  *   starts again with proximal steps.
  * - gamma. It grows fourfold while inner problems are easy, and shrinks when they are hard and
  *   when kernels join, so that Newton's method starts near the minimum.
+ * - Kinks. Newton's method finds the rows at kinks of the loss one by one; some hundred steps. So
+ *   phi has the loss with its kinks rounded off (margin_loss.h), sharper with every outer
+ *   iteration, as interior-point methods do it. Values and gaps are those of the loss itself.
  * - Accuracy. phi is minimised only as far as the proximal step is worth (newton.c), and the best
  *   model of all Newton steps is kept, not the last one (best_model.c).
  * - Working set. Lines 2 to 4 run on some hundred kernels (working_set.c). Then the dual point is
@@ -56,7 +59,9 @@
 #include "batch/certificate.h"
 #include "linalg/vectors.h"
 
-static const double GROWTH = 4; /* of gamma, per outer iteration */
+static const double GROWTH = 4;      /* of gamma, per outer iteration */
+static const double SOFTENING = 0.3; /* of kinks, per outer iteration */
+static const double NEAR = 4;        /* times the error that they make: time to sharpen them */
 enum {
     MANY_STEPS = 30,     /* Newton steps after which gamma stays as it is */
     TOO_MANY_STEPS = 60, /* and after which it shrinks */
@@ -92,6 +97,15 @@ static void update_coefficients(md_spicy *s, size_t i)
     member->aKa = member->ratio > 0 ? fmax(0, md_dot(a, Ka, s->n)) : 0;
 }
 
+/* The optimum of the softened problem is at most n log(2) softness above that of the problem: until
+ * iterations are about so near, or stall, a sharper one would only be harder. */
+static void sharpen(md_spicy *s)
+{
+    const double apart = (double)s->n * M_LN2 * s->softness;
+    if (s->set_gap * s->best_primal <= NEAR * apart || s->stalled > 0)
+        s->softness = s->softness > s->least_softness ? SOFTENING * s->softness : 0;
+}
+
 /* Line 3; the new gamma is for the next iteration. */
 static medley_status proximal_update(md_spicy *s, double growth, medley_error *error)
 {
@@ -101,6 +115,7 @@ static medley_status proximal_update(md_spicy *s, double growth, medley_error *e
     memcpy(s->z, s->new_z, s->n * sizeof *s->z); /* eq. 30, 31, 40 */
     s->gamma *= s->smooth_penalty ? 1 : growth;
     s->gamma_z *= growth;
+    sharpen(s);
     s->sum_ready = false;
     return MEDLEY_OK;
 }

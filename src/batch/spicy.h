@@ -18,7 +18,19 @@ typedef struct md_member {
     double line[3];   /* ||v||^2 along the direction: line[0] + 2 line[1] t + line[2] t^2 */
 } md_member;
 
-typedef struct md_spicy {
+typedef struct md_spicy md_spicy;
+
+/* The Hessian as the diagonal 1 / root^2 and a part of low rank, factored (lowrank_step.c). */
+typedef struct md_low_step {
+    double *V;     /* [n][rank], and after it: */
+    double *S;     /* [rank][rank] factor of I + V'V */
+    double *small; /* [rank] scratch */
+    double *root;  /* [n] */
+    size_t rank, capacity;
+    bool ready;
+} md_low_step;
+
+struct md_spicy {
     md_pool pool; /* of the arrays whose size does not change */
     const md_batch_problem *problem;
     md_batch_solution *solution; /* gets the record of iterations, and at the end the model */
@@ -33,6 +45,8 @@ typedef struct md_spicy {
     bool smooth_loss;                   /* and so is the loss's: one outer step */
     double gamma, gamma_z;              /* proximity to the coefficients, to the scores */
     double first_gamma_z, most_gamma_z; /* bounds of gamma_z */
+    double softness;                    /* of the loss's kinks in phi; 0: they are as they are */
+    double least_softness, set_gap;     /* set_gap: of this working set, when last seen */
     double inner_target; /* smooth_loss: the Newton decrement to reach, as a share of the primal */
 
     md_member *members; /* [count] the working set */
@@ -52,6 +66,8 @@ typedef struct md_spicy {
     size_t tall_rows;
     double *scratch; /* [8 n] */
     bool sum_ready, factor_ready;
+    bool summed; /* sum belongs to the trial point */
+    md_low_step low;
 
     /* The best model so far: of the current a, or kept as coefficients. */
     double best_primal, best_loss, best_bias;
@@ -69,18 +85,19 @@ typedef struct md_spicy {
     double best_dual;
 
     /* All kernels. */
-    double *bound;  /* [kernels] at least ||last|| */
-    double *last;   /* [n] the dual point that was last checked */
-    bool *screened; /* [kernels] without weight at the optimum: left out for good */
-    size_t *list;   /* [kernels] scratch */
-    double *values; /* [kernels] scratch */
+    double *bound;      /* [kernels] at least ||last|| */
+    double *dual_norms; /* [kernels] at least ||dual_point|| */
+    double *last;       /* [n] the dual point that was last checked */
+    bool *screened;     /* [kernels] without weight at the optimum: left out for good */
+    size_t *list;       /* [kernels] scratch */
+    double *values;     /* [kernels] scratch */
 
     size_t iterations, newton_steps, passes;
     size_t rounds;    /* working sets that were checked against all kernels */
     double least_gap; /* of this working set */
     size_t stalled;   /* outer iterations in a row that hardly reduced it */
     double began;
-} md_spicy;
+};
 
 /* ---- spicy_state.c: the life of a run, and where it begins ---- */
 /* direct: conjugates may be used as they are, where they are smooth. */
@@ -104,6 +121,12 @@ medley_status md_spicy_minimise(md_spicy *s, medley_error *error);
 medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *error);
 /* The decrement by the factor of the last Hessian; NaN if there is none. */
 double md_spicy_old_decrement(md_spicy *s);
+
+/* ---- lowrank_step.c ---- */
+bool md_spicy_has_low_rank(const md_spicy *s); /* all active members, as factors */
+/* Factors the Hessian that way, if that is possible. */
+medley_status md_spicy_factor_low(md_spicy *s, bool *done, medley_error *error);
+void md_spicy_solve_low(const md_spicy *s, double *x); /* x becomes H^-1 x */
 
 /* ---- best_model.c ---- */
 void md_spicy_try_model(md_spicy *s); /* is the model of rho the best so far? */

@@ -212,5 +212,6 @@ medley_status md_spicy_set_gap(md_spicy *s, double *gap, medley_error *error)
         md_relative_gap(s->best_primal, md_dual_value(p, s->candidate, s->norm2, s->count, &scale));
     s->stalled = *gap < 0.9 * s->least_gap ? 0 : s->stalled + 1;
     s->least_gap = fmin(s->least_gap, *gap);
+    s->set_gap = *gap;
     return MEDLEY_OK;
 }

@@ -3,6 +3,8 @@
  * Float64 bodies are kept as they are, so that the certificate is one of the saved model. */
 #include "file/file.h"
 
+enum { ROUNDED = 1, EXACT = 2 }; /* float64 bodies: in scores they are rounded, or not; else 0 */
+
 void md_pack_doubles(md_text *out, const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -21,7 +23,7 @@ void md_bodies_pack(md_text *out, const medley_model *model)
     for (size_t b = 0; b < model->body_count; b++) {
         const md_body *body = &model->bodies[b];
         md_pack_u64(out, body->rows);
-        md_pack_u64(out, body->float64 != NULL);
+        md_pack_u64(out, body->float64 == NULL ? 0 : body->exact ? EXACT : ROUNDED);
         if (body->float64 != NULL)
             md_pack_doubles(out, body->float64, body->rows * outputs);
         else
@@ -76,9 +78,11 @@ static void unpack_outputs(medley_model *model, md_unpack *in)
 static void unpack_body(md_body *body, size_t outputs, md_unpack *in, uint64_t version)
 {
     const size_t rows = md_unpack_u64(in);
-    const bool is_float64 = version > 2 && md_unpack_u64(in) != 0;
+    const uint64_t kind = version > 2 ? md_unpack_u64(in) : 0;
+    const bool is_float64 = kind != 0;
+    body->exact = kind == EXACT;
     const size_t size = is_float64 ? sizeof(double) : sizeof(float);
-    if (in->bad || rows > (in->length - in->position) / size / outputs) {
+    if (in->bad || kind > EXACT || rows > (in->length - in->position) / size / outputs) {
         in->bad = true;
         return;
     }
@@ -98,6 +102,8 @@ static bool term_fits(const medley_model *model, const md_term *term)
     if (term->kernel >= model->bank.count || term->body >= model->body_count)
         return false;
     const md_kernel *kernel = &model->bank.kernels[term->kernel];
+    if (model->bodies[term->body].exact && (md_kernel_has_weights(kernel) || term->factor != 1))
+        return false;
     const size_t expected = md_kernel_has_weights(kernel)
                                 ? model->bank.views[kernel->view].column_count
                                 : model->support_count;

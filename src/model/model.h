@@ -18,10 +18,12 @@ typedef struct md_term {
     double factor; /* multiplies the body */
 } md_term;
 
-/* Scores are computed in float; what was certified is kept as it was certified. */
+/* What was certified is kept as it was certified. */
 typedef struct md_body {
     float *values;   /* [rows][outputs] */
     double *float64; /* the same before they were rounded; NULL: values are all there is */
+    bool exact;      /* scores are computed in double precision, from float64: the coefficients
+                        cancel so much that single precision would spoil them */
     size_t rows;     /* support rows, or columns of the view for explicit weights */
 } md_body;
 
@@ -97,6 +99,13 @@ int md_body_round(md_body *body, size_t outputs);
 medley_status md_model_score(const medley_model *model, const medley_dataset *dataset,
                              const md_feature_ids *ids, size_t threads, float *scores,
                              medley_error *error);
+
+/* The same in double precision as far as bodies are exact; left: the rows as the model's bank sees
+ * them, without templates. */
+medley_status md_model_score_rows(const medley_model *model, const md_prepared *left,
+                                  size_t threads, double *scores, medley_error *error);
+medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
+                                     size_t threads, double *scores, medley_error *error);
 
 /* Adds a block's weights to groups of parts that belong to rows first, first + 1, ... */
 void md_weights_score(const md_weights *weights, const md_feature_ids *ids, size_t first,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scores of new rows: kernels against the support rows, explicit weights. All of it in float:
- * float64 coefficients have been rounded once, when the model was made or loaded. */
+/* Scores of new rows: kernels against the support rows, explicit weights. All of it in float, with
+ * float64 coefficients rounded once when the model was made or loaded, but for bodies that are
+ * exact. */
 #include "model/model.h"
 
 #include "base/parallel.h"
 #include "block/feature_weights.h"
+#include "gram/exact.h"
 #include "linalg/products.h"
 #include "linalg/vectors.h"
 
@@ -77,7 +79,8 @@ static medley_status make_expansions(const medley_model *model, md_expansion **e
     for (size_t t = 0; t < model->term_count; t++) {
         const md_term *term = &model->terms[t];
         const float *values = model->bodies[term->body].values;
-        if (md_kernel_has_weights(&model->bank.kernels[term->kernel]))
+        if (md_kernel_has_weights(&model->bank.kernels[term->kernel]) ||
+            model->bodies[term->body].exact)
             continue;
         if (term->factor != 1) {
             for (size_t i = 0; i < size; i++)
@@ -90,22 +93,45 @@ static medley_status make_expansions(const medley_model *model, md_expansion **e
     return MEDLEY_OK;
 }
 
-static medley_status add_kernels(const medley_model *model, const medley_dataset *dataset,
-                                 size_t threads, float *scores, medley_error *error)
+static bool is_exact(const medley_model *model)
+{
+    for (size_t b = 0; b < model->body_count; b++)
+        if (model->bodies[b].exact)
+            return true;
+    return false;
+}
+
+/* Terms of exact bodies. */
+static medley_status add_exactly(const medley_model *model, const md_between *between,
+                                 double *scores, medley_error *error)
+{
+    for (size_t t = 0; t < model->term_count; t++) {
+        const md_term *term = &model->terms[t];
+        if (model->bodies[term->body].exact)
+            MEDLEY_TRY(md_exact_scores(between, term->kernel, model->bodies[term->body].float64,
+                                       model->outputs, scores, error));
+    }
+    return MEDLEY_OK;
+}
+
+/* scores and exact, both [rows][outputs], get the terms that are theirs; exact is NULL if there are
+ * none. */
+static medley_status add_kernels(const medley_model *model, const md_prepared *left, size_t threads,
+                                 float *scores, double *exact, medley_error *error)
 {
     const size_t outputs = model->outputs;
-    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     MD_OWNED(free) md_expansion *expansions = NULL;
     MD_OWNED(free) float *scaled = NULL;
     size_t count = 0;
-    md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
-    MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
+    md_bank bank = model->bank; /* borrows all of it, and only reads */
     MEDLEY_TRY(make_expansions(model, &expansions, &scaled, &count, error));
     const md_between between = {.bank = &bank,
-                                .left = &left,
+                                .left = left,
                                 .right = &model->prepared,
                                 .training_row = model->support_row,
                                 .threads = threads};
+    if (exact != NULL)
+        MEDLEY_TRY(add_exactly(model, &between, exact, error));
     if (count > 0)
         MEDLEY_TRY(md_between_scores(&between, expansions, count, outputs, scores, error));
     for (size_t t = 0; t < model->term_count; t++) {
@@ -113,10 +139,52 @@ static medley_status add_kernels(const medley_model *model, const medley_dataset
         const md_kernel *kernel = &model->bank.kernels[term->kernel];
         const md_body *body = &model->bodies[term->body];
         if (kernel->primal)
-            MEDLEY_TRY(add_primal(&left, &bank, term->kernel, body, outputs, scores, error));
+            MEDLEY_TRY(add_primal(left, &bank, term->kernel, body, outputs, scores, error));
         else if (kernel->explicit_weights)
-            add_explicit(&left.views[kernel->view], body, term->factor, outputs, scores);
+            add_explicit(&left->views[kernel->view], body, term->factor, outputs, scores);
     }
+    return MEDLEY_OK;
+}
+
+medley_status md_model_score_rows(const medley_model *model, const md_prepared *left,
+                                  size_t threads, double *scores, medley_error *error)
+{
+    const size_t count = left->rows * model->outputs;
+    MD_OWNED(free) float *rounded = NULL;
+    MEDLEY_TRY(md_new(&rounded, count, sizeof *rounded, error));
+    memset(scores, 0, count * sizeof *scores);
+    MEDLEY_TRY(add_kernels(model, left, threads, rounded, is_exact(model) ? scores : NULL, error));
+    for (size_t i = 0; i < count; i++)
+        scores[i] += (double)rounded[i];
+    return MEDLEY_OK;
+}
+
+medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
+                                     size_t threads, double *scores, medley_error *error)
+{
+    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
+    md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
+    memset(scores, 0, dataset->rows * model->outputs * sizeof *scores);
+    if (model->term_count == 0)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
+    return md_model_score_rows(model, &left, threads, scores, error);
+}
+
+/* The sum of all terms, rounded once where bodies are exact. */
+static medley_status add_terms(const medley_model *model, const medley_dataset *dataset,
+                               size_t threads, float *scores, medley_error *error)
+{
+    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
+    MD_OWNED(free) double *exact = NULL;
+    md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
+    const size_t count = dataset->rows * model->outputs;
+    MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
+    if (is_exact(model))
+        MEDLEY_TRY(md_new(&exact, count, sizeof *exact, error));
+    MEDLEY_TRY(add_kernels(model, &left, threads, scores, exact, error));
+    for (size_t i = 0; exact != NULL && i < count; i++)
+        scores[i] = (float)((double)scores[i] + exact[i]);
     return MEDLEY_OK;
 }
 
@@ -168,7 +236,7 @@ medley_status md_model_score(const medley_model *model, const medley_dataset *da
 {
     memset(scores, 0, dataset->rows * model->outputs * sizeof *scores);
     if (model->term_count > 0)
-        MEDLEY_TRY(add_kernels(model, dataset, threads, scores, error));
+        MEDLEY_TRY(add_terms(model, dataset, threads, scores, error));
     struct row_scores work = {.model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
     md_parallel_for(threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
     return MEDLEY_OK;

@@ -40,15 +40,27 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
     return MEDLEY_OK;
 }
 
-static medley_status find_values(md_problem *problem, medley_error *error)
+static medley_status pack(md_problem *problem, bool float64, medley_error *error)
 {
     const md_packed_options options = {.threads = problem->threads,
                                        .memory = md_problem_memory(problem),
-                                       .float64 = problem->options->storage == MD_STORAGE_FLOAT64,
+                                       .float64 = float64,
                                        .ridge = problem->options->ridge,
                                        .observer = &problem->progress.watch};
     return md_packed_create(&problem->batch->packed, &problem->bank, &problem->prepared, &options,
                             error);
+}
+
+static medley_status find_values(md_problem *problem, medley_error *error)
+{
+    return pack(problem, problem->options->storage == MD_STORAGE_FLOAT64, error);
+}
+
+medley_status md_batch_use_float64(md_problem *problem, medley_error *error)
+{
+    md_packed_free(problem->batch->packed);
+    problem->batch->packed = NULL;
+    return pack(problem, true, error);
 }
 
 static void drop_values(md_problem *problem)

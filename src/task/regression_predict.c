@@ -24,15 +24,12 @@ medley_status md_regression_predict(medley_prediction *prediction, const md_requ
 {
     const double start = md_clock_seconds();
     const medley_model *model = request->model;
-    const md_feature_ids none = {0};
     const size_t rows = prediction->rows;
-    MD_OWNED(free) float *outputs = NULL;
-    MEDLEY_TRY(md_new(&outputs, rows, sizeof *outputs, error));
     MEDLEY_TRY(md_new(&prediction->value, rows, sizeof *prediction->value, error));
-    MEDLEY_TRY(
-        md_model_score(model, request->dataset, &none, request->options.threads, outputs, error));
+    MEDLEY_TRY(md_model_score_exactly(model, request->dataset, request->options.threads,
+                                      prediction->value, error));
     for (size_t r = 0; r < rows; r++)
-        prediction->value[r] = (double)outputs[r] + (model->bias ? model->bias[0] : 0);
+        prediction->value[r] += model->bias ? model->bias[0] : 0;
     prediction->seconds_score = md_clock_seconds() - start;
     return MEDLEY_OK;
 }

@@ -109,6 +109,7 @@ static void open_inner(struct inner *inner, const batch_choice *choice, bool dir
     set_strength(&inner->c, 0.1 + 0.5 * md_random_uniform(&inner->c.random));
     md_spicy *b = &inner->b;
     check_ok(md_spicy_init(b, &inner->c.problem, direct, &error), &error);
+    b->softness = 0; /* phi of the loss as it is; soft losses have their own laws */
     check_ok(md_spicy_set(b, members, KERNELS - 1, &error), &error);
     assert_int_equal(b->count, KERNELS - 1);
     b->gamma *= b->smooth_penalty ? 1 : exp(md_random_normal(&inner->c.random) - 2);

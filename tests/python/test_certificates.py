@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Certificates are true: no dual value is above the optimum that an independent solver finds, no
+model is better than it, and models predict with the objective that they report."""
+
+import os
+import unittest
+
+import numpy as np
+from certificates import Epsilon, Hinge, Logistic, Penalty, Squared, optimum
+from medley import MKLClassifier, MKLRegressor
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+PROBLEMS = int(os.environ.get("MEDLEY_CERTIFICATES", "60"))
+
+PENALTIES = {
+    "group-lasso": Penalty(linear=1),
+    "l2": Penalty(square=1),
+    "elastic(t=0.5)": Penalty(linear=0.5, square=0.5),
+    "elastic(t=0.1)": Penalty(linear=0.9, square=0.1),
+    "block(q=1.5)": Penalty(power=1, q=1.5),
+}
+LOSSES = {
+    "hinge": Hinge(),
+    "logistic": Logistic(),
+    "squared": Squared(),
+    "epsilon(epsilon=0.3)": Epsilon(0.3),
+}
+
+
+def problem(seed):
+    """Columns of several scales, of low rank and twice the same, in groups; two labels or numbers."""
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(12, 60))
+    groups = [int(random.integers(1, 4)) for _ in range(random.integers(1, 5))]
+    X = random.normal(size=(rows, sum(groups)))
+    if random.random() < 0.3:
+        X[:, -1] = X[:, 0]
+    if random.random() < 0.3:
+        X[:, -1] = X[:, : max(1, X.shape[1] // 2)].sum(axis=1)
+    if random.random() < 0.5:
+        X *= 10.0 ** random.uniform(-6, 6)
+    if random.random() < 0.3:
+        X *= 10.0 ** random.uniform(-2, 2, X.shape[1])
+    if random.random() < 0.3:
+        X += random.uniform(-3, 3) * np.abs(X).mean()
+    X = X.astype(np.float32).astype(float)
+    scores = X @ (random.normal(size=X.shape[1]) / (np.abs(X).mean(axis=0) + 1e-300))
+    scores = (scores - scores.mean()) / (scores.std() + 1e-300) + 0.5 * random.normal(size=rows)
+    return random, X, groups, scores
+
+
+def spread(groups):
+    ends = np.cumsum([0, *groups])
+    return [list(range(a, b)) for a, b in zip(ends[:-1], ends[1:])]
+
+
+class Certificates(unittest.TestCase):
+    def check(self, X, y, groups, loss, penalty, C, gap, name):
+        """One problem: returns whether its gap was reached."""
+        views = {f"v{i}": columns for i, columns in enumerate(groups)}
+        kind = MKLClassifier if loss in ("hinge", "logistic") else MKLRegressor
+        model = kind("linear", method="spicy", loss=loss, penalty=penalty, C=C, gap=gap,
+                     views=views).fit(X, y)
+        lam = 1 / (C * len(y))
+        signs = np.where(y == model.classes_[1], 1.0, -1.0) if hasattr(model, "classes_") else y
+        f = (model.decision_function(X) if hasattr(model, "classes_") else model.predict(X))
+        norms = model.norms_
+        g = PENALTIES[penalty]
+        found = float(LOSSES[loss].value(signs.astype(np.longdouble), f).mean()) + lam * float(
+            sum(g(np.longdouble(x)) for x in norms if x > 0))
+        best = optimum(X, signs, groups, lam, LOSSES[loss], g)
+        said = model.objective_
+        slack = 1e-9 + 1e-6 * best
+        self.assertLessEqual(model.dual_, best + slack, name)
+        self.assertLessEqual(best, found + slack + max(gap, 1e-6) * found, name)
+        self.assertLessEqual(abs(said - found), max(gap, 1e-6) * said + 1e-9, name)
+        return model.gap_ <= gap
+
+    def test_random_problems(self):
+        reached = 0
+        for seed in range(PROBLEMS):
+            random, X, groups, scores = problem(seed)
+            loss = list(LOSSES)[seed % 4]
+            penalty = list(PENALTIES)[seed // 4 % 5]
+            C = 10.0 ** random.uniform(-3, 3)
+            gap = [1e-2, 1e-3, 1e-5][seed % 3]
+            y = np.where(scores > 0, 1, 0) if loss in ("hinge", "logistic") else scores
+            if len(np.unique(y)) < 2:
+                continue
+            with self.subTest(seed=seed, loss=loss, penalty=penalty, C=C):
+                reached += self.check(X, y, spread(groups), loss, penalty, C, gap, f"seed {seed}")
+        print(f"certificates: {reached} of {PROBLEMS} gaps were reached")
+
+    def test_diabetes_and_breast_cancer(self):
+        data = load_diabetes()
+        X = ((data.data - data.data.mean(0)) / data.data.std(0)).astype(np.float32).astype(float)
+        self.assertTrue(self.check(X, data.target, [[i] for i in range(10)], "squared",
+                                   "group-lasso", 10, 1e-3, "diabetes"))
+        data = load_breast_cancer()
+        X = ((data.data - data.data.mean(0)) / data.data.std(0)).astype(np.float32).astype(float)
+        self.assertTrue(self.check(X, data.target, [list(range(30))], "hinge", "group-lasso", 1000,
+                                   1e-2, "breast cancer"))
+
+
+if __name__ == "__main__":
+    unittest.main()
