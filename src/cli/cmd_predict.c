@@ -201,8 +201,11 @@ const cli_command cli_command_predict = {
     .description = "Writes the predicted label of every row: tagged text in its own format "
                    "(columns: one more column; conllu: in the label's place), all else one label a "
                    "line, as in the training data (numbers in plain form: +1 and 1.0 are 1). A "
-                   "regression writes numbers in the same way. A label column in DATA is "
-                   "recognised by the number of columns and not looked at.",
+                   "regression writes numbers in the same way. In CSV files with a "
+                   "header the columns are found by the names they had in training, in any order, "
+                   "and other columns are left out; without names they are taken by their places, "
+                   "and a label column in DATA is recognised by the number of columns. It is not "
+                   "looked at.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

@@ -18,6 +18,7 @@ static void clear_table(md_table *table)
     free(table->source);
     md_matrix_clear(&table->features);
     md_strings_clear(&table->column_names);
+    free(table->label_name);
 }
 
 void md_precomputed_clear(md_precomputed *gram)
@@ -233,4 +234,42 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     copy->table_count = 1;
     *selected = copy;
     return MEDLEY_OK;
+}
+
+/* ---- columns that are missing ---- */
+
+static bool has_name(md_names names, const char *name)
+{
+    for (size_t i = 0; i < names.count; i++)
+        if (names.items[i] != NULL && strcmp(names.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* "'a', 'b' ... (12 in all)": those that the others do not have, or all where there are none. */
+static void list_names(md_text *list, md_names names, md_names others)
+{
+    enum { LISTED = 8 };
+    size_t count = 0;
+    for (size_t i = 0; i < names.count; i++) {
+        if (names.items[i] == NULL || has_name(others, names.items[i]))
+            continue;
+        if (count++ < LISTED)
+            md_text_addf(list, "%s'%.60s'", count > 1 ? ", " : "", names.items[i]);
+    }
+    if (count > LISTED)
+        md_text_addf(list, " ... (%zu in all)", count);
+}
+
+medley_status md_fail_missing(md_names wanted, md_names have, const char *source,
+                              medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text missing = {0};
+    MD_CLEARED(md_text_clear) md_text found = {0};
+    list_names(&missing, wanted, have);
+    list_names(&found, have, (md_names){0});
+    return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
+                      "there is no column %s, which the model was trained with; the columns are "
+                      "%s; they may stand in any order, and further ones are left out",
+                      md_text_string(&missing), md_text_string(&found));
 }

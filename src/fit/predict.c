@@ -45,6 +45,30 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
 
 /* ---- prediction ---- */
 
+/* What the model knows of a table; the caller's own knowledge goes first. */
+static void know_table(medley_read_options *options, const medley_model *model, const char *name)
+{
+    const md_known_table *table = md_known_tables_find(&model->bank.tables, name);
+    if (options->feature_count == 0)
+        options->feature_count = medley_model_columns(model, name);
+    if (table != NULL && table->names.count == options->feature_count &&
+        options->feature_names == NULL) {
+        options->feature_names = (const char *const *)table->names.items;
+        options->label_name = table->label_name;
+    }
+}
+
+medley_status medley_dataset_add_table_for(medley_dataset *dataset, const medley_model *model,
+                                           const char *name, const char *path,
+                                           const medley_read_options *given, medley_error *error)
+{
+    md_begin(error);
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_READ_OPTIONS_INIT, error));
+    know_table(&options, model, name);
+    return medley_dataset_add_table(dataset, name, path, &options, error);
+}
+
 medley_status medley_dataset_read_for(medley_dataset **dataset, const medley_model *model,
                                       const char *path, const medley_read_options *given,
                                       medley_error *error)
@@ -53,8 +77,7 @@ medley_status medley_dataset_read_for(medley_dataset **dataset, const medley_mod
     medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
     char column[32]; /* of tagged words: where the label was in training */
     MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_READ_OPTIONS_INIT, error));
-    if (options.feature_count == 0)
-        options.feature_count = medley_model_columns(model, "");
+    know_table(&options, model, "");
     if (options.label == NULL && medley_model_label_column(model) > 0) {
         snprintf(column, sizeof column, "%zu", medley_model_label_column(model));
         options.label = column;

@@ -278,6 +278,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .options = options,
                             .task = task,
                             .method = method,
+                            .format = train->format,
                             .progress = {.observer = observer,
                                          .watch = {.context = problem, .progress = forward},
                                          .began = md_clock_seconds()}};
