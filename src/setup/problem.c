@@ -267,6 +267,15 @@ static medley_status find_templates(md_problem *problem, medley_error *error)
     return problem->task->templates->create(&problem->source, path, problem, error);
 }
 
+/* Of files of numbers only the names of columns matter, in whatever format they came. */
+static const char *format_of(const medley_dataset *train)
+{
+    bool named = train->token_columns > 0;
+    for (size_t t = 0; t < train->table_count; t++)
+        named = named || train->tables[t].column_names.count > 0;
+    return named ? train->format : NULL;
+}
+
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
                               const medley_observer *observer, const md_method *method,
@@ -278,7 +287,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .options = options,
                             .task = task,
                             .method = method,
-                            .format = train->format,
+                            .format = format_of(train),
                             .progress = {.observer = observer,
                                          .watch = {.context = problem, .progress = forward},
                                          .began = md_clock_seconds()}};

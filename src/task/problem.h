@@ -89,7 +89,7 @@ struct md_problem {
     size_t example_count, longest;
 
     const char *loss;   /* its name, for the model's summary */
-    const char *format; /* of the training data, never freed; NULL: no file */
+    const char *format; /* of training data with words or names; never freed; NULL: of none */
     md_penalty *penalty;
     double lambda;
 
