@@ -273,3 +273,28 @@ medley_status md_fail_missing(md_names wanted, md_names have, const char *source
                       "%s; they may stand in any order, and further ones are left out",
                       md_text_string(&missing), md_text_string(&found));
 }
+
+/* ---- columns of words ---- */
+
+medley_status md_check_words(const md_word_layout *expected, const medley_dataset *dataset,
+                             medley_error *error)
+{
+    const char *wanted = expected->format;
+    const char *format = dataset->format;
+    const bool other_format = wanted != NULL && format != NULL && strcmp(wanted, format) != 0;
+    const bool moved = other_format && dataset->label_column + 1 != expected->label_column;
+    if (expected->columns == 0 || expected->label_column == 0 ||
+        (dataset->token_columns == expected->columns && !moved))
+        return MEDLEY_OK;
+    if (!other_format)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                          "there are %zu columns of words beside the labels, the training data "
+                          "had %zu; give data with the columns that training had",
+                          dataset->token_columns, expected->columns);
+    return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                      "these data have the format %s with %zu columns of words, and the training "
+                      "data had the format %s with %zu and the label in column %zu; give data in "
+                      "that format, or say so (`format=%s`) if these are",
+                      format, dataset->token_columns, wanted, expected->columns,
+                      expected->label_column, wanted);
+}

@@ -112,6 +112,18 @@ typedef struct md_names {
 medley_status md_fail_missing(md_names wanted, md_names have, const char *source,
                               medley_error *error);
 
+/* How tagged words stood in the training data. */
+typedef struct md_word_layout {
+    const char *format;  /* NULL: not known */
+    size_t columns;      /* of words; 0: there were none */
+    size_t label_column; /* from 1; 0: not known */
+} md_word_layout;
+
+/* An error unless dataset has as many columns of words, and, where its format is another one, the
+ * label in the same place: columns of another format mean something else. */
+medley_status md_check_words(const md_word_layout *expected, const medley_dataset *dataset,
+                             medley_error *error);
+
 /* Labels arrive as strings in file order; this collects them. Those that are numbers are written
  * canonically ("+1", "1.0" and "1" are one label). */
 typedef struct md_label_builder {

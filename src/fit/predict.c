@@ -107,6 +107,9 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     options->threads = options->threads ? options->threads : md_processor_count();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MEDLEY_TRY(check_request(&request, error));
+    MEDLEY_TRY(
+        md_check_words(&(md_word_layout){model->format, model->token_columns, model->label_column},
+                       dataset, error));
     MEDLEY_TRY(md_new(&prediction, 1, sizeof *prediction, error));
     prediction->rows = dataset->rows;
     prediction->labels = model->labels.count;

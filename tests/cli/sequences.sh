@@ -327,3 +327,18 @@ expect_text "too few columns to tag: where" 'narrow.txt:1: ' "$err"
 expect_exit 3 "another kind of data" predict --output narrow.out rows.csv
 check "and no output" test ! -e narrow.out
 check "nothing half-written is left" bash -c '! ls | grep -E "^bad\.medley|\.part$|\.tmp$|out\..{6}$"'
+
+# ---- data of another format than the model's ----
+"$MEDLEY" generate tagged --rows 40 --seed 5 --output other-train.txt
+"$MEDLEY" generate treebank --rows 10 --seed 6 --output other.conllu
+expect_exit 0 "a chunker" "$MEDLEY" train --model other.medley --quiet --template chunk --epochs 2 other-train.txt
+for how in predict eval; do
+    expect_exit 3 "$how on CoNLL-U is refused" "$MEDLEY" "$how" --model other.medley other.conllu
+    expect_text "with both formats" 'other.conllu: these data have the format conllu with 10 columns .* the format columns with 2 and the label in column 3' "$err"
+    check "and nothing is written" test ! -s "$out"
+done
+expect_exit 3 "so are held-out data" "$MEDLEY" train --model other2.medley --quiet --template chunk --epochs 2 \
+    --dev other.conllu other-train.txt
+expect_text "that are of another format" 'other.conllu: these data have the format conllu' "$err"
+expect_exit 0 "a tagger" "$MEDLEY" train --model tagger.medley --quiet --task chain --template ud-pos --epochs 2 other.conllu
+expect_exit 3 "is refused other data" "$MEDLEY" predict --model tagger.medley other-train.txt
