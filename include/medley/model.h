@@ -249,6 +249,7 @@ typedef struct medley_prediction {
     double seconds_score, seconds_decode;
     int32_t *head; /**< [rows] of trees: the head of each word within its sentence, from 1; 0: the
                         root; NULL for other tasks */
+    bool probabilities; /**< score has probabilities */
 } medley_prediction;
 
 /** Start with MEDLEY_PREDICT_OPTIONS_INIT. */
@@ -291,6 +292,16 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_prediction_write(const medley_pre
                                                                 const medley_dataset *dataset,
                                                                 const char *path,
                                                                 medley_error *error);
+
+/**
+ * The same with the scores or probabilities of all labels, so that lines can be put beside those of
+ * the data: tagged text comes back with LABEL/NUMBER in further columns, CoNLL-U with
+ * Proba[LABEL]=NUMBER (or Score) in MISC, attributes with proba=LABEL:NUMBER (or score); other
+ * formats have a table between tabs with a header. MEDLEY_USAGE where there are no such numbers.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_prediction_write_scores(
+    const medley_prediction *prediction, const medley_model *model, const medley_dataset *dataset,
+    const char *path, medley_error *error);
 
 /** How well a model predicts. Start with MEDLEY_EVALUATION_INIT. */
 typedef struct medley_evaluation {
