@@ -13,7 +13,7 @@ void medley_evaluation_clear(medley_evaluation *evaluation)
     md_fill_struct(evaluation, &empty, sizeof empty);
 }
 
-/* A file that is known by the names of its columns must have the one of the labels. */
+/* A file that is known by the names of its columns should have the one of the labels. */
 static medley_status check_label_column(const medley_model *model, const medley_dataset *dataset,
                                         medley_error *error)
 {
@@ -25,8 +25,8 @@ static medley_status check_label_column(const medley_model *model, const medley_
     if (known == NULL || known->label_name == NULL)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
-                      "there is no column '%.60s', which held the labels in training; say with "
-                      "`label` which column holds them here, or give `labels`",
+                      "there are no labels to compare with: in training the column '%.60s' held "
+                      "them; say with `label` which one does here, or give `labels`",
                       known->label_name);
 }
 

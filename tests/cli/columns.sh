@@ -37,7 +37,7 @@ done
 expect_exit 3 "missing columns are refused" "$MEDLEY" predict --model m.medley short.csv
 expect_text "and named, with what there is" "short.csv: there is no column 'width', 'depth', .* columns are 'length', 'weight', 'species'" "$err"
 expect_exit 2 "eval without the label column" "$MEDLEY" eval --model m.medley bare.csv
-expect_text "names the column" "bare.csv: there is no column 'species', which held the labels in training" "$err"
+expect_text "names the column" "bare.csv: there are no labels to compare with: in training the column 'species' held them" "$err"
 expect_exit 0 "another label column is named" "$MEDLEY" eval --model m.medley --json \
     --label kind <(sed '1s/species/kind/' moved.csv)
 check "the same accuracy as well" test "$(key accuracy "$out")" = "$(key accuracy right.json)"
