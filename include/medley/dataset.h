@@ -34,12 +34,17 @@ typedef struct medley_read_options {
     bool ignore_labels;   /**< do not interpret labels: they may be missing or unknown; tagged text
                                keeps its own, so that they come back beside predictions */
     bool text_columns;    /**< format columns: expect tokens, even if all look like numbers */
+    const char *const *feature_names; /**< [feature_count] names of these columns: a CSV file with a
+                                           header is read by them, and its other columns are left
+                                           out; NULL: not known */
+    const char *label_name; /**< with feature_names, if label is NULL: the name of the label column;
+                                 a file without it has no labels; NULL: guess */
 } medley_read_options;
 
 /** The defaults: everything is guessed. */
 #define MEDLEY_READ_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false, false                         \
+        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false, false, NULL, NULL             \
     }
 
 /**
@@ -65,6 +70,17 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_from_dense(medley_dataset
  */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_table(medley_dataset *dataset,
                                                                  const char *name, const char *path,
+                                                                 const medley_read_options *options,
+                                                                 medley_error *error);
+
+/**
+ * Reads a file as medley_dataset_read does, in the way that `like` was read: a CSV file with a
+ * header by the names of its columns and of the label. What options set explicitly holds; NULL:
+ * defaults. For held-out data that go with training data.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_read_like(medley_dataset **dataset,
+                                                                 const medley_dataset *like,
+                                                                 const char *path,
                                                                  const medley_read_options *options,
                                                                  medley_error *error);
 
@@ -131,12 +147,15 @@ typedef struct medley_table {
     size_t height, width; /**< of the image that each row is; 0: rows are no images */
     bool borrow;          /**< the values outlive the data set: they are not copied if they can be
                                used as they are (dense, float32, stride 0 or columns) */
+    const char *const *column_names; /**< [columns] of a dense table, all different: models find
+                                          their columns in other data by these names, in any order;
+                                          NULL: by their places */
 } medley_table;
 
 /** An empty dense table of float64. */
 #define MEDLEY_TABLE_INIT                                                                          \
     {                                                                                              \
-        sizeof(medley_table), NULL, 0, 0, MEDLEY_FLOAT64, NULL, 0, NULL, NULL, 0, 0, false         \
+        sizeof(medley_table), NULL, 0, 0, MEDLEY_FLOAT64, NULL, 0, NULL, NULL, 0, 0, false, NULL   \
     }
 
 /**

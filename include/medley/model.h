@@ -117,12 +117,17 @@ typedef struct medley_task_info {
 MEDLEY_API const medley_task_info *medley_task_about(const char *name);
 
 /**
- * Feature columns that the model expects of the table called name ("": the main one); 0: it does
- * not use that table. medley_dataset_read_for looks at it; for further tables
- * (medley_dataset_add_table) set it as feature_count of medley_read_options, so that files without
- * labels are recognised.
+ * Feature columns that the model expects of the table called name ("": the main one); 0: training
+ * had no such table. medley_dataset_read_for and medley_dataset_add_table_for look at it.
  */
 MEDLEY_API size_t medley_model_columns(const medley_model *model, const char *name);
+
+/**
+ * The name of a column of that table, from 0, by which it is found in data whose columns have
+ * names; NULL: the columns have no names and are found by their places.
+ */
+MEDLEY_API const char *medley_model_column_name(const medley_model *model, const char *name,
+                                                size_t column);
 
 /**
  * Whether the model looks at tagged words (templates). Columns of numbers are then words as well:
@@ -211,7 +216,8 @@ MEDLEY_API void medley_features_free(medley_feature *features, size_t count);
 
 /**
  * Reads a file to predict on, as medley_dataset_read does, with what the model knows about the data
- * it was trained on: its number of columns, so that files without labels are recognised, whether
+ * it was trained on: the names of features and label, by which they are found in CSV files with a
+ * header, in any order; the number of columns, so that files without labels are recognised; whether
  * columns are words, and which of them is the label. What options set explicitly holds; NULL:
  * defaults.
  */
@@ -220,6 +226,11 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_read_for(medley_dataset *
                                                                 const char *path,
                                                                 const medley_read_options *options,
                                                                 medley_error *error);
+
+/** The same of a further table (medley_dataset_add_table), by the name that it had in training. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_table_for(
+    medley_dataset *dataset, const medley_model *model, const char *name, const char *path,
+    const medley_read_options *options, medley_error *error);
 
 /** What a model predicts for a data set. Allocated by the library only. */
 typedef struct medley_prediction {
@@ -238,6 +249,7 @@ typedef struct medley_prediction {
     double seconds_score, seconds_decode;
     int32_t *head; /**< [rows] of trees: the head of each word within its sentence, from 1; 0: the
                         root; NULL for other tasks */
+    bool probabilities; /**< score has probabilities */
 } medley_prediction;
 
 /** Start with MEDLEY_PREDICT_OPTIONS_INIT. */
@@ -280,6 +292,16 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_prediction_write(const medley_pre
                                                                 const medley_dataset *dataset,
                                                                 const char *path,
                                                                 medley_error *error);
+
+/**
+ * The same with the scores or probabilities of all labels, so that lines can be put beside those of
+ * the data: tagged text comes back with LABEL/NUMBER in further columns, CoNLL-U with
+ * Proba[LABEL]=NUMBER (or Score) in MISC, attributes with proba=LABEL:NUMBER (or score); other
+ * formats have a table between tabs with a header. MEDLEY_USAGE where there are no such numbers.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_prediction_write_scores(
+    const medley_prediction *prediction, const medley_model *model, const medley_dataset *dataset,
+    const char *path, medley_error *error);
 
 /** How well a model predicts. Start with MEDLEY_EVALUATION_INIT. */
 typedef struct medley_evaluation {

@@ -133,8 +133,13 @@ class Dataset(Handle):
     def rows(self):
         return lib.medley_dataset_rows(self.pointer)
 
-    def put_table(self, values, name="", image_shape=None):
+    def put_table(self, values, name="", image_shape=None, names=None):
+        """names: of the columns, by which a model finds them in other data; None: by place."""
         table, kept = _table(values, name, image_shape)
+        if names is not None and not sparse.issparse(values):
+            texts = c_texts(names)
+            table.column_names = texts
+            kept = (*kept, texts)
         call("medley_dataset_put_table", self.pointer, ctypes.byref(table))
         self.kept.append(kept)
 

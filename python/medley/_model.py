@@ -121,6 +121,12 @@ class Model(Handle):
     def columns(self, name=""):
         return lib.medley_model_columns(self.pointer, c_text(name))
 
+    def column_names(self, name=""):
+        """Names of the columns of a table, or None: they are known by their places."""
+        told = lib.medley_model_column_name
+        names = [told(self.pointer, c_text(name), i) for i in range(self.columns(name))]
+        return None if not names or names[0] is None else [text(one) for one in names]
+
     @property
     def _summary(self):
         return lib.medley_model_summary(self.pointer).contents

@@ -4,7 +4,7 @@
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import _get_feature_names, check_is_fitted, column_or_1d
 
 from ._base import MedleyEstimator
 from ._checks import text_keys
@@ -18,6 +18,17 @@ NUMBERS = [np.float64, np.float32]
 def _is_stack(X):
     """Several matrices: a list of them, or an array (rows, training rows, kernels)."""
     return is_list_of_matrices(X) or (isinstance(X, np.ndarray) and X.ndim == 3)
+
+
+def _usable(names):
+    """Names that tell columns apart and that the library can hold, else None."""
+    return names if len(set(names)) == len(names) and not any("\0" in n for n in names) else None
+
+
+def _names_of(X):
+    """Names of the columns of a data frame, as scikit-learn sees them; None: there are none."""
+    names = _get_feature_names(X)
+    return None if names is None else _usable([str(name) for name in names])
 
 
 class RowEstimator(MedleyEstimator):
@@ -35,7 +46,9 @@ class RowEstimator(MedleyEstimator):
             text_keys("X", X)
             if not X.keys():
                 raise InputError("X has no views; give a dict {name: array}")
+            names = {name: _names_of(X[name]) for name in X}
             X = Views({name: self._check_view(name, X[name]) for name in X})
+            X.names = names
             check_consistent_length(*X.values())
         elif plan.whole_is_gram and _is_stack(X):
             X = self._check_stack(X)
@@ -51,7 +64,21 @@ class RowEstimator(MedleyEstimator):
             check_consistent_length(rows, y)
         return plan, X, y
 
+    def _in_order(self, X):
+        """The columns that fit had, in its order, where both have names; others are left out."""
+        known, names = getattr(self, "feature_names_in_", None), _names_of(X)
+        if known is None or names is None or list(known) == names:
+            return X
+        missing = [name for name in known if name not in set(names)]
+        if missing:
+            raise InputError(
+                f"X has no columns {missing}, which the model was fitted with; its columns are "
+                f"{names}; they may stand in any order, and further ones are left out"
+            )
+        return X[list(known)]
+
     def _check_rows(self, X, y, reset):
+        X = X if reset else self._in_order(X)
         checks = {"accept_sparse": "csr", "dtype": NUMBERS, "reset": reset}
         if y is None and not reset:
             return self._validate(X, **checks), None
@@ -85,19 +112,26 @@ class RowEstimator(MedleyEstimator):
     # ---- datasets ----
 
     def _tables(self, plan, X):
-        """(name, table) of the features that the library computes kernels on."""
+        """(name, table, names) of the features that the library computes kernels on."""
         if not plan.wants_tables:
             return []
         if isinstance(X, Views):
-            return [(name, X[name]) for name in X if name not in plan.gram_views]
+            names = getattr(X, "names", {})
+            return [(v, X[v], names.get(v)) for v in X if v not in plan.gram_views]
         if isinstance(self.views, dict):
             text_keys("views", self.views)
-            return [(name, self._columns(X, which)) for name, which in self.views.items()]
+            return [(v, *self._columns(X, which)) for v, which in self.views.items()]
         if not isinstance(self.views, (str, type(None))):
             raise UsageError(f"views={self.views!r}; give a text or a dict {{name: columns}}")
-        return [("", X)]
+        return [("", X, self._known_names())]
+
+    def _known_names(self):
+        """Names of the columns of X, if it had some in fit; it is in their order."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else _usable(list(names))
 
     def _columns(self, X, which):
+        """Some columns of X, and their names."""
         if isinstance(which, str) or (isinstance(which, (list, tuple)) and which
                                       and isinstance(which[0], str)):
             names = getattr(self, "feature_names_in_", None)
@@ -105,12 +139,16 @@ class RowEstimator(MedleyEstimator):
             if names is None or not set(wanted) <= set(names):
                 raise InputError(f"views names the columns {wanted}, and X has no such columns")
             which = [list(names).index(name) for name in wanted]
-        return chosen_columns(X, which)
+        names = self._known_names()
+        if names is not None:
+            names = chosen_columns(np.array([names], dtype=object), which)[0].tolist()
+            names = _usable(names)
+        return chosen_columns(X, which), names
 
     def _put(self, plan, X, grams):
         dataset = Dataset()
-        for name, table in self._tables(plan, X):
-            dataset.put_table(table, name, self.image_shape)
+        for name, table, names in self._tables(plan, X):
+            dataset.put_table(table, name, self.image_shape, names)
         for name, values, diagonal in grams:
             dataset.put_gram(self._gram_values(name, values), name, diagonal)
         return dataset
@@ -136,9 +174,10 @@ class RowEstimator(MedleyEstimator):
 
     def _check_views(self, plan, X):
         """Do the views have the columns that they had in training?"""
-        for name, table in self._tables(plan, X):
+        for name, table, names in self._tables(plan, X):
             expected = self.model_.columns(name)
-            if expected and table.shape[1] != expected:
+            named = names is not None and self.model_.column_names(name) is not None
+            if expected and not named and table.shape[1] != expected:
                 raise InputError(
                     f"the view '{name}' has {table.shape[1]} columns, and had {expected} in "
                     "training"
@@ -160,6 +199,9 @@ class RowEstimator(MedleyEstimator):
         columns = self.model_.columns("")
         if columns:
             self.n_features_in_ = columns
+        names = self.model_.column_names("")
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         self.X_fit_ = None
         if X is not None:
             plan, X, _ = self._take(X, reset=False)

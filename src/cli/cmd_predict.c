@@ -24,23 +24,6 @@ static void print_values(FILE *file, const void *context)
         fprintf(file, "%s\n", cli_number(text, prediction->value[r]));
 }
 
-static void print_scores(FILE *file, const void *context)
-{
-    const struct table *table = context;
-    const medley_model *model = table->model;
-    const medley_prediction *prediction = table->prediction;
-    fprintf(file, "label");
-    for (size_t l = 0; l < prediction->labels; l++)
-        fprintf(file, "\t%s", medley_model_label_name(model, l));
-    fprintf(file, "\n");
-    for (size_t r = 0; r < prediction->rows; r++) {
-        fprintf(file, "%s", label_text(model, prediction->label[r]));
-        for (size_t l = 0; l < prediction->labels; l++)
-            fprintf(file, "\t%.6g", (double)prediction->score[r * prediction->labels + l]);
-        fprintf(file, "\n");
-    }
-}
-
 /* The rows of a sequence: rows that stand alone are sequences of one. */
 static size_t first_row(const medley_dataset *dataset, size_t sequence)
 {
@@ -65,6 +48,21 @@ static void print_best(FILE *file, const void *context)
                 fprintf(file, "%s%s", r > first ? " " : "", label_text(table->model, label[r]));
             fprintf(file, "\n");
         }
+}
+
+/* Labels stand between blanks in these lines. */
+static medley_status check_labels(const medley_model *model, medley_error *error)
+{
+    for (size_t l = 0; l < medley_model_label_count(model); l++) {
+        const char *label = medley_model_label_name(model, l);
+        const size_t length = strcspn(label, " \t\r\n");
+        if (label[length] != '\0')
+            return cli_error(error, MEDLEY_BAD_INPUT,
+                             "the label that begins with '%.*s' has a blank or a line end in it "
+                             "and cannot be written between others; use --json",
+                             (int)length, label);
+    }
+    return MEDLEY_OK;
 }
 
 static void print_json_best(FILE *file, const struct table *table)
@@ -156,12 +154,15 @@ static medley_status run_predict(cli_arguments *arguments, medley_error *error)
     const bool shows_scores = wanted.probabilities || scores;
     if (!arguments->json && !shows_scores && wanted.best == 0)
         return medley_prediction_write(prediction, model, dataset, output, error);
+    if (!arguments->json && wanted.best == 0 && prediction->score != NULL)
+        return medley_prediction_write_scores(prediction, model, dataset, output, error);
+    if (!arguments->json && wanted.best > 0)
+        CLI_TRY(check_labels(model, error));
     const struct table table = {model, dataset, prediction, shows_scores};
     return cli_write_text(output,
-                          arguments->json             ? print_json
-                          : prediction->best > 0      ? print_best
-                          : prediction->value != NULL ? print_values
-                                                      : print_scores,
+                          arguments->json        ? print_json
+                          : prediction->best > 0 ? print_best
+                                                 : print_values,
                           &table, error);
 }
 
@@ -169,7 +170,10 @@ static const cli_option options[] = {
     {"model", "FILE", "", "the model to predict with", false},
     {"output", "FILE", "-", "where the predictions go", false},
     {"proba", "", "",
-     "print probabilities of all labels too (of sequences: marginals); to be trusted after "
+     "print probabilities of all labels too (of sequences: marginals), in further columns of "
+     "tagged "
+     "text (LABEL/NUMBER; conllu: Proba[LABEL]=NUMBER in MISC), else as a table; to be trusted "
+     "after "
      "training with --calibrate, or --loss logistic; not of a regression",
      false},
     {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
@@ -201,8 +205,11 @@ const cli_command cli_command_predict = {
     .description = "Writes the predicted label of every row: tagged text in its own format "
                    "(columns: one more column; conllu: in the label's place), all else one label a "
                    "line, as in the training data (numbers in plain form: +1 and 1.0 are 1). A "
-                   "regression writes numbers in the same way. A label column in DATA is "
-                   "recognised by the number of columns and not looked at.",
+                   "regression writes numbers in the same way. In CSV files with a "
+                   "header the columns are found by the names they had in training, in any order, "
+                   "and other columns are left out; without names they are taken by their places, "
+                   "and a label column in DATA is recognised by the number of columns. It is not "
+                   "looked at.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

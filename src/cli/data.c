@@ -93,9 +93,8 @@ static medley_status add_view(medley_dataset *dataset, const char *text, const m
         *colon = '\0';
         options.columns = colon + 1;
     }
-    if (model != NULL)
-        options.feature_count = medley_model_columns(model, copy);
-    return medley_dataset_add_table(dataset, copy, path, &options, error);
+    return model != NULL ? medley_dataset_add_table_for(dataset, model, copy, path, &options, error)
+                         : medley_dataset_add_table(dataset, copy, path, &options, error);
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
@@ -137,16 +136,19 @@ static medley_status select_rows(const cli_arguments *arguments, medley_dataset 
     return MEDLEY_OK;
 }
 
-/* The file DATA; without a model numbers are words if templates look at them. */
+/* The file DATA, or held-out data that are like it; without a model numbers are words if templates
+ * look at them. */
 static medley_status read_file(const cli_arguments *arguments, const medley_model *model,
-                               const char *path, medley_dataset **dataset, medley_error *error)
+                               const medley_dataset *like, const char *path,
+                               medley_dataset **dataset, medley_error *error)
 {
     medley_read_options options;
     CLI_TRY(read_options(arguments, model, &options, error));
     if (model != NULL)
         return medley_dataset_read_for(dataset, model, path, &options, error);
     options.text_columns = cli_value(arguments, "template") != NULL;
-    return medley_dataset_read(dataset, path, &options, error);
+    return like != NULL ? medley_dataset_read_like(dataset, like, path, &options, error)
+                        : medley_dataset_read(dataset, path, &options, error);
 }
 
 static medley_status read_all(const cli_arguments *arguments, const medley_model *model,
@@ -155,7 +157,7 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     medley_read_options options;
     CLI_TRY(read_options(arguments, model, &options, error));
     if (arguments->word_count > 0)
-        CLI_TRY(read_file(arguments, model, arguments->words[0], dataset, error));
+        CLI_TRY(read_file(arguments, model, NULL, arguments->words[0], dataset, error));
     else if (has_tables_or_grams(arguments))
         CLI_TRY(medley_dataset_create(dataset, error));
     else
@@ -242,7 +244,7 @@ medley_status cli_load_training(const cli_arguments *arguments, cli_training *tr
             error, "--dev %s is one file and cannot stand for --view or --gram; leave --dev out",
             dev);
     if (dev != NULL)
-        CLI_TRY(read_file(arguments, NULL, dev, &training->dev, error));
+        CLI_TRY(read_file(arguments, NULL, training->train, dev, &training->dev, error));
     CLI_TRY(hold_out(arguments, training, error));
     training->seconds_read = cli_clock() - start;
     return MEDLEY_OK;

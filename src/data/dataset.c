@@ -18,6 +18,7 @@ static void clear_table(md_table *table)
     free(table->source);
     md_matrix_clear(&table->features);
     md_strings_clear(&table->column_names);
+    free(table->label_name);
 }
 
 void md_precomputed_clear(md_precomputed *gram)
@@ -233,4 +234,69 @@ medley_status medley_dataset_keep_table(medley_dataset **selected, const medley_
     copy->table_count = 1;
     *selected = copy;
     return MEDLEY_OK;
+}
+
+/* ---- columns that are missing ---- */
+
+static bool has_name(md_names names, const char *name)
+{
+    for (size_t i = 0; i < names.count; i++)
+        if (names.items[i] != NULL && strcmp(names.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* "'a', 'b' ... (12 in all)": those that the others do not have, or all where there are none. */
+static void list_names(md_text *list, md_names names, md_names others)
+{
+    enum { LISTED = 8 };
+    size_t count = 0;
+    for (size_t i = 0; i < names.count; i++) {
+        if (names.items[i] == NULL || has_name(others, names.items[i]))
+            continue;
+        if (count++ < LISTED)
+            md_text_addf(list, "%s'%.60s'", count > 1 ? ", " : "", names.items[i]);
+    }
+    if (count > LISTED)
+        md_text_addf(list, " ... (%zu in all)", count);
+}
+
+medley_status md_fail_missing(md_names wanted, md_names have, const char *source,
+                              medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text missing = {0};
+    MD_CLEARED(md_text_clear) md_text found = {0};
+    list_names(&missing, wanted, have);
+    list_names(&found, have, (md_names){0});
+    return md_fail_at(
+        error, MEDLEY_BAD_INPUT, source, 0,
+        "there is no column %s, which the model was trained with; the %zu columns are "
+        "%s, and the model needs %zu; they may stand in any order, and further ones "
+        "are left out",
+        md_text_string(&missing), have.count, md_text_string(&found), wanted.count);
+}
+
+/* ---- columns of words ---- */
+
+medley_status md_check_words(const md_word_layout *expected, const medley_dataset *dataset,
+                             medley_error *error)
+{
+    const char *wanted = expected->format;
+    const char *format = dataset->format;
+    const bool other_format = wanted != NULL && format != NULL && strcmp(wanted, format) != 0;
+    const bool moved = other_format && dataset->label_column + 1 != expected->label_column;
+    if (expected->columns == 0 || expected->label_column == 0 ||
+        (dataset->token_columns == expected->columns && !moved))
+        return MEDLEY_OK;
+    if (!other_format)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                          "there are %zu columns of words beside the labels, the training data "
+                          "had %zu; give data with the columns that training had",
+                          dataset->token_columns, expected->columns);
+    return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                      "these data have the format %s with %zu columns of words, and the training "
+                      "data had the format %s with %zu and the label in column %zu; give data in "
+                      "that format, or say so (`format=%s`) if these are",
+                      format, dataset->token_columns, wanted, expected->columns,
+                      expected->label_column, wanted);
 }

@@ -14,6 +14,7 @@ typedef struct md_table {
     md_matrix features;
     size_t height, width;    /* of the image each row is; 0 if it is none */
     md_strings column_names; /* empty: columns are known by number */
+    char *label_name;        /* of the label's column in that file; NULL: none, or no header */
 } md_table;
 
 /* Kernel values that came ready made. */
@@ -100,6 +101,28 @@ medley_status md_dataset_new_table(md_table **table, medley_dataset *dataset, co
 medley_status md_dataset_new_gram(md_precomputed **gram, medley_dataset *dataset, const char *name,
                                   medley_error *error);
 void md_precomputed_clear(md_precomputed *gram);
+
+/* Names of columns; one may be NULL. */
+typedef struct md_names {
+    char *const *items;
+    size_t count;
+} md_names;
+
+/* The error for columns that a model was trained with and that these data do not have: which. */
+medley_status md_fail_missing(md_names wanted, md_names have, const char *source,
+                              medley_error *error);
+
+/* How tagged words stood in the training data. */
+typedef struct md_word_layout {
+    const char *format;  /* NULL: not known */
+    size_t columns;      /* of words; 0: there were none */
+    size_t label_column; /* from 1; 0: not known */
+} md_word_layout;
+
+/* An error unless dataset has as many columns of words, and, where its format is another one, the
+ * label in the same place: columns of another format mean something else. */
+medley_status md_check_words(const md_word_layout *expected, const medley_dataset *dataset,
+                             medley_error *error);
 
 /* Labels arrive as strings in file order; this collects them. Those that are numbers are written
  * canonically ("+1", "1.0" and "1" are one label). */

@@ -297,15 +297,39 @@ static medley_status check_image(const medley_table *table, medley_error *error)
                    table->height, table->width, table->columns);
 }
 
+/* The names of the columns, all different. */
+static medley_status take_names(md_strings *names, const medley_table *table, medley_error *error)
+{
+    if (table->column_names == NULL)
+        return MEDLEY_OK;
+    if (table->start != NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the columns of the sparse view '%.100s' have names; only those of dense "
+                       "rows may have some",
+                       table->name);
+    for (size_t c = 0; c < table->columns; c++) {
+        const char *name = table->column_names[c];
+        if (name == NULL)
+            return md_fail(error, MEDLEY_USAGE, "column %zu has no name while others have", c + 1);
+        MEDLEY_TRY(md_strings_put(names, name, strlen(name), NULL, error));
+        if (names->count != c + 1)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "two columns are called '%.100s'; rename one, or give no names", name);
+    }
+    return MEDLEY_OK;
+}
+
 medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_table *given,
                                        medley_error *error)
 {
     md_begin(error);
     medley_table table;
     MD_CLEARED(md_matrix_clear) md_matrix features = {0};
+    MD_CLEARED(md_strings_clear) md_strings names = {0};
     MEDLEY_TRY(take_table(&table, given, error));
     MEDLEY_TRY(check_size(&table, dataset, "view", error));
     MEDLEY_TRY(check_image(&table, error));
+    MEDLEY_TRY(take_names(&names, &table, error));
     if (md_dataset_table(dataset, table.name) != NULL)
         return md_fail(error, MEDLEY_USAGE, "there are two views called '%.100s'; rename one",
                        table.name);
@@ -314,6 +338,7 @@ medley_status medley_dataset_put_table(medley_dataset *dataset, const medley_tab
     md_table *place;
     MEDLEY_TRY(md_dataset_new_table(&place, dataset, table.name, "", error));
     place->features = md_take(&features);
+    place->column_names = md_take(&names);
     place->height = table.height;
     place->width = table.width;
     dataset->rows = table.rows;

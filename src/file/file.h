@@ -7,9 +7,10 @@
 #include "task/task.h"
 
 /* The version that is written, and the oldest one that is read. */
-enum { MD_FILE_VERSION = 4, MD_FILE_OLDEST = 2 };
+enum { MD_FILE_VERSION = 5, MD_FILE_OLDEST = 2 };
 
-/* In this order: those of every file, then of calibrated models, of tasks that keep something. */
+/* In this order: those of every file, then (from version 5 on) what the training data looked like,
+ * then those of calibrated models, of tasks that keep something. */
 enum {
     MD_SECTION_STORY,
     MD_SECTION_KERNELS,
@@ -17,7 +18,8 @@ enum {
     MD_SECTION_BODIES,
     MD_SECTION_WEIGHTS,
     MD_SECTION_COUNT,
-    MD_SECTION_PROBA = MD_SECTION_COUNT,
+    MD_SECTION_INPUT = MD_SECTION_COUNT,
+    MD_SECTION_PROBA,
     MD_SECTION_OWN,
     MD_SECTIONS_KNOWN
 };

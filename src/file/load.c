@@ -33,6 +33,8 @@ static size_t find_section(md_loader *loader, const char *name)
     return i < MD_SECTION_OWN || loader->own != NULL ? i : MD_SECTIONS_KNOWN;
 }
 
+enum { WITH_INPUT = 5 }; /* the first version with that section */
+
 static medley_status find_sections(md_loader *loader, md_unpack *header, size_t count)
 {
     const char *data = header->data;
@@ -53,7 +55,10 @@ static medley_status find_sections(md_loader *loader, md_unpack *header, size_t 
             return md_fail_damaged(loader, i < MD_SECTION_OWN ? md_section_names[i] : loader->own);
         loader->sections[i] = (md_unpack){.data = data + offset, .length = size};
     }
-    return next < MD_SECTION_COUNT ? md_fail_damaged(loader, "a section is missing") : MEDLEY_OK;
+    const bool has_input = loader->sections[MD_SECTION_INPUT].data != NULL;
+    return next < MD_SECTION_COUNT || has_input != (loader->version >= WITH_INPUT)
+               ? md_fail_damaged(loader, "a section is missing")
+               : MEDLEY_OK;
 }
 
 static medley_status read_container(md_loader *loader, const char *data, size_t length)
@@ -83,7 +88,7 @@ static medley_status read_container(md_loader *loader, const char *data, size_t 
                           "the model has format version %llu, this program reads versions %d to "
                           "%d; train it again",
                           (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
-    /* probabilities came with version 3, trees with version 4 */
+    /* probabilities came with version 3, trees with version 4, the input with version 5 */
     if (sections < MD_SECTION_COUNT || sections > MD_SECTION_COUNT + version - MD_FILE_OLDEST)
         return md_fail_damaged(loader, "unknown version");
     loader->version = version;
@@ -107,6 +112,36 @@ static medley_status read_weights(md_loader *loader)
     MEDLEY_TRY(md_weights_unpack(loader->model, in, loader->error));
     if (!md_unpack_done(in) || (model->weights_count > 0 && model->outputs != model->labels.count))
         return md_fail_damaged(loader, "weights");
+    return MEDLEY_OK;
+}
+
+/* A table that views were made from has as many columns as they say; a model that came from an
+ * older file knows none. */
+static bool tables_fit(const md_bank *bank)
+{
+    for (size_t v = 0; v < bank->view_count; v++) {
+        const md_view *view = &bank->views[v];
+        const md_known_table *table = md_known_tables_find(&bank->tables, view->table);
+        if (table != NULL && table->names.count > 0 && table->columns != view->table_columns)
+            return false;
+    }
+    return true;
+}
+
+static medley_status read_input(md_loader *loader)
+{
+    medley_model *model = loader->model;
+    md_unpack *in = &loader->sections[MD_SECTION_INPUT];
+    if (in->data == NULL)
+        return MEDLEY_OK;
+    char *format = md_unpack_text(in);
+    if (format != NULL && format[0] != '\0')
+        model->format = format;
+    else
+        free(format);
+    if (!md_known_tables_unpack(&model->bank.tables, in) || !md_unpack_done(in) ||
+        !tables_fit(&model->bank))
+        return md_fail_damaged(loader, "input");
     return MEDLEY_OK;
 }
 
@@ -182,6 +217,7 @@ static medley_status load_from(medley_model **model, const char *path, const cha
     MEDLEY_TRY(md_load_prepared(&loader));
     MEDLEY_TRY(read_bodies(&loader));
     MEDLEY_TRY(read_weights(&loader));
+    MEDLEY_TRY(read_input(&loader));
     MEDLEY_TRY(read_calibration(&loader));
     MEDLEY_TRY(read_own(&loader));
     md_model_bind_summary(made);

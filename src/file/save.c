@@ -5,8 +5,8 @@
 
 #include "base/output.h"
 
-const char *const md_section_names[MD_SECTION_OWN] = {"story",  "kernels", "points",
-                                                      "bodies", "weights", "proba"};
+const char *const md_section_names[MD_SECTION_OWN] = {"story",   "kernels", "points", "bodies",
+                                                      "weights", "input",   "proba"};
 
 static void pack_summary(md_text *out, const medley_model *model)
 {
@@ -16,10 +16,8 @@ static void pack_summary(md_text *out, const medley_model *model)
     md_pack_u64(out, shape->order);
     md_pack_u64(out, shape->local_pairs);
     md_pack_u64(out, shape->ends);
-    if (model->task->section != NULL) { /* version 4 */
-        md_pack_u64(out, shape->many_roots);
-        md_pack_u64(out, shape->projective);
-    }
+    md_pack_u64(out, shape->many_roots);
+    md_pack_u64(out, shape->projective);
     md_pack_text(out, model->task->about.name);
     md_pack_text(out, model->method);
     md_pack_text(out, model->loss);
@@ -113,6 +111,12 @@ static void pack_prepared(md_text *out, const medley_model *model)
     }
 }
 
+static void pack_input(md_text *out, const medley_model *model)
+{
+    md_pack_text(out, model->format != NULL ? model->format : "");
+    md_known_tables_pack(out, &model->bank.tables);
+}
+
 static void pack_calibration(md_text *out, const medley_model *model)
 {
     const md_calibration *calibration = &model->calibration;
@@ -139,12 +143,12 @@ static medley_status pack_own(md_text *out, const medley_model *model, medley_er
 /* ---- the container ---- */
 
 static void (*const packers[MD_SECTION_OWN])(md_text *out, const medley_model *model) = {
-    pack_summary, pack_kernels, pack_prepared, md_bodies_pack, md_weights_pack, pack_calibration};
+    pack_summary,    pack_kernels, pack_prepared,   md_bodies_pack,
+    md_weights_pack, pack_input,   pack_calibration};
 
-/* Models without probabilities or a section of their task are files that older programs read. */
 static bool has_section(const medley_model *model, size_t i)
 {
-    return i < MD_SECTION_COUNT || (i == MD_SECTION_PROBA && model->calibration.factor > 0) ||
+    return i <= MD_SECTION_INPUT || (i == MD_SECTION_PROBA && model->calibration.factor > 0) ||
            (i == MD_SECTION_OWN && model->task->section != NULL);
 }
 
@@ -170,7 +174,7 @@ static void pack_header(md_text *header, const md_text *out, const medley_model 
                         size_t (*place)[2])
 {
     md_text_add(header, MD_FILE_MAGIC, 8);
-    md_pack_u64(header, model->task->section != NULL ? MD_FILE_VERSION : MD_FILE_VERSION - 1);
+    md_pack_u64(header, MD_FILE_VERSION);
     md_pack_u64(header, out->length);
     md_pack_u64(header, count_sections(model));
     for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {

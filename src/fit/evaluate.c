@@ -13,6 +13,23 @@ void medley_evaluation_clear(medley_evaluation *evaluation)
     md_fill_struct(evaluation, &empty, sizeof empty);
 }
 
+/* A file that is known by the names of its columns should have the one of the labels. */
+static medley_status check_label_column(const medley_model *model, const medley_dataset *dataset,
+                                        medley_error *error)
+{
+    const md_table *table = dataset->table_count > 0 ? &dataset->tables[0] : NULL;
+    if (dataset->label != NULL || dataset->target != NULL || table == NULL ||
+        table->column_names.count == 0)
+        return MEDLEY_OK;
+    const md_known_table *known = md_known_tables_find(&model->bank.tables, table->name);
+    if (known == NULL || known->label_name == NULL)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_USAGE, dataset->source, 0,
+                      "there are no labels to compare with: in training the column '%.60s' held "
+                      "them; say with `label` which one does here, or give `labels`",
+                      known->label_name);
+}
+
 medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kept,
                           const medley_model *model, const medley_dataset *dataset,
                           const medley_evaluate_options *given, medley_error *error)
@@ -40,6 +57,7 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
                               .uas_no_punct = NAN,
                               .las_no_punct = NAN,
                               .chunk_f1 = NAN};
+    MEDLEY_TRY(check_label_column(model, dataset, error));
     MEDLEY_TRY(model->task->check_truth(dataset, error));
     MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
     MEDLEY_TRY(model->task->compare(&made, &request, prediction, error));

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/struct_size.h"
+#include "io/io.h"
 
 void medley_prediction_free(medley_prediction *prediction)
 {
@@ -23,27 +24,79 @@ void medley_prediction_free(medley_prediction *prediction)
 
 enum { NUMBER_BYTES = 32 };
 
+/* A row each: what is predicted for it, in memory of `numbers` or of the model. */
+static medley_status list_texts(const char ***texts, char (**numbers)[NUMBER_BYTES],
+                                const medley_prediction *prediction, const medley_model *model,
+                                medley_error *error)
+{
+    const size_t rows = prediction->rows;
+    MEDLEY_TRY(md_new(texts, rows, sizeof **texts, error));
+    MEDLEY_TRY(md_new(numbers, prediction->value ? rows : 0, sizeof **numbers, error));
+    for (size_t r = 0; r < rows; r++)
+        (*texts)[r] = prediction->label == NULL && prediction->value == NULL ? NULL
+                      : prediction->value != NULL
+                          ? md_format_double((*numbers)[r], prediction->value[r])
+                          : medley_model_label_name(model, (size_t)prediction->label[r]);
+    return MEDLEY_OK;
+}
+
 medley_status medley_prediction_write(const medley_prediction *prediction,
                                       const medley_model *model, const medley_dataset *dataset,
                                       const char *path, medley_error *error)
 {
     md_begin(error);
-    const size_t rows = prediction->rows;
     MD_OWNED(free) const char **texts = NULL;
     MD_OWNED(free) char(*numbers)[NUMBER_BYTES] = NULL;
-    MEDLEY_TRY(md_new(&texts, rows, sizeof *texts, error));
-    MEDLEY_TRY(md_new(&numbers, prediction->value ? rows : 0, sizeof *numbers, error));
-    for (size_t r = 0; r < rows; r++)
-        texts[r] = prediction->label == NULL && prediction->value == NULL ? NULL
-                   : prediction->value != NULL
-                       ? md_format_double(numbers[r], prediction->value[r])
-                       : medley_model_label_name(model, (size_t)prediction->label[r]);
+    MEDLEY_TRY(list_texts(&texts, &numbers, prediction, model, error));
     return prediction->head != NULL
                ? medley_dataset_write_trees(dataset, prediction->head, texts, path, error)
                : medley_dataset_write_labels(dataset, texts, path, error);
 }
 
+medley_status medley_prediction_write_scores(const medley_prediction *prediction,
+                                             const medley_model *model,
+                                             const medley_dataset *dataset, const char *path,
+                                             medley_error *error)
+{
+    md_begin(error);
+    MD_OWNED(free) const char **texts = NULL;
+    MD_OWNED(free) char(*numbers)[NUMBER_BYTES] = NULL;
+    if (prediction->score == NULL || prediction->label == NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the prediction has no scores of labels; use medley_prediction_write");
+    MEDLEY_TRY(list_texts(&texts, &numbers, prediction, model, error));
+    const md_predicted predicted = {.labels = texts,
+                                    .score = prediction->score,
+                                    .names = &model->labels,
+                                    .probabilities = prediction->probabilities};
+    return md_write_predicted(dataset, &predicted, path, error);
+}
+
 /* ---- prediction ---- */
+
+/* What the model knows of a table; the caller's own knowledge goes first. */
+static void know_table(medley_read_options *options, const medley_model *model, const char *name)
+{
+    const md_known_table *table = md_known_tables_find(&model->bank.tables, name);
+    if (options->feature_count == 0)
+        options->feature_count = medley_model_columns(model, name);
+    if (table != NULL && table->names.count == options->feature_count &&
+        options->feature_names == NULL) {
+        options->feature_names = (const char *const *)table->names.items;
+        options->label_name = table->label_name;
+    }
+}
+
+medley_status medley_dataset_add_table_for(medley_dataset *dataset, const medley_model *model,
+                                           const char *name, const char *path,
+                                           const medley_read_options *given, medley_error *error)
+{
+    md_begin(error);
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_READ_OPTIONS_INIT, error));
+    know_table(&options, model, name);
+    return medley_dataset_add_table(dataset, name, path, &options, error);
+}
 
 medley_status medley_dataset_read_for(medley_dataset **dataset, const medley_model *model,
                                       const char *path, const medley_read_options *given,
@@ -53,8 +106,7 @@ medley_status medley_dataset_read_for(medley_dataset **dataset, const medley_mod
     medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
     char column[32]; /* of tagged words: where the label was in training */
     MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_READ_OPTIONS_INIT, error));
-    if (options.feature_count == 0)
-        options.feature_count = medley_model_columns(model, "");
+    know_table(&options, model, "");
     if (options.label == NULL && medley_model_label_column(model) > 0) {
         snprintf(column, sizeof column, "%zu", medley_model_label_column(model));
         options.label = column;
@@ -84,11 +136,15 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     options->threads = options->threads ? options->threads : md_processor_count();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MEDLEY_TRY(check_request(&request, error));
+    MEDLEY_TRY(
+        md_check_words(&(md_word_layout){model->format, model->token_columns, model->label_column},
+                       dataset, error));
     MEDLEY_TRY(md_new(&prediction, 1, sizeof *prediction, error));
     prediction->rows = dataset->rows;
     prediction->labels = model->labels.count;
     prediction->sequences = dataset->sequence_count ? dataset->sequence_count : dataset->rows;
     prediction->best = options->best;
+    prediction->probabilities = options->probabilities;
     MEDLEY_TRY(model->task->predict(prediction, &request, error));
     prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
     *result = md_take(&prediction);

@@ -55,6 +55,7 @@ void md_bank_clear(md_bank *bank)
         free(bank->origin[v]);
     free(bank->origin);
     md_views_free(bank->views, bank->view_count);
+    md_known_tables_clear(&bank->tables);
     *bank = (md_bank){0};
 }
 
@@ -337,6 +338,7 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
         .bank = {.training_rows = dataset->rows}, .options = options, .error = error};
     md_bank *made = &builder.bank;
     *bank = (md_bank){0};
+    MEDLEY_TRY(md_known_tables_make(&made->tables, dataset, error));
     if (dataset->table_count > 0)
         MEDLEY_TRY(md_views_make(&made->views, &made->view_count, dataset, options->views, error));
     MEDLEY_TRY(md_view_index_make(&builder.index, made->views, made->view_count, error));
@@ -410,6 +412,7 @@ medley_status md_bank_subset(md_bank *subset, const md_bank *bank, const size_t 
     MD_CLEARED(md_bank_clear) md_bank made = {.training_rows = bank->training_rows};
     MD_OWNED(free) size_t *place = NULL; /* index + 1, 0: not taken */
     *subset = (md_bank){0};
+    MEDLEY_TRY(md_known_tables_copy(&made.tables, &bank->tables, error));
     MEDLEY_TRY(md_new(&place, bank->view_count, sizeof *place, error));
     MEDLEY_TRY(md_new(&made.views, bank->view_count, sizeof *made.views, error));
     MEDLEY_TRY(md_new(&made.origin, bank->view_count, sizeof(float *), error));

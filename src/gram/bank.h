@@ -6,6 +6,7 @@
 #define MD_BANK_H
 
 #include "kernel/kernel.h"
+#include "view/known_tables.h"
 #include "view/view.h"
 
 typedef enum md_norm {
@@ -39,6 +40,7 @@ typedef struct md_bank {
     md_kernel *kernels;
     size_t count;
     size_t training_rows;
+    md_known_tables tables; /* of the training data: new data are put into their order */
 } md_bank;
 
 typedef struct md_bank_options {

@@ -277,6 +277,23 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
     return MEDLEY_OK;
 }
 
+static medley_status extract_views(md_prepared *prepared, const md_bank *bank,
+                                   const medley_dataset *dataset, medley_error *error)
+{
+    for (size_t v = 0; v < bank->view_count; v++)
+        MEDLEY_TRY(md_view_extract(&prepared->views[v], &bank->views[v], dataset, error));
+    return MEDLEY_OK;
+}
+
+/* The same of other data than those of training, whose columns may have another order. */
+static medley_status extract_aligned(md_prepared *prepared, const md_bank *bank,
+                                     const medley_dataset *dataset, medley_error *error)
+{
+    MD_CLEARED(md_aligned_clear) md_aligned aligned = {0};
+    MEDLEY_TRY(md_align_tables(&aligned, &bank->tables, dataset, error));
+    return extract_views(prepared, bank, &aligned.dataset, error);
+}
+
 medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medley_dataset *dataset,
                                bool training, medley_error *error)
 {
@@ -286,8 +303,10 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
     for (size_t m = 0; m < bank->count; m++)
         if (bank->kernels[m].class != NULL && !md_kernel_has_weights(&bank->kernels[m]))
             made.used[bank->kernels[m].view] = true;
-    for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(md_view_extract(&made.views[v], &bank->views[v], dataset, error));
+    if (training)
+        MEDLEY_TRY(extract_views(&made, bank, dataset, error));
+    else
+        MEDLEY_TRY(extract_aligned(&made, bank, dataset, error));
     for (size_t m = 0; m < bank->count; m++) {
         if (bank->kernels[m].class == NULL)
             MEDLEY_TRY(attach_precomputed(&made, bank, m, dataset, training, error));

@@ -128,8 +128,20 @@ static void add_attribute(md_text *text, const md_table *table, size_t column, f
     md_text_add(text, number, strlen(number));
 }
 
+/* The numbers of all labels are attributes too: proba=B-NP:0.98. */
+static void add_scores(md_text *text, const md_predicted *predicted, size_t row)
+{
+    const size_t count = predicted->names->count;
+    for (size_t l = 0; l < count; l++) {
+        md_text_addf(text, "\t%s=", predicted->probabilities ? "proba" : "score");
+        add_escaped(text, predicted->names->items[l]);
+        md_text_addf(text, ":%.6g", (double)predicted->score[row * count + l]);
+    }
+}
+
 /* An item without label and attributes has a tab nevertheless, as an empty line ends a sequence. */
-static void add_item(md_text *text, const md_table *table, size_t row, const char *label)
+static void add_item(md_text *text, const md_table *table, size_t row, const char *label,
+                     const md_predicted *predicted)
 {
     const md_row entries = md_matrix_row(&table->features, row);
     const size_t length_before = text->length;
@@ -137,18 +149,23 @@ static void add_item(md_text *text, const md_table *table, size_t row, const cha
     for (size_t e = 0; e < entries.count; e++)
         if (entries.index != NULL || entries.value[e] != 0)
             add_attribute(text, table, md_row_column(entries, e), entries.value[e]);
+    if (predicted->score != NULL)
+        add_scores(text, predicted, row);
     md_text_add(text, text->length == length_before ? "\t\n" : "\n",
                 text->length == length_before ? 2 : 1);
 }
 
-/* labels NULL: those of the data. Rows that stand alone are sequences of one item. */
+/* Without predicted labels: those of the data. Rows that stand alone are sequences of one item. */
 static medley_status write_items(md_output *output, const medley_dataset *dataset,
-                                 const char *const *labels, medley_error *error)
+                                 const md_predicted *predicted, medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text text = {0};
+    const char *const *labels = predicted->labels;
     size_t sequence = 0;
     const md_table *table = &dataset->tables[0];
     MEDLEY_TRY(check_names(table, error));
+    for (size_t l = 0; predicted->score != NULL && l < predicted->names->count; l++)
+        MEDLEY_TRY(check_label(predicted->names->items[l], error));
     for (size_t row = 0; row < dataset->rows; row++) {
         char number[32];
         const char *own = md_dataset_label_text(dataset, row, number);
@@ -157,7 +174,7 @@ static medley_status write_items(md_output *output, const medley_dataset *datase
             label = labels[row];
         if (labels != NULL || own != NULL)
             MEDLEY_TRY(check_label(label, error));
-        add_item(&text, table, row, label);
+        add_item(&text, table, row, label, predicted);
         if (dataset->sequence_count == 0 || dataset->sequence_start[sequence + 1] == row + 1) {
             md_text_add(&text, "\n", 1);
             sequence++;
@@ -171,13 +188,13 @@ static medley_status write_attributes(md_output *output, const medley_dataset *d
                                       medley_error *error)
 {
     MEDLEY_TRY(md_format_needs_one_table("attributes", dataset, error));
-    return write_items(output, dataset, NULL, error);
+    return write_items(output, dataset, &(md_predicted){0}, error);
 }
 
 static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
                                     const md_predicted *predicted, medley_error *error)
 {
-    return write_items(output, dataset, predicted->labels, error);
+    return write_items(output, dataset, predicted, error);
 }
 
 const md_format md_format_attributes = {

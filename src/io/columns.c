@@ -308,10 +308,13 @@ static medley_status write_columns(md_output *output, const medley_dataset *data
     return MEDLEY_OK;
 }
 
-/* A row of tokens as it stood in the file, followed by its prediction. */
+/* A row of tokens as it stood in the file, followed by its prediction and, as CRF++ has them, the
+ * numbers of all labels: LABEL/NUMBER. */
 static void add_labelled_row(md_text *text, const medley_dataset *dataset, size_t row,
-                             const char *prediction)
+                             const md_predicted *predicted)
 {
+    const char *prediction = predicted->labels[row];
+    const size_t count = predicted->score != NULL ? predicted->names->count : 0;
     const size_t fields = dataset->token_columns + (dataset->label_text != NULL);
     const char *label =
         dataset->label_text ? dataset->label_texts.items[dataset->label_text[row]] : NULL;
@@ -323,6 +326,9 @@ static void add_labelled_row(md_text *text, const medley_dataset *dataset, size_
         md_text_add(text, &dataset->separator, 1);
     }
     md_text_add(text, prediction, strlen(prediction));
+    for (size_t l = 0; l < count; l++)
+        md_text_addf(text, "%c%s/%.6g", dataset->separator, predicted->names->items[l],
+                     (double)predicted->score[row * count + l]);
     md_text_add(text, "\n", 1);
 }
 
@@ -332,11 +338,13 @@ static medley_status write_labelled(md_output *output, const medley_dataset *dat
     MD_CLEARED(md_text_clear) md_text text = {0};
     const char *const *labels = predicted->labels;
     if (dataset->token_columns == 0) /* a table of numbers */
-        return md_write_plain_labels(output, dataset->rows, labels, error);
+        return md_write_plain(output, dataset->rows, predicted, error);
+    if (predicted->score != NULL)
+        MEDLEY_TRY(check_texts(predicted->names, error));
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         for (size_t row = dataset->sequence_start[s]; row < dataset->sequence_start[s + 1]; row++) {
             MEDLEY_TRY(check_text(labels[row], error));
-            add_labelled_row(&text, dataset, row, labels[row]);
+            add_labelled_row(&text, dataset, row, predicted);
         }
         md_text_add(&text, "\n", 1);
         MEDLEY_TRY(md_output_text(output, &text, true, error));

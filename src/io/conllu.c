@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { ID = 0, UPOS = 3, HEAD = 6, DEPREL = 7, COLUMNS = 10, HEAD_BYTES = 16 };
+enum { ID = 0, UPOS = 3, HEAD = 6, DEPREL = 7, MISC = 9, COLUMNS = 10, HEAD_BYTES = 16 };
 
 static char *const NAMES[COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                      "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
@@ -262,6 +262,35 @@ static medley_status check_label(const char *label, medley_error *error)
                    label);
 }
 
+/* A label as part of MISC, where a bar ends an attribute: as \p, which treebanks write for it. */
+static void add_escaped(md_text *text, const char *label)
+{
+    for (; *label != '\0'; label++) {
+        if (*label == '|')
+            md_text_add(text, "\\p", 2);
+        else if (*label == ' ')
+            md_text_add(text, "\\s", 2);
+        else if (*label == '\\')
+            md_text_add(text, "\\\\", 2);
+        else
+            md_text_add(text, label, 1);
+    }
+}
+
+/* MISC with the numbers of all labels: SpaceAfter=No|Proba[NOUN]=0.98|Proba[VERB]=0.02. */
+static void add_misc(md_text *text, const char *own, const md_predicted *predicted, size_t row)
+{
+    const size_t count = predicted->names->count;
+    bool first = strcmp(own, "_") == 0;
+    if (!first)
+        md_text_add(text, own, strlen(own));
+    for (size_t l = 0; l < count; l++, first = false) {
+        md_text_addf(text, "%s%s[", first ? "" : "|", predicted->probabilities ? "Proba" : "Score");
+        add_escaped(text, predicted->names->items[l]);
+        md_text_addf(text, "]=%.6g", (double)predicted->score[row * count + l]);
+    }
+}
+
 static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
                               const md_predicted *predicted, medley_error *error)
 {
@@ -278,7 +307,10 @@ static medley_status add_word(md_text *text, const medley_dataset *dataset, size
             field = label;
         else if (predicted->head != NULL && c == HEAD)
             field = head;
-        md_text_add(text, field, strlen(field));
+        if (c == MISC && predicted->score != NULL)
+            add_misc(text, field, predicted, row);
+        else
+            md_text_add(text, field, strlen(field));
         md_text_add(text, c + 1 < COLUMNS ? "\t" : "\n", 1);
     }
     return MEDLEY_OK;
@@ -307,6 +339,8 @@ static medley_status check_writable(const medley_dataset *dataset, const md_pred
         return md_fail(error, MEDLEY_USAGE,
                        "the data have %zu columns of text and CoNLL-U has %d; use another format",
                        dataset->token_columns, COLUMNS);
+    for (size_t l = 0; predicted->score != NULL && l < predicted->names->count; l++)
+        MEDLEY_TRY(check_label(predicted->names->items[l], error));
     return predicted->head != NULL ? check_heads(dataset, predicted->head, error) : MEDLEY_OK;
 }
 

@@ -160,6 +160,14 @@ static medley_status take_names(md_table *table, const md_csv_layout *layout, me
     return MEDLEY_OK;
 }
 
+static medley_status take_label_name(md_table *table, const md_csv_layout *layout,
+                                     medley_error *error)
+{
+    const char *name =
+        layout->label < layout->header.count ? layout->header.items[layout->label] : NULL;
+    return name != NULL ? md_new_text(&table->label_name, name, strlen(name), error) : MEDLEY_OK;
+}
+
 static medley_status make_table(medley_dataset *dataset, csv_reader *reader)
 {
     md_table *table;
@@ -169,6 +177,7 @@ static medley_status make_table(medley_dataset *dataset, csv_reader *reader)
                                   .columns = reader->layout.feature_count,
                                   .dense = md_take(&reader->values)};
     MEDLEY_TRY(take_names(table, &reader->layout, reader->error));
+    MEDLEY_TRY(take_label_name(table, &reader->layout, reader->error));
     return reader->wants_labels ? md_labels_finish(&reader->labels, dataset, reader->error)
                                 : MEDLEY_OK;
 }

@@ -234,6 +234,45 @@ static medley_status fail_label(const md_csv_layout *layout, const char *label, 
                       md_text_string(&list));
 }
 
+/* ---- a file for a model that knows its columns by name ---- */
+
+/* The column of that name; `columns` if there is none. */
+static size_t find_named(const md_csv_layout *layout, const char *name)
+{
+    size_t c = 0;
+    while (c < layout->columns &&
+           (layout->header.items[c] == NULL || strcmp(layout->header.items[c], name) != 0))
+        c++;
+    return c;
+}
+
+/* Marks the columns that the model knows; the others are left out. */
+static medley_status choose_named(md_csv_layout *layout, const md_input *input,
+                                  const medley_read_options *options, medley_error *error)
+{
+    MD_CLEARED(md_strings_clear) md_strings wanted = {0};
+    size_t found = 0;
+    for (size_t i = 0; i < options->feature_count; i++)
+        MEDLEY_TRY(md_strings_put(&wanted, options->feature_names[i],
+                                  strlen(options->feature_names[i]), NULL, error));
+    for (size_t c = 0; c < layout->columns; c++) {
+        const char *name = layout->header.items[c];
+        layout->is_feature[c] = name != NULL && md_strings_find(&wanted, name, strlen(name)) >= 0;
+        found += layout->is_feature[c];
+    }
+    const md_names have = {layout->header.items, layout->columns};
+    return found < wanted.count
+               ? md_fail_missing((md_names){wanted.items, wanted.count}, have, input->path, error)
+               : MEDLEY_OK;
+}
+
+/* Is the file read by the names of its columns? */
+static bool is_named(const md_csv_layout *layout, const medley_read_options *options)
+{
+    return options->feature_names != NULL && options->columns == NULL &&
+           layout->header.items != NULL;
+}
+
 /* keep marks the columns that options->columns asks for. A file with just the features that a
  * model expects has no label. */
 static medley_status choose_label(md_csv_layout *layout, const bool *keep, const md_input *input,
@@ -248,7 +287,9 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
         return MEDLEY_OK;
     const size_t named = label != NULL ? count_named(layout, label) : 0;
     size_t column;
-    if (label == NULL)
+    if (label == NULL && is_named(layout, options) && options->label_name != NULL)
+        column = find_named(layout, options->label_name);
+    else if (label == NULL)
         column = guess_label(layout);
     else if (md_label_is(options, "last"))
         column = layout->columns - 1;
@@ -278,6 +319,8 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
     MEDLEY_TRY(read_header(layout, first, input, options, error));
     MEDLEY_TRY(md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
     memset(layout->is_feature, true, layout->columns);
+    if (is_named(layout, options))
+        MEDLEY_TRY(choose_named(layout, input, options, error));
     if (options->columns != NULL)
         MEDLEY_TRY(md_columns_choose(layout->is_feature, layout->columns, layout->header.items,
                                      options->columns, error));

@@ -36,6 +36,10 @@ medley_status md_input_text(const char **first, const md_input *input, medley_er
 typedef struct md_predicted {
     const char *const *labels; /* [rows]; NULL: those of the data stay */
     const int32_t *head;       /* [rows] within the sentence, 0 root, -1 none; NULL: no trees */
+    /* What is written beside the labels, a number for each label there is. */
+    const float *score; /* [rows][names->count]; NULL: nothing */
+    const md_strings *names;
+    bool probabilities; /* that is what they are */
 } md_predicted;
 
 typedef struct md_format {
@@ -81,9 +85,13 @@ static inline bool md_label_is(const medley_read_options *options, const char *c
     return options->label != NULL && strcmp(options->label, column) == 0;
 }
 
-/* Writes one label a line. */
-medley_status md_write_plain_labels(md_output *output, size_t rows, const char *const *labels,
-                                    medley_error *error);
+/* Writes one label a line; with scores a table between tabs, below a header. */
+medley_status md_write_plain(md_output *output, size_t rows, const md_predicted *predicted,
+                             medley_error *error);
+
+/* Writes what was predicted in the format of dataset. path NULL: standard output. */
+medley_status md_write_predicted(const medley_dataset *dataset, const md_predicted *predicted,
+                                 const char *path, medley_error *error);
 
 /* For writers that keep one table of numbers: an error naming format where dataset has none, or
  * has several. */

@@ -85,6 +85,24 @@ medley_status medley_dataset_parse(medley_dataset **dataset, const char *text, s
     return make_dataset(dataset, &input, options, error);
 }
 
+/* What is not set in options comes from the data that the file goes with. */
+medley_status medley_dataset_read_like(medley_dataset **dataset, const medley_dataset *like,
+                                       const char *path, const medley_read_options *given,
+                                       medley_error *error)
+{
+    md_begin(error);
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    MEDLEY_TRY(MD_TAKE_STRUCT(&options, given, MEDLEY_READ_OPTIONS_INIT, error));
+    const md_table *table = md_dataset_table(like, "");
+    if (table != NULL && !md_matrix_is_sparse(&table->features) &&
+        table->column_names.count == table->features.columns && options.feature_names == NULL) {
+        options.feature_count = table->features.columns;
+        options.feature_names = (const char *const *)table->column_names.items;
+        options.label_name = table->label_name;
+    }
+    return medley_dataset_read(dataset, path, &options, error);
+}
+
 /* ---- more tables ---- */
 
 /* Numbers that were put have no names, and may have been floats. */
@@ -160,6 +178,7 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
     MEDLEY_TRY(md_dataset_new_table(&place, dataset, name, added->source, error));
     place->features = md_take(&from->features);
     place->column_names = md_take(&from->column_names);
+    place->label_name = md_take(&from->label_name);
     place->height = from->height;
     place->width = from->width;
     if (dataset->table_count == 1)

@@ -98,28 +98,58 @@ medley_status medley_dataset_write(const medley_dataset *dataset, const char *pa
 
 /* ---- predictions ---- */
 
-medley_status md_write_plain_labels(md_output *output, size_t rows, const char *const *labels,
-                                    medley_error *error)
+/* What is written must be one line, and one field of it, when it is read again. */
+static medley_status check_line(const char *label, medley_error *error)
+{
+    const size_t length = strcspn(label, "\t\r\n");
+    if (label[length] == '\0')
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "the label that begins with '%.*s' has a tab or a line end in it and cannot be "
+                   "written as a line of text; write JSON, or rename the label",
+                   (int)(length < 60 ? length : 60), label);
+}
+
+static void add_header(md_text *text, const md_predicted *predicted)
+{
+    md_text_add(text, "label", strlen("label"));
+    for (size_t l = 0; l < predicted->names->count; l++)
+        md_text_addf(text, "\t%s", predicted->names->items[l]);
+    md_text_add(text, "\n", 1);
+}
+
+medley_status md_write_plain(md_output *output, size_t rows, const md_predicted *predicted,
+                             medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text text = {0};
+    const size_t count = predicted->score != NULL ? predicted->names->count : 0;
+    for (size_t row = 0; row < rows; row++)
+        MEDLEY_TRY(check_line(predicted->labels[row], error));
+    for (size_t l = 0; l < count; l++)
+        MEDLEY_TRY(check_line(predicted->names->items[l], error));
+    if (count > 0)
+        add_header(&text, predicted);
     for (size_t row = 0; row < rows; row++) {
-        md_text_add(&text, labels[row], strlen(labels[row]));
+        const char *label = predicted->labels[row];
+        md_text_add(&text, label, strlen(label));
+        for (size_t l = 0; l < count; l++)
+            md_text_addf(&text, "\t%.6g", (double)predicted->score[row * count + l]);
         md_text_add(&text, "\n", 1);
         MEDLEY_TRY(md_output_text(output, &text, row + 1 == rows, error));
     }
     return MEDLEY_OK;
 }
 
-static medley_status write_predicted(const medley_dataset *dataset, const md_format *format,
-                                     const md_predicted *predicted, const char *path,
-                                     medley_error *error)
+medley_status md_write_predicted(const medley_dataset *dataset, const md_predicted *predicted,
+                                 const char *path, medley_error *error)
 {
     MD_CLEARED(md_output_abandon) md_output output = {0};
+    const md_format *format = format_of(dataset);
     MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
     if (format != NULL && format->write_labelled != NULL)
         MEDLEY_TRY(format->write_labelled(&output, dataset, predicted, error));
     else
-        MEDLEY_TRY(md_write_plain_labels(&output, dataset->rows, predicted->labels, error));
+        MEDLEY_TRY(md_write_plain(&output, dataset->rows, predicted, error));
     return md_output_commit(&output, error);
 }
 
@@ -128,7 +158,7 @@ medley_status medley_dataset_write_labels(const medley_dataset *dataset, const c
 {
     md_begin(error);
     const md_predicted predicted = {.labels = labels};
-    return write_predicted(dataset, format_of(dataset), &predicted, path, error);
+    return md_write_predicted(dataset, &predicted, path, error);
 }
 
 medley_status medley_dataset_write_trees(const medley_dataset *dataset, const int32_t *head,
@@ -142,5 +172,5 @@ medley_status medley_dataset_write_trees(const medley_dataset *dataset, const in
                        "the data are not in a format with heads of words, so trees cannot be "
                        "written beside them; read them from a CoNLL-U file");
     const md_predicted predicted = {.labels = relations, .head = head};
-    return write_predicted(dataset, format, &predicted, path, error);
+    return md_write_predicted(dataset, &predicted, path, error);
 }

@@ -6,6 +6,7 @@ void medley_model_free(medley_model *model)
     if (model == NULL)
         return;
     md_strings_clear(&model->labels);
+    free(model->format);
     md_bank_clear(&model->bank);
     md_prepared_clear(&model->prepared);
     free(model->support_row);
@@ -80,10 +81,17 @@ size_t medley_model_columns(const medley_model *model, const char *name)
 {
     if (model->token_columns > 0 && name[0] == '\0')
         return model->token_columns;
-    for (size_t v = 0; v < model->bank.view_count; v++)
+    for (size_t v = 0; v < model->bank.view_count; v++) /* sparse ones may have grown */
         if (strcmp(model->bank.views[v].table, name) == 0)
             return model->bank.views[v].table_columns;
-    return 0;
+    const md_known_table *table = md_known_tables_find(&model->bank.tables, name);
+    return table != NULL ? table->columns : 0;
+}
+
+const char *medley_model_column_name(const medley_model *model, const char *name, size_t column)
+{
+    const md_known_table *table = md_known_tables_find(&model->bank.tables, name);
+    return table != NULL && column < table->names.count ? table->names.items[column] : NULL;
 }
 
 bool medley_model_reads_words(const medley_model *model)

@@ -64,6 +64,7 @@ struct medley_model {
     size_t token_columns;       /* of tagged words that the templates were made for */
     size_t label_column;        /* of them: where the label stood, from 1; 0: not known */
     md_features *features;      /* of the active templates, or NULL */
+    char *format;               /* of training data with words or names; NULL: of none */
     md_weights *weights;        /* [weights_count] */
     size_t weights_count;
     md_bank bank;         /* active kernels and their views */

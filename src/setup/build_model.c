@@ -248,6 +248,8 @@ static medley_status fill_summary(md_builder *b)
     const md_draft *draft = b->draft;
     const double n = (double)draft->examples;
     model->task = draft->task;
+    if (problem->format != NULL)
+        MEDLEY_TRY(copy_text(&model->format, problem->format, b->error));
     summary->task = model->task->about.name;
     MEDLEY_TRY(copy_text(&model->method, problem->method->about->name, b->error));
     MEDLEY_TRY(copy_text(&model->loss, problem->loss, b->error));

@@ -267,6 +267,23 @@ static medley_status find_templates(md_problem *problem, medley_error *error)
     return problem->task->templates->create(&problem->source, path, problem, error);
 }
 
+static medley_status take_dev(md_problem *problem, medley_error *error)
+{
+    const medley_dataset *train = problem->train;
+    const md_word_layout words = {train->format, train->token_columns, train->label_column + 1};
+    MEDLEY_TRY(md_check_words(&words, problem->dev, error));
+    return problem->task->prepare_dev(problem, error);
+}
+
+/* Of files of numbers only the names of columns matter, in whatever format they came. */
+static const char *format_of(const medley_dataset *train)
+{
+    bool named = train->token_columns > 0;
+    for (size_t t = 0; t < train->table_count; t++)
+        named = named || train->tables[t].column_names.count > 0;
+    return named ? train->format : NULL;
+}
+
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
                               const medley_observer *observer, const md_method *method,
@@ -278,6 +295,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .options = options,
                             .task = task,
                             .method = method,
+                            .format = format_of(train),
                             .progress = {.observer = observer,
                                          .watch = {.context = problem, .progress = forward},
                                          .began = md_clock_seconds()}};
@@ -298,7 +316,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     if (task->check_size != NULL)
         MEDLEY_TRY(task->check_size(problem, error));
     if (dev != NULL)
-        MEDLEY_TRY(task->prepare_dev(problem, error));
+        MEDLEY_TRY(take_dev(problem, error));
     return compute_kernels(problem, error);
 }
 

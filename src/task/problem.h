@@ -88,7 +88,8 @@ struct md_problem {
     md_example *examples;
     size_t example_count, longest;
 
-    const char *loss; /* its name, for the model's summary */
+    const char *loss;   /* its name, for the model's summary */
+    const char *format; /* of training data with words or names; never freed; NULL: of none */
     md_penalty *penalty;
     double lambda;
 

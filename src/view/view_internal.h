@@ -40,6 +40,11 @@ medley_status md_view_check_size(const md_view *view, const md_steps *steps, con
 bool md_view_wants_names(const md_table *table);
 medley_status md_view_keep_names(md_view *view, const md_table *table, medley_error *error);
 
+/* The columns called wanted of a table that names all of its columns, as sparse rows; unknown names
+ * are dropped and missing ones are zero. before: where they were in training, NULL: 0, 1, 2 ... */
+medley_status md_gather_named(md_matrix *matrix, const md_strings *wanted, const size_t *before,
+                              const md_table *table, medley_error *error);
+
 /* The columns that the view takes, found by their names, as sparse rows. Unknown names are dropped
  * and missing ones are zero. */
 medley_status md_view_gather_named(md_matrix *matrix, const md_view *view, const md_table *table,

@@ -110,3 +110,15 @@ expect_text "is refused" 'leave out --proba' "$err"
 expect_exit 0 "inspect of numbers" "$MEDLEY" inspect --json r.medley
 refute_text "says nothing of probabilities" 'calibration' "$out"
 check "no model is left behind" test ! -e x.medley
+
+# ---- labels that are no line of text ----
+awk 'BEGIN { srand(3); print "a,b,label"; for (i = 0; i < 40; i++)
+    printf "%.3f,%.3f,\"%s\"\n", i % 2 + rand() / 2, rand(), i % 2 ? "two\nlines" : "a\ttab" }' >odd.csv
+expect_exit 0 "labels with tabs and line ends" "$MEDLEY" train --model odd.medley --quiet odd.csv
+for what in --quiet --proba --scores; do
+    expect_exit 3 "predict $what refuses them in text" "$MEDLEY" predict --model odd.medley "$what" odd.csv
+    expect_text "with the remedy" "label that begins with .* has a tab or a line end in it .*JSON" "$err"
+    check "before anything is written" test ! -s "$out"
+done
+expect_exit 0 "JSON holds them" "$MEDLEY" predict --model odd.medley --json odd.csv
+expect_text "escaped" 'two\\u000alines' "$out"

@@ -71,11 +71,16 @@ expect_exit 0 "one in some hundreds counts as wrong" evaluate rarely.txt
 expect_text "and is counted" '"unknown_labels":1' "$out"
 
 # ---- scores, probabilities, several outputs, given labels ----
-expect_exit 0 "--scores" predict --scores test.txt
-check "a line for each row" test "$(wc -l <"$out")" -eq $((rows + 1))
-expect_exit 0 "--proba" predict --proba test.txt
-check "marginals sum to one" awk 'NR > 1 && ($2 + $3 + $4 + $5 + $6 < 0.999 ||
-    $2 + $3 + $4 + $5 + $6 > 1.001) { bad = 1 } END { exit bad || NR < 100 }' "$out"
+predict test.txt >plain.txt
+for what in scores proba; do
+    expect_exit 0 "--$what" predict "--$what" test.txt
+    check "a line for each of the input" test "$(wc -l <"$out")" -eq "$(wc -l <test.txt)"
+    check "tokens, columns, blank lines and labels as without it" cmp plain.txt <(cut -d' ' -f1-4 "$out")
+    check "then a number for each label" awk 'NF && NF != 9 { bad = 1 } NF { for (i = 5; i <= 9; i++)
+        if ($i !~ /^[BIO][^ ]*\/-?[0-9.e+-]+$/) bad = 1 } END { exit bad || NR < 100 }' "$out"
+done
+check "marginals sum to one" awk 'NF { sum = 0; for (i = 5; i <= 9; i++) { n = split($i, part, "/"); sum += part[n] }
+    if (sum < 0.999 || sum > 1.001) bad = 1 } END { exit bad || NR < 100 }' "$out"
 expect_exit 0 "--best" predict --best 3 test.txt
 check "three outputs of each sentence" test "$(wc -l <"$out")" -eq 90
 check "from the best on, all different" awk -F'\t' '$2 > 1 && $3 > score { bad = 1 }
@@ -327,3 +332,36 @@ expect_text "too few columns to tag: where" 'narrow.txt:1: ' "$err"
 expect_exit 3 "another kind of data" predict --output narrow.out rows.csv
 check "and no output" test ! -e narrow.out
 check "nothing half-written is left" bash -c '! ls | grep -E "^bad\.medley|\.part$|\.tmp$|out\..{6}$"'
+
+# ---- data of another format than the model's ----
+"$MEDLEY" generate tagged --rows 40 --seed 5 --output other-train.txt
+"$MEDLEY" generate treebank --rows 10 --seed 6 --output other.conllu
+expect_exit 0 "a chunker" "$MEDLEY" train --model other.medley --quiet --template chunk --epochs 2 other-train.txt
+for how in predict eval; do
+    expect_exit 3 "$how on CoNLL-U is refused" "$MEDLEY" "$how" --model other.medley other.conllu
+    expect_text "with both formats" 'other.conllu: these data have the format conllu with 10 columns .* the format columns with 2 and the label in column 3' "$err"
+    check "and nothing is written" test ! -s "$out"
+done
+expect_exit 3 "so are held-out data" "$MEDLEY" train --model other2.medley --quiet --template chunk --epochs 2 \
+    --dev other.conllu other-train.txt
+expect_text "that are of another format" 'other.conllu: these data have the format conllu' "$err"
+expect_exit 0 "a tagger" "$MEDLEY" train --model tagger.medley --quiet --task chain --template ud-pos --epochs 2 other.conllu
+expect_exit 3 "is refused other data" "$MEDLEY" predict --model tagger.medley other-train.txt
+
+# ---- numbers beside tagged words ----
+expect_exit 0 "--proba of CoNLL-U" "$MEDLEY" predict --model tagger.medley --proba other.conllu
+"$MEDLEY" predict --model tagger.medley other.conllu >tagged.conllu
+check "all but MISC is as without it" cmp <(cut -f1-9 tagged.conllu) <(cut -f1-9 "$out")
+check "MISC has a number for each label" awk -F'\t' 'NF == 10 && $10 !~ /^Proba\[[A-Z]+\]=[0-9.e-]+(\|Proba\[[A-Z]+\]=[0-9.e-]+)+$/ {
+    bad = 1 } END { exit bad || NR < 20 }' "$out"
+cp "$out" with.conllu
+expect_exit 0 "it is CoNLL-U still" "$MEDLEY" eval --model tagger.medley with.conllu
+awk -F'\t' 'NF == 10 { $10 = "SpaceAfter=No" } { print }' OFS='\t' other.conllu >space.conllu
+expect_exit 0 "what MISC had" "$MEDLEY" predict --model tagger.medley --scores space.conllu
+expect_text "stays" '	SpaceAfter=No\|Score\[ADJ\]=' "$out"
+awk 'NF { print $3 "\tw=" $1 "\tp=" $2; next } { print "" }' train.txt >items.crfsuite
+expect_exit 0 "attributes" "$MEDLEY" train --model items.medley --quiet --epochs 2 items.crfsuite
+"$MEDLEY" predict --model items.medley items.crfsuite >items.out
+expect_exit 0 "--proba of attributes" "$MEDLEY" predict --model items.medley --proba items.crfsuite
+check "are further attributes" cmp items.out <(sed 's/\tproba=.*//' "$out")
+expect_text "of all labels" 'proba=B-NP:[0-9.e-]+	proba=' "$out"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every allocation of making a bank of random views, its prepared rows and a subset of it, and of
- * reading and selecting wide kernel values, fails once: each time the call says so and leaves
- * nothing. */
+ * reading and selecting wide kernel values, and of matching columns by name, fails once: each time
+ * the call says so and leaves nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,6 +65,42 @@ static medley_status read_and_select(const struct subject *subject, medley_error
     return status;
 }
 
+/* A file is read by the names of training, kept in two ways, and its columns put into order. */
+static medley_status match_columns(const struct subject *subject, medley_error *error)
+{
+    static const char train[] = "a,b,c,kind\n1,2,3,x\n4,5,6,y\n";
+    static const char moved[] = "c,kind,a,b\n3,x,1,2\n6,y,4,5\n";
+    static const char *const names[] = {"a", "b", "c"};
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    medley_dataset *first = NULL;
+    medley_dataset *second = NULL;
+    md_known_tables known = {0};
+    md_known_tables copy = {0};
+    md_aligned aligned = {0};
+    (void)subject;
+    medley_status status = medley_dataset_parse(&first, train, strlen(train), "t.csv", NULL, error);
+    if (status == MEDLEY_OK)
+        status = md_known_tables_make(&known, first, error);
+    if (status == MEDLEY_OK)
+        status = md_known_tables_copy(&copy, &known, error);
+    options.feature_count = 3;
+    options.feature_names = names;
+    options.label_name = "kind";
+    if (status == MEDLEY_OK)
+        status = medley_dataset_parse(&second, moved, strlen(moved), "m.csv", &options, error);
+    if (status == MEDLEY_OK)
+        status = md_align_tables(&aligned, &copy, second, error);
+    if (status == MEDLEY_OK)
+        assert_memory_equal(aligned.dataset.tables[0].features.dense,
+                            first->tables[0].features.dense, 6 * sizeof(float));
+    md_aligned_clear(&aligned);
+    md_known_tables_clear(&copy);
+    md_known_tables_clear(&known);
+    medley_dataset_free(first);
+    medley_dataset_free(second);
+    return status;
+}
+
 /* Fails allocation 1, 2, 3 ... until the operation needs no more of them. */
 static void fail_one_by_one(const struct subject *subject, operation *operate)
 {
@@ -106,6 +142,7 @@ static void failing_allocations_are_reported(void **state)
     const struct subject subject = {data, path};
     fail_one_by_one(&subject, make_bank);
     fail_one_by_one(&subject, read_and_select);
+    fail_one_by_one(&subject, match_columns);
     unlink(path);
     medley_dataset_free(data);
 }

@@ -99,13 +99,15 @@ static inline void put(char *bytes, size_t at, uint64_t value)
     memcpy(bytes + at, &value, sizeof value);
 }
 
+/* Of as many sections as the file says it has. */
 static inline void renew_checksums(char *bytes)
 {
-    for (size_t i = 0; i < MD_SECTION_COUNT; i++) {
+    const size_t sections = get(bytes, 24);
+    for (size_t i = 0; i < sections; i++) {
         const size_t entry = 32 + 32 * i;
         put(bytes, entry + 24, md_crc32(bytes + get(bytes, entry + 8), get(bytes, entry + 16)));
     }
-    const size_t end = MD_HEADER_BYTES(MD_SECTION_COUNT) - 8;
+    const size_t end = MD_HEADER_BYTES(sections) - 8;
     put(bytes, end, md_crc32(bytes, end));
 }
 

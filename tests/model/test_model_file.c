@@ -139,11 +139,9 @@ static void the_documented_example_is_what_is_written(void **state)
     static const struct {
         const char *name;
         uint64_t offset, length;
-    } sections[] = {{"story", 0x100, 0x180},
-                    {"kernels", 0x280, 0xd0},
-                    {"points", 0x380, 0x50},
-                    {"bodies", 0x400, 0x60},
-                    {"weights", 0x480, 0x20}};
+    } sections[] = {{"story", 0x100, 0x190}, {"kernels", 0x2c0, 0xd0}, {"points", 0x3c0, 0x50},
+                    {"bodies", 0x440, 0x60}, {"weights", 0x4c0, 0x20}, {"input", 0x500, 0x60}};
+    static const uint64_t input[] = {3, 0x767363, 1, 0, 5, 0x6c6562616c, 2, 2, 1, 'x', 1, 'y'};
     medley_dataset *train = NULL;
     medley_error error = {0};
     size_t length;
@@ -152,8 +150,8 @@ static void the_documented_example_is_what_is_written(void **state)
     assert_int_equal(read_text(&train, csv, strlen(csv), &options, &error), MEDLEY_OK);
     medley_model *model = fit(train, NULL, "kernel=linear epochs=1 eta0=1 C=10");
     char *bytes = model_bytes(model, &length);
-    assert_int_equal(length, 1184);
-    for (size_t i = 0; i < 5; i++) {
+    assert_int_equal(length, 1376);
+    for (size_t i = 0; i < 6; i++) {
         uint64_t place[2];
         memcpy(place, bytes + 32 + 32 * i + 8, sizeof place);
         assert_string_equal(bytes + 32 + 32 * i, sections[i].name);
@@ -161,10 +159,11 @@ static void the_documented_example_is_what_is_written(void **state)
         assert_int_equal(place[1], sections[i].length);
     }
     const float points[] = {0, 1, 1, 0, 1, 1};
-    assert_memory_equal(bytes + 0x3a8, points, sizeof points);
+    assert_memory_equal(bytes + 0x3e8, points, sizeof points);
     float first;
-    memcpy(&first, bytes + 0x430, sizeof first);
+    memcpy(&first, bytes + 0x470, sizeof first);
     assert_true(fabsf(first - 0.683f) < 0.001f);
+    assert_memory_equal(bytes + 0x500, input, sizeof input);
     free(bytes);
     medley_model_free(model);
     medley_dataset_free(train);
@@ -221,6 +220,9 @@ static void the_documented_templates_are_what_is_written(void **state)
     medley_model *model = fit(train, NULL, text);
     unlink(path);
     char *bytes = model_bytes(model, &length);
+    uint64_t place[2];
+    memcpy(place, bytes + 32 + 32 * 4 + 8, sizeof place);
+    length = place[0] + place[1]; /* where the section ends */
     const float pairs[] = {0, 0.660f, -0.660f, 0};
     const float labels[] = {0.660f, -0.660f, -0.660f, 0.660f};
     float found[4];

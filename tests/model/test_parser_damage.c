@@ -168,7 +168,7 @@ static size_t forge(const struct sample *sample, md_random *random)
                            random);
         if (inner > 0 && trial % 3 == 0) {
             memcpy(bytes + inner, sample->bytes + inner, sample->length - inner);
-            change_section(bytes + inner, md_random_below(random, MD_SECTION_COUNT), random);
+            change_section(bytes + inner, md_random_below(random, MD_SECTION_INPUT + 1), random);
             renew_all_checksums(bytes + inner);
         }
         renew_all_checksums(bytes);

@@ -283,18 +283,6 @@ static void calibrated_models_come_back_as_they_were(void **state)
     }
 }
 
-/* Checksums of as many sections as the file says it has. */
-static void renew_all_checksums(char *bytes)
-{
-    const size_t sections = get(bytes, 24);
-    for (size_t i = 0; i < sections; i++) {
-        const size_t entry = 32 + 32 * i;
-        put(bytes, entry + 24, md_crc32(bytes + get(bytes, entry + 8), get(bytes, entry + 16)));
-    }
-    const size_t end = MD_HEADER_BYTES(sections) - 8;
-    put(bytes, end, md_crc32(bytes, end));
-}
-
 static void sample_of(struct sample *sample, const medley_model *model)
 {
     *sample = (struct sample){0};
@@ -332,11 +320,11 @@ static void false_calibrations_are_refused(void **state)
     for (size_t i = 0; i < sizeof falsehoods / sizeof *falsehoods; i++) {
         struct sample sample;
         sample_of(&sample, model);
-        assert_int_equal(get(sample.bytes, 24), MD_SECTION_COUNT + 1);
-        const size_t section = get(sample.bytes, 32 + 32 * 5 + 8);
+        assert_int_equal(get(sample.bytes, 24), MD_SECTION_PROBA + 1);
+        const size_t section = get(sample.bytes, 32 + 32 * MD_SECTION_PROBA + 8);
         put(sample.bytes, section + 8 * falsehoods[i].field, falsehoods[i].value);
         refuse(&sample, sample.bytes, "damaged (proba)"); /* by its checksum */
-        renew_all_checksums(sample.bytes);
+        renew_checksums(sample.bytes);
         refuse(&sample, sample.bytes, "damaged (probabilities)");
         sample_clear(&sample);
     }
@@ -359,7 +347,7 @@ static void sections_that_do_not_belong_are_refused(void **state)
     calibrate(model, 2, true);
     sample_of(&sample, model);
     put(sample.bytes, 8, 2); /* a version that has no such section */
-    renew_all_checksums(sample.bytes);
+    renew_checksums(sample.bytes);
     refuse(&sample, sample.bytes, "unknown version");
     for (size_t length = 0; length < sample.length; length += 3)
         assert_int_equal(try_bytes(&sample, sample.bytes, length), REFUSED);

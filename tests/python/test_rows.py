@@ -14,6 +14,22 @@ from support import InFolder, command, needs_command, rings
 SPECS = ["linear(norm=diag)", "rbf(sigma2=5)"]
 
 
+class Frame:
+    """As much of a DataFrame as is looked at: pandas need not be installed."""
+
+    def __init__(self, table, names):
+        self.table, self.columns, self.shape = table, list(names), table.shape
+
+    def __len__(self):
+        return len(self.table)
+
+    def __getitem__(self, names):
+        return Frame(self.table[:, [self.columns.index(name) for name in names]], names)
+
+    def __array__(self, dtype=None):
+        return self.table.astype(dtype) if dtype else self.table
+
+
 class Parity(InFolder):
     """The same data and options give the same bytes as the command does."""
 
@@ -96,7 +112,7 @@ class Parity(InFolder):
             MKLRegressor.load(self.folder / "m.medley")
 
 
-class Inputs(unittest.TestCase):
+class Inputs(InFolder):
     def test_sparse_is_dense(self):
         X, y = rings(100, columns=8)
         X[np.abs(X) < 1] = 0
@@ -187,23 +203,60 @@ class Inputs(unittest.TestCase):
     def test_frames_have_columns_by_name(self):
         X, y = rings(60)
 
-        class Frame:  # as much of a DataFrame as is looked at: pandas need not be installed
-            def __init__(self, table):
-                self.table, self.columns, self.shape = table, ["a", "b", "c", "d"], table.shape
-
-            def __len__(self):
-                return len(self.table)
-
-            def __array__(self, dtype=None):
-                return self.table.astype(dtype) if dtype else self.table
-
-        model = MKLClassifier("rbf", views={"one": ["b", "d"], "two": "a"}).fit(Frame(X), y)
+        frame = Frame(X, ["a", "b", "c", "d"])
+        model = MKLClassifier("rbf", views={"one": ["b", "d"], "two": "a"}).fit(frame, y)
         self.assertEqual(model.feature_names_in_.tolist(), ["a", "b", "c", "d"])
         same = MKLClassifier("rbf", views={"one": [1, 3], "two": [0]}).fit(X, y)
-        np.testing.assert_array_equal(model.predict(Frame(X)), same.predict(X))
+        np.testing.assert_array_equal(model.predict(frame), same.predict(X))
         self.assertEqual(model.objective_, same.objective_)
         with self.assertRaisesRegex(ValueError, "no such columns"):
-            MKLClassifier("rbf", views={"one": ["z"]}).fit(Frame(X), y)
+            MKLClassifier("rbf", views={"one": ["z"]}).fit(frame, y)
+
+    def test_frames_are_matched_by_name(self):
+        X, y = rings(80)
+        X[:, 3] *= 50
+        names = ["a", "b", "c", "d"]
+        frame = Frame(X, names)
+        moved = Frame(np.column_stack([X[:, 2], y, X[:, [3, 0, 1]]]), ["c", "x", "d", "a", "b"])
+        few = Frame(X[:, 1:3], ["b", "c"])
+        model = MKLClassifier(SPECS, scale="standard").fit(frame, y)
+        right = model.decision_function(frame)
+        model.save(self.folder / "m.medley")
+        loaded = MKLClassifier.load(self.folder / "m.medley")
+        for one in (model, pickle.loads(pickle.dumps(model)), loaded):
+            self.assertEqual(one.feature_names_in_.tolist(), names)
+            self.assertEqual(one.n_features_in_, 4)
+            np.testing.assert_array_equal(one.decision_function(moved), right)
+            self.assertEqual(one.evaluate(moved, y)["log_loss"],
+                             model.evaluate(frame, y)["log_loss"])
+            with self.assertRaisesRegex(ValueError, r"no columns \['a', 'd'\].* \['b', 'c'\]"):
+                one.predict(few)
+
+    @needs_command
+    def test_names_of_csv_files_are_those_of_frames(self):
+        X, y = rings(60)
+        rows = [",".join([*map(repr, map(float, row)), str(label)]) for row, label in zip(X, y)]
+        (self.folder / "train.csv").write_text("\n".join(["a,b,c,d,kind", *rows, ""]))
+        command("train", "--quiet", "--model", self.folder / "m.medley", self.folder / "train.csv")
+        model = MKLClassifier.load(self.folder / "m.medley")
+        self.assertEqual(model.feature_names_in_.tolist(), ["a", "b", "c", "d"])
+        np.testing.assert_array_equal(
+            model.predict(Frame(X[:, ::-1], ["d", "c", "b", "a"])), model.predict(Frame(X, "abcd"))
+        )
+
+    def test_views_are_matched_by_name(self):
+        X, y = rings(60)
+        X[:, 1] *= 20
+        views = {"one": Frame(X[:, :2], ["a", "b"]), "two": X[:, 2:]}
+        moved = {"one": Frame(np.column_stack([X[:, 1], y, X[:, 0]]), ["b", "x", "a"]),
+                 "two": X[:, 2:]}
+        model = MKLClassifier("rbf", scale="standard").fit(views, y)
+        model.save(self.folder / "m.medley")
+        for one in (model, MKLClassifier.load(self.folder / "m.medley")):
+            np.testing.assert_array_equal(one.decision_function(moved),
+                                          model.decision_function(views))
+            with self.assertRaisesRegex(ValueError, "there is no column 'a'"):
+                one.predict({**moved, "one": Frame(X[:, 1:2], ["b"])})
 
     def test_images_have_tiles(self):
         X, y = rings(80, columns=16)
