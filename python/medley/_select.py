@@ -201,7 +201,7 @@ def _with_params(estimator, params):
 
 
 def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
-    """Cross-validates every combination of a grid; kernel values are computed once where they can.
+    """Cross-validates every combination of a grid; each fold learns from its training rows alone.
 
     Parameters
     ----------
