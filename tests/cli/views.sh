@@ -65,3 +65,21 @@ expect_text "by kernel, row, column and values" \
 printf '\000\000\300\177' | dd of=K.npy bs=1 seek=$offset conv=notrunc 2>/dev/null
 expect_exit 3 "NaN is refused" train --gram K.npy --labels labels.lst
 expect_text "by its place" 'row 2, column 1 is -?nan' "$err"
+
+# ---- scaling does not ask how the numbers were stored ----
+"$MEDLEY" generate waveform --rows 120 | awk -F, -v OFS=, 'NR > 1 { # mostly zeros, which svmlight leaves out
+    for (c = 1; c < NF; c++) if ($c < 3.5 && $c > -1) $c = 0 } 1' >scaled.csv
+"$MEDLEY" convert --to svmlight --output scaled.svm scaled.csv
+for scale in standard minmax maxabs; do
+    for data in csv svm; do
+        expect_exit 0 "train --scale $scale on $data" "$MEDLEY" train --quiet --model $data.medley --method spom \
+            --epochs 3 --scale $scale --kernel 'rbf(auto)' --kernel linear scaled.$data
+        "$MEDLEY" predict --model $data.medley --scores --output $data.scores scaled.$data 2>"$err"
+    done
+    check "--scale $scale: svmlight and csv give the same scores" python3 -c '
+rows = [[[float(x) for x in line.replace(",", " ").split()[1:]] for line in open(f).readlines()[1:]]
+        for f in ("csv.scores", "svm.scores")]
+assert rows[0] and len(rows[0]) == len(rows[1])
+for a, b in zip(*rows):
+    assert len(a) == len(b) > 0 and all(abs(x - y) <= 1e-4 * max(1, abs(x)) for x, y in zip(a, b)), (a, b)'
+done
