@@ -2,6 +2,8 @@
 /* Scaling learnt from training rows, and the transformed and scaled columns of any rows. */
 #include "view/view_internal.h"
 
+#include <float.h>
+
 const char *const md_scale_names[] = {"none", "standard", "minmax", "maxabs", NULL};
 
 static const size_t MOST_DENSE = (size_t)1 << 30; /* bytes of a table that came sparse */
@@ -98,8 +100,8 @@ static void measure_columns(struct column_range *ranges, const md_matrix *matrix
 }
 
 /* A constant column carries nothing: it becomes 0 (factor 0) rather than a division by zero. */
-static void set_column_scale(md_view *view, size_t c, md_scale scale,
-                             const struct column_range *range, size_t rows)
+static double set_column_scale(md_view *view, size_t c, md_scale scale,
+                               const struct column_range *range, size_t rows)
 {
     double shift = 0;
     double width;
@@ -115,14 +117,22 @@ static void set_column_scale(md_view *view, size_t c, md_scale scale,
     }
     view->shift[c] = (float)shift;
     view->factor[c] = width > 0 ? (float)(1 / width) : 0;
+    return width;
 }
 
-static void set_scale(md_view *view, md_scale scale, struct column_range *ranges,
-                      const md_matrix *matrix)
+static medley_status set_scale(md_view *view, md_scale scale, struct column_range *ranges,
+                               const md_matrix *matrix, medley_error *error)
 {
     measure_columns(ranges, matrix);
-    for (size_t c = 0; c < view->column_count; c++)
-        set_column_scale(view, c, scale, &ranges[c], matrix->rows);
+    for (size_t c = 0; c < view->column_count; c++) {
+        const double width = set_column_scale(view, c, scale, &ranges[c], matrix->rows);
+        if (width > 0 && width < (double)FLT_MIN)
+            return md_fail(error, MEDLEY_BAD_INPUT,
+                           "view '%s': the values of column %zu are too small to be scaled (they "
+                           "differ by about %.3g); multiply them by a large number",
+                           view->name, c + 1, width);
+    }
+    return MEDLEY_OK;
 }
 
 static bool has_shift(const md_view *view)
@@ -166,12 +176,12 @@ medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_data
     md_view scaled = *view;
     scaled.shift = shift;
     scaled.factor = factor;
-    set_scale(&scaled, scale, ranges, &matrix);
+    MEDLEY_TRY(set_scale(&scaled, scale, ranges, &matrix, error));
     if (view->sparse && has_shift(&scaled)) {
         MEDLEY_TRY(make_dense(view, scale, matrix.rows, dataset, error));
         md_matrix_clear(&matrix);
         MEDLEY_TRY(md_view_extract(&matrix, view, dataset, error));
-        set_scale(&scaled, scale, ranges, &matrix);
+        MEDLEY_TRY(set_scale(&scaled, scale, ranges, &matrix, error));
     }
     view->shift = md_take(&shift);
     view->factor = md_take(&factor);

@@ -83,3 +83,31 @@ assert rows[0] and len(rows[0]) == len(rows[1])
 for a, b in zip(*rows):
     assert len(a) == len(b) > 0 and all(abs(x - y) <= 1e-4 * max(1, abs(x)) for x, y in zip(a, b)), (a, b)'
 done
+
+# ---- numbers beyond what kernels can tell apart are learnt or refused, never guessed ----
+"$MEDLEY" generate ringnorm --rows 120 --dimension 3 --noise 0.5 --output unit.csv
+for factor in 1 1e-5 1e-18 1e-25 1e-40 1e25; do
+    awk -F, -v OFS=, -v factor=$factor 'NR > 1 { for (c = 1; c < NF; c++) $c = sprintf("%.6g", $c * factor) } 1' \
+        unit.csv >far.csv
+    for kernel in 'rbf(auto)' 'linear(norm=diag)' 'linear(norm=trace)' laplace 'poly(degree=2,offset=0,norm=diag)'; do
+        "$MEDLEY" train --quiet --model far.medley --kernel "$kernel" far.csv >"$out" 2>"$err"
+        case $? in
+        0)
+            "$MEDLEY" predict --model far.medley --output $factor.txt far.csv 2>"$err"
+            [ $factor = 1 ] && cp 1.txt "unit-$kernel.txt"
+            check "$kernel of numbers times $factor learns what it learns of them" cmp $factor.txt "unit-$kernel.txt"
+            ;;
+        *)
+            expect_text "$kernel of numbers times $factor is refused with a remedy" \
+                'too (small|large) for .*use --scale standard' "$err"
+            check "but not near 1" test $factor != 1 -a $factor != 1e-5
+            ;;
+        esac
+    done
+    "$MEDLEY" train --quiet --model far.medley --scale standard far.csv >"$out" 2>"$err"
+    case $factor in
+    1e-40) expect_text "nor can such numbers be scaled" 'too small to be scaled' "$err" ;;
+    *) check "--scale standard brings numbers times $factor back" \
+        above "$("$MEDLEY" eval --model far.medley --json far.csv >"$out" && key accuracy "$out")" 0.9 ;;
+    esac
+done
