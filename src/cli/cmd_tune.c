@@ -13,6 +13,7 @@ struct run {
     double seconds_read, seconds_total;
     size_t model_bytes;
     bool saved; /* the model */
+    cli_sentence warning;
 };
 
 static void clear(struct run *run)
@@ -148,6 +149,7 @@ static void print_json(const cli_arguments *arguments, const struct run *run,
     json_open(stdout, NULL, '{');
     cli_json_tuning(run->tuning);
     json_count(stdout, "chosen", run->chosen);
+    cli_json_warning(stdout, run->warning);
     json_open(stdout, "seconds", '{');
     json_number(stdout, "read", run->seconds_read);
     json_number(stdout, "kernels", run->tuning->seconds_kernels);
@@ -244,6 +246,8 @@ static medley_status run_tune(cli_arguments *arguments, medley_error *error)
     CLI_TRY(sort_options(arguments, &run, error));
     CLI_TRY(cli_load_data(arguments, NULL, &run.data, error));
     run.seconds_read = cli_clock() - start;
+    if (!is_varied(&run, "scale"))
+        cli_warn_of_data(run.warning, arguments, run.data, run.options);
     CLI_TRY(tune(arguments, &run, folds, error));
     const medley_status status = use_result(arguments, &run, error);
     run.seconds_total = cli_clock() - start;
