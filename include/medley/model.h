@@ -25,6 +25,15 @@ typedef struct medley_model medley_model;
 MEDLEY_API MEDLEY_CHECKED medley_status
 medley_fit(medley_model **model, const medley_dataset *train, const medley_dataset *dev,
            const medley_options *options, const medley_observer *observer, medley_error *error);
+/**
+ * What speaks against learning from these data with these options (NULL: defaults), which works all
+ * the same: one sentence with a remedy, options in backquotes. Today it tells of columns of a view
+ * whose deviations differ by a factor of 1000 or more while no `scale` is given. Writes at most
+ * size bytes, the final 0 included, and returns the length of the sentence; 0: nothing to say.
+ */
+MEDLEY_API size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,
+                                     const medley_options *options);
+
 /** Frees a model; NULL is allowed. */
 MEDLEY_API void medley_model_free(medley_model *model);
 

@@ -71,8 +71,8 @@ typedef struct medley_tuning {
     size_t best;         /**< index of the trial with the best mean */
     size_t one_error;    /**< index of the trial with the strongest penalty (else the fewest blocks)
                               within one standard error of the best */
-    bool kernels_shared; /**< kernel values were computed once, not in every fold */
-    double seconds_kernels; /**< of shared kernel values; NaN: there was no memory for them */
+    bool kernels_shared; /**< kernels came ready made: no fold had to compute their values */
+    double seconds_kernels; /**< 0: kernels are made in the folds, as part of each fit */
     double seconds_total;
     size_t threads;
 } medley_tuning;
@@ -80,9 +80,10 @@ typedef struct medley_tuning {
 /**
  * Cross-validates every combination of choices[count]; options (NULL: defaults) hold for the rest.
  * count 0: several strengths of the penalty around the default, or around that of options. Folds
- * are stratified by label; sequences and sentences stay whole. Choices that kernels make themselves
- * (widths, scalings) are made once, on all rows, without looking at labels. MEDLEY_STOPPED: there
- * is no result. Free with medley_tuning_free.
+ * are stratified by label; sequences and sentences stay whole. What kernels learn
+ * from data (widths, scalings, traces, means) comes from the training rows of each fold, so a fold
+ * is what medley_fit makes of these rows alone, and the table does not depend on memory or threads.
+ * MEDLEY_STOPPED: there is no result. Free with medley_tuning_free.
  */
 MEDLEY_API MEDLEY_CHECKED medley_status
 medley_tune(medley_tuning **tuning, const medley_dataset *dataset, const medley_options *options,

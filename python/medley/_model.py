@@ -2,6 +2,7 @@
 """Owner of a medley_model: learning, looking at it, predicting, bytes."""
 
 import ctypes
+import warnings
 from contextlib import nullcontext
 from ctypes import POINTER, byref, c_size_t, c_void_p
 from typing import NamedTuple, Optional
@@ -12,6 +13,7 @@ from . import _structs as s
 from ._dataset import located
 from ._errors import MedleyError
 from ._library import Handle, c_text, call, create, lib, text
+from ._names import in_python
 from ._observer import Watch
 from ._structure import Bound
 
@@ -46,6 +48,13 @@ def array_of(pointer, shape, kind):
     return np.ctypeslib.as_array(pointer, shape=(count,)).astype(kind).reshape(shape)
 
 
+def warn_of(dataset, options):
+    """What speaks against learning from the data with these options becomes a warning."""
+    sentence = ctypes.create_string_buffer(1200)
+    if lib.medley_fit_warning(sentence, len(sentence), dataset.pointer, options.pointer) > 0:
+        warnings.warn(in_python(text(sentence.value)), UserWarning, stacklevel=4)
+
+
 class Model(Handle):
     """A fitted model. It can be pickled: its state is the bytes of its file."""
 
@@ -64,6 +73,7 @@ class Model(Handle):
     @classmethod
     def fit(cls, dataset, options, held_out=None, verbose=0, bound=None):
         pointer = c_void_p()
+        warn_of(dataset, options)
         calling = nullcontext() if bound is None else bound.raising()
         with calling, located(dataset, held_out), Watch(verbose) as watch:
             status = call(

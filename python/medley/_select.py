@@ -15,7 +15,7 @@ from ._checks import whole
 from ._dataset import located
 from ._errors import InputError, MedleyError, UsageError
 from ._library import Handle, c_text, call, text
-from ._model import Model, array_of
+from ._model import Model, array_of, warn_of
 from ._observer import Watch
 from ._names import in_python, option_name
 from ._options import NOT_OPTIONS, make_options, option_table, value_text
@@ -201,7 +201,7 @@ def _with_params(estimator, params):
 
 
 def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
-    """Cross-validates every combination of a grid; kernel values are computed once where they can.
+    """Cross-validates every combination of a grid; each fold learns from its training rows alone.
 
     Parameters
     ----------
@@ -236,6 +236,8 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
     answer = _TuningAnswer(POINTER(s.Tuning)())
     with located(dataset), template as name, Watch(model.verbose) as watch:
         options = make_options(model, {**fixed, **({"template": name} if name else {})})
+        if "scale" not in grid:
+            warn_of(dataset, options)
         call(
             "medley_tune",
             byref(answer.pointer),

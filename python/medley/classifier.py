@@ -45,7 +45,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         Norm over the kernels of method obscure.
     epochs : int
         Passes over the data of online methods.
-    scale : None, "standard", "minmax" or dict
+    scale : None, "standard", "minmax", "maxabs" or dict
         Of columns, for all views or by view.
     normalize : None, "diag", "trace" or "center"
         Of kernels.

@@ -145,8 +145,10 @@ typedef struct cli_training {
     medley_options *options;
     medley_dataset *train, *dev, *held_out; /* dev: of --dev; held_out: of --holdout; else NULL */
     double seconds_read;
+    cli_sentence warning; /* what speaks against learning from these data so; "": nothing */
 } cli_training;
 
+/* Reads what is learnt from, and warns (cli_warn_of_data). */
 medley_status cli_load_training(const cli_arguments *arguments, cli_training *training,
                                 medley_error *error);
 void cli_training_clear(cli_training *training);
@@ -164,6 +166,12 @@ void cli_tell_written(const cli_arguments *arguments, const medley_dataset *data
 size_t cli_file_bytes(const char *path);
 /* On stderr, unless --quiet: that the BLAS in use is the reference one, and what to do about it. */
 void cli_warn_of_slow_blas(const cli_arguments *arguments);
+/* On stderr, unless --quiet, and in warning: what speaks against learning from the data with these
+ * options; "": nothing. */
+void cli_warn_of_data(cli_sentence warning, const cli_arguments *arguments,
+                      const medley_dataset *dataset, const medley_options *options);
+/* The key "warnings": a list of that sentence, or an empty one. */
+void cli_json_warning(FILE *file, const char *warning);
 size_t cli_threads(const cli_arguments *arguments);
 double cli_clock(void);
 

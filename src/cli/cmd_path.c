@@ -157,6 +157,7 @@ static void print_json(FILE *file, const void *context)
     json_number(file, "total", run->seconds_total);
     json_close(file, '}');
     json_bool(file, "interrupted", run->interrupted);
+    cli_json_warning(file, run->given.warning);
     json_end(file);
 }
 

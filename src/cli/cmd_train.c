@@ -37,6 +37,7 @@ static void print_json(const struct run *run, bool interrupted)
     json_string(stdout, "blas", medley_blas());
     json_bool(stdout, "converged", s->converged);
     json_bool(stdout, "interrupted", interrupted);
+    cli_json_warning(stdout, run->given.warning);
     if (run->report != NULL)
         json_string(stdout, "report", run->report);
     const medley_evaluation *e = run->given.held_out != NULL ? &run->evaluation : NULL;

@@ -13,6 +13,7 @@ struct run {
     double seconds_read, seconds_total;
     size_t model_bytes;
     bool saved; /* the model */
+    cli_sentence warning;
 };
 
 static void clear(struct run *run)
@@ -148,6 +149,7 @@ static void print_json(const cli_arguments *arguments, const struct run *run,
     json_open(stdout, NULL, '{');
     cli_json_tuning(run->tuning);
     json_count(stdout, "chosen", run->chosen);
+    cli_json_warning(stdout, run->warning);
     json_open(stdout, "seconds", '{');
     json_number(stdout, "read", run->seconds_read);
     json_number(stdout, "kernels", run->tuning->seconds_kernels);
@@ -187,13 +189,6 @@ static void print_model(const struct run *run, const char *path, bool interrupte
     cli_print_saved(stdout, s, path, run->model_bytes, interrupted);
 }
 
-static const char *why_not_shared(const medley_tuning *tuning)
-{
-    return isnan(tuning->seconds_kernels)
-               ? "the memory has no room for kernel values of all rows beside those of a fold"
-               : "no kernel values to share";
-}
-
 static void print_tuning(const struct run *run)
 {
     const medley_tuning *tuning = run->tuning;
@@ -206,12 +201,8 @@ static void print_tuning(const struct run *run)
     print_choice(run, "best: ", tuning->best);
     if (tuning->one_error != tuning->best)
         print_choice(run, "simplest within one standard error: ", tuning->one_error);
-    printf("read %.2f s, tuning %.2f s", run->seconds_read, tuning->seconds_total);
-    if (tuning->kernels_shared)
-        printf(" (of that kernels %.2f s, once for all folds)", tuning->seconds_kernels);
-    else
-        printf(" (%s: each fold made its own)", why_not_shared(tuning));
-    printf(", %zu threads\n", tuning->threads);
+    printf("read %.2f s, tuning %.2f s, %zu threads\n", run->seconds_read, tuning->seconds_total,
+           tuning->threads);
     fflush(stdout);
 }
 
@@ -255,6 +246,8 @@ static medley_status run_tune(cli_arguments *arguments, medley_error *error)
     CLI_TRY(sort_options(arguments, &run, error));
     CLI_TRY(cli_load_data(arguments, NULL, &run.data, error));
     run.seconds_read = cli_clock() - start;
+    if (!is_varied(&run, "scale"))
+        cli_warn_of_data(run.warning, arguments, run.data, run.options);
     CLI_TRY(tune(arguments, &run, folds, error));
     const medley_status status = use_result(arguments, &run, error);
     run.seconds_total = cli_clock() - start;
@@ -310,9 +303,9 @@ const cli_command cli_command_tune = {
         "is varied around its default, or around the value given. Folds are the same for all "
         "combinations, stratified by "
         "label, drawn by --seed (with seed 1 those of --folds LIST/K); sequences and sentences "
-        "stay whole. Kernel values are computed once for all folds if --memory has room for them "
-        "and for those of a fold: widths and scalings are then chosen on all rows, without a look "
-        "at labels. C means 1/(lambda N) "
+        "stay whole. A fold is what train makes of its training rows alone: widths, scalings and "
+        "means come from them, so the table does not depend on --memory or --threads. C means "
+        "1/(lambda N) "
         "with the N of a fold. Batch methods such as spicy walk from strong to weak penalties, "
         "each optimum, certified as ever, the start of the next: fold scores are those of optima "
         "within --gap, and can move a little with the other values of a list. Online methods "

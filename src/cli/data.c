@@ -188,6 +188,21 @@ void cli_warn_of_slow_blas(const cli_arguments *arguments)
                 arguments->command->name);
 }
 
+void cli_warn_of_data(cli_sentence warning, const cli_arguments *arguments,
+                      const medley_dataset *dataset, const medley_options *options)
+{
+    cli_sentence sentence;
+    medley_fit_warning(sentence, sizeof sentence, dataset, options);
+    cli_spoken(warning, sentence);
+    if (!arguments->quiet && warning[0] != '\0')
+        fprintf(stderr, "medley %s: warning: %s\n", arguments->command->name, warning);
+}
+
+void cli_json_warning(FILE *file, const char *warning)
+{
+    json_strings(file, "warnings", &warning, warning[0] != '\0' ? 1 : 0);
+}
+
 medley_status cli_load_data(const cli_arguments *arguments, const medley_model *model,
                             medley_dataset **dataset, medley_error *error)
 {
@@ -247,6 +262,7 @@ medley_status cli_load_training(const cli_arguments *arguments, cli_training *tr
         CLI_TRY(read_file(arguments, NULL, training->train, dev, &training->dev, error));
     CLI_TRY(hold_out(arguments, training, error));
     training->seconds_read = cli_clock() - start;
+    cli_warn_of_data(training->warning, arguments, training->train, training->options);
     return MEDLEY_OK;
 }
 

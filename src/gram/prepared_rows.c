@@ -254,6 +254,68 @@ static medley_status check_nonnegative(md_prepared *prepared, const md_bank *ban
     return MEDLEY_OK;
 }
 
+static double largest_of(const double *values, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, values[i]);
+    return largest;
+}
+
+/* Rows that are all the same carry nothing, whatever becomes of them. */
+static bool has_different_rows(const md_matrix *matrix)
+{
+    const md_row first = md_matrix_row(matrix, 0);
+    for (size_t r = 1; r < matrix->rows; r++) {
+        const md_row row = md_matrix_row(matrix, r);
+        if (row.count != first.count)
+            return true;
+        for (size_t e = 0; e < row.count; e++)
+            if (row.value[e] != first.value[e] || md_row_column(row, e) != md_row_column(first, e))
+                return true;
+    }
+    return false;
+}
+
+/* Squared norms below FLT_MIN / FLT_EPSILON lose digits in single precision, and products far below
+ * it are all 0; so are powers of small numbers. */
+static bool is_lost(const md_prepared *prepared, const md_bank *bank, size_t m, double *scratch)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    const double least = (double)FLT_MIN / (double)FLT_EPSILON;
+    md_matrix_row_norms2(&prepared->views[kernel->view], scratch);
+    if (kernel->class->quantity != MD_PAIRED && largest_of(scratch, prepared->rows) < least)
+        return true;
+    md_prepared_self(prepared, bank, m, scratch);
+    return largest_of(scratch, prepared->rows) < (double)FLT_MIN;
+}
+
+/* A kernel may vanish in single precision, but not all of those that have something to tell. */
+static medley_status check_smallness(const md_prepared *prepared, const md_bank *bank,
+                                     medley_error *error)
+{
+    const md_kernel *lost = NULL;
+    MD_OWNED(free) double *scratch = NULL;
+    MEDLEY_TRY(md_new(&scratch, prepared->rows, sizeof *scratch, error));
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        if (kernel->class == NULL)
+            return MEDLEY_OK;
+        if (kernel->class->constant || !has_different_rows(&prepared->views[kernel->view]))
+            continue;
+        if (!is_lost(prepared, bank, m, scratch))
+            return MEDLEY_OK;
+        lost = lost != NULL ? lost : kernel;
+    }
+    if (lost == NULL)
+        return MEDLEY_OK;
+    md_matrix_row_norms2(&prepared->views[lost->view], scratch);
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "view '%s': the values are too small for kernel '%s', or differ by too little "
+                   "(their squares add up to %.3g at most in a row); use `scale=standard`",
+                   bank->views[lost->view].name, lost->name, largest_of(scratch, prepared->rows));
+}
+
 static medley_status attach_precomputed(md_prepared *prepared, const md_bank *bank, size_t m,
                                         const medley_dataset *dataset, bool training,
                                         medley_error *error)
@@ -315,6 +377,8 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
     }
     for (size_t v = 0; v < bank->view_count; v++)
         MEDLEY_TRY(measure_view(&made, bank, v, error));
+    if (training)
+        MEDLEY_TRY(check_smallness(&made, bank, error));
     MEDLEY_TRY(normalise(&made, bank, dataset, training, error));
     MEDLEY_TRY(md_prepared_index(&made, error));
     *prepared = md_take(&made);

@@ -107,7 +107,7 @@ static double exact_sum_of_chi2_terms(const float *x, const float *z, size_t col
 const md_kernel_class md_kernel_laplace = {
     .name = "laplace",
     .summary = "Laplacian",
-    .formula = "exp(-gamma ||x-z||_1)",
+    .formula = "exp(-gamma ||x-z||_1), gamma = 1/(2 sigma2), sigma2 = sigma^2",
     .quantity = MD_PAIRED,
     .params = md_exponential_params,
     .state_size = sizeof(md_exponential),
@@ -123,7 +123,7 @@ const md_kernel_class md_kernel_laplace = {
 const md_kernel_class md_kernel_chi2 = {
     .name = "chi2",
     .summary = "exponential chi-square, for histograms",
-    .formula = "exp(-gamma sum (x-z)^2/(x+z))",
+    .formula = "exp(-gamma sum (x-z)^2/(x+z)), gamma = 1/(2 sigma2), sigma2 = sigma^2",
     .quantity = MD_PAIRED,
     .params = md_exponential_params,
     .state_size = sizeof(md_exponential),

@@ -23,7 +23,7 @@ static medley_status choose_rbf(void *state, const md_pair_statistics *statistic
 const md_kernel_class md_kernel_rbf = {
     .name = "rbf",
     .summary = "Gaussian",
-    .formula = "exp(-||x-z||^2 / (2 sigma2))",
+    .formula = "exp(-||x-z||^2 / (2 sigma2)), sigma2 = sigma^2, gamma = 1/(2 sigma2)",
     .quantity = MD_DISTANCE2,
     .params = md_exponential_params,
     .state_size = sizeof(md_exponential),

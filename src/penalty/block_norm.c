@@ -43,7 +43,7 @@ static void block_prox(const void *state, double tau, const double *b, const dou
 static double block_kernel_weight(const void *state, double b, double total)
 {
     (void)total;
-    return pow(b, 2 - md_number(state));
+    return md_power_weight(md_number(state), b);
 }
 
 /* d (q-1) b^(q-2) has no positive lower bound over all b unless q = 2. */
@@ -116,7 +116,8 @@ static const md_scalar_penalty block_scalar = {
 const md_penalty_class md_penalty_block = {
     .name = "block",
     .summary = "non-sparse multiple kernel learning: powers of the norms",
-    .weights = ", the share of its norm to the power of 2 − q under the penalty",
+    .weights = ", the share of its norm to the power of 2 − q (the norm itself beyond q = 2) under "
+               "the penalty",
     .formula = "(1/q) sum d b^q",
     .scalar = &block_scalar,
     .params = block_params,

@@ -56,7 +56,8 @@ typedef struct md_penalty_class {
     double (*inner_threshold)(const void *state);
 
     /* Reported kernel weight of a block of norm b > 0, d_m left out: b / (dOmega/db), which is
-     * SpicyMKL's 1/(2 g'(b^2)). total: the sum of all norms. NULL: this penalty has no say. */
+     * SpicyMKL's 1/(2 g'(b^2)), or b where that would fall as b rises. total: the sum of all norms.
+     * NULL: this penalty has no say. */
     double (*kernel_weight)(const void *state, double b, double total);
 
     /* Strength a of a term a/2 sum b^2 that has no prox since it counts as a part of the loss: its

@@ -76,3 +76,8 @@ double md_power_shrink_log(double q, double log_k)
         return exp(log_y);
     return md_power_shrink(q, exp(log_k));
 }
+
+double md_power_weight(double q, double b)
+{
+    return q > 2 ? b : pow(b, 2 - q);
+}

@@ -141,10 +141,10 @@ static void squared_block_prox(const void *state, double tau, const double *b, c
         shrunk[m] = norm > 0 ? b[m] * search.ratio[m] : b[m];
 }
 
-/* (b/||b||)^(2-q) up to a common factor. */
+/* Up to a common factor. */
 static double squared_block_kernel_weight(const void *state, double b, double total)
 {
-    return pow(b / total, 2 - md_number(state));
+    return md_power_weight(md_number(state), b / total);
 }
 
 /* 1/2 ||b||_q^2 is (q-1)-strongly convex in its own norm for 1 < q <= 2, and that norm is at least
@@ -158,7 +158,8 @@ static double squared_block_strong_convexity(const void *state, double least_wei
 const md_penalty_class md_penalty_squared_block = {
     .name = "squared-block",
     .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",
-    .weights = ", the share of its norm to the power of 2 − q under the penalty",
+    .weights = ", the share of its norm to the power of 2 − q (the norm itself beyond q = 2) under "
+               "the penalty",
     .formula = "1/2 (sum d b^q)^(2/q)",
     .params = squared_block_params,
     .state_size = sizeof(double),

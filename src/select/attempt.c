@@ -55,8 +55,8 @@ static medley_status adapt(medley_options **options, const struct work *work, si
 {
     const md_attempt *attempt = &work->tuner->attempts[trial];
     MEDLEY_TRY(md_options_with(options, attempt->options, NULL, NULL, 0, error));
-    return md_share_adapt(&work->group->share, *options, attempt->method, work->group->threads,
-                          error);
+    return md_fold_adapt(&work->group->source, *options, attempt->method, work->group->threads,
+                         error);
 }
 
 static medley_status walk_path(struct work *work, medley_error *error)
@@ -91,7 +91,7 @@ static medley_status fit_next(struct work *work, medley_error *error)
 static medley_status run_fold(struct work *work, medley_error *error)
 {
     const md_tuner *tuner = work->tuner;
-    medley_status status = md_fold_cut(&work->train, &work->held, &work->group->share.data,
+    medley_status status = md_fold_cut(&work->train, &work->held, &work->group->source.data,
                                        tuner->part, (int32_t)work->fold, error);
     if (status == MEDLEY_OK && work->count > 1)
         status = walk_path(work, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which fold a row is in, and a fold cut out of all rows. */
-#include "select/share.h"
+#include "select/folds.h"
 
 /* Seed 1, the default, gives the parts of "LIST/K", so that a fold can be looked at by hand. */
 medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_t folds,

@@ -148,9 +148,7 @@ static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_e
     tuning->one_error = md_ranking_one_error(&ranking, tuning->best);
     tuning->measure = tuner->measure->name;
     tuning->higher_is_better = tuner->measure->higher_is_better;
-    tuning->kernels_shared = tuner->shared;
-    tuning->seconds_kernels =
-        tuner->too_large && !tuner->shared ? (double)NAN : tuner->seconds_kernels;
+    tuning->kernels_shared = tuner->dataset->gram_count > 0;
     tuning->seconds_total = md_clock_seconds() - tuner->began;
     tuning->threads = tuner->threads;
     return MEDLEY_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trials with the same kernels make a group, whose values are shared; groups come one after the
- * other, so that only one of them is in memory. Within a group the folds of all runs are worked off
- * side by side. */
+/* Trials with the same kernels make a group, which says how many folds fit the memory at a time;
+ * groups come one after the other. Within a group the folds of all runs are worked off side by
+ * side. */
 #include "select/tuner.h"
 
 #include "base/parallel.h"
@@ -26,37 +26,25 @@ void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_erro
 
 /* ---- progress ---- */
 
-/* Called by one thread at a time; a wish to stop is for all of them. */
-static bool tell(md_tuner *tuner, const medley_progress *progress, bool counts)
+/* The observer sees one piece of work, whatever the folds are doing, from one thread at a time; a
+ * wish to stop is for all of them. */
+static bool watch_folds(void *context, const medley_progress *progress)
 {
-    medley_progress whole = *progress;
+    (void)progress;
+    md_tuner *tuner = context;
     pthread_mutex_lock(&tuner->lock);
-    if (counts)
-        whole.done = tuner->done;
+    const medley_progress whole = {.stage = "tuning",
+                                   .done = tuner->done,
+                                   .total = tuner->grid->trial_count * tuner->folds,
+                                   .objective = NAN,
+                                   .dev_accuracy = NAN,
+                                   .seconds = md_clock_seconds() - tuner->began};
     if (!tuner->stopped && tuner->observer != NULL && tuner->observer->progress != NULL &&
         !tuner->observer->progress(tuner->observer->context, &whole))
         tuner->stopped = true;
     const bool goes_on = !tuner->stopped;
     pthread_mutex_unlock(&tuner->lock);
     return goes_on;
-}
-
-/* The observer sees one piece of work, whatever the folds are doing. */
-static bool watch_folds(void *context, const medley_progress *progress)
-{
-    (void)progress;
-    md_tuner *tuner = context;
-    const medley_progress whole = {.stage = "tuning",
-                                   .total = tuner->grid->trial_count * tuner->folds,
-                                   .objective = NAN,
-                                   .dev_accuracy = NAN,
-                                   .seconds = md_clock_seconds() - tuner->began};
-    return tell(tuner, &whole, true);
-}
-
-static bool watch_kernels(void *context, const medley_progress *progress)
-{
-    return tell(context, progress, false);
 }
 
 /* ---- groups ---- */
@@ -108,30 +96,23 @@ static void run_group(md_group *group)
     md_tuner *tuner = group->tuner;
     medley_error failure = {0};
     const md_attempt *first = &tuner->attempts[group->trials[0]];
-    const medley_observer observer = {sizeof observer, .context = tuner, .progress = watch_kernels};
-    const md_share_limits limits = {.memory = tuner->memory,
-                                    .threads = tuner->threads,
-                                    .folds = tuner->folds,
-                                    .observer = &observer};
-    const medley_status status = md_share_make(&group->share, tuner->dataset, first->options,
-                                               first->method, &limits, &failure);
-    if (status < 0)
+    const md_fold_limits limits = {
+        .memory = tuner->memory, .threads = tuner->threads, .folds = tuner->folds};
+    if (md_fold_source_make(&group->source, tuner->dataset, first->options, first->method, &limits,
+                            &failure) != MEDLEY_OK) {
         fail_group(group, &failure);
-    if (status != MEDLEY_OK)
         return;
-    tuner->shared = tuner->shared || group->share.replaces || group->share.data.gram_count > 0;
-    tuner->too_large = tuner->too_large || group->share.too_large;
-    tuner->seconds_kernels += group->share.seconds;
+    }
     const size_t items = group->run_count * tuner->folds;
-    const bool side_by_side = group->share.workers > 1 && 2 * items > tuner->threads;
-    const size_t workers = side_by_side ? group->share.workers : 1;
+    const bool side_by_side = group->source.workers > 1 && 2 * items > tuner->threads;
+    const size_t workers = side_by_side ? group->source.workers : 1;
     group->threads = side_by_side ? 1 : tuner->threads;
     md_parallel_for(workers, items, md_group_item, group);
 }
 
 static void clear_group(md_group *group)
 {
-    md_share_clear(&group->share);
+    md_fold_source_clear(&group->source);
     free(group->trials);
     free(group->run_start);
 }

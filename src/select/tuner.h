@@ -4,8 +4,8 @@
 #define MD_TUNER_H
 
 #include "select/choice.h"
+#include "select/folds.h"
 #include "select/measure.h"
-#include "select/share.h"
 #include <pthread.h>
 
 typedef struct md_cell {
@@ -37,9 +37,6 @@ typedef struct md_tuner {
     bool stopped;
     size_t done;
     double began;
-
-    bool shared, too_large; /* kernel values, those of some group */
-    double seconds_kernels;
 } md_tuner;
 
 static inline md_cell *md_tuner_cell(const md_tuner *tuner, size_t trial, size_t fold)
@@ -55,10 +52,10 @@ void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_erro
 
 /* ---- attempt.c: one fold of some trials ---- */
 
-/* Trials that are learnt on the same kernels. */
+/* Trials with the same kernels. */
 typedef struct md_group {
     md_tuner *tuner;
-    md_share share;
+    md_fold_source source;
     size_t *trials; /* in runs: trials that differ only in the strength, from strong to weak, or
                        single ones */
     size_t trial_count;

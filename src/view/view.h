@@ -8,8 +8,13 @@
 #include "base/pack.h"
 #include "data/dataset.h"
 
-typedef enum md_scale { MD_SCALE_NONE, MD_SCALE_STANDARD, MD_SCALE_MINMAX } md_scale;
-extern const char *const md_scale_names[]; /* "none", "standard", "minmax", NULL */
+typedef enum md_scale {
+    MD_SCALE_NONE,
+    MD_SCALE_STANDARD, /* mean 0, deviation 1 */
+    MD_SCALE_MINMAX,   /* from 0 to 1 */
+    MD_SCALE_MAXABS    /* divided by the largest magnitude: zeros stay zeros */
+} md_scale;
+extern const char *const md_scale_names[]; /* "none", "standard", "minmax", "maxabs", NULL */
 
 typedef struct md_view {
     char *name;            /* "all", "V3", "fou", "tile1x2", "blur(0.7)/window:1" */
@@ -43,8 +48,8 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
                             const char *spec, medley_error *error);
 
-/* Learns the scaling from the rows of dataset. Sparse views keep their zeros: they are divided by
- * each column's largest magnitude (minmax) or root mean square (standard). */
+/* Learns the scaling from the rows of dataset. It does not depend on how these are stored: a sparse
+ * view that must be shifted becomes a dense one, and is refused if that would be too large. */
 medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_dataset *dataset,
                                 medley_error *error);
 

@@ -26,6 +26,17 @@ for kind in kernels penalties losses methods formats generators; do
     expect_exit 0 "medley list $kind" "$MEDLEY" list $kind
     check "$kind are listed" test "$(wc -l <"$out")" -ge 3
 done
+"$MEDLEY" list kernels >"$out"
+for kernel in laplace chi2 rbf; do
+    expect_text "$kernel says what sigma, sigma2 and gamma are" \
+        "^  $kernel .*sigma2 = sigma\^2.*|^  $kernel .*gamma = 1/\(2 sigma2\), sigma2 = sigma\^2" "$out"
+done
+printf 'a,b,label\n0,0,x\n1,2,y\n' >"$work/two.csv"
+"$MEDLEY" kernel --quiet --kernel 'laplace(sigma=2)' --kernel 'laplace(gamma=0.125)' --output "$work/two.npy" "$work/two.csv"
+check "and laplace keeps to it: exp(-gamma ||x-z||_1)" python3 -c '
+import math, struct, sys
+a, b = struct.unpack("<8f", open(sys.argv[1], "rb").read()[-32:])[1::4]
+assert a == b and abs(a - math.exp(-3 / 8)) < 1e-6, (a, b)' "$work/two.npy"
 expect_exit 0 "medley list --json" "$MEDLEY" list --json
 expect_text "kernels in JSON" '"name":"rbf"' "$out"
 expect_exit 2 "an unknown list" "$MEDLEY" list kernel

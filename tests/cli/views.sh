@@ -65,3 +65,75 @@ expect_text "by kernel, row, column and values" \
 printf '\000\000\300\177' | dd of=K.npy bs=1 seek=$offset conv=notrunc 2>/dev/null
 expect_exit 3 "NaN is refused" train --gram K.npy --labels labels.lst
 expect_text "by its place" 'row 2, column 1 is -?nan' "$err"
+
+# ---- scaling does not ask how the numbers were stored ----
+"$MEDLEY" generate waveform --rows 120 | awk -F, -v OFS=, 'NR > 1 { # mostly zeros, which svmlight leaves out
+    for (c = 1; c < NF; c++) if ($c < 3.5 && $c > -1) $c = 0 } 1' >scaled.csv
+"$MEDLEY" convert --to svmlight --output scaled.svm scaled.csv
+for scale in standard minmax maxabs; do
+    for data in csv svm; do
+        expect_exit 0 "train --scale $scale on $data" "$MEDLEY" train --quiet --model $data.medley --method spom \
+            --epochs 3 --scale $scale --kernel 'rbf(auto)' --kernel linear scaled.$data
+        "$MEDLEY" predict --model $data.medley --scores --output $data.scores scaled.$data 2>"$err"
+    done
+    check "--scale $scale: svmlight and csv give the same scores" python3 -c '
+rows = [[[float(x) for x in line.replace(",", " ").split()[1:]] for line in open(f).readlines()[1:]]
+        for f in ("csv.scores", "svm.scores")]
+assert rows[0] and len(rows[0]) == len(rows[1])
+for a, b in zip(*rows):
+    assert len(a) == len(b) > 0 and all(abs(x - y) <= 1e-4 * max(1, abs(x)) for x, y in zip(a, b)), (a, b)'
+done
+
+# ---- numbers beyond what kernels can tell apart are learnt or refused, never guessed ----
+"$MEDLEY" generate ringnorm --rows 120 --dimension 3 --noise 0.5 --output unit.csv
+for factor in 1 1e-5 1e-18 1e-25 1e-40 1e25; do
+    awk -F, -v OFS=, -v factor=$factor 'NR > 1 { for (c = 1; c < NF; c++) $c = sprintf("%.6g", $c * factor) } 1' \
+        unit.csv >far.csv
+    for kernel in 'rbf(auto)' 'linear(norm=diag)' 'linear(norm=trace)' laplace 'poly(degree=2,offset=0,norm=diag)'; do
+        "$MEDLEY" train --quiet --model far.medley --kernel "$kernel" far.csv >"$out" 2>"$err"
+        case $? in
+        0)
+            "$MEDLEY" predict --model far.medley --output $factor.txt far.csv 2>"$err"
+            [ $factor = 1 ] && cp 1.txt "unit-$kernel.txt"
+            check "$kernel of numbers times $factor learns what it learns of them" cmp $factor.txt "unit-$kernel.txt"
+            ;;
+        *)
+            expect_text "$kernel of numbers times $factor is refused with a remedy" \
+                'too (small|large) for .*use --scale standard' "$err"
+            check "but not near 1" test $factor != 1 -a $factor != 1e-5
+            ;;
+        esac
+    done
+    "$MEDLEY" train --quiet --model far.medley --scale standard far.csv >"$out" 2>"$err"
+    case $factor in
+    1e-40) expect_text "nor can such numbers be scaled" 'too small to be scaled' "$err" ;;
+    *) check "--scale standard brings numbers times $factor back" \
+        above "$("$MEDLEY" eval --model far.medley --json far.csv >"$out" && key accuracy "$out")" 0.9 ;;
+    esac
+done
+
+# ---- columns of very different spread are told of ----
+awk -F, -v OFS=, 'NR > 1 { $2 *= 1e4 } 1' unit.csv >uneven.csv
+wide=$(head -1 unit.csv | cut -d, -f2)
+expect_exit 0 "columns of different spread" "$MEDLEY" train --model far.medley uneven.csv
+expect_text "are warned of" "^medley train: warning: .*column '$wide' has deviation .*use --scale standard" "$err"
+expect_exit 0 "with --quiet" "$MEDLEY" train --quiet --json --model far.medley uneven.csv
+check "there is silence" test ! -s "$err"
+check "but the JSON tells" python3 -c '
+import json, sys
+(warning,) = json.load(open(sys.argv[1]))["warnings"]
+assert "--scale standard" in warning, warning' "$out"
+for command in tune path; do
+    expect_exit 0 "medley $command on such columns" "$MEDLEY" $command --method spom --epochs 1 uneven.csv
+    expect_text "warns" "^medley $command: warning: .*use --scale standard" "$err"
+done
+for silent in '--scale standard' '--scale none' '--views each'; do
+    # shellcheck disable=SC2086
+    expect_exit 0 "$silent" "$MEDLEY" train --json --model far.medley $silent uneven.csv
+    refute_text "no warning of different spread" warning: "$err"
+    check "and none in the JSON" grep -q '"warnings":\[\]' "$out"
+done
+expect_exit 0 "tune that varies --scale" "$MEDLEY" tune --cv 2 --method spom --epochs 1 --scale none,standard uneven.csv
+refute_text "is silent as well" warning: "$err"
+expect_exit 0 "columns as they come from the generator" "$MEDLEY" train --model far.medley unit.csv
+refute_text "need no warning" warning: "$err"

@@ -35,7 +35,7 @@ static medley_dataset *make_columns(void)
 
 /* Constant columns: every value is the same, 0 once centred, and of linear kernels what follows
  * from the column. */
-static void check_kernel(md_gram *gram, const md_bank *bank, size_t m, bool scaled)
+static void check_kernel(md_gram *gram, const md_bank *bank, size_t m, const char *scale)
 {
     const md_kernel *kernel = &bank->kernels[m];
     const size_t column = bank->views[kernel->view].columns[0];
@@ -55,7 +55,9 @@ static void check_kernel(md_gram *gram, const md_bank *bank, size_t m, bool scal
     if (isnan(constants[column]) || kernel->norm == MD_NORM_CENTER ||
         strcmp(kernel->class->name, "linear") != 0)
         return;
-    const double square = scaled ? 0 : constants[column] * constants[column];
+    const double square = strcmp(scale, "none") == 0 ? constants[column] * constants[column]
+                          : strcmp(scale, "maxabs") == 0 && constants[column] != 0 ? 1
+                                                                                   : 0;
     const double expected = kernel->norm == MD_NORM_NONE || square == 0 ? square
                             : kernel->norm == MD_NORM_DIAG              ? 1
                                                                         : 1.0 / ROWS;
@@ -85,7 +87,7 @@ static void check_bank(const medley_dataset *data, const char *kernel, md_norm n
         fail_msg("%s, norm=%s, scale %s: %s", kernel, md_norm_names[norm], scale, error.message);
     assert_int_equal(bank.count, strcmp(kernel, "bias") == 0 ? 1 : COLUMNS);
     for (size_t m = 0; bank.count > 1 && m < bank.count; m++)
-        check_kernel(gram, &bank, m, strcmp(scale, "none") != 0);
+        check_kernel(gram, &bank, m, scale);
     md_gram_free(gram);
     md_prepared_clear(&prepared);
     md_bank_clear(&bank);

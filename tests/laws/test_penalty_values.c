@@ -112,6 +112,38 @@ static void kernel_weights_are_norms_over_slopes(void **state)
     }
 }
 
+/* The larger norm never has the smaller weight, whatever the penalty and its parameters. */
+static void kernel_weights_rise_with_norms(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"block(q=1.001)",
+                                        "block(q=1.5)",
+                                        "block(q=2)",
+                                        "block(q=2.001)",
+                                        "block(q=3)",
+                                        "block(q=10)",
+                                        "squared-block(q=1)",
+                                        "mkl",
+                                        "l2",
+                                        "squared-block(q=3)",
+                                        "elastic(t=0.3)",
+                                        "none",
+                                        "squared-block(q=10)",
+                                        "block(q=3)+0.1*l2"};
+    const double b[] = {1e-3, 0.5, 1, 2, 30};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        md_penalty *penalty = NULL;
+        double beta[5];
+        assert_int_equal(md_penalty_create(&penalty, texts[i], NULL), MEDLEY_OK);
+        md_penalty_weights(penalty, b, 5, beta);
+        for (size_t m = 1; m < 5; m++)
+            if (beta[m] < beta[m - 1] * (1 - 1e-12))
+                fail_msg("%s: %g has weight %g, %g has %g", texts[i], b[m - 1], beta[m - 1], b[m],
+                         beta[m]);
+        md_penalty_free(penalty);
+    }
+}
+
 static void kernel_weights_sum_to_one(void **state)
 {
     (void)state;
@@ -182,6 +214,7 @@ int main(void)
         cmocka_unit_test(value_is_convex_along_segments),
         cmocka_unit_test(value_of_zero_is_zero),
         cmocka_unit_test(kernel_weights_are_norms_over_slopes),
+        cmocka_unit_test(kernel_weights_rise_with_norms),
         cmocka_unit_test(kernel_weights_sum_to_one),
         cmocka_unit_test(uniform_penalties_shrink_all_blocks_alike),
     };

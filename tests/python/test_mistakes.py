@@ -3,6 +3,7 @@
 
 import re
 import unittest
+import warnings
 
 import medley
 import numpy as np
@@ -33,6 +34,18 @@ class Mistakes(InFolder):
 class Rows(Mistakes):
     def fit(self, *arguments, **parameters):
         return MKLClassifier(*arguments, **parameters).fit(self.X, self.y)
+
+    def test_columns_of_very_different_spread_are_warned_of(self):
+        X, y = rings(60)
+        X = X * np.where(np.arange(X.shape[1]) == 0, 1e5, 1)
+        with self.assertWarnsRegex(UserWarning, "scale='standard'"):
+            MKLClassifier("rbf(auto)").fit(X, y)
+        with self.assertWarnsRegex(UserWarning, "differ much in spread"):
+            medley.tune(X, y, {"C": [1, 2]}, cv=2, refit=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            MKLClassifier("rbf(auto)", scale="standard").fit(X, y)
+            medley.tune(X, y, {"scale": ["standard", "minmax"]}, cv=2, refit=False)
 
     def test_whole_numbers_are_not_negative(self):
         X, y, model = self.X, self.y, self.fit("rbf(auto)")

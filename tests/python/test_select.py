@@ -27,6 +27,17 @@ class Tuning(InFolder):
         self.assertEqual(found.best.mean, max(trial.mean for trial in found.trials))
         self.assertGreater(found.best_estimator.score(X, y), 0.8)
 
+    def test_folds_learn_from_their_training_rows_alone(self):
+        X, y = rings(90)
+        grid = {"C": [0.1, 1, 10]}
+        tables = []
+        for options in ({}, {"memory": "20K"}, {"memory": "60K"}, {"memory": "1G"}):
+            model = MKLClassifier(["rbf(auto)", "laplace"], scale="standard", method="spom",
+                                  epochs=2, options=options)
+            found = medley.tune(X, y, grid, cv=3, estimator=model, refit=False)
+            tables.append([list(trial.folds) for trial in found.trials])
+        self.assertEqual(tables, [tables[0]] * 4)
+
     def test_tune_takes_every_estimator(self):
         X, y = rings(80)
         found = medley.tune(X, X[:, 0] * 2.5, {"C": [1, 100]}, cv=2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folds: every row is held out once, labels are spread evenly, sequences stay whole, and the seed
  * decides. */
-#include "select/share.h"
+#include "select/folds.h"
 
 #include "fit/fitting.h"
 

@@ -22,7 +22,7 @@ static void the_table_says_what_was_tried(void **state)
     medley_dataset *data = make_data("ringnorm", 80, 2);
     medley_tuning *tuning = tune_text(data, "method=spicy threads=2", choices, 2, 4, NULL);
     assert_string_equal(tuning->measure, "accuracy");
-    assert_true(tuning->higher_is_better && tuning->kernels_shared);
+    assert_true(tuning->higher_is_better && !tuning->kernels_shared);
     assert_int_equal(tuning->option_count, 2);
     assert_string_equal(tuning->options[0], "penalty");
     assert_string_equal(tuning->options[1], "C");

@@ -245,22 +245,23 @@ static void no_scaling_leaves_values_alone(void **state)
     medley_dataset_free(dataset);
 }
 
+/* Where nothing is shifted: maxabs, and minmax of columns whose least value is 0. */
 static void sparse_columns_keep_their_zeros(void **state)
 {
     (void)state;
-    static const float values[] = {0, -4, 0, 0, /**/ 3, 2, 0, 0, /**/ 0, 0, 0, 1, /**/ 3, 0, 0, 1};
-    medley_dataset *dataset = NULL;
-    add_sparse(&dataset, "", 4, 4, values);
     for (int kind = 0; kind < 2; kind++) {
+        const float sign = kind ? 1 : -1;
+        const float values[] = {0, sign * 4, 0, 0, 3, 2, 0, 0, 0, 0, 0, 1, 3, 0, 0, 1};
         const float largest[] = {3, 4, 1, 1};
-        const float root[] = {sqrtf(18.0f / 4), sqrtf(20.0f / 4), 1, sqrtf(2.0f / 4)};
         float expected[16];
+        medley_dataset *dataset = NULL;
+        add_sparse(&dataset, "", 4, 4, values);
         for (size_t i = 0; i < 16; i++)
-            expected[i] = values[i] / (kind ? largest : root)[i % 4];
+            expected[i] = values[i] / largest[i % 4];
         md_view view = view_of(dataset, "all");
         md_matrix matrix = {0};
         assert_int_equal(
-            md_view_fit_scale(&view, kind ? MD_SCALE_MINMAX : MD_SCALE_STANDARD, dataset, NULL),
+            md_view_fit_scale(&view, kind ? MD_SCALE_MINMAX : MD_SCALE_MAXABS, dataset, NULL),
             MEDLEY_OK);
         assert_int_equal(md_view_extract(&matrix, &view, dataset, NULL), MEDLEY_OK);
         assert_true(md_matrix_is_sparse(&matrix));
@@ -268,7 +269,64 @@ static void sparse_columns_keep_their_zeros(void **state)
         check_matrix(&matrix, 4, 4, expected);
         md_matrix_clear(&matrix);
         md_view_clear(&view);
+        medley_dataset_free(dataset);
     }
+}
+
+/* Columns: some zeros, none, one sign, both, constant, nothing but zeros. */
+static void dense_and_sparse_columns_are_scaled_alike(void **state)
+{
+    (void)state;
+    static const float values[] = {0, 5, -1, 7, 0, /**/ 3, 6, 2, 7, 0,
+                                   2, 9, 0,  7, 0, /**/ 0, 5, 4, 7, 0};
+    for (md_scale scale = MD_SCALE_NONE; scale <= MD_SCALE_MAXABS; scale++) {
+        medley_dataset *dense = NULL;
+        medley_dataset *sparse = NULL;
+        md_matrix expected = {0};
+        add_dense(&dense, "", 4, 5, values);
+        add_sparse(&sparse, "", 4, 5, values);
+        md_view from_dense = view_of(dense, "all");
+        md_view from_sparse = view_of(sparse, "all");
+        assert_int_equal(md_view_fit_scale(&from_dense, scale, dense, NULL), MEDLEY_OK);
+        assert_int_equal(md_view_fit_scale(&from_sparse, scale, sparse, NULL), MEDLEY_OK);
+        assert_int_equal(md_view_extract(&expected, &from_dense, dense, NULL), MEDLEY_OK);
+        check_extracted(&from_sparse, sparse, 5, expected.dense);
+        check_extracted(&from_sparse, dense, 5, expected.dense);
+        md_matrix_clear(&expected);
+        md_view_clear(&from_dense);
+        md_view_clear(&from_sparse);
+        medley_dataset_free(dense);
+        medley_dataset_free(sparse);
+    }
+}
+
+/* 3000 rows of 100,000 columns would be 1.2 GB. */
+static void sparse_data_too_large_to_shift_are_refused(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000, COLUMNS = 100000 };
+    static const int32_t index[] = {0, COLUMNS - 1};
+    static const double values[] = {1, 3};
+    static int64_t start[ROWS + 1];
+    medley_table table = MEDLEY_TABLE_INIT;
+    medley_error error = {0};
+    medley_dataset *dataset = NULL;
+    for (size_t r = 1; r <= ROWS; r++)
+        start[r] = r == 1 ? 1 : 2;
+    table.rows = ROWS;
+    table.columns = COLUMNS;
+    table.start = start;
+    table.index = index;
+    table.values = values;
+    assert_int_equal(medley_dataset_create(&dataset, &error), MEDLEY_OK);
+    assert_int_equal(medley_dataset_put_table(dataset, &table, &error), MEDLEY_OK);
+    md_view view = view_of(dataset, "all");
+    assert_int_equal(md_view_fit_scale(&view, MD_SCALE_STANDARD, dataset, &error), MEDLEY_USAGE);
+    assert_non_null(strstr(error.message, "3000 rows of 100000 columns, 1.2 GB"));
+    assert_non_null(strstr(error.message, "use `scale=maxabs`"));
+    assert_int_equal(md_view_fit_scale(&view, MD_SCALE_MINMAX, dataset, &error), MEDLEY_OK);
+    assert_true(view.sparse);
+    md_view_clear(&view);
     medley_dataset_free(dataset);
 }
 
@@ -282,7 +340,7 @@ static void storage_of_new_data_does_not_matter(void **state)
     (void)state;
     static const float fresh[] = {0, 2, 2};
     for (int sparse = 0; sparse < 2; sparse++)
-        for (md_scale scale = MD_SCALE_NONE; scale <= MD_SCALE_MINMAX; scale++) {
+        for (md_scale scale = MD_SCALE_NONE; scale <= MD_SCALE_MAXABS; scale++) {
             medley_dataset *train = NULL;
             medley_dataset *as_dense = NULL;
             medley_dataset *as_sparse = NULL;
@@ -337,7 +395,7 @@ static void sparse_files_may_have_other_columns(void **state)
     check_extracted(&views[2], more, 1, (const float[]){2});
     md_views_free(views, count);
     /* scaling knows nothing of unseen columns */
-    assert_int_equal(md_view_fit_scale(&from_sparse, MD_SCALE_MINMAX, sparse, NULL), MEDLEY_OK);
+    assert_int_equal(md_view_fit_scale(&from_sparse, MD_SCALE_MAXABS, sparse, NULL), MEDLEY_OK);
     check_extracted(&from_sparse, more, 5, (const float[]){1.0f / 3, 0, 1, 0, 9});
     md_view_clear(&from_dense);
     md_view_clear(&from_sparse);
@@ -390,6 +448,8 @@ int main(void)
         cmocka_unit_test(dense_columns_are_scaled),
         cmocka_unit_test(no_scaling_leaves_values_alone),
         cmocka_unit_test(sparse_columns_keep_their_zeros),
+        cmocka_unit_test(dense_and_sparse_columns_are_scaled_alike),
+        cmocka_unit_test(sparse_data_too_large_to_shift_are_refused),
         cmocka_unit_test(storage_of_new_data_does_not_matter),
         cmocka_unit_test(sparse_files_may_have_other_columns),
         cmocka_unit_test(other_dense_columns_and_missing_tables_are_refused),

@@ -37,7 +37,7 @@ static void columns_are_found_by_name(void **state)
     assert_int_equal(matrix.start[2], 5);
     assert_memory_equal(matrix.index, order, sizeof order);
     md_matrix_clear(&matrix);
-    assert_int_equal(md_view_fit_scale(&view, MD_SCALE_MINMAX, train, NULL), MEDLEY_OK);
+    assert_int_equal(md_view_fit_scale(&view, MD_SCALE_MAXABS, train, NULL), MEDLEY_OK);
     static const float scaled[] = {40, 0, 0, 50, 7.5f, 2, /**/ 2, 0, 0, 0, 0, 0};
     check_extracted(&view, sparse, 6, scaled);
     md_view_clear(&view);

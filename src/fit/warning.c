@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* medley_fit_warning: columns of one view that differ so much in spread that kernels see only the
+ * widest of them. */
+#include "fit/fit.h"
+
+#include "setup/setup.h"
+
+static const double MOST_RATIO = 1e3; /* of deviations */
+
+/* The deviations of some columns: of which they are largest and least, constants left out. */
+struct spread {
+    double largest, least;
+    size_t widest, narrowest;
+};
+
+/* values[rows][columns]; from the first row, so that a large mean costs no digits. */
+static double column_deviation(const md_matrix *matrix, size_t column)
+{
+    double sum = 0;
+    double square = 0;
+    const double rows = (double)matrix->rows;
+    for (size_t r = 0; r < matrix->rows; r++) {
+        const double d =
+            (double)matrix->dense[r * matrix->columns + column] - (double)matrix->dense[column];
+        sum += d;
+        square += d * d;
+    }
+    return sqrt(fmax(0, square / rows - sum / rows * (sum / rows)));
+}
+
+/* columns[count] of a dense matrix; NULL: all. */
+static bool is_uneven(struct spread *spread, const md_matrix *matrix, const size_t *columns,
+                      size_t count)
+{
+    *spread = (struct spread){.least = INFINITY};
+    for (size_t i = 0; i < count; i++) {
+        const size_t c = columns != NULL ? columns[i] : i;
+        const double deviation = column_deviation(matrix, c);
+        if (deviation > spread->largest) {
+            spread->largest = deviation;
+            spread->widest = c;
+        }
+        if (deviation > 0 && deviation < spread->least) {
+            spread->least = deviation;
+            spread->narrowest = c;
+        }
+    }
+    return spread->largest >= MOST_RATIO * spread->least;
+}
+
+/* Plain columns: sparse and named attributes are counts, and pixels have one unit. */
+static bool is_plain(const md_table *table)
+{
+    return !md_matrix_is_sparse(&table->features) && table->features.rows > 0 && table->height == 0;
+}
+
+static bool may_be_uneven(const medley_dataset *dataset)
+{
+    struct spread spread;
+    for (size_t t = 0; t < dataset->table_count; t++) {
+        const md_table *table = &dataset->tables[t];
+        if (is_plain(table) && is_uneven(&spread, &table->features, NULL, table->features.columns))
+            return true;
+    }
+    return false;
+}
+
+static const char *column_name(char text[96], const md_table *table, size_t column)
+{
+    if (column < table->column_names.count)
+        snprintf(text, 96, "'%.80s'", table->column_names.items[column]);
+    else
+        snprintf(text, 96, "%zu", column + 1);
+    return text;
+}
+
+/* The first view of the bank that has such columns, in words. */
+static size_t describe(char *text, size_t size, const md_bank *bank, const medley_dataset *dataset)
+{
+    struct spread spread;
+    char widest[96];
+    char narrowest[96];
+    for (size_t m = 0; m < bank->count && bank->kernels[m].class != NULL; m++) {
+        const md_view *view = &bank->views[bank->kernels[m].view];
+        const md_table *table = md_dataset_table(dataset, view->table);
+        if (bank->kernels[m].class->constant || view->steps != NULL || table == NULL ||
+            !is_plain(table) ||
+            !is_uneven(&spread, &table->features, view->columns, view->column_count))
+            continue;
+        const int length = snprintf(
+            text, size,
+            "columns of view '%s' differ much in spread (column %s has deviation %.3g, column %s "
+            "%.3g), and kernels see the widest of them only; use `scale=standard`, or "
+            "`scale=none` if that is meant",
+            view->name, column_name(widest, table, spread.widest), spread.largest,
+            column_name(narrowest, table, spread.narrowest), spread.least);
+        return length > 0 ? (size_t)length : 0;
+    }
+    return 0;
+}
+
+size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,
+                          const medley_options *options)
+{
+    medley_error error = {0};
+    const md_method *method = NULL;
+    MD_CLEARED(md_bank_clear) md_bank bank = {0};
+    MD_OWNED(medley_options_free) medley_options *plain = NULL;
+    if (size > 0)
+        text[0] = '\0';
+    if (options == NULL && medley_options_create(&plain, &error) < 0)
+        return 0;
+    const medley_options *asked = options != NULL ? options : plain;
+    const md_task *task = md_task_of(asked, train);
+    if (asked->scale != NULL || (task->about.takes & MD_TAKES_KERNELS) == 0 ||
+        !may_be_uneven(train))
+        return 0;
+    if (md_method_choose(&method, asked, train, NULL, &error) < 0 ||
+        md_make_bank(&bank, train, asked, task, method, &error) < 0)
+        return 0; /* what is wrong is told by the fit */
+    return describe(text, size, &bank, train);
+}
