@@ -27,13 +27,15 @@ static medley_status can_write(const char *path, const char *what, medley_error 
 {
     char folder[PATH_BYTES];
     if (split_path(folder, path) == NULL)
-        return MEDLEY_OK; /* saving will tell */
+        return medley_check_writable(path, error);
     struct stat info;
     const bool exists = stat(path, &info) == 0;
     const bool special = exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
     const bool folder_fine = access(folder, W_OK | X_OK) == 0;
-    if (special || (folder_fine && !(exists && S_ISDIR(info.st_mode))))
+    if (special)
         return MEDLEY_OK;
+    if (folder_fine && !(exists && S_ISDIR(info.st_mode)))
+        return medley_check_writable(path, error);
     snprintf(error->file, sizeof error->file, "%s", path);
     if (folder_fine)
         return cli_error(error, MEDLEY_FAILED, "cannot write %s: it is a directory; name a file",
