@@ -255,6 +255,14 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_write_file(const char *path, cons
                                                           size_t size, medley_error *error);
 
 /**
+ * Can such a file be written under this name? Before long work, so that its result can be saved:
+ * the folder is tried by creating a file in it, which is removed again; a file that is there stays
+ * as it is.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_check_writable(const char *path,
+                                                              medley_error *error);
+
+/**
  * Writes the data in this format ("svmlight", "csv" ...; NULL: by extension, else as they were
  * read). path NULL or "-": standard output.
  */

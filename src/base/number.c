@@ -139,20 +139,36 @@ bool md_parse_size(const char *text, size_t *bytes)
     return true;
 }
 
+int md_vprint(char *buffer, size_t size, const char *format, va_list arguments)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;
+    const int length = vsnprintf(buffer, size, format, arguments);
+    if (plain != (locale_t)0) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    return length;
+}
+
+int md_print(char *buffer, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = md_vprint(buffer, size, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
 /* A decimal of up to 15 digits survives the way to double and back, so %.15g finds it if there is
  * one; %g drops the trailing zeros. Below DBL_MIN the precision fades and fewer may do. */
 const char *md_format_double(char buffer[32], double value)
 {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(plain);
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         double back;
-        if (snprintf(buffer, 32, "%.*g", digits, value) < 32 && md_parse_double(buffer, &back) &&
+        if (md_print(buffer, 32, "%.*g", digits, value) < 32 && md_parse_double(buffer, &back) &&
             back == value)
             break;
     }
-    uselocale(before);
-    if (plain != (locale_t)0)
-        freelocale(plain);
     return buffer;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that appear whole or not at all: written under a temporary name in the same folder (so that
- * rename is atomic), forced to disk, then renamed. */
+ * rename is atomic), forced to disk, then renamed, and the folder forced to disk as well. */
 #include "base/output.h"
 
 #include "medley/dataset.h"
@@ -27,26 +27,74 @@ static bool is_special(const char *path)
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-/* The file that will be replaced: the target of a symbolic link, so that the link stays. */
-static char *final_path(const char *path)
+/* The folder that path stands in, with its slash ("" for the present one), and then name. */
+static char *beside(const char *path, const char *name)
 {
-    struct stat info;
-    char *resolved = NULL;
-    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
-        resolved = realpath(path, NULL);
-    return resolved != NULL ? resolved : md_copy_text(path, strlen(path));
+    const char *slash = strrchr(path, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    char *text = malloc(folder + strlen(name) + 1);
+    if (text != NULL) {
+        memcpy(text, path, folder);
+        strcpy(text + folder, name);
+    }
+    return text;
 }
 
-/* A new file beside the target, with the permissions any new file gets (mkstemp's are stricter). */
+/* The file that will be replaced: what symbolic links lead to, be it there or not, so that the
+ * links stay. */
+static char *final_path(const char *path)
+{
+    enum { MOST_LINKS = 40, LONGEST = 4096 };
+    char *final = md_copy_text(path, strlen(path));
+    for (int i = 0; i < MOST_LINKS && final != NULL; i++) {
+        char target[LONGEST];
+        const ssize_t length = readlink(final, target, sizeof target - 1);
+        if (length < 0 || (size_t)length >= sizeof target - 1)
+            break;
+        target[length] = '\0';
+        char *next =
+            target[0] == '/' ? md_copy_text(target, (size_t)length) : beside(final, target);
+        free(final);
+        final = next;
+    }
+    return final;
+}
+
+/* A file that is there keeps its mode and, where that is allowed, its owner. */
+static void keep_mode(int descriptor, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return;
+    if (fchown(descriptor, info.st_uid, info.st_gid) != 0)
+        errno = 0; /* it is ours then */
+    (void)fchmod(descriptor, info.st_mode & 0777);
+}
+
+/* In a folder such as /tmp, files of others cannot be replaced even if they may be written to. */
+static bool is_out_of_reach(const char *path)
+{
+    MD_OWNED(free) char *folder = beside(path, ".");
+    struct stat file;
+    struct stat place;
+    const uid_t user = geteuid();
+    return folder != NULL && user != 0 && lstat(path, &file) == 0 && stat(folder, &place) == 0 &&
+           (place.st_mode & S_ISVTX) && file.st_uid != user && place.st_uid != user;
+}
+
+/* A new file beside the target, with the permissions any new file gets (mkstemp's are stricter) or
+ * those of the file that is there. Its name is short, as the target's may be as long as names can
+ * be. */
 static FILE *open_temporary(md_output *output)
 {
-    const size_t size = strlen(output->path) + 32;
-    output->temporary = malloc(size);
-    if (output->temporary == NULL)
-        return NULL;
     int descriptor = -1;
     for (int attempt = 0; attempt < 1000 && descriptor < 0; attempt++) {
-        snprintf(output->temporary, size, "%s.%ld-%d.tmp", output->path, (long)getpid(), attempt);
+        char name[64];
+        snprintf(name, sizeof name, "medley-%ld-%d.tmp", (long)getpid(), attempt);
+        free(output->temporary);
+        output->temporary = beside(output->path, name);
+        if (output->temporary == NULL)
+            return NULL;
         descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor < 0 && errno != EEXIST)
             break;
@@ -59,8 +107,17 @@ static FILE *open_temporary(md_output *output)
     if (file == NULL) { /* nothing of ours has this name: abandon must not remove it */
         free(output->temporary);
         output->temporary = NULL;
+        return NULL;
     }
+    keep_mode(descriptor, output->path);
     return file;
+}
+
+/* The name must be one that a file can have: a short temporary one says nothing of it. */
+static bool is_too_long(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) != 0 && errno == ENAMETOOLONG;
 }
 
 /* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
@@ -78,7 +135,15 @@ medley_status md_output_open(md_output *output, const char *path, medley_error *
     MD_CLEARED(md_output_abandon) md_output opened = {.path = final_path(path)};
     if (opened.path == NULL)
         return md_fail_memory(error, strlen(path));
-    opened.file = is_special(path) ? fopen(path, "wb") : open_temporary(&opened);
+    const bool special = is_special(path);
+    if (!special && is_out_of_reach(opened.path))
+        return md_fail_at(error, MEDLEY_FAILED, path, 0,
+                          "cannot write: the file is another user's and cannot be replaced in this "
+                          "folder; name another");
+    if (special)
+        opened.file = fopen(path, "wb");
+    else if (!is_too_long(opened.path))
+        opened.file = open_temporary(&opened);
     if (opened.file == NULL)
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "cannot write: %s; check that the folder exists and may be written to",
@@ -125,6 +190,20 @@ medley_status md_output_text(md_output *output, md_text *text, bool is_last, med
     return md_output_write(output, text->data, length, error);
 }
 
+/* A new name lasts once the folder is on the disk; some file systems have nothing to be done. */
+static bool force_folder(const char *path)
+{
+    MD_OWNED(free) char *folder = beside(path, ".");
+    const int descriptor = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (descriptor < 0)
+        return true;
+    const bool forced = fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
+    const int reason = errno;
+    close(descriptor);
+    errno = reason;
+    return forced;
+}
+
 /* False with errno where a step fails. A stream is forgotten before it is closed: after a failure
  * it cannot be closed again. */
 static bool finish(md_output *output)
@@ -148,7 +227,7 @@ static bool finish(md_output *output)
         return false;
     free(output->temporary);
     output->temporary = NULL;
-    return true;
+    return force_folder(output->path);
 }
 
 medley_status md_output_commit(md_output *output, medley_error *error)
@@ -182,3 +261,12 @@ medley_status medley_write_file(const char *path, const void *bytes, size_t size
     return md_output_commit(&output, error);
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
+
+medley_status medley_check_writable(const char *path, medley_error *error)
+{
+    md_begin(error);
+    MD_CLEARED(md_output_abandon) md_output output = {0};
+    if (path == NULL || strcmp(path, "-") == 0 || is_special(path))
+        return MEDLEY_OK; /* opening a pipe would be noticed at its other end */
+    return md_output_open(&output, path, error);
+}

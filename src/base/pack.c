@@ -167,7 +167,12 @@ uint32_t *md_unpack_u32s(md_unpack *in, size_t count)
 
 float *md_unpack_floats(md_unpack *in, size_t count)
 {
-    return unpack_words(in, count);
+    MD_OWNED(free) float *values = unpack_words(in, count);
+    bool finite = true;
+    for (size_t i = 0; values != NULL && i < count; i++)
+        finite = finite && isfinite(values[i]);
+    in->bad = in->bad || !finite;
+    return finite ? md_take(&values) : NULL;
 }
 
 bool md_unpack_done(const md_unpack *in)

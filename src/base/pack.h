@@ -34,7 +34,7 @@ void md_unpack_strings(md_unpack *in, md_strings *strings);
 char *md_unpack_text(md_unpack *in);
 size_t *md_unpack_sizes(md_unpack *in, size_t count);
 uint32_t *md_unpack_u32s(md_unpack *in, size_t count);
-float *md_unpack_floats(md_unpack *in, size_t count);
+float *md_unpack_floats(md_unpack *in, size_t count); /* one that is not finite is bad */
 
 /* Everything was read well and nothing is left. */
 bool md_unpack_done(const md_unpack *in);

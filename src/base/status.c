@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Filling and printing the caller's medley_error. */
-#include "base/base.h"
-
-#include <stdarg.h>
+#include "base/text.h"
 
 #undef md_fail_at /* macros for the analyser */
 #undef md_fail_memory
@@ -25,7 +23,7 @@ medley_status md_fail_at(medley_error *error, medley_status code, const char *fi
     va_list arguments;
     va_start(arguments, format);
     error->code = code;
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    md_vprint(error->message, sizeof error->message, format, arguments);
     snprintf(error->file, sizeof error->file, "%s", file ? file : "");
     error->line = (long)line;
     va_end(arguments);

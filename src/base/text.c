@@ -3,7 +3,6 @@
  * Levenshtein distance for "did you mean". */
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <zlib.h>
 
 void md_text_clear(md_text *text)
@@ -36,14 +35,14 @@ void md_text_addf(md_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(NULL, 0, format, arguments);
+    const int length = md_vprint(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0)
         text->failed = true;
     if (length < 0 || !reserve(text, (size_t)length))
         return;
     va_start(arguments, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+    md_vprint(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
     text->length += (size_t)length;
 }

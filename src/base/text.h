@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growing text, numbers in and out of text, and a table of distinct strings. Reading numbers and
- * md_format_double do not depend on the locale. */
+/* Growing text, numbers in and out of text, and a table of distinct strings. Nothing here depends
+ * on the locale. */
 #ifndef MD_TEXT_H
 #define MD_TEXT_H
 
 #include "base/base.h"
+#include <stdarg.h>
 
 /* ---- a string that grows; a failed allocation is remembered in `failed` and reported once ---- */
 typedef struct md_text {
@@ -37,6 +38,12 @@ extern const double md_powers_of_ten[23];
 bool md_parse_double(const char *text, double *value);
 bool md_parse_int(const char *text, long long *value);
 bool md_parse_size(const char *text, size_t *bytes);
+
+/* snprintf and vsnprintf with points in numbers, whatever the locale of the program. */
+int md_print(char *buffer, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int md_vprint(char *buffer, size_t size, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 /* The fewest digits that read back as value ("0.1", "100", "1e-07"). buffer: 32 bytes. */
 const char *md_format_double(char buffer[32], double value);

@@ -280,7 +280,7 @@ static medley_status second_layer(struct run *run, medley_error *error)
     for (size_t k = 0; k < NUS && !problem->progress.stopped; k++) {
         double accuracy = 0;
         char stage[32];
-        snprintf(stage, sizeof stage, "nu %g", nus[k]);
+        md_print(stage, sizeof stage, "nu %g", nus[k]);
         MEDLEY_TRY(try_nu(run, nus[k], &accuracy, error));
         MEDLEY_TRY(weigh(run, nus[k], &weights, error));
         tell(run, &weights, accuracy);

@@ -31,3 +31,11 @@ void md_block_visit(md_block *block, md_state_visitor visit, void *context)
     visit(context, &block->iterates, sizeof block->iterates);
     block->class->visit_state(block, visit, context);
 }
+
+void md_visit_bools(bool *values, size_t count, md_state_visitor visit, void *context)
+{
+    visit(context, values, count * sizeof *values);
+    const unsigned char *bytes = (const unsigned char *)values;
+    for (size_t i = 0; i < count; i++)
+        values[i] = bytes[i * sizeof *values] != 0;
+}

@@ -199,6 +199,9 @@ void md_block_refresh_norm(md_block *block);
 
 void md_block_visit(md_block *block, md_state_visitor visit, void *context);
 
+/* Shows truth values to a visitor, which may have changed them to other bytes than 0 and 1. */
+void md_visit_bools(bool *values, size_t count, md_state_visitor visit, void *context);
+
 /* One more iterate for the average (call after every round). */
 static inline void md_block_count_iterate(md_block *block)
 {

@@ -207,6 +207,19 @@ medley_status md_explicit_import_body(md_block *block, const float *body, medley
     return MEDLEY_OK;
 }
 
+/* A log that came from a file and makes no sense is as good as none: any feature may have weights.
+ */
+static void check_log(explicit_block *x)
+{
+    bool sound = x->log_count <= x->log_capacity;
+    for (size_t i = 0; sound && i < x->log_count; i++)
+        sound = x->log[i] < x->features;
+    if (!sound) {
+        x->log_count = 0;
+        x->log_is_full = true;
+    }
+}
+
 void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *context)
 {
     explicit_block *x = (explicit_block *)block;
@@ -216,7 +229,8 @@ void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *cont
     visit(context, &x->norm2, sizeof x->norm2);
     visit(context, x->log, x->log_capacity * sizeof *x->log);
     visit(context, &x->log_count, sizeof x->log_count);
-    visit(context, &x->log_is_full, sizeof x->log_is_full);
+    md_visit_bools(&x->log_is_full, 1, visit, context);
+    check_log(x);
     visit(context, &x->threshold, sizeof x->threshold);
     if (x->applied != NULL)
         visit(context, x->applied, x->features * sizeof *x->applied);

@@ -374,7 +374,7 @@ static void visit_state(md_block *block, md_state_visitor visit, void *context)
     const size_t bytes = k->n * block->labels * sizeof(float);
     visit(context, k->coefficient, bytes);
     visit(context, k->score, bytes);
-    visit(context, k->touched, block->labels * sizeof *k->touched);
+    md_visit_bools(k->touched, block->labels, visit, context);
     if (k->deferred != NULL) /* these may be the scores of another run */
         md_deferred_continue(k->deferred, k->m);
     if (k->correction != NULL)

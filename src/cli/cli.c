@@ -152,13 +152,13 @@ static int fail(const cli_arguments *arguments, const medley_error *error)
 }
 
 /* Results must have reached stdout: returns code, or CLI_FAILED with a message. */
-static int finish(const cli_arguments *arguments, int code)
+static int finish(const cli_command *command, int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fprintf(stderr,
-            "medley %s: the result could not be written to standard output; is the disk full?\n",
-            arguments->command->name);
+            "medley%s%s: the result could not be written to standard output; is the disk full?\n",
+            command ? " " : "", command ? command->name : "");
     return CLI_FAILED;
 }
 
@@ -246,6 +246,7 @@ static medley_status parse_and_run(cli_arguments *arguments, int count, char **w
         return cli_error(error, MEDLEY_FAILED, "out of memory");
     CLI_TRY(parse(arguments, count, words, error));
     arguments->quiet = cli_flag(arguments, "quiet");
+    CLI_TRY(cli_check_outputs(arguments, error));
     return arguments->command->run(arguments, error);
 }
 
@@ -254,7 +255,7 @@ static int run_command(const cli_command *command, int count, char **words)
 {
     if (asks_for(count, words, "--help") || asks_for(count, words, "-h")) {
         cli_print_help(command, stdout);
-        return CLI_OK;
+        return finish(command, CLI_OK);
     }
     cli_arguments arguments = {.command = command, .json = asks_for(count, words, "--json")};
     CLI_OWNED(free)
@@ -264,7 +265,7 @@ static int run_command(const cli_command *command, int count, char **words)
     medley_error error = {0};
     const medley_status status = parse_and_run(&arguments, count, words, &error);
     const int code = status < 0 ? fail(&arguments, &error) : CLI_OK;
-    return finish(&arguments, arguments.interrupted ? CLI_INTERRUPTED : code);
+    return finish(command, arguments.interrupted ? CLI_INTERRUPTED : code);
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
@@ -287,12 +288,12 @@ int cli_main(int count, char **words)
     const bool helps = count > 1 && cli_is_any(words[1], help);
     if (count < 2 || (helps && count < 3)) {
         cli_print_help(NULL, helps ? stdout : stderr);
-        return helps ? CLI_OK : CLI_USAGE;
+        return finish(NULL, helps ? CLI_OK : CLI_USAGE);
     }
     const char *name = words[helps ? 2 : 1];
     if (cli_is_any(name, version)) {
         printf("medley %s\nBLAS: %s\n", medley_version(), medley_blas());
-        return CLI_OK;
+        return finish(NULL, CLI_OK);
     }
     char *ask_help[] = {(char[]){"--help"}};
     const char *names[MOST_COMMANDS + 1] = {NULL};

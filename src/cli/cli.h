@@ -277,8 +277,8 @@ bool cli_is_standard_output(const char *path);
 medley_status cli_check_output(const cli_arguments *arguments, const char *option, const char *path,
                                medley_error *error);
 
-/* The same of --model, --output and --report, as far as they are given. --report must not go to
- * standard output, where the results go. */
+/* The same of all that the options given write; asked of every command before it runs. --report
+ * must not go to standard output, where the results go. */
 medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *error);
 
 /* And can they be written? It is better to know before an hour of work than after it. */

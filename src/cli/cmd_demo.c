@@ -238,7 +238,6 @@ static medley_status run_demo(cli_arguments *arguments, medley_error *error)
     const double start = cli_clock();
     const char *path = cli_value(arguments, "report");
     CLI_TRY(cli_count(arguments, "seed", &demo.seed, error));
-    CLI_TRY(cli_check_outputs(arguments, error));
     cli_warn_of_slow_blas(arguments);
     CLI_TRY(prepare(&demo, error));
     if (!demo.json)

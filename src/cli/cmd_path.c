@@ -233,7 +233,7 @@ static medley_status run_path(cli_arguments *arguments, medley_error *error)
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static const cli_option options[] = {
-    {"count", "N", "20", "number of lambdas, evenly spaced in logarithm", false},
+    {"count", "N", "20", "number of lambdas, evenly spaced in logarithm; at most 10000", false},
     {"ratio", "X", "0.01", "the last lambda as a share of the first", false},
     {"lambdas", "LIST", "", "these lambdas instead, between commas", false},
     {"holdout", "SHARE", "", "keep this share of the rows apart and measure every model on them",

@@ -27,13 +27,15 @@ static medley_status can_write(const char *path, const char *what, medley_error 
 {
     char folder[PATH_BYTES];
     if (split_path(folder, path) == NULL)
-        return MEDLEY_OK; /* saving will tell */
+        return medley_check_writable(path, error);
     struct stat info;
     const bool exists = stat(path, &info) == 0;
     const bool special = exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
     const bool folder_fine = access(folder, W_OK | X_OK) == 0;
-    if (special || (folder_fine && !(exists && S_ISDIR(info.st_mode))))
+    if (special)
         return MEDLEY_OK;
+    if (folder_fine && !(exists && S_ISDIR(info.st_mode)))
+        return medley_check_writable(path, error);
     snprintf(error->file, sizeof error->file, "%s", path);
     if (folder_fine)
         return cli_error(error, MEDLEY_FAILED, "cannot write %s: it is a directory; name a file",
@@ -93,15 +95,22 @@ static bool names_file(const char *value, const char *path)
     return same;
 }
 
+/* "-" is standard input, which may be a file. */
+static bool reads_file(const char *word, const char *path)
+{
+    return is_same_file(strcmp(word, "-") == 0 ? "/dev/stdin" : word, path);
+}
+
 medley_status cli_check_output(const cli_arguments *arguments, const char *option, const char *path,
                                medley_error *error)
 {
-    static const char *const files[] = {"view",     "gram",    "gram-diagonal", "labels", "dev",
-                                        "template", "kernels", "model",         "output", "report"};
+    static const char *const files[] = {"view",       "gram",  "gram-diagonal", "labels",
+                                        "dev",        "from",  "template",      "kernels",
+                                        "checkpoint", "model", "output",        "report"};
     if (cli_is_standard_output(path))
         return MEDLEY_OK;
     for (size_t i = 0; i < arguments->word_count; i++)
-        if (is_same_file(arguments->words[i], path))
+        if (reads_file(arguments->words[i], path))
             return cli_refuse(error, "--%s would overwrite '%s', which is read; name another file",
                               option, arguments->words[i]);
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
@@ -116,14 +125,25 @@ medley_status cli_check_output(const cli_arguments *arguments, const char *optio
     return MEDLEY_OK;
 }
 
-static const char *const written[][2] = {
-    {"model", "the model"}, {"output", "the table"}, {"report", "the report"}};
+/* What options write. --model is read by commands that do not train. */
+static const char *const written[][2] = {{"model", "the model"},
+                                         {"output", "the table"},
+                                         {"report", "the report"},
+                                         {"checkpoint", "the checkpoint"}};
 enum { WRITTEN = sizeof written / sizeof *written };
+
+/* The file that option i of them writes; NULL: none. */
+static const char *written_by(const cli_arguments *arguments, size_t i)
+{
+    const bool reads =
+        strcmp(written[i][0], "model") == 0 && !(arguments->command->groups & CLI_TRAINING);
+    return reads ? NULL : cli_value(arguments, written[i][0]);
+}
 
 medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *error)
 {
     for (size_t i = 0; i < WRITTEN; i++) {
-        const char *path = cli_value(arguments, written[i][0]);
+        const char *path = written_by(arguments, i);
         if (path == NULL)
             continue;
         if (strcmp(written[i][0], "report") == 0 && cli_is_standard_output(path))
@@ -136,9 +156,8 @@ medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *er
 
 medley_status cli_check_writable(const cli_arguments *arguments, medley_error *error)
 {
-    CLI_TRY(cli_check_outputs(arguments, error));
     for (size_t i = 0; i < WRITTEN; i++) {
-        const char *path = cli_value(arguments, written[i][0]);
+        const char *path = written_by(arguments, i);
         if (path == NULL)
             continue;
         CLI_TRY(can_write(path, written[i][1], error));

@@ -78,6 +78,8 @@ medley_status md_dataset_new_table(md_table **table, medley_dataset *dataset, co
                                    const char *source, medley_error *error)
 {
     MD_CLEARED(clear_table) md_table made = {0};
+    if (name[0] != '\0' && name[strspn(name, " \t\r\n\v\f")] == '\0')
+        return md_fail(error, MEDLEY_USAGE, "a view's name is blank; give it one, e.g. 'a'");
     MEDLEY_TRY(md_new_text(&made.name, name, strlen(name), error));
     MEDLEY_TRY(md_new_text(&made.source, source, strlen(source), error));
     MEDLEY_TRY(md_grow(&dataset->tables, &dataset->table_capacity, dataset->table_count + 1,

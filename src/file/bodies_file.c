@@ -120,7 +120,7 @@ static medley_status unpack_terms(medley_model *model, md_unpack *in, medley_err
         term->kernel = md_unpack_u64(in);
         term->body = md_unpack_u64(in);
         term->factor = md_unpack_f64(in);
-        in->bad = in->bad || !term_fits(model, term);
+        in->bad = in->bad || !isfinite(term->factor) || !term_fits(model, term);
     }
     return MEDLEY_OK;
 }

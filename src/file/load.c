@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading model files. Checksums tell damage from accident; every count and index is checked as
- * well, so that a forged file can be refused but never reaches outside its arrays. */
+ * well, so that a forged file can be refused but never reaches outside its arrays. The file is read
+ * into memory, not mapped: whoever shortened a mapped file would end the program. */
 #include "file/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "io/io.h"
 
 medley_status md_fail_damaged(const md_loader *loader, const char *what)
 {
@@ -240,17 +237,6 @@ medley_status medley_model_read(medley_model **model, const void *bytes, size_t 
     return medley_model_read_with(model, bytes, size, name, NULL, error);
 }
 
-static medley_status fail_unreadable(const char *path, const char *reason, medley_error *error)
-{
-    return md_fail_at(error, MEDLEY_FAILED, path, 0, "the model cannot be read: %s", reason);
-}
-
-static void close_file(const int *descriptor)
-{
-    if (*descriptor >= 0)
-        close(*descriptor);
-}
-
 medley_status medley_model_load(medley_model **model, const char *path, medley_error *error)
 {
     md_begin(error);
@@ -261,19 +247,7 @@ medley_status medley_model_load_with(medley_model **model, const char *path,
                                      const medley_structure *structure, medley_error *error)
 {
     md_begin(error);
-    struct stat info;
-    MD_CLEARED(close_file) const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return fail_unreadable(path, strerror(errno), error);
-    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
-        return fail_unreadable(path, "it is not a plain file", error);
-    const size_t length = (size_t)info.st_size;
-    if (length == 0)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0, "the model file is empty");
-    char *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (data == MAP_FAILED)
-        return fail_unreadable(path, strerror(errno), error);
-    const medley_status status = load_from(model, path, data, length, structure, error);
-    munmap(data, length);
-    return status;
+    MD_CLEARED(md_input_clear) md_input input = {0};
+    MEDLEY_TRY(md_input_read(&input, path, error));
+    return load_from(model, path, input.data, input.length, structure, error);
 }

@@ -43,7 +43,8 @@ static medley_status read_kernel(md_loader *loader, md_unpack *in, size_t m)
     if (md_unpack_u64(in) != 0)
         kernel->column_mean = md_unpack_floats(in, bank->training_rows);
     if (in->bad || norm > MD_NORM_CENTER || (!precomputed && kernel->view >= bank->view_count) ||
-        (norm == MD_NORM_CENTER) != (kernel->column_mean != NULL))
+        (norm == MD_NORM_CENTER) != (kernel->column_mean != NULL) || !isfinite(kernel->factor) ||
+        !isfinite(kernel->grand_mean))
         return md_fail_damaged(loader, "kernels");
     kernel->norm = (md_norm)norm;
     kernel->primal = primal;

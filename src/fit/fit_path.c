@@ -5,10 +5,17 @@
 
 #include "base/struct_size.h"
 
+enum { MOST_POINTS = 10000 }; /* more is a mistake that would take days to show */
+
 static medley_status check_lambdas(const medley_path_options *path, medley_error *error)
 {
     if (path->count == 0)
         return md_fail(error, MEDLEY_USAGE, "a path needs a count of lambdas above 0");
+    if (path->count > MOST_POINTS)
+        return md_fail(error, MEDLEY_USAGE,
+                       "a path of %zu lambdas was asked for and at most %d are possible; 20 to 100 "
+                       "show its course",
+                       path->count, MOST_POINTS);
     if (path->lambda == NULL && !(path->ratio > 0 && path->ratio < 1))
         return md_fail(
             error, MEDLEY_USAGE,

@@ -42,10 +42,7 @@ const char *md_float_text(char buffer[32], float value)
     }
     for (int digits = 1; digits <= 9; digits++) {
         double back = 0;
-        snprintf(buffer, 32, "%.*g", digits, (double)value);
-        char *comma = strchr(buffer, ','); /* the decimal point of some locales */
-        if (comma != NULL)
-            *comma = '.';
+        md_print(buffer, 32, "%.*g", digits, (double)value);
         if (md_parse_double(buffer, &back) && (float)back == value)
             break;
     }

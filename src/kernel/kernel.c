@@ -58,6 +58,6 @@ double md_round_choice(double value)
 {
     char text[32];
     double rounded;
-    snprintf(text, sizeof text, "%.6g", value);
+    md_print(text, sizeof text, "%.6g", value);
     return md_parse_double(text, &rounded) ? rounded : value;
 }

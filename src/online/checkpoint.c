@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File: magic, u64 version, u64 key, the pieces of the state one after the other, u64 checksum. It
- * is read by the machine that wrote it, so numbers stand as they do in memory. */
+/* File: magic, u64 version, u64 key, the pieces of the state one after the other, u64 checksum of
+ * all that, CHUNK bytes at a time. It is read by the machine that wrote it, so numbers stand as
+ * they do in memory. Nothing of it is used before the checksum was compared. */
 #include "online/run.h"
 
 #include "base/output.h"
 #include <errno.h>
+#include <sys/stat.h>
 
 #define MAGIC "MEDLEYCP"
-enum { VERSION = 3 };
+enum { VERSION = 4, CHUNK = 1 << 16 };
+enum { HEAD_BYTES = sizeof MAGIC - 1 + 2 * sizeof(uint64_t), SUM_BYTES = sizeof(uint64_t) };
 enum { LONGEST_TRIAL = 20 }; /* epochs of a trial of eta0 = auto at most */
 
 static uint64_t mix(uint64_t sum, const void *data, size_t bytes)
@@ -96,43 +99,64 @@ uint64_t md_checkpoint_key(const md_problem *problem)
 
 struct writer {
     md_output output;
+    char *chunk; /* [CHUNK] */
+    size_t filled;
     uint64_t sum;
     medley_status status;
     medley_error *error;
 };
 
+static void clear_writer(struct writer *writer)
+{
+    md_output_abandon(&writer->output);
+    free(writer->chunk);
+}
+
+static void write_chunk(struct writer *writer)
+{
+    writer->sum = mix(writer->sum, writer->chunk, writer->filled);
+    writer->status = md_output_write(&writer->output, writer->chunk, writer->filled, writer->error);
+    writer->filled = 0;
+}
+
 static void write_piece(void *context, void *data, size_t bytes)
 {
     struct writer *writer = context;
-    if (writer->status < 0)
-        return;
-    writer->sum = mix(writer->sum, data, bytes);
-    writer->status = md_output_write(&writer->output, data, bytes, writer->error);
+    for (const char *p = data; bytes > 0 && writer->status == MEDLEY_OK;) {
+        const size_t room = CHUNK - writer->filled;
+        const size_t piece = bytes < room ? bytes : room;
+        memcpy(writer->chunk + writer->filled, p, piece);
+        writer->filled += piece;
+        p += piece;
+        bytes -= piece;
+        if (writer->filled == CHUNK)
+            write_chunk(writer);
+    }
 }
 
 medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk walk, void *state,
                                  medley_error *error)
 {
-    struct writer writer = {.error = error};
+    MD_CLEARED(clear_writer) struct writer writer = {.error = error};
     uint64_t version = VERSION;
+    MEDLEY_TRY(md_new(&writer.chunk, CHUNK, 1, error));
     MEDLEY_TRY(md_output_open(&writer.output, path, error));
     write_piece(&writer, (char[]){MAGIC}, sizeof MAGIC - 1);
     write_piece(&writer, &version, sizeof version);
     write_piece(&writer, &key, sizeof key);
     walk(state, write_piece, &writer);
-    uint64_t sum = writer.sum;
-    write_piece(&writer, &sum, sizeof sum);
-    if (writer.status == MEDLEY_OK)
-        writer.status = md_output_commit(&writer.output, error);
-    md_output_abandon(&writer.output);
-    return writer.status;
+    if (writer.status == MEDLEY_OK && writer.filled > 0)
+        write_chunk(&writer);
+    MEDLEY_TRY(writer.status);
+    MEDLEY_TRY(md_output_write(&writer.output, &writer.sum, sizeof writer.sum, error));
+    return md_output_commit(&writer.output, error);
 }
 
 /* ---- reading ---- */
 
 struct reader {
     FILE *file;
-    uint64_t sum;
+    uint64_t left; /* bytes before the checksum that were not read yet */
     bool short_of;
 };
 
@@ -145,10 +169,10 @@ static void close_reader(struct reader *reader)
 static void read_piece(void *context, void *data, size_t bytes)
 {
     struct reader *reader = context;
-    if (reader->short_of || fread(data, 1, bytes, reader->file) != bytes)
+    if (reader->short_of || bytes > reader->left || fread(data, 1, bytes, reader->file) != bytes)
         reader->short_of = true;
     else
-        reader->sum = mix(reader->sum, data, bytes);
+        reader->left -= bytes;
 }
 
 static medley_status check_head(struct reader *reader, const char *path, uint64_t key,
@@ -171,23 +195,75 @@ static medley_status check_head(struct reader *reader, const char *path, uint64_
     return MEDLEY_OK;
 }
 
+medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error)
+{
+    return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
+                      "the checkpoint is damaged; leave out `resume` to start anew");
+}
+
+/* Compares the checksum of the first `bytes` bytes with the one that follows them; the file is read
+ * from its beginning afterwards. */
+static medley_status check_sum(FILE *file, uint64_t bytes, const char *path, medley_error *error)
+{
+    MD_OWNED(free) char *chunk = NULL;
+    uint64_t sum = 0;
+    uint64_t expected = 0;
+    MEDLEY_TRY(md_new(&chunk, CHUNK, 1, error));
+    rewind(file);
+    while (bytes > 0) {
+        const size_t piece = bytes < CHUNK ? (size_t)bytes : CHUNK;
+        if (fread(chunk, 1, piece, file) != piece)
+            return md_checkpoint_fail_damaged(path, error);
+        sum = mix(sum, chunk, piece);
+        bytes -= piece;
+    }
+    if (fread(&expected, 1, sizeof expected, file) != sizeof expected || sum != expected)
+        return md_checkpoint_fail_damaged(path, error);
+    rewind(file);
+    return MEDLEY_OK;
+}
+
 medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
                                  bool *found, medley_error *error)
 {
+    struct stat info;
     MD_CLEARED(close_reader) struct reader reader = {.file = fopen(path, "rb")};
-    *found = reader.file != NULL;
+    *found = false;
     if (reader.file == NULL && errno == ENOENT)
         return MEDLEY_OK;
-    if (reader.file == NULL)
+    if (reader.file == NULL || fstat(fileno(reader.file), &info) != 0)
         return md_fail_at(error, MEDLEY_FAILED, path, 0, "the checkpoint cannot be read: %s",
                           strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return md_fail_at(error, MEDLEY_FAILED, path, 0,
+                          "the checkpoint cannot be read: it is not a plain file");
+    const uint64_t size = (uint64_t)info.st_size;
+    reader.left = size;
     MEDLEY_TRY(check_head(&reader, path, key, error));
+    if (size < HEAD_BYTES + SUM_BYTES)
+        return md_checkpoint_fail_damaged(path, error);
+    MEDLEY_TRY(check_sum(reader.file, size - SUM_BYTES, path, error));
+    reader.left = size - SUM_BYTES;
+    MEDLEY_TRY(check_head(&reader, path, key, error));
+    *found = true;
     walk(state, read_piece, &reader);
-    const uint64_t expected = reader.sum;
-    uint64_t sum = 0;
-    read_piece(&reader, &sum, sizeof sum);
-    if (reader.short_of || sum != expected || fgetc(reader.file) != EOF)
-        return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                          "the checkpoint is damaged; leave out `resume` to start anew");
-    return MEDLEY_OK;
+    return reader.short_of || reader.left > 0 ? md_checkpoint_fail_damaged(path, error) : MEDLEY_OK;
+}
+
+/* ---- before a run ---- */
+
+medley_status md_checkpoint_check(const char *path, medley_error *error)
+{
+    MD_CLEARED(close_reader) struct reader reader = {.file = fopen(path, "rb")};
+    char magic[sizeof MAGIC - 1];
+    struct stat info;
+    if (reader.file == NULL || fstat(fileno(reader.file), &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_size == 0)
+        return MEDLEY_OK; /* nothing to lose */
+    if (fread(magic, 1, sizeof magic, reader.file) == sizeof magic &&
+        memcmp(magic, MAGIC, sizeof magic) == 0)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_USAGE, path, 0,
+                      "`checkpoint` would overwrite this file, which is no checkpoint; name "
+                      "another, or remove it");
 }

@@ -63,7 +63,7 @@ void md_dual_from_weights(md_online *online)
 
 void md_dual_penalty(char *text, size_t size, const medley_options *options)
 {
-    snprintf(text, size, "squared-block(q=%.17g)", options->p);
+    md_print(text, size, "squared-block(q=%.17g)", options->p);
 }
 
 double md_dual_gradient_length(md_online *online, size_t count)

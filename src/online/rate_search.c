@@ -59,7 +59,7 @@ static medley_status try_rate(struct rate_search *search, double rate, medley_er
     double loss;
     double other_loss;
     char stage[48];
-    snprintf(stage, sizeof stage, "trying eta0 %.3g", rate);
+    md_print(stage, sizeof stage, "trying eta0 %.3g", rate);
     md_online_restart(search->online, rate);
     for (size_t e = 0; e < search->epochs; e++)
         MEDLEY_TRY(md_online_epoch(search->online, e, error));

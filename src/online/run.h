@@ -78,10 +78,14 @@ uint64_t md_checkpoint_key(const md_problem *problem);
 medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk walk, void *state,
                                  medley_error *error);
 
-/* Fills the state. *found false: there is no such file. A file of another run, or a damaged one,
- * is an error. */
+/* Is there nothing under this name that a checkpoint must not replace? */
+medley_status md_checkpoint_check(const char *path, medley_error *error);
+
+/* Fills the state. *found false: it was left alone, since there is no such file or an error was
+ * found in time. A file of another run, or a damaged one, is an error. */
 medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
                                  bool *found, medley_error *error);
+medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 
 /* ---- calibrate.c: training for calibrated probabilities (--calibrate). The model itself is the
  * same with and without: once it is there, a second one with the same settings is learnt from four

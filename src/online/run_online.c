@@ -206,6 +206,17 @@ static medley_status save_checkpoint(struct run *run)
     return status;
 }
 
+/* Does what was read fit together? Stages and epochs say where the run goes on, and how far. */
+static bool is_sound(const struct run *run)
+{
+    const md_online *online = &run->online;
+    const size_t done = run->result->epoch_count;
+    const bool has_stages = online->settings.rule->is_over != NULL;
+    const size_t latest = online->stage == 1 ? run->problem->online->first_epochs : 0;
+    return online->stage <= has_stages && online->stage_began <= latest &&
+           online->stage_began <= done && run->best_epoch <= done;
+}
+
 /* *resumed: the state is that of the checkpoint. */
 static medley_status resume(struct run *run, bool *resumed)
 {
@@ -216,7 +227,7 @@ static medley_status resume(struct run *run, bool *resumed)
         return MEDLEY_OK;
     run->key = md_checkpoint_key(run->problem);
     if (!options->resume)
-        return MEDLEY_OK;
+        return md_checkpoint_check(options->checkpoint, run->error);
     const medley_status status =
         md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
     if (*resumed && run->result->epoch_count > epochs_of(run) &&
@@ -227,6 +238,8 @@ static medley_status resume(struct run *run, bool *resumed)
                           run->result->epoch_count, epochs_of(run));
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
+    if (*resumed && !is_sound(run))
+        return md_checkpoint_fail_damaged(options->checkpoint, run->error);
     run->online.rate = run->result->eta0;
     return MEDLEY_OK;
 }

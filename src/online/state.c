@@ -101,7 +101,7 @@ void md_online_visit_state(md_online *online, md_state_visitor visit, void *cont
     visit(context, &online->stage, sizeof online->stage);
     visit(context, &online->stage_began, sizeof online->stage_began);
     visit(context, online->state, online->settings.rule->state_size);
-    visit(context, online->stepped, online->problem.example_count * sizeof *online->stepped);
+    md_visit_bools(online->stepped, online->problem.example_count, visit, context);
     for (size_t m = 0; m < online->problem.block_count; m++)
         md_block_visit(online->problem.blocks[m], visit, context);
 }

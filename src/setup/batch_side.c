@@ -98,7 +98,7 @@ medley_status md_batch_check_kernels(const md_problem *problem, const char *reme
     const double ridge = problem->options->ridge;
     char enough[64] = " and its diagonal is not positive";
     if (diagonal > 0)
-        snprintf(enough, sizeof enough, "; `ridge=%.3g` would make it so",
+        md_print(enough, sizeof enough, "; `ridge=%.3g` would make it so",
                  ridge + 1.1 * -defect.least / diagonal * (1 + ridge));
     return md_fail_at(error, MEDLEY_BAD_INPUT, problem->train->source, 0,
                       "kernel '%s' is not positive semi-definite: its eigenvalues go from %.3g to "

@@ -16,9 +16,8 @@ static medley_status check_row(const medley_dataset *train, size_t r, medley_err
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "row %zu has no label; every training row needs one", r + 1);
     const char *text = train->label_names.items[train->label[r]];
-    char *end;
-    const double number = strtod(text, &end);
-    if (*text != '\0' && *end == '\0' && isfinite(number))
+    double number;
+    if (md_parse_double(text, &number) && isfinite(number))
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                       "row %zu has the label '%s'; `task=regression` predicts numbers, so every "

@@ -35,6 +35,12 @@ static medley_status make_all(md_view_maker *maker, const md_table *table)
     return MEDLEY_OK;
 }
 
+/* The blocks of a view without a name could not be told from those of all views. */
+static bool is_blank(const char *name)
+{
+    return name[strspn(name, " \t\r\n\v\f")] == '\0';
+}
+
 static medley_status make_each(md_view_maker *maker, const md_table *table)
 {
     if (table->features.columns > MOST_VIEWS)
@@ -44,7 +50,7 @@ static medley_status make_each(md_view_maker *maker, const md_table *table)
                        table->features.columns, MOST_VIEWS);
     for (size_t c = 0; c < table->features.columns; c++) {
         char number[32];
-        const bool named = c < table->column_names.count;
+        const bool named = c < table->column_names.count && !is_blank(table->column_names.items[c]);
         md_view *view;
         snprintf(number, sizeof number, "x%zu", c + 1);
         MEDLEY_TRY(md_view_new(&view, maker, table, "each",

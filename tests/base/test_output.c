@@ -9,6 +9,7 @@
 
 #include "base/output.h"
 #include "base/random.h"
+#include "medley/dataset.h"
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -153,12 +154,109 @@ static void symbolic_links_stay_and_their_target_is_replaced(void **state)
     assert_int_equal(count_files(*state), 2);
 }
 
+static void replaced_files_keep_their_mode(void **state)
+{
+    const char *path = in_folder(state, "model");
+    static const mode_t modes[] = {0600, 0640, 0755, 0444};
+    struct stat info;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        unlink(path);
+        write_file(path, "old");
+        assert_int_equal(chmod(path, modes[i]), 0);
+        assert_int_equal(medley_write_file(path, "new", 3, NULL), MEDLEY_OK);
+        assert_content(path, "new");
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 0777, modes[i]);
+    }
+    if (geteuid() == 0) {
+        assert_int_equal(chown(path, 65534, 65534), 0);
+        assert_int_equal(medley_write_file(path, "his", 3, NULL), MEDLEY_OK);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_uid, 65534);
+    }
+}
+
+static void links_to_nothing_stay_and_their_target_appears(void **state)
+{
+    char absolute[4200];
+    struct stat info;
+    snprintf(absolute, sizeof absolute, "%s", in_folder(state, "second"));
+    assert_int_equal(symlink(absolute, in_folder(state, "first")), 0);
+    assert_int_equal(symlink("target", in_folder(state, "second")), 0);
+    assert_int_equal(medley_write_file(in_folder(state, "first"), "new", 3, NULL), MEDLEY_OK);
+    assert_content(in_folder(state, "target"), "new");
+    assert_true(lstat(in_folder(state, "first"), &info) == 0 && S_ISLNK(info.st_mode));
+    assert_true(lstat(in_folder(state, "second"), &info) == 0 && S_ISLNK(info.st_mode));
+    assert_int_equal(count_files(*state), 3);
+    assert_int_equal(symlink("endless", in_folder(state, "endless")), 0);
+    const medley_status status = medley_check_writable(in_folder(state, "endless"), NULL);
+    assert_true(status == MEDLEY_OK || status == MEDLEY_FAILED); /* it comes to an end */
+}
+
+static void names_may_be_as_long_as_names_can_be(void **state)
+{
+    char name[300];
+    memset(name, 'n', sizeof name);
+    name[255] = '\0';
+    assert_int_equal(medley_check_writable(in_folder(state, name), NULL), MEDLEY_OK);
+    assert_int_equal(count_files(*state), 0);
+    assert_int_equal(medley_write_file(in_folder(state, name), "new", 3, NULL), MEDLEY_OK);
+    assert_content(in_folder(state, name), "new");
+    name[255] = 'n';
+    name[256] = '\0';
+    medley_error error = {0};
+    assert_int_equal(medley_check_writable(in_folder(state, name), &error), MEDLEY_FAILED);
+    assert_non_null(strstr(error.message, "too long"));
+    assert_int_equal(count_files(*state), 1);
+}
+
+static void files_of_others_in_a_sticky_folder_are_refused_at_once(void **state)
+{
+    if (geteuid() != 0) {
+        print_message("only root can make files of another user\n");
+        skip();
+    }
+    const char *path = in_folder(state, "model");
+    medley_error error = {0};
+    write_file(path, "old");
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(chmod(*state, 01777), 0);
+    if (seteuid(65534) != 0)
+        skip();
+    const medley_status status = medley_check_writable(path, &error);
+    const medley_status other = medley_check_writable(in_folder(state, "other"), NULL);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(status, MEDLEY_FAILED);
+    assert_non_null(strstr(error.message, "another user"));
+    assert_int_equal(other, MEDLEY_OK);
+    assert_int_equal(count_files(*state), 1);
+}
+
+static size_t forced_files, forced_folders;
+
+/* In place of the system's: remembers what was forced to disk. */
+int fsync(int descriptor)
+{
+    struct stat info;
+    assert_int_equal(fstat(descriptor, &info), 0);
+    *(S_ISDIR(info.st_mode) ? &forced_folders : &forced_files) += 1;
+    return 0;
+}
+
+static void file_and_folder_are_forced_to_disk(void **state)
+{
+    forced_files = forced_folders = 0;
+    assert_int_equal(medley_write_file(in_folder(state, "model"), "new", 3, NULL), MEDLEY_OK);
+    assert_int_equal(forced_files, 1);
+    assert_int_equal(forced_folders, 1);
+}
+
 static void leftovers_of_a_killed_run_are_not_in_the_way(void **state)
 {
     const char *path = in_folder(state, "model");
     char leftover[4300];
     md_output output;
-    snprintf(leftover, sizeof leftover, "%s.%ld-0.tmp", path, (long)getpid());
+    snprintf(leftover, sizeof leftover, "%s/medley-%ld-0.tmp", (char *)*state, (long)getpid());
     write_file(leftover, "left over");
     assert_int_equal(md_output_open(&output, path, NULL), MEDLEY_OK);
     assert_int_equal(md_output_write(&output, "new", 3, NULL), MEDLEY_OK);
@@ -320,6 +418,11 @@ int main(void)
         IN_FOLDER(abandoned_files_leave_the_target_and_no_trace),
         IN_FOLDER(new_files_have_the_usual_permissions),
         IN_FOLDER(symbolic_links_stay_and_their_target_is_replaced),
+        IN_FOLDER(replaced_files_keep_their_mode),
+        IN_FOLDER(links_to_nothing_stay_and_their_target_appears),
+        IN_FOLDER(names_may_be_as_long_as_names_can_be),
+        IN_FOLDER(files_of_others_in_a_sticky_folder_are_refused_at_once),
+        IN_FOLDER(file_and_folder_are_forced_to_disk),
         IN_FOLDER(leftovers_of_a_killed_run_are_not_in_the_way),
         IN_FOLDER(targets_that_cannot_be_written_are_refused_at_once),
         IN_FOLDER(folders_without_permission_are_refused),

@@ -46,6 +46,39 @@ expect_exit 2 "unknown command" "$MEDLEY" trian
 expect_text "unknown command: nearest" "did you mean 'train'" "$err"
 expect_exit 2 "no command" "$MEDLEY"
 
+# ---- what is read is not written over ----
+cp good.csv kept.csv
+cp good.medley kept.medley
+ln -s good.csv link.csv
+ln good.csv hard.csv
+mkdir -p inner
+spare() { # spare NAME ARGUMENTS...: refused, and the files are what they were
+    expect_exit 2 "$@" <good.csv
+    expect_text "$1: says why" 'would overwrite|are the same file' "$err"
+    check "$1: the files stay" eval 'cmp -s good.csv kept.csv && cmp -s good.medley kept.medley'
+}
+for name in good.csv link.csv hard.csv inner/../good.csv "$PWD/good.csv"; do
+    spare "predict --output $name" "$MEDLEY" predict --model good.medley --output "$name" good.csv
+    spare "predict --proba --output $name" "$MEDLEY" predict --model good.medley --proba --output "$name" good.csv
+    spare "kernel --output $name" "$MEDLEY" kernel --kernel linear --output "$name" good.csv
+    spare "convert --output $name" "$MEDLEY" convert --to csv --output "$name" good.csv
+    spare "train --checkpoint $name" "$MEDLEY" train --model new.medley --method spom --checkpoint "$name" good.csv
+    spare "report --output $name" "$MEDLEY" report --output "$name" good.medley good.csv
+done
+spare "standard input" "$MEDLEY" predict --model good.medley --output good.csv -
+spare "predict --output MODEL" "$MEDLEY" predict --model good.medley --output good.medley good.csv
+spare "predict --json --output MODEL" "$MEDLEY" predict --model good.medley --json --output good.medley good.csv
+spare "train --from MODEL" "$MEDLEY" train --model good.medley --from good.medley --keep 1 good.csv
+spare "train --checkpoint MODEL" "$MEDLEY" train --model good.medley --method spom --checkpoint good.medley good.csv
+check "no model" test ! -e new.medley
+rm -r link.csv hard.csv inner
+expect_exit 1 "predict --json that fails" "$MEDLEY" predict --json --model good.medley --output no/where good.csv
+expect_text "prints one object" '^\{"error":\{"code":1,.*\}\}$' "$out"
+if [ -e /dev/full ]; then
+    expect_exit 1 "predict --json to a full disk" "$MEDLEY" predict --json --model good.medley --output /dev/full good.csv
+    expect_text "prints one object as well" '^\{"error":\{"code":1,.*\}\}$' "$out"
+fi
+
 # ---- data ----
 printf 'a,b,label\n1,2,x\n3,oops,y\n' >word.csv
 refuse 3 '^medley train: word.csv:3: ' "a word among numbers" word.csv

@@ -115,7 +115,16 @@ head -c 1000 good.checkpoint >cut.checkpoint
 refuse 3 'cut.checkpoint: .*damaged' "a truncated checkpoint" --checkpoint cut.checkpoint --resume train.txt
 : >cut.checkpoint
 refuse 3 'cut.checkpoint: .*not a checkpoint' "an empty checkpoint" --checkpoint cut.checkpoint --resume train.txt
-refuse 3 'train.txt: .*not a checkpoint' "a file that is no checkpoint" --checkpoint train.txt --resume train.txt
+refuse 3 'dev.txt: .*not a checkpoint' "a file that is no checkpoint" --checkpoint dev.txt --resume train.txt
+refuse 2 'dev.txt: .*--checkpoint would overwrite this file' "a file that is no checkpoint and not to be read" \
+    --checkpoint dev.txt train.txt
+check "is untouched" cmp dev.txt <(tagged 100 2)
+for way in '' --resume; do
+    refuse 2 "checkpoint would overwrite 'train.txt'" "the data as a checkpoint [$way]" --checkpoint train.txt \
+        ${way:+"$way"} train.txt
+    refuse 2 "dev and --checkpoint are the same file" "held-out data as a checkpoint [$way]" --checkpoint dev.txt \
+        ${way:+"$way"} --dev dev.txt train.txt
+done
 (cat good.checkpoint && echo more) >cut.checkpoint
 refuse 3 'cut.checkpoint: .*damaged' "a checkpoint with something behind it" --checkpoint cut.checkpoint \
     --resume train.txt

@@ -55,3 +55,14 @@ if command -v man >/dev/null 2>&1; then
 else
     skip "man reads the pages" "there is no man here"
 fi
+
+# ---- help that does not arrive ----
+if [ -e /dev/full ]; then
+    for words in --help help --version 'help train' 'train --help' 'list kernels'; do
+        # shellcheck disable=SC2086
+        expect_exit 1 "medley $words on a full disk" bash -c '"$MEDLEY" "$@" >/dev/full' - $words
+        expect_text "medley $words: says so" 'could not be written' "$err"
+    done
+else
+    skip "help that does not arrive" "/dev/full is not there"
+fi

@@ -176,4 +176,4 @@ check "Ctrl-C: not converged" test "$(key converged "$out")" = false
 check "Ctrl-C: the model has its gap" test "$(key gap model.json)" = "$(key gap "$out")"
 check "Ctrl-C: which is not what was asked for" above "$(key gap model.json)" 1e-12
 expect_exit 0 "Ctrl-C leaves a usable model" "$MEDLEY" eval --model m.medley ring.csv
-check "no temporary files are left" bash -c '! ls | grep -E "medley\.|\.part$"'
+check "no temporary files are left" bash -c '! ls | grep -E "medley\.|\.part$|\.tmp$"'

@@ -33,6 +33,24 @@ check "a file without the label column gives the same labels" same bare.csv
 "$MEDLEY" predict --model m.medley --output written.txt new.csv
 check "--output writes the same labels" cmp -s written.txt labels.txt
 
+# ---- the same model in other clothes ----
+cp m.medley plain.medley
+gzip -k plain.medley
+same_by() { "$MEDLEY" predict --model "$1" new.csv | cmp -s - labels.txt; }
+check "a compressed model predicts" same_by plain.medley.gz
+check "a model from a pipe predicts" same_by <(cat plain.medley)
+train --method spom ring.csv >/dev/null
+"$MEDLEY" train --model small.medley.gz --eta0 1 --epochs 10 --quiet --method spom ring.csv >/dev/null
+check "train --model FILE.gz writes one" bash -c 'zcat small.medley.gz | cmp - m.medley'
+expect_exit 0 "that can be inspected" "$MEDLEY" inspect small.medley.gz
+long=$(printf 'n%.0s' {1..248}).medley
+expect_exit 0 "a model with a name of 255 bytes" "$MEDLEY" train --model "$long" --eta0 1 --epochs 1 --quiet ring.csv
+check "that predicts" "$MEDLEY" predict --model "$long" new.csv
+expect_exit 1 "a name of 256 bytes" "$MEDLEY" train --model "n$long" ring.csv
+refute_text "is refused before anything is learnt" 'training' "$err"
+mv plain.medley m.medley
+rm ./*.medley.gz
+
 # ---- probabilities and JSON ----
 expect_exit 0 "predict --proba runs" "$MEDLEY" predict --model m.medley --proba new.csv
 check "probabilities sum to one" awk 'NR > 1 && ($2 + $3 < 0.999 || $2 + $3 > 1.001) { exit 1 }' "$out"
@@ -130,4 +148,4 @@ kill -INT $!
 wait $!
 check "Ctrl-C ends with 130" test $? -eq 130
 expect_exit 0 "and leaves a usable model" "$MEDLEY" eval --model m.medley new.csv
-check "no temporary files are left" bash -c '! ls | grep -E "medley\.|\.part$"'
+check "no temporary files are left" bash -c '! ls | grep -E "medley\.|\.part$|\.tmp$"'

@@ -33,6 +33,16 @@ expect_text "with the form" 'random:COUNT' "$err"
 expect_exit 2 "a view beyond the last" train --views random:3 --kernel 'rbf@random4' ring.csv
 expect_text "is named" "no view 'random4'" "$err"
 
+# ---- names that say nothing ----
+for name in '' ' ' '" "' '""'; do
+    sed "1s/^[^,]*,/$name,/" ring.csv >nameless.csv
+    expect_exit 0 "a column named [$name]" train --views each --kernel linear --json nameless.csv
+    expect_text "is called by its number" '"linear@x1"' "$out"
+    expect_exit 0 "and its model predicts" "$MEDLEY" predict --model m.medley nameless.csv
+done
+expect_exit 2 "a view with a blank name" train --view ' =ring.csv'
+expect_text "is refused" 'name is blank' "$err"
+
 # ---- many ----
 seq -f 'rbf(sigma=1.7)@random%.0f' 3000 >bank.txt
 expect_exit 0 "3000 lines that name a view each" "$MEDLEY" kernel --views random:3000 --kernels bank.txt \

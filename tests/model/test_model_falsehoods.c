@@ -128,11 +128,111 @@ static void parts_that_do_not_belong_together_are_refused(void **state)
     }
 }
 
+/* What predictions are computed from. */
+static float *coefficient(medley_model *model)
+{
+    return &model->bodies[0].values[0];
+}
+
+static float *weight(medley_model *model)
+{
+    for (size_t w = 0; w < model->weights_count; w++)
+        if (model->weights[w].rows > 0)
+            return &model->weights[w].values[0];
+    return NULL;
+}
+
+static float *shift(medley_model *model)
+{
+    return &model->bank.views[0].shift[0];
+}
+
+static float *scale(medley_model *model)
+{
+    return &model->bank.views[0].factor[0];
+}
+
+static float *point(medley_model *model)
+{
+    return &model->prepared.views[0].dense[0];
+}
+
+static float *squared_norm(medley_model *model)
+{
+    return &model->prepared.norm2[0][0];
+}
+
+static float *entry(medley_model *model)
+{
+    return &model->prepared.views[0].value[0];
+}
+
+static void refuse_changed(const medley_model *model, const char *what)
+{
+    struct sample sample = {0};
+    sample.bytes = model_bytes(model, &sample.length);
+    sample_open(&sample);
+    print_message("%s\n", what);
+    refuse(&sample, sample.bytes, "damaged");
+    sample_clear(&sample);
+}
+
+static void values_that_are_no_numbers_are_refused(void **state)
+{
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    static const struct {
+        const char *what, *options;
+        case_data kind;
+        case_origin origin;
+        float *(*place)(medley_model *model);
+    } cases[] = {
+        {"coefficient", "kernel=rbf(auto) method=spom", DENSE, FITTED, coefficient},
+        {"weight", "template=chunk penalty=group-lasso lambda=0.001", TAGGED, FITTED, weight},
+        {"shift", "kernel=rbf(auto) scale=standard method=spom", DENSE, FITTED, shift},
+        {"scale", "kernel=rbf(auto) scale=standard method=spom", DENSE, FITTED, scale},
+        {"point", "kernel=rbf(auto) method=spom", DENSE, FITTED, point},
+        {"squared norm", "kernel=rbf(auto) method=spom", DENSE, FITTED, squared_norm},
+        {"entry", "kernel=rbf(auto) method=spom", SPARSE, FITTED, entry},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct model_case given = {cases[i].kind, cases[i].options, cases[i].origin};
+        medley_model *model = case_model(&given, TRAINING);
+        float *place = cases[i].place(model);
+        assert_non_null(place);
+        for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+            *place = bad[b];
+            refuse_changed(model, cases[i].what);
+        }
+        medley_model_free(model);
+    }
+}
+
+static void factors_that_are_no_numbers_are_refused(void **state)
+{
+    (void)state;
+    const struct model_case given = {DENSE, "kernel=rbf(auto) method=spom", FITTED};
+    medley_model *model = case_model(&given, TRAINING);
+    double *places[] = {&model->terms[0].factor, &model->bank.kernels[0].factor,
+                        &model->bank.kernels[0].grand_mean};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const double kept = *places[i];
+        *places[i] = NAN;
+        refuse_changed(model, "factor");
+        *places[i] = INFINITY;
+        refuse_changed(model, "factor");
+        *places[i] = kept;
+    }
+    medley_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(false_outputs_and_biases_are_refused),
         cmocka_unit_test(regressions_and_labels_exclude_each_other),
+        cmocka_unit_test(values_that_are_no_numbers_are_refused),
+        cmocka_unit_test(factors_that_are_no_numbers_are_refused),
         cmocka_unit_test(parts_that_do_not_belong_together_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,7 +298,7 @@ static void files_that_are_no_models_are_refused(void **state)
     (void)state;
     char path[PATH_SIZE];
     temporary_path(path);
-    assert_load_fails(path, MEDLEY_BAD_INPUT, "the model file is empty");
+    assert_load_fails(path, MEDLEY_BAD_INPUT, "the file is empty");
     write_bytes(path, "1,2,3\n4,5,6\n", 12);
     assert_load_fails(path, MEDLEY_BAD_INPUT, "this is not a Medley model");
     write_bytes(path, "MEDLEY\n\n", 8); /* sent in text mode */
@@ -306,7 +306,7 @@ static void files_that_are_no_models_are_refused(void **state)
     unlink(path);
     assert_load_fails(path, MEDLEY_FAILED, "No such file");
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_load_fails(path, MEDLEY_FAILED, "not a plain file");
+    assert_load_fails(path, MEDLEY_FAILED, "it is a directory");
     rmdir(path);
 }
 

@@ -42,6 +42,23 @@ static void all_and_each_name_the_columns(void **state)
     medley_dataset_free(dataset);
 }
 
+/* A kernel's name ends in its view's, and is read again from a model file. */
+static void a_column_without_a_name_is_called_by_its_number(void **state)
+{
+    (void)state;
+    medley_dataset *dataset = NULL;
+    md_table *table = add_dense(&dataset, "", 2, 3, NULL);
+    md_strings_add(&table->column_names, "", 0);
+    md_strings_add(&table->column_names, " \t", 2);
+    md_strings_add(&table->column_names, "age", 3);
+    check_names(dataset, "each", (const char *[]){"x1", "each", "x2", "each", "age", "each", NULL});
+    table = NULL;
+    medley_error error = {0};
+    assert_int_equal(md_dataset_new_table(&table, dataset, " ", "data.csv", &error), MEDLEY_USAGE);
+    assert_non_null(strstr(error.message, "name"));
+    medley_dataset_free(dataset);
+}
+
 static void each_view_holds_its_column(void **state)
 {
     (void)state;
@@ -441,6 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_and_each_name_the_columns),
+        cmocka_unit_test(a_column_without_a_name_is_called_by_its_number),
         cmocka_unit_test(each_view_holds_its_column),
         cmocka_unit_test(tiles_divide_the_image),
         cmocka_unit_test(further_tables_are_one_view_each),
