@@ -23,7 +23,8 @@ class MKLRegressor(RegressorMixin, RowEstimator):
     Attributes
     ----------
     blocks_ (names of kernels), weights_ (what each counts, summing to 1, or all 0 where the
-    penalty has left out every kernel), norms_, objective_, dual_, gap_, n_features_in_, model_
+    penalty has left out every kernel), norms_, objective_, dual_, gap_, n_features_in_,
+    feature_names_in_ (of data frames; new ones may have their columns in any order), model_
 
     Examples
     --------

@@ -6,8 +6,8 @@ static const cli_option data_options[] = {
     {"format", "NAME", "",
      "format of DATA (medley list formats); default: by extension and content", false},
     {"label", "COLUMN", "",
-     "label column by name, number from 1, last, or none; default: a column called label, class, "
-     "target or y, else the last",
+     "label column by name, number from 1, last, or none; default: with a model the column of "
+     "that name in training, else one called label, class, target or y, else the last",
      false},
     {"labels", "FILE", "", "labels from a file of their own (npy, idx or one a line)", false},
     {"header", "yes|no|auto", "auto", "does the CSV file start with a line of names?", false},
