@@ -48,11 +48,12 @@ def array_of(pointer, shape, kind):
     return np.ctypeslib.as_array(pointer, shape=(count,)).astype(kind).reshape(shape)
 
 
-def warn_of(dataset, options):
-    """What speaks against learning from the data with these options becomes a warning."""
+def warn_of(dataset, options, frames):
+    """What speaks against learning from the data with these options becomes a warning, which
+    points at the caller of the caller of ..., so many frames up."""
     sentence = ctypes.create_string_buffer(1200)
     if lib.medley_fit_warning(sentence, len(sentence), dataset.pointer, options.pointer) > 0:
-        warnings.warn(in_python(text(sentence.value)), UserWarning, stacklevel=4)
+        warnings.warn(in_python(text(sentence.value)), UserWarning, stacklevel=frames + 1)
 
 
 class Model(Handle):
@@ -73,7 +74,7 @@ class Model(Handle):
     @classmethod
     def fit(cls, dataset, options, held_out=None, verbose=0, bound=None):
         pointer = c_void_p()
-        warn_of(dataset, options)
+        warn_of(dataset, options, 4)  # fit, _learn, the estimator's fit
         calling = nullcontext() if bound is None else bound.raising()
         with calling, located(dataset, held_out), Watch(verbose) as watch:
             status = call(

@@ -237,7 +237,7 @@ def tune(X, y, grid, *, estimator=None, cv=5, measure=None, refit=True):
     with located(dataset), template as name, Watch(model.verbose) as watch:
         options = make_options(model, {**fixed, **({"template": name} if name else {})})
         if "scale" not in grid:
-            warn_of(dataset, options)
+            warn_of(dataset, options, 2)
         call(
             "medley_tune",
             byref(answer.pointer),

@@ -278,13 +278,15 @@ static bool has_different_rows(const md_matrix *matrix)
 }
 
 /* Squared norms below FLT_MIN / FLT_EPSILON lose digits in single precision, and products far below
- * it are all 0; so are powers of small numbers. */
+ * it are all 0; so are powers of small numbers. Sums over columns bear values down to some 1e-28.
+ */
 static bool is_lost(const md_prepared *prepared, const md_bank *bank, size_t m, double *scratch)
 {
     const md_kernel *kernel = &bank->kernels[m];
-    const double least = (double)FLT_MIN / (double)FLT_EPSILON;
+    const bool sums = kernel->class->quantity == MD_PAIRED;
+    const double least = sums ? 1e-56 : (double)FLT_MIN / (double)FLT_EPSILON;
     md_matrix_row_norms2(&prepared->views[kernel->view], scratch);
-    if (kernel->class->quantity != MD_PAIRED && largest_of(scratch, prepared->rows) < least)
+    if (largest_of(scratch, prepared->rows) < least)
         return true;
     md_prepared_self(prepared, bank, m, scratch);
     return largest_of(scratch, prepared->rows) < (double)FLT_MIN;

@@ -67,7 +67,8 @@ static float sum_of_absolute_differences(const float *x, const float *z, size_t 
     return sum;
 }
 
-/* A column where both are 0 contributes 0: the tiny number keeps the division defined. */
+/* A column where both are 0 contributes 0: the tiny number keeps the division defined. The square
+ * of a small difference would be 0, its quotient is not. */
 MD_VECTOR
 static float sum_of_chi2_terms(const float *x, const float *z, size_t columns)
 {
@@ -75,7 +76,7 @@ static float sum_of_chi2_terms(const float *x, const float *z, size_t columns)
 #pragma omp simd reduction(+ : sum)
     for (size_t c = 0; c < columns; c++) {
         const float difference = x[c] - z[c];
-        sum += difference * difference / (x[c] + z[c] + 1e-30f);
+        sum += difference * (difference / (x[c] + z[c] + 1e-30f));
     }
     return sum;
 }

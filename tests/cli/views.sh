@@ -114,6 +114,15 @@ for factor in 1 1e-5 1e-18 1e-25 1e-40 1e25; do
             ;;
         esac
     done
+    awk -F, -v OFS=, 'NR > 1 { for (c = 1; c < NF; c++) sub(/^-/, "", $c) } 1' far.csv >histograms.csv
+    "$MEDLEY" train --quiet --model far.medley --kernel chi2 histograms.csv >"$out" 2>"$err"
+    if [ $factor = 1e-40 ] || [ $factor = 1e25 ]; then
+        expect_text "chi2 of numbers times $factor is refused" 'too (small|large) for' "$err"
+    else
+        "$MEDLEY" predict --model far.medley --output $factor.txt histograms.csv 2>"$err"
+        [ $factor = 1 ] && cp 1.txt unit-chi2.txt
+        check "chi2 of numbers times $factor learns what it learns of them" cmp $factor.txt unit-chi2.txt
+    fi
     "$MEDLEY" train --quiet --model far.medley --scale standard far.csv >"$out" 2>"$err"
     case $factor in
     1e-40) expect_text "nor can such numbers be scaled" 'too small to be scaled' "$err" ;;
