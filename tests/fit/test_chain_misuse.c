@@ -36,7 +36,7 @@ static void options_that_contradict_are_refused(void **state)
         {"bigram-ends=yes bigram=none", MEDLEY_USAGE, "`bigram-ends` looks at neighbouring labels"},
         {"keep=3", MEDLEY_USAGE, "`keep` needs `from=MODEL`"},
         {"from=some.medley", MEDLEY_USAGE, "`from` needs `keep=N`"},
-        {"keep=2 from=/no/such/model", MEDLEY_FAILED, "cannot be read"},
+        {"keep=2 from=/no/such/model", MEDLEY_FAILED, "cannot open"},
         {"keep=2 from=/no/such/model blocks=U00", MEDLEY_USAGE, "give `keep` or `blocks`"},
         {"blocks=U77", MEDLEY_USAGE, "there is no block 'U77'"},
         {"hash-bits=8 min-count=2", MEDLEY_USAGE, ""},
