@@ -127,6 +127,16 @@ static void take_coefficients(const struct svm_model *model, const md_libsvm_tas
     }
 }
 
+/* libsvm does not survive a lack of memory: as much as it may take, its cache (in MB) and some
+ * arrays for every row, must be there before it begins. */
+static medley_status check_memory(double cache, size_t count, medley_error *error)
+{
+    enum { OF_A_ROW = 1024, SLACK = 1 << 20 };
+    MD_OWNED(free) char *as_much = NULL;
+    const size_t bytes = (size_t)((cache + 1) * (1 << 20)) + OF_A_ROW * count + SLACK;
+    return md_new_aligned(&as_much, bytes, 1, error);
+}
+
 medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *task,
                               double *coefficient, medley_error *error)
 {
@@ -145,6 +155,7 @@ medley_status md_libsvm_solve(const md_libsvm *matrix, const md_libsvm_task *tas
                                             .C = task->C,
                                             .p = task->tolerance,
                                             .shrinking = count > 1000};
+    MEDLEY_TRY(check_memory(parameter.cache_size, count, error));
     const struct svm_problem problem = {.l = (int)count, .y = y, .x = rows};
     struct svm_model *model = svm_train(&problem, &parameter);
     take_coefficients(model, task, coefficient);

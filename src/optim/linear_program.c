@@ -10,7 +10,7 @@
 
 struct md_linear_program {
     Clp_Simplex *model;
-    size_t columns;
+    size_t columns, rows, elements;
     int *index;      /* [columns] scratch */
     double *element; /* [columns] scratch */
 };
@@ -26,6 +26,18 @@ static double bound_of(double x)
     return isinf(x) ? copysign(DBL_MAX, x) : x;
 }
 
+/* Clp does not survive a lack of memory: as much as it may take for the matrix, its copies by rows
+ * and by scale and its factors must be there before it begins. */
+static medley_status check_memory(const md_linear_program *program, size_t of_an_element,
+                                  medley_error *error)
+{
+    enum { OF_A_LINE = 2048, SLACK = 4 << 20 };
+    MD_OWNED(free) char *as_much = NULL;
+    const size_t lines = program->columns + program->rows;
+    return md_new_aligned(&as_much, of_an_element * program->elements + OF_A_LINE * lines + SLACK,
+                          1, error);
+}
+
 medley_status md_linear_program_create(md_linear_program **result, const double *cost,
                                        const double *low, const double *high, size_t columns,
                                        medley_error *error)
@@ -35,6 +47,7 @@ medley_status md_linear_program_create(md_linear_program **result, const double 
     MEDLEY_TRY(md_new(&program->index, columns, sizeof *program->index, error));
     MEDLEY_TRY(md_new(&program->element, columns, sizeof *program->element, error));
     program->columns = columns;
+    MEDLEY_TRY(check_memory(program, 0, error));
     program->model = Clp_newModel();
     if (program->model == NULL)
         return md_fail_memory(error, columns * sizeof *program->element);
@@ -66,13 +79,15 @@ medley_status md_linear_program_add(md_linear_program *program, const double *ro
     const double least = bound_of(low);
     const double most = bound_of(high);
     int count = 0;
-    (void)error;
     for (size_t c = 0; c < program->columns; c++)
         if (row[c] != 0) {
             program->index[count] = (int)c;
             program->element[count++] = row[c];
         }
     const CoinBigIndex starts[2] = {0, count};
+    program->elements += (size_t)count;
+    program->rows++;
+    MEDLEY_TRY(check_memory(program, 48, error));
     Clp_addRows(program->model, 1, &least, &most, starts, program->index, program->element);
     return MEDLEY_OK;
 }
@@ -80,6 +95,7 @@ medley_status md_linear_program_add(md_linear_program *program, const double *ro
 medley_status md_linear_program_solve(md_linear_program *program, double *x, medley_error *error)
 {
     enum { OPTIMAL, NO_POINT, NO_END };
+    MEDLEY_TRY(check_memory(program, 128, error));
     /* The dual method gives free variables bounds of its own, far away: where the least points have
      * no end these cost digits. The primal method, which has little or nothing left to do, brings
      * them back, and takes over where the dual one has failed. */

@@ -127,17 +127,20 @@ static medley_status find_heads(struct parsing *parsing, md_pool *pool, size_t t
     return MEDLEY_OK;
 }
 
-/* Scores take memory by the square of the words: a file without blank lines is none to parse. */
-static medley_status check_lengths(const medley_dataset *dataset, medley_error *error)
+/* Scores take memory by the square of the words, and the chart of projective trees takes time by
+ * their cube: a file without blank lines is none to parse. */
+static medley_status check_lengths(const medley_dataset *dataset, bool projective,
+                                   medley_error *error)
 {
-    enum { LONGEST = 10000 };
+    const size_t longest = projective ? 1000 : 10000;
     for (size_t s = 0; s < dataset->sequence_count; s++)
-        if (length_of(dataset, s) > LONGEST)
+        if (length_of(dataset, s) > longest)
             return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source,
                               dataset->line ? dataset->line[dataset->sequence_start[s]] : 0,
-                              "a sentence of %zu words, at most %d can be parsed; end sentences "
+                              "a sentence of %zu words, at most %zu can be parsed%s; end sentences "
                               "with blank lines",
-                              length_of(dataset, s), LONGEST);
+                              length_of(dataset, s), longest,
+                              projective ? " by a model of projective trees" : "");
     return MEDLEY_OK;
 }
 
@@ -192,7 +195,7 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                           "the model parses sentences of CoNLL-U, and these data are none; check "
                           "`format`");
-    MEDLEY_TRY(check_lengths(dataset, error));
+    MEDLEY_TRY(check_lengths(dataset, request->model->space.shape.projective, error));
     if (request->options.tags != NULL)
         MEDLEY_TRY(md_arc_column(&parsing.tags, request->options.tags, error));
     MEDLEY_TRY(find_heads(&parsing, &pool, threads, error));

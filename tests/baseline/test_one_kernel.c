@@ -5,6 +5,8 @@
 
 #include "baseline/one_kernel.h"
 #include <math.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 struct found {
     double primal, dual, sum;
@@ -167,6 +169,52 @@ static void no_kernel_leaves_the_bias(void **state)
     }
 }
 
+/* libsvm itself would end the program. */
+static void a_lack_of_memory_is_told_before_libsvm_begins(void **state)
+{
+    (void)state;
+    enum { N = 900, ROOM = 8 << 20 };
+#ifdef MEDLEY_SANITIZED
+    print_message("sanitizers need memory without limits\n");
+    skip();
+#endif
+    if (!md_libsvm_takes(N)) {
+        print_message("built without libsvm\n");
+        skip();
+    }
+    md_libsvm *matrix = NULL;
+    medley_error error = {0};
+    double *kernel = md_calloc((size_t)N * N, sizeof *kernel);
+    double *y = md_calloc(N, sizeof *y);
+    double *coefficient = md_calloc(N, sizeof *coefficient);
+    assert_true(kernel != NULL && y != NULL && coefficient != NULL);
+    for (size_t i = 0; i < N; i++) {
+        kernel[i * N + i] = 1;
+        y[i] = i % 2 ? 1 : -1;
+    }
+    assert_int_equal(md_libsvm_create(&matrix, kernel, N, &error), MEDLEY_OK);
+    const md_libsvm_task task = {
+        .count = N, .y = y, .classifies = true, .C = 1, .eps = 0.1, .cache = INFINITY};
+    struct rlimit before;
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld", &pages) != 1)
+        skip();
+    fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    const rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM;
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before.rlim_max}), 0);
+    const medley_status status = md_libsvm_solve(matrix, &task, coefficient, &error);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, MEDLEY_FAILED);
+    assert_non_null(strstr(error.message, "out of memory"));
+    assert_int_equal(md_libsvm_solve(matrix, &task, coefficient, NULL), MEDLEY_OK);
+    md_libsvm_free(matrix);
+    free(coefficient);
+    free(y);
+    free(kernel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +222,7 @@ int main(void)
         cmocka_unit_test(libsvm_solves_hinge_and_epsilon),
         cmocka_unit_test(one_label_is_for_newton),
         cmocka_unit_test(no_kernel_leaves_the_bias),
+        cmocka_unit_test(a_lack_of_memory_is_told_before_libsvm_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,6 +196,13 @@ for many in "" "--roots many"; do
     expect_exit 0 "--projective $many" train --projective $many train.conllu
     predict test.conllu >projective.conllu
     check "--projective $many: no arcs cross" test "$(crossing projective.conllu)" -eq 0
+    awk 'BEGIN { for (i = 1; i <= 1001; i++) print i "\tword\tword\tNOUN\tNN\t_\t_\t_\t_\t_"; print "" }' >long.conllu
+    (predict test.conllu >/dev/null && cat test.conllu long.conllu) >longer.conllu
+    expect_exit 3 "--projective $many: a sentence of 1001 words" predict longer.conllu
+    expect_text "is refused with its line" \
+        "longer.conllu:$(($(wc -l <test.conllu) + 1)): a sentence of 1001 words, at most 1000" "$err"
+    sed 1d long.conllu | awk -F'\t' 'BEGIN { OFS = FS } NF { $1 = NR } { print }' >thousand.conllu
+    expect_exit 0 "--projective $many: a sentence of 1000 words" predict thousand.conllu
 done
 check "without it some do" test "$(crossing parsed.conllu)" -ge 3
 expect_exit 0 "--unlabelled" train --unlabelled train.conllu

@@ -37,8 +37,7 @@ static void remove_folder(const char *folder)
 }
 
 static const char *const runs[] = {
-    "method=spicy kernel=rbf(auto) kernel=poly",
-    "method=spom kernel=rbf(auto) epochs=3",
+    "method=spicy kernel=rbf(auto) kernel=poly", "method=spom kernel=rbf(auto) epochs=3",
     "method=obscure kernel=rbf(auto) kernel=linear p=1.5 epochs1=2 epochs2=2",
     "task=regression kernel=rbf(sigma=0.5) penalty=elastic(t=0.5)",
     "method=spicy kernel=rbf(auto) penalty=block(q=1.5) gap=1e-4"};
