@@ -147,9 +147,9 @@ static void start_floors(struct products *work, md_prepared *left)
     for (size_t i = 0; i < BOOKED; i++)
         rows[i] = i;
     check(md_prepared_gather(left, &bench->prepared, rows, BOOKED, &error), &error);
-    check(
-        md_tile_scratch_make(&work->pool, &work->scratch, bench->threads, &bench->prepared, &error),
-        &error);
+    check(md_tile_scratch_make(&work->pool, &work->scratch, bench->threads, &bench->bank,
+                               &bench->prepared, &error),
+          &error);
     work->left = left;
     work->values = allocate(BOOKED * bench->rows);
 }

@@ -345,6 +345,10 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
     MEDLEY_TRY(md_view_index_make(&builder.index, made->views, made->view_count, error));
     MEDLEY_TRY(scale_views(&builder, dataset));
     MEDLEY_TRY(add_all_kernels(&builder, dataset));
+    for (size_t m = 0; m < made->count; m++)
+        if (made->kernels[m].explicit_weights)
+            MEDLEY_TRY(md_view_check_width(&made->views[made->kernels[m].view], dataset,
+                                           "linear(explicit)", error));
     MEDLEY_TRY(md_bank_choose(made, dataset, options->seed, error));
     if (options->primal)
         choose_primal(made);

@@ -7,16 +7,44 @@
 
 enum { MAX_PAIRS = 200000 }; /* of rows looked at: a quantile is then known to about 0.1 % */
 
-/* means: [columns] zeroed. */
-static void column_means(const md_matrix *matrix, double *means)
+/* Means of columns; of sparse rows those that occur: there may be far fewer. */
+typedef struct column_means {
+    double *values;
+    size_t count;
+} column_means;
+
+static void clear_means(column_means *means)
 {
-    for (size_t r = 0; r < matrix->rows; r++) {
-        const md_row row = md_matrix_row(matrix, r);
-        for (size_t e = 0; e < row.count; e++)
-            means[md_row_column(row, e)] += (double)row.value[e];
+    free(means->values);
+}
+
+static medley_status find_sparse_means(column_means *means, const md_matrix *matrix,
+                                       medley_error *error)
+{
+    MD_CLEARED(md_matrix_clear) md_matrix across = {0};
+    MEDLEY_TRY(md_matrix_transpose_occurring(&across, matrix, error));
+    MEDLEY_TRY(md_new(&means->values, across.rows, sizeof(double), error));
+    means->count = across.rows;
+    for (size_t c = 0; c < across.rows; c++) {
+        for (size_t e = across.start[c]; e < across.start[c + 1]; e++)
+            means->values[c] += (double)across.value[e];
+        means->values[c] /= (double)matrix->rows;
     }
+    return MEDLEY_OK;
+}
+
+static medley_status find_means(column_means *means, const md_matrix *matrix, medley_error *error)
+{
+    if (md_matrix_is_sparse(matrix))
+        return find_sparse_means(means, matrix, error);
+    MEDLEY_TRY(md_new(&means->values, matrix->columns, sizeof(double), error));
+    means->count = matrix->columns;
+    for (size_t r = 0; r < matrix->rows; r++)
+        for (size_t c = 0; c < matrix->columns; c++)
+            means->values[c] += (double)matrix->dense[r * matrix->columns + c];
     for (size_t c = 0; c < matrix->columns; c++)
-        means[c] /= (double)matrix->rows;
+        means->values[c] /= (double)matrix->rows;
+    return MEDLEY_OK;
 }
 
 /* ---- the quantity q of a pair of rows, one pair at a time ---- */
@@ -36,14 +64,26 @@ static size_t merge_rows(const md_matrix *x, size_t i, size_t j, float *left, fl
     return length;
 }
 
+/* Room for the longest union of two sparse rows. */
+static size_t longest_pair(const md_matrix *x)
+{
+    size_t longest = 0;
+    for (size_t r = 0; md_matrix_is_sparse(x) && r < x->rows; r++)
+        longest = md_max(longest, x->start[r + 1] - x->start[r]);
+    return 2 * longest;
+}
+
+/* scratch: [2][longest_pair] */
 static float pair_quantity(const md_kernel_class *class, const md_matrix *x, size_t i, size_t j,
                            float *scratch)
 {
     const bool sparse = md_matrix_is_sparse(x);
+    float *other = scratch;
+    if (sparse)
+        other += x->start[i + 1] - x->start[i] + x->start[j + 1] - x->start[j];
     const float *u = sparse ? scratch : x->dense + i * x->columns;
-    const float *v = sparse ? scratch + 2 * x->columns : x->dense + j * x->columns;
-    const size_t length =
-        sparse ? merge_rows(x, i, j, scratch, scratch + 2 * x->columns) : x->columns;
+    const float *v = sparse ? other : x->dense + j * x->columns;
+    const size_t length = sparse ? merge_rows(x, i, j, scratch, other) : x->columns;
     if (class->quantity == MD_PAIRED)
         return class->pair_sum(u, v, length);
     double sum = 0;
@@ -63,19 +103,19 @@ static int compare_floats(const void *a, const void *b)
 
 /* Mean of ||x_i - x_j||^2 over i != j, exactly: 2/(N-1) sum_i ||x_i - mean||^2. Dense rows are
  * measured from their mean so that nothing cancels; of sparse rows sum ||x||^2 - N ||mean||^2. */
-static double mean_distance2(const md_matrix *matrix, const double *means)
+static double mean_distance2(const md_matrix *matrix, const column_means *means)
 {
     const bool sparse = md_matrix_is_sparse(matrix);
     double total = 0;
     for (size_t r = 0; r < matrix->rows; r++) {
         const md_row row = md_matrix_row(matrix, r);
         for (size_t e = 0; e < row.count; e++) {
-            const double d = (double)row.value[e] - (sparse ? 0 : means[e]);
+            const double d = (double)row.value[e] - (sparse ? 0 : means->values[e]);
             total += d * d;
         }
     }
-    for (size_t c = 0; sparse && c < matrix->columns; c++)
-        total -= (double)matrix->rows * means[c] * means[c];
+    for (size_t c = 0; sparse && c < means->count; c++)
+        total -= (double)matrix->rows * means->values[c] * means->values[c];
     return matrix->rows > 1 ? 2 * fmax(0, total) / (double)(matrix->rows - 1) : 0;
 }
 
@@ -108,7 +148,7 @@ static medley_status choose_by_pairs(md_kernel *kernel, const md_matrix *matrix,
 {
     MD_OWNED(free) float *sample = NULL;
     MD_OWNED(free) float *scratch = NULL;
-    const size_t length = md_matrix_is_sparse(matrix) ? 4 * matrix->columns : 1;
+    const size_t length = 2 * longest_pair(matrix) + 1;
     MEDLEY_TRY(md_new(&sample, MAX_PAIRS, sizeof *sample, error));
     MEDLEY_TRY(md_new(&scratch, length, sizeof *scratch, error));
     md_pair_statistics statistics = {.sorted = sample};
@@ -126,8 +166,8 @@ static medley_status choose_by_pairs(md_kernel *kernel, const md_matrix *matrix,
     return kernel->class->choose(kernel->state, &statistics, error);
 }
 
-static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix, const double *means,
-                                   uint64_t seed, medley_error *error)
+static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix,
+                                   const column_means *means, uint64_t seed, medley_error *error)
 {
     double exact_mean = NAN;
     if (kernel->class->quantity == MD_DISTANCE2)
@@ -142,11 +182,11 @@ static medley_status choose_kernel(md_kernel *kernel, const md_matrix *matrix, c
 
 /* Is a distance between rows small against their lengths, so that ||x||^2 + ||z||^2 - 2 <x,z>
  * would lose digits? Two bits may go. */
-static bool is_far(const md_matrix *matrix, const double *means)
+static bool is_far(const md_matrix *matrix, const column_means *means)
 {
     double square = 0;
-    for (size_t c = 0; c < matrix->columns; c++)
-        square += means[c] * means[c];
+    for (size_t c = 0; c < means->count; c++)
+        square += means->values[c] * means->values[c];
     return 2 * square > 3 * mean_distance2(matrix, means); /* twice the variance */
 }
 
@@ -158,7 +198,7 @@ struct view_kernels {
 /* The point that the rows of a view are measured from. Sparse rows would become dense; kernels of
  * histograms and explicit weights need the values themselves; products alone lose nothing. */
 static medley_status choose_origin(md_bank *bank, struct view_kernels of, const md_matrix *matrix,
-                                   const double *means, medley_error *error)
+                                   const column_means *means, medley_error *error)
 {
     bool has_distances = false;
     float **origin = &bank->origin[of.view];
@@ -174,7 +214,7 @@ static medley_status choose_origin(md_bank *bank, struct view_kernels of, const 
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(origin, matrix->columns, sizeof **origin, error));
     for (size_t c = 0; c < matrix->columns; c++)
-        (*origin)[c] = (float)means[c];
+        (*origin)[c] = (float)means->values[c];
     return MEDLEY_OK;
 }
 
@@ -183,14 +223,13 @@ static medley_status choose_view(md_bank *bank, struct view_kernels of, const bo
                                  const medley_dataset *dataset, uint64_t seed, medley_error *error)
 {
     MD_CLEARED(md_matrix_clear) md_matrix matrix = {0};
-    MD_OWNED(free) double *means = NULL;
+    MD_CLEARED(clear_means) column_means means = {0};
     MEDLEY_TRY(md_view_extract(&matrix, &bank->views[of.view], dataset, error));
-    MEDLEY_TRY(md_new(&means, matrix.columns, sizeof *means, error));
-    column_means(&matrix, means);
+    MEDLEY_TRY(find_means(&means, &matrix, error));
     for (size_t m = of.first; m < of.end; m++)
         if (needs_data[m])
-            MEDLEY_TRY(choose_kernel(&bank->kernels[m], &matrix, means, seed, error));
-    return choose_origin(bank, of, &matrix, means, error);
+            MEDLEY_TRY(choose_kernel(&bank->kernels[m], &matrix, &means, seed, error));
+    return choose_origin(bank, of, &matrix, &means, error);
 }
 
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,

@@ -62,51 +62,38 @@ static void dense_quantities(const md_between *between, const md_kernel *kernel,
     }
 }
 
-/* Row r of the matrix against zeros: its squares or its pair sum. */
-static double against_zeros(const md_kernel *kernel, const md_row row, const float *zeros)
+/* What two numbers of one column add to the quantity; of distances, the square. */
+static double term(const md_kernel *kernel, const float *x, const float *z)
 {
+    if (kernel->class->quantity == MD_PAIRED)
+        return kernel->class->exact_pair_sum(x, z, 1);
+    const double difference = (double)*x - (double)*z;
+    return kernel->class->quantity == MD_DOT ? (double)*x * (double)*z : difference * difference;
+}
+
+/* A pair of zeros adds nothing, so the columns of the two rows are gone through together. */
+static double sparse_quantity(const md_kernel *kernel, md_row x, md_row z)
+{
+    const float zero = 0;
     double sum = 0;
-    if (kernel->class->quantity != MD_PAIRED)
-        for (size_t e = 0; e < row.count; e++)
-            sum += (double)row.value[e] * (double)row.value[e];
-    for (size_t e = 0; kernel->class->quantity == MD_PAIRED && e < row.count; e++)
-        sum += kernel->class->exact_pair_sum(&row.value[e], zeros, 1);
+    for (size_t i = 0, j = 0; i < x.count || j < z.count;) {
+        const size_t left = i < x.count ? md_row_column(x, i) : SIZE_MAX;
+        const size_t right = j < z.count ? md_row_column(z, j) : SIZE_MAX;
+        sum +=
+            term(kernel, left <= right ? &x.value[i] : &zero, right <= left ? &z.value[j] : &zero);
+        i += left <= right;
+        j += right <= left;
+    }
     return sum;
 }
 
-/* x is spread out once; of every z only its entries are looked at. A pair of zeros counts nothing:
- * sum(x,z) = sum(x at z, z) + sum(x, 0) - sum(x at z, 0). */
 static void sparse_quantities(const md_between *between, const md_kernel *kernel, size_t row,
-                              double *q, double *scratch)
+                              double *q)
 {
     const md_matrix *right = &between->right->views[kernel->view];
     const md_row left = md_matrix_row(&between->left->views[kernel->view], row);
-    const float zero = 0;
-    float *x = (float *)(void *)scratch;
-    const md_quantity quantity = kernel->class->quantity;
-    memset(x, 0, right->columns * sizeof *x);
-    double self = 0;
-    for (size_t e = 0; e < left.count; e++) {
-        self += against_zeros(kernel, (md_row){.value = &left.value[e], .count = 1}, &zero);
-        if (md_row_column(left, e) < right->columns)
-            x[md_row_column(left, e)] = left.value[e];
-    }
-    for (size_t j = 0; j < right->rows; j++) {
-        const md_row z = md_matrix_row(right, j);
-        double sum = 0;
-        for (size_t e = 0; e < z.count; e++) {
-            const float *at = &x[md_row_column(z, e)];
-            if (quantity == MD_PAIRED)
-                sum += kernel->class->exact_pair_sum(at, &z.value[e], 1) -
-                       kernel->class->exact_pair_sum(at, &zero, 1);
-            else
-                sum += (double)*at * (double)z.value[e];
-        }
-        if (quantity == MD_DISTANCE2)
-            q[j] = fmax(0, self + against_zeros(kernel, z, &zero) - 2 * sum);
-        else
-            q[j] = quantity == MD_PAIRED ? self + sum : sum;
-    }
+    for (size_t j = 0; j < right->rows; j++)
+        q[j] = sparse_quantity(kernel, left, md_matrix_row(right, j));
 }
 
 static void precomputed_row(const md_between *between, size_t m, size_t row, double *out)
@@ -139,7 +126,8 @@ size_t md_exact_scratch(const md_prepared *right)
 {
     size_t columns = 1;
     for (size_t v = 0; v < right->view_count; v++)
-        columns = md_max(columns, right->views[v].columns);
+        if (!md_matrix_is_sparse(&right->views[v]))
+            columns = md_max(columns, right->views[v].columns);
     return columns;
 }
 
@@ -150,7 +138,7 @@ void md_exact_row(const md_between *between, size_t m, size_t row, double *out, 
     if (kernel->class == NULL)
         precomputed_row(between, m, row, out);
     else if (md_matrix_is_sparse(&between->right->views[kernel->view]))
-        sparse_quantities(between, kernel, row, out, scratch);
+        sparse_quantities(between, kernel, row, out);
     else
         dense_quantities(between, kernel, row, out, scratch);
     for (size_t j = 0; kernel->class != NULL && j < count; j++)

@@ -187,7 +187,8 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     gram->observer = options->observer;
     gram->began = md_clock_seconds();
     MEDLEY_TRY(md_pool_new(&gram->pool, &gram->stored, gram->count, sizeof *gram->stored, error));
-    MEDLEY_TRY(md_tile_scratch_make(&gram->pool, &gram->scratch, gram->threads, prepared, error));
+    MEDLEY_TRY(
+        md_tile_scratch_make(&gram->pool, &gram->scratch, gram->threads, bank, prepared, error));
     MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
     if (!gram->streamed) {
         MEDLEY_TRY(build_full(gram, error));

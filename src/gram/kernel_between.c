@@ -149,7 +149,8 @@ static medley_status score_all(const md_between *between, const md_expansion *te
     MEDLEY_TRY(md_pool_new(&pool, &scoring.means, values, sizeof(double), error));
     MEDLEY_TRY(
         md_pool_new(&pool, &scoring.row_sums, threads * kernels * MD_TILE, sizeof(double), error));
-    MEDLEY_TRY(md_tile_scratch_make(&pool, &scoring.scratch, threads, between->right, error));
+    MEDLEY_TRY(md_tile_scratch_make(&pool, &scoring.scratch, threads, between->bank, between->right,
+                                    error));
     for (size_t t = 0; t < term_count; t++) {
         scoring.term_of[terms[t].kernel] = t + 1;
         scoring.wanted[terms[t].kernel] = true;
@@ -251,7 +252,8 @@ medley_status md_between_values(const md_between *between, size_t kernel, float 
                              .symmetric = symmetric,
                              .values = values};
     MEDLEY_TRY(md_pool_new(&pool, &wanted, between->bank->count, sizeof *wanted, error));
-    MEDLEY_TRY(md_tile_scratch_make(&pool, &job.scratch, threads, between->right, error));
+    MEDLEY_TRY(
+        md_tile_scratch_make(&pool, &job.scratch, threads, between->bank, between->right, error));
     wanted[kernel] = true;
     compute_values(&job, wanted, threads);
     return MEDLEY_OK;

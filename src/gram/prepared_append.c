@@ -111,7 +111,7 @@ medley_status md_prepared_append(md_prepared *prepared, const md_prepared *other
         fill_floats(prepared->lift[v], rows, other->lift[v], other->rows);
         const md_matrix matrix = whole(prepared, other, v);
         if (prepared->used[v] && md_matrix_is_sparse(&matrix))
-            MEDLEY_TRY(md_matrix_transpose_sparse(&after.views[v], &matrix, error));
+            MEDLEY_TRY(md_matrix_transpose_occurring(&after.views[v], &matrix, error));
     }
     for (size_t m = 0; m < prepared->kernel_count; m++)
         fill_floats(prepared->inverse_root[m], rows, other->inverse_root[m], other->rows);

@@ -45,8 +45,8 @@ medley_status md_prepared_index(md_prepared *prepared, medley_error *error)
 {
     for (size_t v = 0; v < prepared->view_count; v++)
         if (prepared->used[v] && md_matrix_is_sparse(&prepared->views[v]))
-            MEDLEY_TRY(
-                md_matrix_transpose_sparse(&prepared->transposed[v], &prepared->views[v], error));
+            MEDLEY_TRY(md_matrix_transpose_occurring(&prepared->transposed[v], &prepared->views[v],
+                                                     error));
     return MEDLEY_OK;
 }
 

@@ -7,13 +7,17 @@
 #include "linalg/products.h"
 
 medley_status md_tile_scratch_make(md_pool *pool, md_tile_scratch **scratch, size_t threads,
-                                   const md_prepared *right, medley_error *error)
+                                   const md_bank *bank, const md_prepared *right,
+                                   medley_error *error)
 {
     const size_t values = (size_t)MD_TILE * MD_TILE;
     size_t columns = 0;
-    for (size_t v = 0; v < right->view_count; v++)
-        if (md_matrix_is_sparse(&right->views[v]))
-            columns = md_max(columns, right->views[v].columns);
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        if (kernel->class != NULL && kernel->class->quantity == MD_PAIRED &&
+            md_matrix_is_sparse(&right->views[kernel->view]))
+            columns = md_max(columns, right->views[kernel->view].columns);
+    }
     MEDLEY_TRY(md_pool_new(pool, scratch, threads, sizeof **scratch, error));
     for (md_tile_scratch *s = *scratch; s < *scratch + threads; s++) {
         s->pairs_length = columns;
@@ -36,8 +40,8 @@ static void sparse_products(const md_matrix *left, const md_matrix *transposed, 
         float *row = products + r * MD_TILE;
         memset(row, 0, range.columns * sizeof *row);
         for (size_t e = left->start[range.row + r]; e < left->start[range.row + r + 1]; e++) {
-            const size_t column = (size_t)left->index[e];
-            if (column >= transposed->rows)
+            const size_t column = md_matrix_find_row(transposed, (size_t)left->index[e]);
+            if (column == SIZE_MAX)
                 continue; /* never seen on the right */
             for (size_t t = md_matrix_lower_bound(transposed, column, range.column);
                  t < transposed->start[column + 1] && (size_t)transposed->index[t] < end; t++)

@@ -34,7 +34,8 @@ typedef struct md_tile_scratch {
 
 /* One for each thread, in the pool. */
 medley_status md_tile_scratch_make(md_pool *pool, md_tile_scratch **scratch, size_t threads,
-                                   const md_prepared *right, medley_error *error);
+                                   const md_bank *bank, const md_prepared *right,
+                                   medley_error *error);
 
 typedef struct md_tile_range {
     size_t row, rows, column, columns; /* rows, columns <= MD_TILE */

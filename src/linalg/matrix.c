@@ -9,6 +9,7 @@ void md_matrix_clear(md_matrix *matrix)
     free(matrix->start);
     free(matrix->index);
     free(matrix->value);
+    free(matrix->names);
     *matrix = (md_matrix){0};
 }
 
@@ -153,6 +154,66 @@ medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *sou
     memmove(target->start + 1, target->start, source->columns * sizeof *target->start);
     target->start[0] = 0;
     return MEDLEY_OK;
+}
+
+struct entry {
+    int32_t row, column;
+    float value;
+};
+
+static int by_column(const void *x, const void *y)
+{
+    const struct entry *left = x;
+    const struct entry *right = y;
+    if (left->column != right->column)
+        return left->column < right->column ? -1 : 1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+medley_status md_matrix_transpose_occurring(md_matrix *target, const md_matrix *source,
+                                            medley_error *error)
+{
+    enum { MAJORITY = 16, FEW = 1 << 16 };
+    const size_t entries = source->start[source->rows];
+    MD_OWNED(free) struct entry *sorted = NULL;
+    size_t rows = 0;
+    if (source->columns <= MAJORITY * entries + FEW)
+        return md_matrix_transpose_sparse(target, source, error);
+    MEDLEY_TRY(md_new(&sorted, entries, sizeof *sorted, error));
+    for (size_t r = 0; r < source->rows; r++)
+        for (size_t e = source->start[r]; e < source->start[r + 1]; e++)
+            sorted[e] = (struct entry){(int32_t)r, source->index[e], source->value[e]};
+    qsort(sorted, entries, sizeof *sorted, by_column);
+    for (size_t e = 0; e < entries; e++)
+        rows += e == 0 || sorted[e].column != sorted[e - 1].column;
+    MEDLEY_TRY(md_matrix_init_sparse(target, rows, source->rows, entries, error));
+    MEDLEY_TRY(md_new(&target->names, rows, sizeof *target->names, error));
+    for (size_t e = 0, next = 0; e < entries; e++) {
+        if (e == 0 || sorted[e].column != sorted[e - 1].column) {
+            target->names[next] = sorted[e].column;
+            target->start[next++] = e;
+        }
+        target->index[e] = sorted[e].row;
+        target->value[e] = sorted[e].value;
+    }
+    target->start[rows] = entries;
+    return MEDLEY_OK;
+}
+
+size_t md_matrix_find_row(const md_matrix *matrix, size_t name)
+{
+    if (matrix->names == NULL)
+        return name < matrix->rows ? name : SIZE_MAX;
+    size_t low = 0;
+    size_t high = matrix->rows;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if ((size_t)matrix->names[middle] < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < matrix->rows && (size_t)matrix->names[low] == name ? low : SIZE_MAX;
 }
 
 void md_matrix_row_norms2(const md_matrix *matrix, double *norms2)

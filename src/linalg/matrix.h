@@ -11,6 +11,8 @@ typedef struct md_matrix {
     size_t *start;  /* [rows + 1], sparse only */
     int32_t *index; /* [start[rows]] column of each entry, increasing within a row */
     float *value;   /* [start[rows]] */
+    int32_t *names; /* [rows] increasing: which row each one is, where most are empty and left out
+                     * (md_matrix_transpose_sparse); NULL: all are there */
     bool borrowed;  /* dense belongs to the caller of the library: never written to, never freed */
 } md_matrix;
 
@@ -85,6 +87,14 @@ medley_status md_matrix_to_dense(md_matrix *dense, const md_matrix *matrix, size
 
 medley_status md_matrix_transpose_sparse(md_matrix *target, const md_matrix *source,
                                          medley_error *error);
+
+/* The same; rows of the target that would be empty are left out if they are the great majority, so
+ * that memory is bounded by the entries, whatever the number of columns. */
+medley_status md_matrix_transpose_occurring(md_matrix *target, const md_matrix *source,
+                                            medley_error *error);
+
+/* Where row `name` of such a matrix is; SIZE_MAX: it is empty. */
+size_t md_matrix_find_row(const md_matrix *matrix, size_t name);
 
 /* Squared Euclidean norm of every row, summed in double precision. */
 void md_matrix_row_norms2(const md_matrix *matrix, double *norms2);

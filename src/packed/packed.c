@@ -138,7 +138,8 @@ static medley_status complete_prepared(md_packed *packed, medley_error *error)
         const bool lacks = md_matrix_is_sparse(&prepared->views[v]) && !prepared->used[v];
         if (!lacks || packed->transposed[v].start != NULL)
             continue;
-        MEDLEY_TRY(md_matrix_transpose_sparse(&packed->transposed[v], &prepared->views[v], error));
+        MEDLEY_TRY(
+            md_matrix_transpose_occurring(&packed->transposed[v], &prepared->views[v], error));
         packed->all_transposed[v] = packed->transposed[v];
     }
     prepared->transposed = packed->all_transposed;
@@ -228,7 +229,7 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     MEDLEY_TRY(
         md_pool_new(&packed->pool, &packed->group_start, packed->count + 1, sizeof(size_t), error));
     MEDLEY_TRY(complete_prepared(packed, error));
-    MEDLEY_TRY(md_tile_scratch_make(&packed->pool, &packed->scratch, packed->threads,
+    MEDLEY_TRY(md_tile_scratch_make(&packed->pool, &packed->scratch, packed->threads, bank,
                                     &packed->prepared, error));
     MEDLEY_TRY(md_packed_find_lowrank(packed, options->memory, error));
     MEDLEY_TRY(choose_residents(packed, options->memory, error));

@@ -48,6 +48,10 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
 medley_status md_views_make(md_view **views, size_t *count, const medley_dataset *dataset,
                             const char *spec, medley_error *error);
 
+/* Fails for sparse data of very many columns of which hardly any occur; what: needs them to. */
+medley_status md_view_check_width(const md_view *view, const medley_dataset *dataset,
+                                  const char *what, medley_error *error);
+
 /* Learns the scaling from the rows of dataset. It does not depend on how these are stored: a sparse
  * view that must be shifted becomes a dense one, and is refused if that would be too large. */
 medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_dataset *dataset,

@@ -135,6 +135,20 @@ expect_exit 0 "eval takes new rows by training rows" "$MEDLEY" eval --model m.me
     --labels labels.lst --json
 check "precomputed kernels predict" above "$(key accuracy "$out")" 0.9
 
+# ---- a file of a few bytes that claims a hundred million columns ----
+printf '1 1:1\n2 100000000:1\n1 1:2\n2 3:1\n' >huge.svm
+for method in spicy spom obscure; do
+    expect_exit 0 "$method learns from columns that occur" "$MEDLEY" train --quiet --model m.medley \
+        --method $method --json huge.svm
+    check "in little memory" above 400 "$(key peak_rss_mb "$out")"
+    check "and a small model" test "$(wc -c <m.medley)" -lt 100000
+done
+expect_exit 0 "and predicts" "$MEDLEY" eval --model m.medley --json huge.svm
+expect_exit 3 "scaling is refused" "$MEDLEY" train --quiet --model m.medley --scale maxabs huge.svm
+expect_text "with the remedy" 'of 100000000 columns hardly any occur .* small numbers' "$err"
+expect_exit 3 "explicit weights too" "$MEDLEY" train --quiet --model m.medley --method spom \
+    --kernel 'linear(explicit)' huge.svm
+
 # ---- held-out data and interruption ----
 expect_exit 0 "--dev stops early" train --epochs 200 --patience 2 --dev new.csv --json ring.csv
 expect_text "and says so" '"converged":true' "$out"

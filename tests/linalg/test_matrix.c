@@ -189,6 +189,40 @@ static void impossible_sizes_are_refused_and_leave_an_empty_matrix(void **state)
     md_matrix_clear(&matrix);
 }
 
+/* Columns are spread over a hundred million: only those that occur become rows. */
+static void a_transpose_of_far_columns_has_those_that_occur(void **state)
+{
+    (void)state;
+    enum { FAR = 9000000 };
+    for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+        md_random random;
+        md_matrix near;
+        md_matrix across;
+        float plain[MOST][MOST];
+        md_random_seed(&random, seed);
+        make_matrix(&near, plain, true, &random);
+        const size_t columns = near.columns;
+        for (size_t e = 0; e < near.start[near.rows]; e++)
+            near.index[e] *= FAR;
+        near.columns = (columns + 1) * (size_t)FAR;
+        assert_int_equal(md_matrix_transpose_occurring(&across, &near, NULL), MEDLEY_OK);
+        assert_true(across.rows <= columns && across.columns == near.rows);
+        for (size_t c = 0; c <= columns; c++) {
+            const size_t row = md_matrix_find_row(&across, c * FAR);
+            assert_true(md_matrix_find_row(&across, c * FAR + 1) == SIZE_MAX);
+            bool occurs = false;
+            for (size_t r = 0; r < near.rows && c < columns; r++) {
+                occurs = occurs || plain[r][c] != 0;
+                assert_true(row == SIZE_MAX ? plain[r][c] == 0
+                                            : element(&across, row, r) == plain[r][c]);
+            }
+            assert_true(occurs == (row != SIZE_MAX));
+        }
+        md_matrix_clear(&near);
+        md_matrix_clear(&across);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +231,7 @@ int main(void)
         cmocka_unit_test(gathering_sparse_rows_copies_them),
         cmocka_unit_test(gathering_sparse_columns_renumbers_them),
         cmocka_unit_test(a_transpose_swaps_rows_and_columns),
+        cmocka_unit_test(a_transpose_of_far_columns_has_those_that_occur),
         cmocka_unit_test(norms_are_sums_of_squares_in_double_precision),
         cmocka_unit_test(impossible_sizes_are_refused_and_leave_an_empty_matrix),
     };
