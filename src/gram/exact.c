@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/vector.h"
+#include "linalg/vectors.h"
 
 enum { BLOCK = 16 }; /* left rows of an item */
 
@@ -23,16 +24,6 @@ static double distance2_to_floats(const double *x, const float *z, size_t count)
 #pragma omp simd reduction(+ : sum)
     for (size_t c = 0; c < count; c++)
         sum += (x[c] - (double)z[c]) * (x[c] - (double)z[c]);
-    return sum;
-}
-
-MD_VECTOR
-static double dot(const double *x, const double *z, size_t count)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (size_t c = 0; c < count; c++)
-        sum += x[c] * z[c];
     return sum;
 }
 
@@ -208,7 +199,7 @@ static void multiply_block(void *context, size_t item, size_t worker)
     for (size_t r = item * BLOCK; r < end; r++) {
         md_exact_row(between, work->kernel, r, values, values + columns);
         for (size_t k = 0; k < work->count; k++)
-            work->y[k * between->left->rows + r] = dot(values, work->x + k * columns, columns);
+            work->y[k * between->left->rows + r] = md_dot(values, work->x + k * columns, columns);
     }
 }
 

@@ -60,13 +60,27 @@ static bool is_hopeless(const double *left, size_t step, size_t most_rank, doubl
     return left[step] - PATIENCE * fall * (double)(most_rank - step) > target;
 }
 
-static size_t largest(const double *values, size_t count)
+size_t md_packed_pivot(const double *diagonal, size_t n)
 {
     size_t at = 0;
-    for (size_t i = 1; i < count; i++)
-        if (values[i] > values[at])
+    for (size_t i = 1; i < n; i++)
+        if (diagonal[i] > diagonal[at])
             at = i;
     return at;
+}
+
+double md_packed_eliminate(double *row, double *diagonal, size_t pivot, size_t n)
+{
+    const double scale = 1 / sqrt(diagonal[pivot]);
+    double trace = 0;
+    for (size_t i = 0; i < n; i++) {
+        row[i] *= scale;
+        diagonal[i] -= row[i] * row[i];
+        if (i == pivot || diagonal[i] < 0)
+            diagonal[i] = 0;
+        trace += diagonal[i];
+    }
+    return trace;
 }
 
 /* column = (K - F'F)(:, pivot) of the first `rank` rows of F[.][n]. */
@@ -92,19 +106,10 @@ static double take_step(const md_packed *packed, const void *k, double *f, size_
                         double *diagonal)
 {
     const size_t n = packed->n;
-    const size_t pivot = largest(diagonal, n);
-    const double scale = 1 / sqrt(diagonal[pivot]);
+    const size_t pivot = md_packed_pivot(diagonal, n);
     double *row = f + rank * n;
     residual_column(packed, k, f, rank, pivot, row);
-    double trace = 0;
-    for (size_t i = 0; i < n; i++) {
-        row[i] *= scale;
-        diagonal[i] -= row[i] * row[i];
-        if (i == pivot || diagonal[i] < 0)
-            diagonal[i] = 0;
-        trace += diagonal[i];
-    }
-    return trace;
+    return md_packed_eliminate(row, diagonal, pivot, n);
 }
 
 /* The rank that leaves at most the tolerance, or SIZE_MAX. */

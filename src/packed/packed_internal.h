@@ -126,6 +126,12 @@ medley_status md_packed_load_exact(md_packed *packed, const size_t *kernels, siz
 /* ---- packed_factor.c ---- */
 void md_packed_forget_factors(md_packed *packed);
 
+/* Steps of Cholesky's method with pivoting: the row with the largest remaining diagonal; and from
+ * the remaining values of that row, in row[n], the next row of the factor and the diagonal that is
+ * left. Returns its trace. */
+size_t md_packed_pivot(const double *diagonal, size_t n);
+double md_packed_eliminate(double *row, double *diagonal, size_t pivot, size_t n);
+
 /* ---- packed_walk.c ---- */
 
 /* Some kernels of a call whose triangles are all in memory. */

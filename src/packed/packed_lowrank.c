@@ -98,36 +98,18 @@ static double guess_rank(const struct search *search, size_t m, double *row, dou
     return squares > 0 ? (double)n * diagonal * diagonal / (SAMPLE * squares) : 0;
 }
 
-static size_t largest(const double *values, size_t count)
-{
-    size_t at = 0;
-    for (size_t i = 1; i < count; i++)
-        if (values[i] > values[at])
-            at = i;
-    return at;
-}
-
 /* Row `rank` of F from the values of the row with the largest remaining diagonal; returns the trace
  * of what is left. */
 static double take_step(const struct search *search, size_t m, double *factor, size_t rank,
                         double *diagonal, double *scratch)
 {
     const size_t n = search->packed->n;
-    const size_t pivot = largest(diagonal, n);
-    const double scale = 1 / sqrt(diagonal[pivot]);
+    const size_t pivot = md_packed_pivot(diagonal, n);
     double *row = factor + rank * n;
-    double trace = 0;
     md_exact_row(&search->between, m, pivot, row, scratch);
     for (size_t l = 0; l < rank; l++)
         md_add_scaled(row, -factor[l * n + pivot], factor + l * n, n);
-    for (size_t i = 0; i < n; i++) {
-        row[i] *= scale;
-        diagonal[i] -= row[i] * row[i];
-        if (i == pivot || diagonal[i] < 0)
-            diagonal[i] = 0;
-        trace += diagonal[i];
-    }
-    return trace;
+    return md_packed_eliminate(row, diagonal, pivot, n);
 }
 
 /* The rank, and 0 where there is none so low. */
