@@ -9,17 +9,18 @@ void *md_calloc(size_t count, size_t size)
     return calloc(count ? count : 1, size); /* calloc checks the product */
 }
 
+enum { HUGE_PAGE = 2 << 20, LARGE_ARRAY = 2 * HUGE_PAGE };
+
 /* Large arrays ask for pages of 2 MB: touching fresh memory 4 KB at a time costs more than filling
  * it. Where the system knows no such pages the request is ignored. */
 void *md_alloc_aligned(size_t count, size_t size)
 {
-    const size_t huge_page = (size_t)2 << 20;
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - huge_page)
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - HUGE_PAGE)
         return NULL;
-    if (bytes >= 2 * huge_page) {
-        bytes = (bytes + huge_page - 1) / huge_page * huge_page;
-        void *memory = aligned_alloc(huge_page, bytes);
+    if (bytes >= LARGE_ARRAY) {
+        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        void *memory = aligned_alloc(HUGE_PAGE, bytes);
         if (memory != NULL)
             (void)madvise(memory, bytes, MADV_HUGEPAGE);
         return memory;
@@ -50,7 +51,7 @@ int md_reserve(void **array, size_t *capacity, size_t needed, size_t size)
 
 void *md_copy(const void *source, size_t bytes)
 {
-    void *copy = malloc(bytes ? bytes : 1);
+    void *copy = bytes < LARGE_ARRAY ? malloc(bytes ? bytes : 1) : md_alloc_aligned(bytes, 1);
     if (copy != NULL && bytes > 0)
         memcpy(copy, source, bytes);
     return copy;

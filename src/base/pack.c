@@ -165,12 +165,25 @@ uint32_t *md_unpack_u32s(md_unpack *in, size_t count)
     return unpack_words(in, count);
 }
 
+/* By the largest exponent: whole numbers make a vector loop, which isfinite does not. */
+static bool are_finite(const float *values, size_t count)
+{
+    const uint32_t magnitude = 0x7fffffff;
+    const uint32_t infinity = 0x7f800000;
+    uint32_t largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        bits &= magnitude;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest < infinity;
+}
+
 float *md_unpack_floats(md_unpack *in, size_t count)
 {
     MD_OWNED(free) float *values = unpack_words(in, count);
-    bool finite = true;
-    for (size_t i = 0; values != NULL && i < count; i++)
-        finite = finite && isfinite(values[i]);
+    const bool finite = values == NULL || are_finite(values, count);
     in->bad = in->bad || !finite;
     return finite ? md_take(&values) : NULL;
 }

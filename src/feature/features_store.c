@@ -167,6 +167,8 @@ static void unpack_tuples(md_unpack *in, md_features *features, size_t b)
     const size_t count = width > 0 ? md_unpack_count(in, width * 4) : (size_t)md_unpack_u64(in);
     in->bad = in->bad || (width == 0 && count > 1);
     MD_OWNED(free) uint32_t *values = in->bad ? NULL : md_unpack_u32s(in, count * width);
+    if (values != NULL && !md_tuples_reserve(tuples, count))
+        in->bad = in->no_memory = true;
     for (size_t i = 0; i < count && values != NULL && !in->bad; i++) {
         int32_t tuple[MD_MACROS_MOST] = {0};
         for (size_t m = 0; m < width; m++) {

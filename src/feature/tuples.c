@@ -41,9 +41,9 @@ static inline uint32_t hash_end(uint64_t hash)
     return (uint32_t)((hash * UINT64_C(0xbf58476d1ce4e5b9)) >> 32);
 }
 
-static bool grow(md_tuples *tuples)
+/* count: a power of two. */
+static bool resize(md_tuples *tuples, size_t count)
 {
-    const size_t count = tuples->slot_count * 2;
     md_tuple_slot *slots = md_calloc(count, sizeof *slots);
     if (slots == NULL)
         return false;
@@ -59,6 +59,16 @@ static bool grow(md_tuples *tuples)
     tuples->slots = slots;
     tuples->slot_count = count;
     return true;
+}
+
+bool md_tuples_reserve(md_tuples *tuples, size_t count)
+{
+    size_t slots = tuples->slot_count;
+    while (slots > 0 && slots / 2 < count)
+        slots *= 2;
+    return (slots == tuples->slot_count || resize(tuples, slots)) &&
+           md_reserve((void **)&tuples->value, &tuples->capacity, count * tuples->width,
+                      sizeof *tuples->value) == 0;
 }
 
 static bool is_at(const md_tuples *tuples, int32_t id, const int32_t *tuple)
@@ -96,7 +106,7 @@ static int32_t append(md_tuples *tuples, const int32_t *tuple)
 
 static int32_t add_hashed(md_tuples *tuples, const int32_t *tuple, uint32_t hash)
 {
-    if (tuples->count * 2 >= tuples->slot_count && !grow(tuples))
+    if (tuples->count * 2 >= tuples->slot_count && !resize(tuples, tuples->slot_count * 2))
         return -1;
     md_tuple_slot *slot = &tuples->slots[find_slot(tuples, tuple, hash)];
     if (slot->id != 0)

@@ -28,6 +28,9 @@ enum { MD_BATCH = 128 }; /* rows looked up at a time: enough to keep many memory
 bool md_tuples_start(md_tuples *tuples, size_t width, size_t values);
 void md_tuples_clear(md_tuples *tuples);
 
+/* Room for count tuples in all, so that adding them need not grow it; false: no memory. */
+bool md_tuples_reserve(md_tuples *tuples, size_t count);
+
 /* The id of a tuple (of values that are none of them -1), added if it is new; -1: no memory. */
 int32_t md_tuples_add(md_tuples *tuples, const int32_t *tuple);
 

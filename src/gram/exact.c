@@ -7,24 +7,37 @@
 
 enum { BLOCK = 16 }; /* left rows of an item */
 
+/* <x,z>, and ||x - z||^2, of x with each row z. A single column, as views of one variable have it,
+ * makes a vector of rows in place of columns. */
 MD_VECTOR
-static double dot_with_floats(const double *x, const float *z, size_t count)
+static void dots_with_rows(const double *x, const float *z, size_t rows, size_t columns, double *q)
 {
-    double sum = 0;
+    for (size_t j = 0; columns == 1 && j < rows; j++)
+        q[j] = x[0] * (double)z[j];
+    for (size_t j = 0; columns != 1 && j < rows; j++) {
+        double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (size_t c = 0; c < count; c++)
-        sum += x[c] * (double)z[c];
-    return sum;
+        for (size_t c = 0; c < columns; c++)
+            sum += x[c] * (double)z[j * columns + c];
+        q[j] = sum;
+    }
 }
 
 MD_VECTOR
-static double distance2_to_floats(const double *x, const float *z, size_t count)
+static void distances2_to_rows(const double *x, const float *z, size_t rows, size_t columns,
+                               double *q)
 {
-    double sum = 0;
+    for (size_t j = 0; columns == 1 && j < rows; j++)
+        q[j] = (x[0] - (double)z[j]) * (x[0] - (double)z[j]);
+    for (size_t j = 0; columns != 1 && j < rows; j++) {
+        double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (size_t c = 0; c < count; c++)
-        sum += (x[c] - (double)z[c]) * (x[c] - (double)z[c]);
-    return sum;
+        for (size_t c = 0; c < columns; c++) {
+            const double apart = x[c] - (double)z[j * columns + c];
+            sum += apart * apart;
+        }
+        q[j] = sum;
+    }
 }
 
 /* ---- the quantity that a kernel is a function of ---- */
@@ -42,14 +55,18 @@ static void dense_quantities(const md_between *between, const md_kernel *kernel,
     const bool dots = kernel->class->quantity == MD_DOT;
     for (size_t c = 0; c < d; c++)
         scratch[c] = (double)x[c] + (dots && origin != NULL ? (double)origin[c] : 0);
-    const double base = dots && origin != NULL ? dot_with_floats(scratch, origin, d) : 0;
-    for (size_t j = 0; j < right->rows; j++) {
-        const float *z = right->dense + j * d;
-        if (kernel->class->quantity == MD_PAIRED)
-            q[j] = kernel->class->exact_pair_sum(x, z, d);
-        else
-            q[j] =
-                dots ? base + dot_with_floats(scratch, z, d) : distance2_to_floats(scratch, z, d);
+    if (kernel->class->quantity == MD_PAIRED) {
+        for (size_t j = 0; j < right->rows; j++)
+            q[j] = kernel->class->exact_pair_sum(x, right->dense + j * d, d);
+    } else if (dots) {
+        double base = 0;
+        if (origin != NULL)
+            dots_with_rows(scratch, origin, 1, d, &base);
+        dots_with_rows(scratch, right->dense, right->rows, d, q);
+        for (size_t j = 0; base != 0 && j < right->rows; j++)
+            q[j] += base;
+    } else {
+        distances2_to_rows(scratch, right->dense, right->rows, d, q);
     }
 }
 
