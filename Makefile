@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python
+.PHONY: all demo test bench lint format install deps clean debug asan processors python
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -40,6 +40,12 @@ test:
 	@$(MAKE) asan
 	@scripts/install-python --quiet
 	@scripts/run-tests build build-asan
+
+# Every test with each variant of the vector loops and of OpenBLAS that this processor runs.
+processors: all
+	@scripts/deps test python
+	@scripts/install-python --quiet
+	@scripts/processors build
 
 bench: all
 	@scripts/deps bench

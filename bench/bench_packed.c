@@ -44,8 +44,7 @@ struct reading {
     uint64_t sums[STRIPES];
 };
 
-MD_VECTOR
-static uint64_t sum_words(const uint64_t *words, size_t count)
+MD_VECTOR(uint64_t, sum_words, (const uint64_t *words, size_t count), (words, count))
 {
     uint64_t sum = 0;
 #pragma omp simd reduction(+ : sum)

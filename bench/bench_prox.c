@@ -26,8 +26,7 @@ typedef double (*operation)(const struct input *input, const void *context);
 
 static volatile double sink; /* keeps results alive */
 
-MD_VECTOR
-static double sum_of(const double *b, size_t count)
+MD_VECTOR(double, sum_of, (const double *b, size_t count), (b, count))
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)

@@ -93,6 +93,11 @@ MEDLEY_API const char *medley_version(void);
  */
 MEDLEY_API const char *medley_blas(void);
 
+/** Which variant of its vector loops the library runs: "avx512", "avx2" or "baseline"; the widest
+ * that the processor has, or less if the environment variable MEDLEY_VECTORS says so when the
+ * program starts. */
+MEDLEY_API const char *medley_vectors(void);
+
 /**
  * The declarations of the public headers that this library was built from: C without comments and
  * preprocessor lines, one declaration per line, each after those it needs. Bindings can generate

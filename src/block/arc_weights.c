@@ -23,8 +23,10 @@ static struct word word_of(const md_arc_key *key, size_t m)
                          .modifier = key->modifier[m]};
 }
 
-MD_VECTOR static void find_arc_slots(uint32_t *slot, const struct word *word, size_t first,
-                                     size_t count, uint32_t shift)
+MD_VECTOR_VOID(find_arc_slots,
+               (uint32_t * slot, const struct word *word, size_t first, size_t count,
+                uint32_t shift),
+               (slot, word, first, count, shift))
 {
     const uint32_t *head = word->head + first;
     const uint32_t *distance = word->distance + first;

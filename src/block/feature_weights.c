@@ -16,8 +16,8 @@ void md_add_thresholded(float *out, const float *weight, float factor, float thr
     }
 }
 
-MD_VECTOR
-static void add_rows(float *restrict out, const md_lookup *lookup, size_t count, float factor)
+MD_VECTOR_VOID(add_rows, (float *restrict out, const md_lookup *lookup, size_t count, float factor),
+               (out, lookup, count, factor))
 {
     const size_t width = lookup->width;
     const int32_t *id = lookup->id;
@@ -38,9 +38,10 @@ void md_add_weights_of_ids(float *out, const md_lookup *lookup, size_t count, fl
     add_rows(out, lookup, count, factor);
 }
 
-MD_VECTOR
-static void add_columns(float *restrict out, const md_lookup *lookup, const int32_t *column,
-                        const float *value, size_t count, float factor)
+MD_VECTOR_VOID(add_columns,
+               (float *restrict out, const md_lookup *lookup, const int32_t *column,
+                const float *value, size_t count, float factor),
+               (out, lookup, column, value, count, factor))
 {
     const size_t width = lookup->width;
     for (size_t e = 0; e < count; e++) {
@@ -71,9 +72,9 @@ void md_prefetch_weights(const md_lookup *lookup, size_t count)
     }
 }
 
-MD_VECTOR
-static double step_row(float *restrict weight, const float *restrict delta, float factor,
-                       size_t width)
+MD_VECTOR(double, step_row,
+          (float *restrict weight, const float *restrict delta, float factor, size_t width),
+          (weight, delta, factor, width))
 {
     float growth = 0;
 #pragma omp simd reduction(+ : growth)
@@ -86,10 +87,10 @@ static double step_row(float *restrict weight, const float *restrict delta, floa
 }
 
 /* What counts for the sum is what rounding leaves of a change. */
-MD_VECTOR
-static double step_row_and_correction(float *restrict weight, float *restrict correction,
-                                      const float *restrict delta, float factor, float sum,
-                                      size_t width)
+MD_VECTOR(double, step_row_and_correction,
+          (float *restrict weight, float *restrict correction, const float *restrict delta,
+           float factor, float sum, size_t width),
+          (weight, correction, delta, factor, sum, width))
 {
     float growth = 0;
 #pragma omp simd reduction(+ : growth)
@@ -111,8 +112,7 @@ double md_step_weights(float *weight, float *correction, const float *delta, flo
     return step_row(weight, delta, factor, width);
 }
 
-MD_VECTOR
-static double sum_squares(const float *values, size_t count)
+MD_VECTOR(double, sum_squares, (const float *values, size_t count), (values, count))
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)

@@ -292,7 +292,8 @@ int cli_main(int count, char **words)
     }
     const char *name = words[helps ? 2 : 1];
     if (cli_is_any(name, version)) {
-        printf("medley %s\nBLAS: %s\n", medley_version(), medley_blas());
+        printf("medley %s\nBLAS: %s\nvectors: %s\n", medley_version(), medley_blas(),
+               medley_vectors());
         return finish(NULL, CLI_OK);
     }
     char *ask_help[] = {(char[]){"--help"}};

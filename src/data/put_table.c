@@ -41,8 +41,7 @@ static double number_at(const medley_table *table, size_t index)
 
 /* to[count] rounded to float; false if one of them is not finite then. A sum of zeros is zero, and
  * NaN as soon as one of the factors is not finite. */
-MD_VECTOR
-static bool round_doubles(float *to, const char *from, size_t count)
+MD_VECTOR(bool, round_doubles, (float *to, const char *from, size_t count), (to, from, count))
 {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -55,8 +54,7 @@ static bool round_doubles(float *to, const char *from, size_t count)
     return sum == 0;
 }
 
-MD_VECTOR
-static bool floats_are_finite(const char *from, size_t count)
+MD_VECTOR(bool, floats_are_finite, (const char *from, size_t count), (from, count))
 {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)

@@ -130,8 +130,9 @@ static uint32_t seed_of(const md_arc_side *side)
     return side->field[0].kind == MD_ARC_HEAD ? 0x6a09e667u : 0xbb67ae85u;
 }
 
-MD_VECTOR static void fold_arc_values(uint32_t *restrict sums, const uint32_t *restrict values,
-                                      size_t count)
+MD_VECTOR_VOID(fold_arc_values,
+               (uint32_t *restrict sums, const uint32_t *restrict values, size_t count),
+               (sums, values, count))
 {
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {

@@ -9,8 +9,9 @@ enum { BLOCK = 16 }; /* left rows of an item */
 
 /* <x,z>, and ||x - z||^2, of x with each row z. A single column, as views of one variable have it,
  * makes a vector of rows in place of columns. */
-MD_VECTOR
-static void dots_with_rows(const double *x, const float *z, size_t rows, size_t columns, double *q)
+MD_VECTOR_VOID(dots_with_rows,
+               (const double *x, const float *z, size_t rows, size_t columns, double *q),
+               (x, z, rows, columns, q))
 {
     for (size_t j = 0; columns == 1 && j < rows; j++)
         q[j] = x[0] * (double)z[j];
@@ -23,9 +24,9 @@ static void dots_with_rows(const double *x, const float *z, size_t rows, size_t 
     }
 }
 
-MD_VECTOR
-static void distances2_to_rows(const double *x, const float *z, size_t rows, size_t columns,
-                               double *q)
+MD_VECTOR_VOID(distances2_to_rows,
+               (const double *x, const float *z, size_t rows, size_t columns, double *q),
+               (x, z, rows, columns, q))
 {
     for (size_t j = 0; columns == 1 && j < rows; j++)
         q[j] = (x[0] - (double)z[j]) * (x[0] - (double)z[j]);

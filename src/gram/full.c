@@ -47,8 +47,7 @@ medley_status md_full_compute(md_full_job *job, medley_error *error)
 
 /* ---- centring ---- */
 
-MD_VECTOR
-static double sum_floats(const float *values, size_t count)
+MD_VECTOR(double, sum_floats, (const float *values, size_t count), (values, count))
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -63,9 +62,10 @@ double md_sum_row(const float *values, size_t count)
 }
 
 /* In this order of additions a symmetric matrix stays symmetric to the bit. */
-MD_VECTOR
-static void subtract_means(float *restrict values, float row_mean, const float *restrict means,
-                           float grand_mean, size_t count)
+MD_VECTOR_VOID(subtract_means,
+               (float *restrict values, float row_mean, const float *restrict means,
+                float grand_mean, size_t count),
+               (values, row_mean, means, grand_mean, count))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++)

@@ -216,9 +216,10 @@ const float *md_gram_row(md_gram *gram, size_t m, size_t row)
 }
 
 /* Two targets read the row once. */
-MD_VECTOR
-static void add_two_multiples(float *restrict y, float *restrict z, const float alpha[2],
-                              const float *restrict x, size_t count)
+MD_VECTOR_VOID(add_two_multiples,
+               (float *restrict y, float *restrict z, const float alpha[2], const float *restrict x,
+                size_t count),
+               (y, z, alpha, x, count))
 {
     const float a = alpha[0];
     const float b = alpha[1];

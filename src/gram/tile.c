@@ -65,9 +65,9 @@ static void view_products(const md_tile_job *job, size_t v, md_tile_range range,
 }
 
 /* q = p + lift(x) + lift(z) */
-MD_VECTOR
-static void dots_from_products(const float *p, float left, const float *right, float *q,
-                               size_t count)
+MD_VECTOR_VOID(dots_from_products,
+               (const float *p, float left, const float *right, float *q, size_t count),
+               (p, left, right, q, count))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++)
@@ -75,9 +75,9 @@ static void dots_from_products(const float *p, float left, const float *right, f
 }
 
 /* q = max(0, ||x||^2 + ||z||^2 - 2 p) */
-MD_VECTOR
-static void distances_from_products(const float *p, float left, const float *right, float *q,
-                                    size_t count)
+MD_VECTOR_VOID(distances_from_products,
+               (const float *p, float left, const float *right, float *q, size_t count),
+               (p, left, right, q, count))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {
@@ -86,16 +86,15 @@ static void distances_from_products(const float *p, float left, const float *rig
     }
 }
 
-MD_VECTOR
-static void scale_row(float *values, float left, const float *right, size_t count)
+MD_VECTOR_VOID(scale_row, (float *values, float left, const float *right, size_t count),
+               (values, left, right, count))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++)
         values[j] *= left * right[j];
 }
 
-MD_VECTOR
-static void multiply_row(float *values, float factor, size_t count)
+MD_VECTOR_VOID(multiply_row, (float *values, float factor, size_t count), (values, factor, count))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++)

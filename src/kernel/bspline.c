@@ -43,8 +43,8 @@ static medley_status choose_bspline(void *state, const md_pair_statistics *stati
     return MEDLEY_OK;
 }
 
-MD_VECTOR
-static void hat(const float *q, float *out, size_t count, float inverse)
+MD_VECTOR_VOID(hat, (const float *q, float *out, size_t count, float inverse),
+               (q, out, count, inverse))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {

@@ -57,8 +57,8 @@ static medley_status choose(void *state, const md_pair_statistics *statistics, m
     return MEDLEY_OK;
 }
 
-MD_VECTOR
-static float sum_of_absolute_differences(const float *x, const float *z, size_t columns)
+MD_VECTOR(float, sum_of_absolute_differences, (const float *x, const float *z, size_t columns),
+          (x, z, columns))
 {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -69,8 +69,8 @@ static float sum_of_absolute_differences(const float *x, const float *z, size_t 
 
 /* A column where both are 0 contributes 0: the tiny number keeps the division defined. The square
  * of a small difference would be 0, its quotient is not. */
-MD_VECTOR
-static float sum_of_chi2_terms(const float *x, const float *z, size_t columns)
+MD_VECTOR(float, sum_of_chi2_terms, (const float *x, const float *z, size_t columns),
+          (x, z, columns))
 {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)

@@ -4,8 +4,7 @@
 
 #include "base/vector.h"
 
-MD_VECTOR
-static float sum_of_minima(const float *x, const float *z, size_t columns)
+MD_VECTOR(float, sum_of_minima, (const float *x, const float *z, size_t columns), (x, z, columns))
 {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)

@@ -21,8 +21,8 @@ const md_kernel_class *md_kernel_find(const char *name)
 }
 
 /* Below -87, and where the product is no number, the result is 0. */
-MD_VECTOR
-static void exp_scaled(const float *q, float *out, size_t count, float factor)
+MD_VECTOR_VOID(exp_scaled, (const float *q, float *out, size_t count, float factor),
+               (q, out, count, factor))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {

@@ -25,8 +25,9 @@ static const md_param poly_params[] = {
 
 enum { PIECE = 256 }; /* values at a time: their bases stay in registers or the nearest cache */
 
-MD_VECTOR
-static void square_of_affine(const float *q, float *out, size_t count, float scale, float offset)
+MD_VECTOR_VOID(square_of_affine,
+               (const float *q, float *out, size_t count, float scale, float offset),
+               (q, out, count, scale, offset))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {
@@ -36,8 +37,8 @@ static void square_of_affine(const float *q, float *out, size_t count, float sca
 }
 
 /* count <= PIECE */
-MD_VECTOR
-static void power_of_affine(const float *q, float *out, size_t count, const struct poly *poly)
+MD_VECTOR_VOID(power_of_affine, (const float *q, float *out, size_t count, const struct poly *poly),
+               (q, out, count, poly))
 {
     const float scale = (float)poly->scale;
     const float offset = (float)poly->offset;

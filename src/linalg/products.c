@@ -6,6 +6,7 @@
  * same way. */
 #include "linalg/products.h"
 
+#include "base/vector.h"
 #include "linalg/transpose.h"
 
 enum {
@@ -34,13 +35,6 @@ struct loops {
 #include "linalg/product_loops.h"
 
 #ifdef __x86_64__
-#define LOOPS(name) avx_##name
-#define TARGET      __attribute__((target("avx")))
-#define LANES       8
-#define HEIGHT      6
-#define VECTORS     2
-#include "linalg/product_loops.h"
-
 #define LOOPS(name) avx2_##name
 #define TARGET      __attribute__((target("avx2,fma")))
 #define LANES       8
@@ -59,12 +53,10 @@ struct loops {
 static const struct loops *choose_loops(void)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f"))
+    if (md_vectors == MD_AVX512)
         return &avx512_loops;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (md_vectors == MD_AVX2)
         return &avx2_loops;
-    if (__builtin_cpu_supports("avx"))
-        return &avx_loops;
 #endif
     return &any_loops;
 }

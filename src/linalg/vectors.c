@@ -6,8 +6,8 @@
 
 #include "base/vector.h"
 
-MD_VECTOR
-static double dot_product(const double *restrict x, const double *restrict y, size_t n)
+MD_VECTOR(double, dot_product, (const double *restrict x, const double *restrict y, size_t n),
+          (x, y, n))
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -21,8 +21,8 @@ double md_dot(const double *x, const double *y, size_t n)
     return dot_product(x, y, n);
 }
 
-MD_VECTOR
-static void add_scaled(double *restrict f, double p, const double *restrict x, size_t n)
+MD_VECTOR_VOID(add_scaled, (double *restrict f, double p, const double *restrict x, size_t n),
+               (f, p, x, n))
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
@@ -34,9 +34,10 @@ void md_add_scaled(double *f, double p, const double *x, size_t n)
     add_scaled(f, p, x, n);
 }
 
-MD_VECTOR
-static void add_two(double *restrict f, double p, const double *restrict x, double q,
-                    const double *restrict y, size_t n)
+MD_VECTOR_VOID(add_two,
+               (double *restrict f, double p, const double *restrict x, double q,
+                const double *restrict y, size_t n),
+               (f, p, x, q, y, n))
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
@@ -48,8 +49,9 @@ void md_add_two(double *f, double p, const double *x, double q, const double *y,
     add_two(f, p, x, q, y, n);
 }
 
-MD_VECTOR
-static void add_multiple(float *restrict y, float alpha, const float *restrict x, size_t count)
+MD_VECTOR_VOID(add_multiple,
+               (float *restrict y, float alpha, const float *restrict x, size_t count),
+               (y, alpha, x, count))
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++)

@@ -12,8 +12,7 @@
 enum { TILE = 192, BLOCK = 32 };
 
 /* The plain loop, row by row from the top. False at a pivot that is not positive. */
-MD_VECTOR
-static bool factor_block(double *a, size_t stride, size_t n)
+MD_VECTOR(bool, factor_block, (double *a, size_t stride, size_t n), (a, stride, n))
 {
     for (size_t k = 0; k < n; k++) {
         double *pivot_row = a + k * stride;

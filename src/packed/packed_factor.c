@@ -31,8 +31,7 @@ struct factoring {
     bool *no_memory; /* [SLICE_KERNELS] */
 };
 
-MD_VECTOR
-static double factor_dot(const float *f, const double *x, size_t n)
+MD_VECTOR(double, factor_dot, (const float *f, const double *x, size_t n), (f, x, n))
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)

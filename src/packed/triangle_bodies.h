@@ -80,9 +80,9 @@ PACKED_INLINE void PACKED(norm2_step)(const VALUE *const *rows, size_t j, const 
     }
 }
 
-MD_VECTOR
-static double PACKED(packed_norm2)(const void *values, size_t n, size_t row, size_t end,
-                                   const double *x)
+MD_VECTOR(double, PACKED(packed_norm2),
+          (const void *values, size_t n, size_t row, size_t end, const double *x),
+          (values, n, row, end, x))
 {
     const VALUE *k = (const VALUE *)values + md_triangle_row(n, row);
     PACKED(lanes) all = {0};
@@ -159,9 +159,10 @@ PACKED_INLINE void PACKED(multiply_step)(const VALUE *const *rows, size_t j, con
     memcpy(y + ROWS + j, &result, sizeof result);
 }
 
-MD_VECTOR
-static void PACKED(packed_multiply)(const void *values, size_t n, size_t row, size_t end,
-                                    const double *restrict x, double *restrict y)
+MD_VECTOR_VOID(PACKED(packed_multiply),
+               (const void *values, size_t n, size_t row, size_t end, const double *restrict x,
+                double *restrict y),
+               (values, n, row, end, x, y))
 {
     const VALUE *k = (const VALUE *)values + md_triangle_row(n, row);
     size_t i = row;
@@ -220,9 +221,10 @@ PACKED_INLINE void PACKED(add_some)(double *sum, const void *const *triangles, c
             sum[j] += weight[t] * (double)k[t][j];
 }
 
-MD_VECTOR
-static void PACKED(packed_add)(double *restrict sum, const void *const *triangles,
-                               const double *weight, size_t together, size_t first, size_t count)
+MD_VECTOR_VOID(PACKED(packed_add),
+               (double *restrict sum, const void *const *triangles, const double *weight,
+                size_t together, size_t first, size_t count),
+               (sum, triangles, weight, together, first, count))
 {
     if (together == 8) {
         PACKED(add_some)(sum, triangles, weight, 8, first, count);
@@ -238,8 +240,8 @@ static void PACKED(packed_add)(double *restrict sum, const void *const *triangle
         PACKED(add_some)(sum, triangles + t, weight + t, 1, first, count);
 }
 
-MD_VECTOR
-static double PACKED(packed_squares)(const void *values, size_t first, size_t count)
+MD_VECTOR(double, PACKED(packed_squares), (const void *values, size_t first, size_t count),
+          (values, first, count))
 {
     const VALUE *k = (const VALUE *)values + first;
     double sum = 0;
@@ -282,9 +284,10 @@ static void PACKED(packed_take)(void *values, size_t n, const md_tile_values *ti
     }
 }
 
-MD_VECTOR
-static void PACKED(packed_center)(void *values, size_t n, size_t row, size_t end,
-                                  const double *restrict mean, double grand)
+MD_VECTOR_VOID(PACKED(packed_center),
+               (void *values, size_t n, size_t row, size_t end, const double *restrict mean,
+                double grand),
+               (values, n, row, end, mean, grand))
 {
     VALUE *restrict k = (VALUE *)values + md_triangle_row(n, row);
     for (size_t i = row; i < end; i++) {

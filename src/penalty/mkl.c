@@ -18,8 +18,9 @@
 #include "penalty/penalty.h"
 
 /* S / (1/tau + A) over all the given blocks. */
-MD_VECTOR
-static double threshold_of_all(double tau, const double *b, const double *weight, size_t count)
+MD_VECTOR(double, threshold_of_all,
+          (double tau, const double *b, const double *weight, size_t count),
+          (tau, b, weight, count))
 {
     double s = 0;
     double a = 0;

@@ -43,9 +43,10 @@ md_chain md_chain_of(md_shape shape, size_t length, const float *score)
 
 /* ---- scratch memory ---- */
 
-MD_VECTOR
-static void pad_rows(const float *scores, size_t labels, size_t stride, size_t count, size_t step,
-                     float filler, float *padded)
+MD_VECTOR_VOID(pad_rows,
+               (const float *scores, size_t labels, size_t stride, size_t count, size_t step,
+                float filler, float *padded),
+               (scores, labels, stride, count, step, filler, padded))
 {
     for (size_t i = 0; i < count; i++)
         for (size_t first = 0; first < stride; first += MD_LANES)

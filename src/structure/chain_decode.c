@@ -58,8 +58,8 @@ static void copy_rows(const md_chain *chain, float *rows)
     }
 }
 
-MD_VECTOR
-static void add_costs(float *rows, size_t length, size_t stride, const int32_t *gold)
+MD_VECTOR_VOID(add_costs, (float *rows, size_t length, size_t stride, const int32_t *gold),
+               (rows, length, stride, gold))
 {
     for (size_t t = 0; t < length; t++) {
         float *row = rows + t * stride;
@@ -109,9 +109,10 @@ MD_CHAIN_INLINE void step_pair_lanes(const struct table *table, const float *bef
     }
 }
 
-MD_VECTOR
-static void step_pairs(const struct table *table, const float *before, float base, float *row,
-                       float *best)
+MD_VECTOR_VOID(step_pairs,
+               (const struct table *table, const float *before, float base, float *row,
+                float *best),
+               (table, before, base, row, best))
 {
     size_t first = 0;
     for (; first + MD_WIDE <= table->stride; first += MD_WIDE)
@@ -165,9 +166,10 @@ MD_CHAIN_INLINE void step_triple_lanes(const struct table *table, const float *b
         out[i] = (row[first + i] - base) + (pair[i] + most[i]);
 }
 
-MD_VECTOR
-static void step_triples(const struct table *table, const float *before, float base,
-                         const float *row, float *best)
+MD_VECTOR_VOID(step_triples,
+               (const struct table *table, const float *before, float base, const float *row,
+                float *best),
+               (table, before, base, row, best))
 {
     for (size_t b = 0; b < table->labels; b++) {
         size_t first = 0;

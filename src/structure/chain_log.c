@@ -73,8 +73,7 @@ static double log_of(struct sum sum)
 }
 
 /* Replaces terms, filled up, by exp(term - most). */
-MD_VECTOR
-static struct sum exp_terms(double *term, size_t count)
+MD_VECTOR(struct sum, exp_terms, (double *term, size_t count), (term, count))
 {
     double most[MD_LANES];
     double rest[MD_LANES] = {0};

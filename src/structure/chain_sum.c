@@ -43,8 +43,8 @@ size_t md_chain_scaled_floats(md_shape shape, size_t length)
 
 /* ---- exponentials ---- */
 
-MD_VECTOR
-static double exp_of_rows(float *rows, size_t count, size_t stride, int lift)
+MD_VECTOR(double, exp_of_rows, (float *rows, size_t count, size_t stride, int lift),
+          (rows, count, stride, lift))
 {
     double total = 0;
     for (size_t t = 0; t < count; t++) {
@@ -118,8 +118,7 @@ void md_chain_multiply(md_chain_product *product, double factor)
 
 /* ---- rows ---- */
 
-MD_VECTOR
-static float sum_of_row(const float *values, size_t stride)
+MD_VECTOR(float, sum_of_row, (const float *values, size_t stride), (values, stride))
 {
     float sum[MD_WIDE] = {0};
     for (size_t first = 0; first < stride; first += MD_LANES) {
@@ -146,9 +145,10 @@ MD_CHAIN_INLINE void forward_lanes(const struct scaled *work, const float *befor
 }
 
 /* One row of forward; returns its sum. */
-MD_VECTOR
-static float forward_pairs(const struct scaled *work, const float *before, float scale,
-                           const float *row, float *forward)
+MD_VECTOR(float, forward_pairs,
+          (const struct scaled *work, const float *before, float scale, const float *row,
+           float *forward),
+          (work, before, scale, row, forward))
 {
     float total[MD_WIDE] = {0};
     size_t first = 0;
@@ -161,8 +161,9 @@ static float forward_pairs(const struct scaled *work, const float *before, float
 
 /* Marginals of a row whose backward values are there; returns their sum before they were made to
  * sum to 1, which would be 1 but for rounding. */
-MD_VECTOR
-static float finish_row_of_pairs(const struct scaled *work, const float *forward, float *marginal)
+MD_VECTOR(float, finish_row_of_pairs,
+          (const struct scaled *work, const float *forward, float *marginal),
+          (work, forward, marginal))
 {
     float sum[MD_WIDE] = {0};
     for (size_t first = 0; first < work->stride; first += MD_LANES) {
@@ -200,8 +201,7 @@ MD_CHAIN_INLINE void back_lanes(const struct scaled *work, const float *row, siz
 }
 
 /* row = G; backward[p] = sum_c turned[c][p] row[c] */
-MD_VECTOR
-static void back_pairs(const struct scaled *work, float scale, float *row)
+MD_VECTOR_VOID(back_pairs, (const struct scaled *work, float scale, float *row), (work, scale, row))
 {
     size_t first = 0;
     scale_row(row, work->backward, scale, work->stride);
@@ -212,9 +212,10 @@ static void back_pairs(const struct scaled *work, float scale, float *row)
 }
 
 /* The same for a row with pairs of its own, whose E is where their marginals go. */
-MD_VECTOR
-static void back_local_pairs(const struct scaled *work, float scale, float *row,
-                             const float *before, float *pair)
+MD_VECTOR_VOID(back_local_pairs,
+               (const struct scaled *work, float scale, float *row, const float *before,
+                float *pair),
+               (work, scale, row, before, pair))
 {
     float *backward = work->backward;
     scale_row(row, backward, scale, work->stride);
@@ -232,8 +233,8 @@ static void back_local_pairs(const struct scaled *work, float scale, float *row,
 }
 
 /* count[p][c] = sum_t forward[t][p] row[t+1][c] for a few p and rows t at once. */
-MD_VECTOR
-static void count_steps(const struct scaled *work, size_t from, size_t rows)
+MD_VECTOR_VOID(count_steps, (const struct scaled *work, size_t from, size_t rows),
+               (work, from, rows))
 {
     const size_t stride = work->stride;
     const float *forward = work->forward + from * stride;
@@ -257,8 +258,7 @@ static void count_steps(const struct scaled *work, size_t from, size_t rows)
 }
 
 /* pair[p][c] += count[p][c] E[p][c] */
-MD_VECTOR
-static void collect_pairs(const struct scaled *work, float *pair)
+MD_VECTOR_VOID(collect_pairs, (const struct scaled *work, float *pair), (work, pair))
 {
     for (size_t p = 0; p < work->labels; p++)
         md_lanes_add_product(pair + p * work->labels, work->count + p * work->stride,

@@ -113,9 +113,10 @@ MD_CHAIN_INLINE void forward_lanes(const struct scaled *work, const float *befor
 }
 
 /* One row of forward; returns its sum. */
-MD_VECTOR
-static float forward_triples(const struct scaled *work, const float *before, float scale,
-                             const float *row, float *forward)
+MD_VECTOR(float, forward_triples,
+          (const struct scaled *work, const float *before, float scale, const float *row,
+           float *forward),
+          (work, before, scale, row, forward))
 {
     float total[MD_WIDE] = {0};
     for (size_t b = 0; b < work->labels; b++) {
@@ -130,8 +131,7 @@ static float forward_triples(const struct scaled *work, const float *before, flo
 
 /* Probabilities of the states of a row, not yet divided by their sum, which is returned: into
  * marginal those of its labels. */
-MD_VECTOR
-static float sum_states(const struct scaled *work, const float *forward)
+MD_VECTOR(float, sum_states, (const struct scaled *work, const float *forward), (work, forward))
 {
     const size_t stride = work->stride;
     float total[MD_WIDE] = {0};
@@ -162,8 +162,8 @@ static float sum_states(const struct scaled *work, const float *forward)
 }
 
 /* pairs += forward backward scale */
-MD_VECTOR
-static void add_pairs(const struct scaled *work, const float *forward, float scale)
+MD_VECTOR_VOID(add_pairs, (const struct scaled *work, const float *forward, float scale),
+               (work, forward, scale))
 {
     const float *backward = work->backward;
     float *pairs = work->pairs;
@@ -187,8 +187,9 @@ MD_CHAIN_INLINE void back_lanes(const struct scaled *work, const float *after, s
 }
 
 /* after = G, then backward of the row before */
-MD_VECTOR
-static void back_triples(const struct scaled *work, float scale, const float *row, float *after)
+MD_VECTOR_VOID(back_triples,
+               (const struct scaled *work, float scale, const float *row, float *after),
+               (work, scale, row, after))
 {
     const size_t stride = work->stride;
     for (size_t b = 0; b < work->labels; b++) {
@@ -211,9 +212,10 @@ static void back_triples(const struct scaled *work, float scale, const float *ro
 }
 
 /* count[b][a][c] += sum_t forward[t][a][b] after[t][b][c] for a few a and rows t at once. */
-MD_VECTOR
-static void add_triples(const struct scaled *work, const float *forward, const float *after,
-                        size_t rows, size_t b)
+MD_VECTOR_VOID(add_triples,
+               (const struct scaled *work, const float *forward, const float *after, size_t rows,
+                size_t b),
+               (work, forward, after, rows, b))
 {
     const size_t stride = work->stride;
     const size_t states = work->states;
@@ -242,8 +244,8 @@ static void add_triples(const struct scaled *work, const float *forward, const f
 }
 
 /* Moves the counts that were added up to those of all rows, times H. */
-MD_VECTOR
-static void collect_triples(const struct scaled *work, float *triple, float *pair)
+MD_VECTOR_VOID(collect_triples, (const struct scaled *work, float *triple, float *pair),
+               (work, triple, pair))
 {
     const size_t labels = work->labels;
     for (size_t a = 0; a < labels; a++)

@@ -68,9 +68,10 @@ static struct search make_search(const md_tree *tree, float *scratch)
 
 /* ---- arcs ---- */
 
-MD_VECTOR
-static void tree_fill_arcs(const float *restrict score, double cost, int32_t word, size_t count,
-                           double *restrict value, int32_t *restrict entry)
+MD_VECTOR_VOID(tree_fill_arcs,
+               (const float *restrict score, double cost, int32_t word, size_t count,
+                double *restrict value, int32_t *restrict entry),
+               (score, cost, word, count, value, entry))
 {
 #pragma omp simd
     for (size_t h = 0; h < count; h++)
@@ -114,8 +115,7 @@ static void fill(struct search *search)
 /* ---- choosing ---- */
 
 /* count is a multiple of MD_TREE_LANES. */
-MD_VECTOR
-static double tree_highest(const double *value, size_t count)
+MD_VECTOR(double, tree_highest, (const double *value, size_t count), (value, count))
 {
     double most[MD_TREE_LANES];
 #pragma omp simd
@@ -179,8 +179,7 @@ static void choose(struct search *search, size_t c)
 
 /* ---- cycles ---- */
 
-MD_VECTOR
-static void tree_shift_arcs(double *value, double shift, size_t count)
+MD_VECTOR_VOID(tree_shift_arcs, (double *value, double shift, size_t count), (value, shift, count))
 {
 #pragma omp simd
     for (size_t h = 0; h < count; h++)
@@ -188,10 +187,10 @@ static void tree_shift_arcs(double *value, double shift, size_t count)
 }
 
 /* Keeps of two arcs from a head the better one, the first of equals. */
-MD_VECTOR
-static void tree_merge_arcs(double *restrict value, int32_t *restrict entry,
-                            const double *restrict other, const int32_t *restrict other_entry,
-                            double shift, size_t count)
+MD_VECTOR_VOID(tree_merge_arcs,
+               (double *restrict value, int32_t *restrict entry, const double *restrict other,
+                const int32_t *restrict other_entry, double shift, size_t count),
+               (value, entry, other, other_entry, shift, count))
 {
 #pragma omp simd
     for (size_t h = 0; h < count; h++) {

@@ -58,8 +58,7 @@ static double fill_own(const struct slopes *slopes)
 }
 
 /* Makes scores weights. */
-MD_VECTOR
-static void tree_weigh_own(const struct slopes *slopes)
+MD_VECTOR_VOID(tree_weigh_own, (const struct slopes *slopes), (slopes))
 {
     const md_tree_chart *chart = &slopes->chart;
     for (size_t h = 0; h <= chart->words; h++) {
@@ -71,14 +70,12 @@ static void tree_weigh_own(const struct slopes *slopes)
     }
 }
 
-MD_VECTOR
-static double tree_fill_products(const md_tree_chart *chart)
+MD_VECTOR(double, tree_fill_products, (const md_tree_chart *chart), (chart))
 {
     return md_tree_chart_fill(chart, MD_JOIN_PRODUCTS, NULL);
 }
 
-MD_VECTOR
-static double tree_fill_logarithms(const md_tree_chart *chart, double *term)
+MD_VECTOR(double, tree_fill_logarithms, (const md_tree_chart *chart, double *term), (chart, term))
 {
     return md_tree_chart_fill(chart, MD_JOIN_LOGARITHMS, term);
 }
@@ -159,14 +156,12 @@ MD_CHAIN_INLINE void go_down(const struct slopes *slopes, md_join how, double sl
             share_span(slopes, how, s, t);
 }
 
-MD_VECTOR
-static void tree_share_products(const struct slopes *slopes, double slope)
+MD_VECTOR_VOID(tree_share_products, (const struct slopes *slopes, double slope), (slopes, slope))
 {
     go_down(slopes, MD_JOIN_PRODUCTS, slope);
 }
 
-MD_VECTOR
-static void tree_share_logarithms(const struct slopes *slopes)
+MD_VECTOR_VOID(tree_share_logarithms, (const struct slopes *slopes), (slopes))
 {
     go_down(slopes, MD_JOIN_LOGARITHMS, 1);
 }

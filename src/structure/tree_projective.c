@@ -36,8 +36,7 @@ static void fill_own(const md_tree_chart *chart)
         }
 }
 
-MD_VECTOR
-static void tree_fill_most(const md_tree_chart *chart)
+MD_VECTOR_VOID(tree_fill_most, (const md_tree_chart *chart), (chart))
 {
     md_tree_chart_fill(chart, MD_JOIN_MOST, NULL);
 }

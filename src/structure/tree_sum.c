@@ -37,8 +37,7 @@ struct range {
     float least, most;
 };
 
-MD_VECTOR
-static struct range tree_row_range(const float *score, size_t count)
+MD_VECTOR(struct range, tree_row_range, (const float *score, size_t count), (score, count))
 {
     float least = INFINITY;
     float most = -INFINITY;
@@ -50,9 +49,9 @@ static struct range tree_row_range(const float *score, size_t count)
     return (struct range){least, most};
 }
 
-MD_VECTOR
-static void tree_row_weights(const float *restrict score, double top, size_t count,
-                             double *restrict weight)
+MD_VECTOR_VOID(tree_row_weights,
+               (const float *restrict score, double top, size_t count, double *restrict weight),
+               (score, top, count, weight))
 {
 #pragma omp simd
     for (size_t h = 0; h < count; h++)
@@ -108,9 +107,10 @@ static size_t go_onward(md_tree_elimination *e, size_t k)
     return width;
 }
 
-MD_VECTOR
-static void tree_bridge(double *restrict arc, size_t stride, size_t k, size_t width,
-                        const double *restrict onward)
+MD_VECTOR_VOID(tree_bridge,
+               (double *restrict arc, size_t stride, size_t k, size_t width,
+                const double *restrict onward),
+               (arc, stride, k, width, onward))
 {
     for (size_t i = 1; i < k; i++) {
         double *row = arc + i * stride;
@@ -168,8 +168,8 @@ static double tie_roots(md_tree_elimination *e)
 /* ---- and back ---- */
 
 /* Slopes in A[i][k], and those in A[k][j] by way of arcs that went through k. */
-MD_VECTOR
-static void tree_trace_back(const md_tree_elimination *e, size_t k, size_t width)
+MD_VECTOR_VOID(tree_trace_back, (const md_tree_elimination *e, size_t k, size_t width),
+               (e, k, width))
 {
     const double *restrict onward = e->onward;
     double *restrict through = e->through;
@@ -211,9 +211,10 @@ static void go_back(md_tree_elimination *e)
 }
 
 /* Slopes times weights, which are computed again: those in A have changed. */
-MD_VECTOR
-static void tree_write_marginals(const float *restrict score, double top, size_t count,
-                                 const double *restrict slope, float *restrict marginal)
+MD_VECTOR_VOID(tree_write_marginals,
+               (const float *restrict score, double top, size_t count, const double *restrict slope,
+                float *restrict marginal),
+               (score, top, count, slope, marginal))
 {
 #pragma omp simd
     for (size_t h = 0; h < count; h++) {

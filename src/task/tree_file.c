@@ -67,25 +67,29 @@ void md_parser_pack(md_text *out, const void *own)
     }
 }
 
+static size_t count_bits(const uint32_t *words, size_t count)
+{
+    size_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bits += (size_t)__builtin_popcount(words[i]);
+    return bits;
+}
+
 /* table: zeros */
 static void unpack_table(md_unpack *in, uint16_t *table, size_t slots)
 {
     const uint64_t count = md_unpack_u64(in);
-    uint32_t *used = md_unpack_u32s(in, slots / WORD_BITS);
-    uint32_t *values = count <= slots ? md_unpack_u32s(in, (count + 1) / 2) : NULL;
-    in->bad = in->bad || used == NULL || values == NULL;
+    MD_OWNED(free) uint32_t *used = md_unpack_u32s(in, slots / WORD_BITS);
+    MD_OWNED(free) uint32_t *values = count <= slots ? md_unpack_u32s(in, (count + 1) / 2) : NULL;
+    in->bad =
+        in->bad || used == NULL || values == NULL || count_bits(used, slots / WORD_BITS) != count;
     size_t next = 0;
-    for (size_t i = 0; !in->bad && i < slots; i++) {
-        if ((used[i / WORD_BITS] >> i % WORD_BITS & 1) == 0)
-            continue;
-        if (next < count)
-            table[i] = (uint16_t)(values[next / 2] >> (next % 2 * 16));
-        in->bad = next >= count || (table[i] & 0x7f80) == 0x7f80; /* infinite or no number */
-        next++;
-    }
-    in->bad = in->bad || next != count;
-    free(used);
-    free(values);
+    for (size_t w = 0; !in->bad && w < slots / WORD_BITS; w++)
+        for (uint32_t bits = used[w]; bits != 0; bits &= bits - 1, next++) {
+            const uint16_t value = (uint16_t)(values[next / 2] >> (next % 2 * 16));
+            table[w * WORD_BITS + (size_t)__builtin_ctz(bits)] = value;
+            in->bad |= (value & 0x7f80) == 0x7f80; /* infinite or no number */
+        }
 }
 
 medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error)

@@ -80,9 +80,10 @@ struct room {
 };
 
 /* The canvas is zero before. */
-MD_VECTOR
-static void resample(float *restrict canvas, const struct room *room, const md_step *step,
-                     const float *restrict image, struct place place)
+MD_VECTOR_VOID(resample,
+               (float *restrict canvas, const struct room *room, const md_step *step,
+                const float *restrict image, struct place place),
+               (canvas, room, step, image, place))
 {
     const size_t width = step->width;
     const size_t wide = width + 2 * (size_t)step->pad;

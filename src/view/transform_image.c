@@ -150,9 +150,10 @@ medley_status md_gaussian_weights(float **weights, size_t *reach, double sigma, 
 
 /* output[i] = sum over k of weights[k] * input[i + k * stride]. Rows are not told apart: one long
  * loop over the whole image is faster, and what runs across a border is not looked at. */
-MD_VECTOR
-static void convolve(float *restrict output, const float *restrict input, size_t count,
-                     size_t stride, const float *restrict weights, size_t taps)
+MD_VECTOR_VOID(convolve,
+               (float *restrict output, const float *restrict input, size_t count, size_t stride,
+                const float *restrict weights, size_t taps),
+               (output, input, count, stride, weights, taps))
 {
     for (size_t i = 0; i < count; i++)
         output[i] = weights[0] * input[i];

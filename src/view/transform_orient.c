@@ -86,9 +86,10 @@ static inline float eighths(float t)
 }
 
 /* One row of pixels; above is the first of three rows of the image with its border. */
-MD_VECTOR
-static void find_gradients(float *restrict strength, float *restrict angle,
-                           const float *restrict above, size_t width)
+MD_VECTOR_VOID(find_gradients,
+               (float *restrict strength, float *restrict angle, const float *restrict above,
+                size_t width),
+               (strength, angle, above, width))
 {
     const float *middle = above + (width + 2) * LANES;
     const float *below = middle + (width + 2) * LANES;
@@ -116,8 +117,8 @@ static void find_gradients(float *restrict strength, float *restrict angle,
 /* ---- maps ---- */
 
 /* A direction's share falls linearly to 0 at its neighbours; a single direction takes all. */
-MD_VECTOR
-static void fill_map(const struct batch *batch, size_t direction, size_t directions)
+MD_VECTOR_VOID(fill_map, (const struct batch *batch, size_t direction, size_t directions),
+               (batch, direction, directions))
 {
     const size_t count = batch->height * batch->width * LANES;
     const float scale = directions > 1 ? (float)directions / 8.0f : 0.0f;
@@ -135,8 +136,7 @@ static void fill_map(const struct batch *batch, size_t direction, size_t directi
 }
 
 /* line = the sum of weight[k] * (row y + k - reach) over the rows that there are. */
-MD_VECTOR
-static void blur_down(const struct batch *batch, size_t y)
+MD_VECTOR_VOID(blur_down, (const struct batch *batch, size_t y), (batch, y))
 {
     const size_t count = batch->width * LANES;
     const size_t reach = batch->reach_down;
@@ -154,8 +154,7 @@ static void blur_down(const struct batch *batch, size_t y)
 }
 
 /* result = the same along the line, at the columns that are kept. */
-MD_VECTOR
-static void blur_across(const struct batch *batch)
+MD_VECTOR_VOID(blur_across, (const struct batch *batch), (batch))
 {
     float *restrict result = batch->result;
     memset(result, 0, batch->columns * LANES * sizeof *result);
@@ -168,8 +167,7 @@ static void blur_across(const struct batch *batch)
     }
 }
 
-MD_VECTOR
-static void take_root(float *values, size_t count, double root)
+MD_VECTOR_VOID(take_root, (float *values, size_t count, double root), (values, count, root))
 {
     if (root == 0.5)
         for (size_t i = 0; i < count; i++)
