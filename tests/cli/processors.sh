@@ -7,7 +7,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 
 readonly programs=(test_arc_weights test_block_state test_chain test_deferred test_features test_fit test_gram
     test_hard_problems test_kernel_laws test_method_laws test_online_optimum test_packed test_packed_exact
-    test_partial test_products test_solve test_special_cases test_spicy test_store test_structure_laws
+    test_incremental test_products test_solve test_special_cases test_spicy test_structure_laws
     test_task_laws test_tree_sum test_tune_honest test_working_set)
 
 if [ "$(basename "$MEDLEY_BUILD")" != build ]; then
