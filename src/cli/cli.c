@@ -298,7 +298,7 @@ int cli_main(int count, char **words)
     }
     char *ask_help[] = {(char[]){"--help"}};
     const char *names[MOST_COMMANDS + 1] = {NULL};
-    for (size_t i = 0; cli_commands[i] != NULL && i < MOST_COMMANDS; i++) {
+    for (size_t i = 0; i < MOST_COMMANDS && cli_commands[i] != NULL; i++) {
         names[i] = cli_commands[i]->name;
         if (strcmp(names[i], name) == 0)
             return helps ? run_command(cli_commands[i], 1, ask_help)

@@ -237,7 +237,7 @@ static medley_status make_blocks(feature_job *job, size_t threads, medley_error 
     MEDLEY_TRY(md_new(&failed, blocks, sizeof *failed, error));
     job->failed = failed;
     md_parallel_for(threads, blocks, make_block, job);
-    if (memchr(failed, true, blocks) != NULL)
+    if (memchr(failed, 1, blocks) != NULL)
         return md_fail_memory(error, blocks * job->ids->rows * sizeof(md_tuple_slot));
     return MEDLEY_OK;
 }

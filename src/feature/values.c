@@ -140,7 +140,7 @@ medley_status md_values_make(md_values *values, const md_templates *templates,
     MEDLEY_TRY(md_new(&failed, count, sizeof *failed, error));
     value_job job = {values, templates, vocabularies, failed};
     md_parallel_for(threads, count, make_column, &job);
-    if (memchr(failed, true, count) != NULL)
+    if (memchr(failed, 1, count) != NULL)
         return md_fail_memory(error, count * dataset->rows * sizeof(int32_t));
     return MEDLEY_OK;
 }

@@ -244,7 +244,7 @@ static int write_parts(writer *to, const md_grammar_rule *rule, const wish *whol
                        int depth)
 {
     enum { PARTS_MOST = 6 };
-    int place[PARTS_MOST];
+    int place[PARTS_MOST] = {0};
     const char *relation[PARTS_MOST];
     size_t count = 0;
     int head = TOO_LONG;

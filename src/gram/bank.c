@@ -64,7 +64,7 @@ void md_bank_clear(md_bank *bank)
 static medley_status fail_unknown_kernel(const char *name, medley_error *error)
 {
     const char *names[64] = {NULL};
-    for (size_t i = 0; md_kernels[i] != NULL && i < 63; i++)
+    for (size_t i = 0; i < 63 && md_kernels[i] != NULL; i++)
         names[i] = md_kernels[i]->name;
     return md_fail_unknown("kernel", name, names, error);
 }

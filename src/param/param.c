@@ -140,7 +140,7 @@ static medley_status fail_unknown(const md_param *table, const char *what, const
                                   medley_error *error)
 {
     const char *names[128] = {NULL};
-    for (size_t i = 0; table[i].name != NULL && i < 127; i++)
+    for (size_t i = 0; i < 127 && table[i].name != NULL; i++)
         names[i] = table[i].name;
     const char *nearest = md_text_nearest(name, names);
     what = what != NULL ? what : "the training";

@@ -169,7 +169,7 @@ static size_t peak_of(const struct walk *walk, size_t i)
 static void label_lines(md_html *html, const struct walk *walk, const md_chart *chart)
 {
     const size_t last = walk->path->point_count - 1;
-    struct place places[COLOURED];
+    struct place places[COLOURED] = {0};
     size_t placed = 0;
     for (size_t i = 0; i < walk->drawn; i++) {
         const bool ends = line_of(walk, walk->order[i])[last] > 0;
