@@ -59,7 +59,10 @@
 #include "batch/certificate.h"
 #include "linalg/vectors.h"
 
-static const double GROWTH = 4;      /* of gamma, per outer iteration */
+static const double GROWTH = 4; /* of gamma, per outer iteration */
+/* Of gamma in all: beyond this steps get less exact, not longer. Those by factors stay exact, and
+ * unscaled data with a weak penalty need them. */
+static const double MOST_GROWTH = 1e7, MOST_GROWTH_BY_FACTORS = 1e13;
 static const double SOFTENING = 0.3; /* of kinks, per outer iteration */
 static const double NEAR = 4;        /* times the error that they make: time to sharpen them */
 enum {
@@ -78,9 +81,10 @@ static bool is_over(const md_spicy *s)
 /* Line 1: the factor for gamma after an inner problem that took `steps` Newton steps. */
 static double next_growth(const md_spicy *s, size_t steps)
 {
-    if (steps >= TOO_MANY_STEPS)
+    const double most = md_spicy_has_low_rank(s) ? MOST_GROWTH_BY_FACTORS : MOST_GROWTH;
+    if (steps >= TOO_MANY_STEPS || s->gamma_z > most * s->first_gamma_z)
         return 1 / GROWTH;
-    return steps >= MANY_STEPS || GROWTH * s->gamma_z > s->most_gamma_z ? 1 : GROWTH;
+    return steps >= MANY_STEPS || GROWTH * s->gamma_z > most * s->first_gamma_z ? 1 : GROWTH;
 }
 
 /* a <- prox(v) = ratio v with v = a + gamma rho; K a is updated along with it. */

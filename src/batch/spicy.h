@@ -42,11 +42,11 @@ struct md_spicy {
      * the outer loop is about the loss only. Where the conjugate is too steep, Newton's method
      * gives up. */
     bool smooth_penalty, gave_up;
-    bool smooth_loss;                   /* and so is the loss's: one outer step */
-    double gamma, gamma_z;              /* proximity to the coefficients, to the scores */
-    double first_gamma_z, most_gamma_z; /* bounds of gamma_z */
-    double softness;                    /* of the loss's kinks in phi; 0: they are as they are */
-    double least_softness, set_gap;     /* set_gap: of this working set, when last seen */
+    bool smooth_loss;      /* and so is the loss's: one outer step */
+    double gamma, gamma_z; /* proximity to the coefficients, to the scores */
+    double first_gamma_z;
+    double softness;                /* of the loss's kinks in phi; 0: they are as they are */
+    double least_softness, set_gap; /* set_gap: of this working set, when last seen */
     double inner_target; /* smooth_loss: the Newton decrement to reach, as a share of the primal */
 
     md_member *members; /* [count] the working set */

@@ -11,7 +11,6 @@ enum { TALL_ROWS = 128 }; /* rank-one terms per product of matrices */
 /* The first gamma, in units of scores over dual variables: small enough that Newton's method
  * reaches the first minimum, large enough for few outer iterations. */
 static const double FIRST_GAMMA = 10;
-static const double MOST_GROWTH = 1e7; /* beyond this steps get less exact, not longer */
 static const double START_GROWTH = 16; /* of gamma, for a start that is near the optimum */
 /* Of kinks, in units of scores: with the first one Newton's method is as quick as for the logistic
  * loss; the last one makes no difference. */
@@ -60,7 +59,6 @@ static void set_gamma(md_spicy *s)
     const double unit = unit_of_scores(s->problem, s->n);
     s->gamma_z = FIRST_GAMMA * unit;
     s->first_gamma_z = s->gamma_z;
-    s->most_gamma_z = MOST_GROWTH * s->gamma_z;
     s->softness = s->problem->loss->soft_slope != NULL ? FIRST_SOFTNESS * unit : 0;
     s->least_softness = LEAST_SOFTNESS * s->softness;
     s->gamma = s->smooth_penalty ? 1 : FIRST_GAMMA * unit / (diagonal > 0 ? diagonal : 1);
