@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan processors python
+.PHONY: all demo test bench lint format install deps clean debug asan processors tsan coverage python
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -47,6 +47,21 @@ processors: all
 	@scripts/install-python --quiet
 	@scripts/processors build
 
+# Data races: every test under ThreadSanitizer.
+tsan: deps
+	@scripts/deps test
+	@cmake --preset tsan >/dev/null
+	@cmake --build build-tsan -j $(JOBS)
+	@LIMIT=1500 scripts/run-tests build-tsan
+
+# How much of src the tests run.
+coverage: deps
+	@scripts/deps test python coverage
+	@cmake --preset coverage >/dev/null
+	@cmake --build build-coverage -j $(JOBS)
+	@scripts/install-python --quiet
+	@LIMIT=1500 scripts/coverage
+
 bench: all
 	@scripts/deps bench
 	@scripts/run-bench build
@@ -64,4 +79,4 @@ install: all
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 clean:
-	@rm -rf build build-asan build-debug build-python
+	@rm -rf build build-*
