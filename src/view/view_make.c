@@ -36,9 +36,9 @@ static medley_status make_all(md_view_maker *maker, const md_table *table)
 }
 
 /* The blocks of a view without a name could not be told from those of all views. */
-static bool is_blank(const char *name)
+static bool is_blank(const char *name, size_t length)
 {
-    return name[strspn(name, " \t\r\n\v\f")] == '\0';
+    return strspn(name, " \t\r\n\v\f") >= length;
 }
 
 static medley_status make_each(md_view_maker *maker, const md_table *table)
@@ -50,11 +50,11 @@ static medley_status make_each(md_view_maker *maker, const md_table *table)
                        table->features.columns, MOST_VIEWS);
     for (size_t c = 0; c < table->features.columns; c++) {
         char number[32];
-        const bool named = c < table->column_names.count && !is_blank(table->column_names.items[c]);
+        const char *name = c < table->column_names.count ? table->column_names.items[c] : "";
         md_view *view;
         snprintf(number, sizeof number, "x%zu", c + 1);
         MEDLEY_TRY(md_view_new(&view, maker, table, "each",
-                               named ? table->column_names.items[c] : number, 1));
+                               is_blank(name, strlen(name)) ? number : name, 1));
         view->columns[0] = c;
         view->column_count = 1;
     }
@@ -133,7 +133,7 @@ static medley_status find_prefixes(struct prefixes *prefixes, const md_table *ta
     for (size_t c = 0; c < columns; c++) {
         const char *name = table->column_names.items[c];
         size_t length = strcspn(name, "=");
-        if (length == 0 || name[length] == '\0') {
+        if (is_blank(name, length) || name[length] == '\0') {
             name = "other";
             length = strlen(name);
         }
