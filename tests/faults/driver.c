@@ -7,7 +7,8 @@
  *   - otherwise a message that speaks of memory, or of the file that the call was about;
  *   - files that were there are as they were, or wholly new; no other file is left.
  *
- *   driver --work DIR --preload LIBRARY --cases FILE --build DIR [--jobs N] [--sample N] [--only CASE[:KIND[:MODE[:K]]]]
+ *   driver --work DIR --preload LIBRARY --cases FILE --build DIR [--jobs N] [--sample N] [--only
+ * CASE[:KIND[:MODE[:K]]]]
  *
  * A case is a line "name | program | files it writes | arguments". The inputs are in DIR/in, which
  * the command finds as in/. scripts/faults makes them and calls this. */
@@ -137,7 +138,7 @@ enum { TASK_RUNS = 400 };
 static struct totals {
     atomic_size_t next, done;
     struct tally tally;
-} *totals;
+} * totals;
 
 struct task {
     struct fault_case *c;
@@ -225,14 +226,13 @@ static void print_totals(void)
     for (size_t i = 0; i < MOST_FOREIGN && totals->tally.foreign[i].count > 0; i++)
         printf("%zu runs ended inside %s, which does not survive a lack of memory\n",
                (size_t)totals->tally.foreign[i].count, totals->tally.foreign[i].name);
-    printf("%zu cases, %zu %s, %zu findings\n", case_count, all, settings.jobs > 0 ? "runs" : "calls",
-           (size_t)atomic_load(&totals->tally.findings));
+    printf("%zu cases, %zu %s, %zu findings\n", case_count, all,
+           settings.jobs > 0 ? "runs" : "calls", (size_t)atomic_load(&totals->tally.findings));
 }
 
 static void *shared(size_t bytes)
 {
-    void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         stop("no memory", "");
     return memory;

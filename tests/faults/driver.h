@@ -29,7 +29,8 @@ struct bytes { /* of a file; data NULL: there is none */
 
 struct output { /* a file that a case writes */
     const char *name;
-    uint64_t version[MOST_VERSIONS]; /* hashes of what it is without a fault, at one time or another */
+    uint64_t
+        version[MOST_VERSIONS]; /* hashes of what it is without a fault, at one time or another */
     size_t versions;
 };
 
@@ -39,9 +40,9 @@ struct fault_case {
     size_t output_count;
     const char *word[MOST_WORDS + 1];
     size_t words;
-    size_t count[FAULT_KINDS];                 /* calls of a run without a fault */
+    size_t count[FAULT_KINDS];                   /* calls of a run without a fault */
     struct bytes printed, written[MOST_OUTPUTS]; /* what it ends with */
-    atomic_size_t *runs;                       /* [FAULT_KINDS], shared */
+    atomic_size_t *runs;                         /* [FAULT_KINDS], shared */
 };
 
 struct tally { /* shared by all jobs */
@@ -64,7 +65,7 @@ void run_shard(const struct settings *settings, struct fault_case *c, size_t job
 
 /* ---- files.c ---- */
 
-struct bytes read_bytes(const char *path); /* data is NULL where there is no file */
+struct bytes read_bytes(const char *path);              /* data is NULL where there is no file */
 void write_bytes(const char *path, struct bytes bytes); /* a new file, or none */
 bool same_bytes(struct bytes a, struct bytes b);
 uint64_t hash_bytes(struct bytes bytes);

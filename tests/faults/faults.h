@@ -44,9 +44,9 @@ struct faults_module { /* something that is loaded: where, and what */
 
 struct faults_page {
     /* what the driver wants */
-    int counting;    /* no fault: only look at the calls */
-    size_t shard;    /* calls number k of a kind that are a multiple of its stride, */
-    size_t shards;   /* shared out among that many runs */
+    int counting;  /* no fault: only look at the calls */
+    size_t shard;  /* calls number k of a kind that are a multiple of its stride, */
+    size_t shards; /* shared out among that many runs */
     size_t stride[FAULT_KINDS];
     size_t offset[FAULT_KINDS];
     int only_kind, only_mode; /* -1: all */
@@ -56,7 +56,7 @@ struct faults_page {
     size_t count[FAULT_KINDS]; /* calls so far */
     int kind, mode;            /* of the fault that was tried */
     size_t k;
-    int status; /* how the process ended, as of wait */
+    int status;       /* how the process ended, as of wait */
     char files[4096]; /* what the calls that failed were about, one a line */
     size_t frames;
     uintptr_t frame[FAULTS_FRAMES];

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library that is loaded into a program (LD_PRELOAD) and makes its calls fail. From main on, calls
- * are counted by kind (faults.h): allocations by functions of the same names that stand before those
- * of the C library, or of AddressSanitizer; everything that the kernel does by a seccomp filter,
- * which hands the call to a signal handler, so that what the C library does inside is seen as well.
+/* A library that is loaded into a program (LD_PRELOAD) and makes its calls fail. From main on,
+ * calls are counted by kind (faults.h): allocations by functions of the same names that stand
+ * before those of the C library, or of AddressSanitizer; everything that the kernel does by a
+ * seccomp filter, which hands the call to a signal handler, so that what the C library does inside
+ * is seen as well.
  *
  * At a call whose turn it is the process forks. In the child the call fails, and the child goes on
- * to its end; the parent waits for it, lets the driver look at what was left behind, puts its own open
- * files back to where they were, and goes on without a fault. So one run of the program meets a
- * fault at every call, and none of them costs more than what follows it. The program must have one
- * thread only. */
+ * to its end; the parent waits for it, lets the driver look at what was left behind, puts its own
+ * open files back to where they were, and goes on without a fault. So one run of the program meets
+ * a fault at every call, and none of them costs more than what follows it. The program must have
+ * one thread only. */
 #include "faults.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <malloc.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -341,15 +342,15 @@ static const struct trapped {
     int number, kind;
     int path; /* argument with the name of the file, or -1: argument 0 is a descriptor */
 } trapped[] = {
-    {SYS_open, FAULT_OPEN, 0},         {SYS_openat, FAULT_OPEN, 1},
-    {SYS_dup, FAULT_OPEN, -1},         {SYS_read, FAULT_READ, -1},
-    {SYS_pread64, FAULT_READ, -1},     {SYS_write, FAULT_WRITE, -1},
-    {SYS_pwrite64, FAULT_WRITE, -1},   {SYS_fsync, FAULT_FSYNC, -1},
-    {SYS_fdatasync, FAULT_FSYNC, -1},  {SYS_rename, FAULT_RENAME, 1},
-    {SYS_renameat, FAULT_RENAME, 3},   {SYS_renameat2, FAULT_RENAME, 3},
-    {SYS_close, FAULT_CLOSE, -1},      {SYS_unlink, FAULT_UNLINK, 0},
-    {SYS_unlinkat, FAULT_UNLINK, 1},   {SYS_ftruncate, FAULT_TRUNCATE, -1},
-    {SYS_flock, FAULT_LOCK, -1},       {SYS_mmap, FAULT_MMAP, -1},
+    {SYS_open, FAULT_OPEN, 0},        {SYS_openat, FAULT_OPEN, 1},
+    {SYS_dup, FAULT_OPEN, -1},        {SYS_read, FAULT_READ, -1},
+    {SYS_pread64, FAULT_READ, -1},    {SYS_write, FAULT_WRITE, -1},
+    {SYS_pwrite64, FAULT_WRITE, -1},  {SYS_fsync, FAULT_FSYNC, -1},
+    {SYS_fdatasync, FAULT_FSYNC, -1}, {SYS_rename, FAULT_RENAME, 1},
+    {SYS_renameat, FAULT_RENAME, 3},  {SYS_renameat2, FAULT_RENAME, 3},
+    {SYS_close, FAULT_CLOSE, -1},     {SYS_unlink, FAULT_UNLINK, 0},
+    {SYS_unlinkat, FAULT_UNLINK, 1},  {SYS_ftruncate, FAULT_TRUNCATE, -1},
+    {SYS_flock, FAULT_LOCK, -1},      {SYS_mmap, FAULT_MMAP, -1},
 };
 enum { TRAPPED = sizeof trapped / sizeof *trapped };
 
@@ -387,8 +388,8 @@ static void on_call(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Where a sanitizer is: its own calls are let pass, as are those of the thread that looks for leaks,
- * which blocks the signal. The same half of 2^33 bytes throughout, or nothing. */
+/* Where a sanitizer is: its own calls are let pass, as are those of the thread that looks for
+ * leaks, which blocks the signal. The same half of 2^33 bytes throughout, or nothing. */
 static void find_sanitizer(uint64_t *first, uint64_t *end)
 {
     *first = *end = 0;
@@ -400,8 +401,8 @@ static void find_sanitizer(uint64_t *first, uint64_t *end)
         }
 }
 
-#define STATEMENT(code, k)      (struct sock_filter) BPF_STMT(code, k)
-#define JUMP(test, k, yes, no)  (struct sock_filter) BPF_JUMP(BPF_JMP | (test) | BPF_K, k, yes, no)
+#define STATEMENT(code, k)     (struct sock_filter) BPF_STMT(code, k)
+#define JUMP(test, k, yes, no) (struct sock_filter) BPF_JUMP(BPF_JMP | (test) | BPF_K, k, yes, no)
 #define LOAD(field, plus)                                                                          \
     STATEMENT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, field) + (plus))
 
@@ -426,8 +427,7 @@ static unsigned short write_filter(struct sock_filter *code)
     code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     code[n++] = LOAD(nr, 0);
     for (int i = 0; i < TRAPPED; i++)
-        code[n++] =
-            JUMP(BPF_JEQ, (uint32_t)trapped[i].number, (unsigned char)(TRAPPED - i), 0);
+        code[n++] = JUMP(BPF_JEQ, (uint32_t)trapped[i].number, (unsigned char)(TRAPPED - i), 0);
     code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
     return n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One run of a program, whose calls fail in children of its own (preload.c). It stops before each of
- * them and after it: before, its files are remembered; after, they are looked at and put back. */
+/* One run of a program, whose calls fail in children of its own (preload.c). It stops before each
+ * of them and after it: before, its files are remembered; after, they are looked at and put back.
+ */
 #include "driver.h"
 
 #include <ctype.h>
@@ -164,7 +165,7 @@ static int close_session(struct session *s)
 /* The library that a fault happened in: the first but for those that merely pass it on. */
 static const char *culprit(const struct session *s)
 {
-    static const char *const passing[] = {"libfaults", "libc.so", "libasan", "libubsan",
+    static const char *const passing[] = {"libfaults", "libc.so", "libasan",    "libubsan",
                                           "libstdc++", "libgcc",  "linux-vdso", NULL};
     for (size_t f = 0; f < s->page->frames; f++)
         for (size_t m = 0; m < s->page->modules; m++) {
@@ -296,7 +297,8 @@ static void check_outputs(struct session *s, bool succeeded)
     for (size_t i = 0; i < s->c->output_count; i++) {
         const struct output *output = &s->c->output[i];
         const bool unchanged = is_unchanged(s, i);
-        struct bytes now = unchanged ? (struct bytes){0} : read_bytes(in_box(name, s, output->name));
+        struct bytes now =
+            unchanged ? (struct bytes){0} : read_bytes(in_box(name, s, output->name));
         const bool is_right =
             succeeded ? same_bytes(unchanged ? s->before[i] : now, s->c->written[i])
                       : unchanged || same_bytes(now, s->before[i]) || is_version(output, now);
@@ -484,8 +486,8 @@ void run_shard(const struct settings *settings, struct fault_case *c, size_t job
     s.page->shards = shards;
     for (int kind = 0; kind < FAULT_KINDS; kind++) {
         s.page->stride[kind] = faults_stride(settings, c, kind);
-        s.page->offset[kind] = hash_bytes((struct bytes){(char *)c->name, strlen(c->name)}) %
-                               s.page->stride[kind];
+        s.page->offset[kind] =
+            hash_bytes((struct bytes){(char *)c->name, strlen(c->name)}) % s.page->stride[kind];
     }
     start(&s);
     attend(&s);
