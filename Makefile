@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python
+.PHONY: all demo test bench lint format install deps clean debug asan python faults kills
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -40,6 +40,15 @@ test:
 	@$(MAKE) asan
 	@scripts/install-python --quiet
 	@scripts/run-tests build build-asan
+
+# Every call fails in turn; runs are killed and resumed (CONTRIBUTING.md). COUNT: how many kills.
+COUNT ?= 200
+faults: all asan
+	@scripts/faults build --jobs $(JOBS)
+	@scripts/faults build-asan --jobs $(JOBS)
+
+kills: all
+	@scripts/kills build --count $(COUNT) --jobs $(JOBS)
 
 bench: all
 	@scripts/deps bench

@@ -5,13 +5,15 @@
  *   - no signal, no word of a sanitizer, an exit code of 0 or 1;
  *   - 0 only with the output of a run without a fault;
  *   - otherwise a message that speaks of memory, or of the file that the call was about;
- *   - files that were there are as they were, or wholly new; no other file is left.
+ *   - files that were there are as they were, or wholly new; no other file is left (but by a
+ * process that is killed at the call).
  *
  *   driver --work DIR --preload LIBRARY --cases FILE --build DIR [--jobs N] [--sample N] [--only
  * CASE[:KIND[:MODE[:K]]]]
  *
- * A case is a line "name | program | files it writes | arguments". The inputs are in DIR/in, which
- * the command finds as in/. scripts/faults makes them and calls this. */
+ * A case is a line "name | program | files it writes | arguments". A star before the name: a part
+ * may fail, be told of, and the rest be done; a plus: too slow for a sample. The inputs are in
+ * DIR/in, which the command finds as in/. scripts/faults makes them and calls this. */
 #include "driver.h"
 
 #include <errno.h>
@@ -101,8 +103,13 @@ static void add_case(char *line)
     for (int i = 0; i < 4; i++)
         if ((field[i] = strsep(&line, "|")) == NULL)
             stop("a case has four fields; found ", field[0]);
-    struct fault_case c = {.name = strdup(trimmed(field[0])), .program = strdup(trimmed(field[1]))};
-    if (settings.only_case != NULL && strcmp(settings.only_case, c.name) != 0)
+    struct fault_case c = {.program = strdup(trimmed(field[1]))};
+    const char *name = trimmed(field[0]);
+    const size_t marks = strspn(name, "*+");
+    c.name = strdup(name + marks);
+    c.tells = memchr(name, '*', marks) != NULL;
+    if ((settings.only_case != NULL && strcmp(settings.only_case, c.name) != 0) ||
+        (settings.only_case == NULL && settings.sample > 0 && memchr(name, '+', marks) != NULL))
         return;
     for (char *word, *rest = strdup(trimmed(field[2])); (word = strsep(&rest, " ")) != NULL;)
         if (*word != '\0' && c.output_count < MOST_OUTPUTS)

@@ -36,6 +36,7 @@ struct output { /* a file that a case writes */
 
 struct fault_case {
     const char *name, *program;
+    bool tells; /* a fault may be told of and the rest done */
     struct output output[MOST_OUTPUTS];
     size_t output_count;
     const char *word[MOST_WORDS + 1];

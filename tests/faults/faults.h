@@ -32,8 +32,9 @@ enum faults_kind {
         FAULT_KINDS
 };
 
-/* Only this call fails; it and all later ones of its kind do; it transfers half of the bytes. */
-enum faults_mode { FAULT_ONCE, FAULT_FOREVER, FAULT_SHORT, FAULT_MODES };
+/* Only this call fails; it and all later ones of its kind do; it transfers half of the bytes; the
+ * process is killed instead. */
+enum faults_mode { FAULT_ONCE, FAULT_FOREVER, FAULT_SHORT, FAULT_KILL, FAULT_MODES };
 
 enum { FAULTS_FRAMES = 24, FAULTS_MODULES = 64, FAULTS_NAME = 256 };
 

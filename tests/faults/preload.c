@@ -19,6 +19,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -186,6 +187,8 @@ static bool try_fault(int kind, int mode, size_t k, const char *path, int descri
         forever = mode == FAULT_FOREVER ? kind : -1;
         alarm(LIMIT);
         _Unwind_Backtrace(note_frame, NULL);
+        if (mode == FAULT_KILL)
+            CALL(SYS_kill, getpid(), SIGKILL, 0);
         return true;
     }
     page->status = -1;
@@ -213,6 +216,7 @@ static enum outcome meet(int kind, const char *path, int descriptor, size_t byte
         tell('b');
     for (int mode = 0; mode < FAULT_MODES && !page->counting && outcome == PASS; mode++)
         if (is_chosen(kind, mode, k) && (mode != FAULT_SHORT || bytes > 1) &&
+            (mode != FAULT_KILL || kind != FAULT_ALLOCATION) &&
             try_fault(kind, mode, k, path, descriptor))
             outcome = mode == FAULT_SHORT ? SHORTEN : FAIL;
     busy = false;
@@ -333,6 +337,16 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
     if (page == NULL)
         return (int)syscall(SYS_getrusage, who, usage);
     *usage = (struct rusage){0};
+    return 0;
+}
+
+/* ---- one processor, so that nothing has a reason to start threads ---- */
+
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
+{
+    (void)process;
+    CPU_ZERO_S(size, set);
+    CPU_SET_S(0, size, set);
     return 0;
 }
 

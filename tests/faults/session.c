@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ const char *const kind_names[FAULT_KINDS] = {
     FAULTS_KINDS(X)
 #undef X
 };
-const char *const mode_names[FAULT_MODES] = {"once", "forever", "short"};
+const char *const mode_names[FAULT_MODES] = {"once", "forever", "short", "kill"};
 
 struct session {
     const struct settings *settings;
@@ -261,7 +262,7 @@ static void check_strays(struct session *s)
         if (is_output(s, entry->d_name))
             continue;
         snprintf(what, sizeof what, "the file %s is left", entry->d_name);
-        if (s->page->kind != FAULT_UNLINK) /* then it cannot be removed */
+        if (s->page->kind != FAULT_UNLINK && s->page->mode != FAULT_KILL) /* cannot be removed */
             find_fault(s, what, NULL);
         unlink(in_box(name, s, entry->d_name));
     }
@@ -289,8 +290,9 @@ static bool is_unchanged(const struct session *s, size_t output)
                  : s->before[output].data == NULL;
 }
 
-/* Files are as they were or new as a whole; after a success, as without a fault. Puts them back. */
-static void check_outputs(struct session *s, bool succeeded)
+/* Files are as they were or new as a whole; after a success, as without a fault, unless something
+ * has been told. Puts them back. */
+static void check_outputs(struct session *s, bool succeeded, bool told)
 {
     char name[2 * NAME_BYTES];
     char what[NAME_BYTES];
@@ -304,7 +306,7 @@ static void check_outputs(struct session *s, bool succeeded)
                       : unchanged || same_bytes(now, s->before[i]) || is_version(output, now);
         snprintf(what, sizeof what, "%s is %s", output->name,
                  succeeded ? "another than without a fault" : "neither the old one nor a new one");
-        if (!is_right)
+        if (!is_right && !told)
             find_fault(s, what, NULL);
         free(now.data);
         if (unchanged)
@@ -349,15 +351,25 @@ static bool says(const char *said, const char *word)
     return strcasestr(said, word) != NULL;
 }
 
+static bool is_of_memory(const struct session *s)
+{
+    return s->page->kind == FAULT_ALLOCATION || s->page->kind == FAULT_MMAP;
+}
+
+static bool tells(const struct session *s, const char *said)
+{
+    return is_of_memory(s) ? says(said, "memory") : names_file(s, said);
+}
+
 static void check_message(struct session *s, const char *said)
 {
-    const int kind = s->page->kind;
     if (says(said, "Sanitizer") || says(said, "runtime error:"))
         find_fault(s, "a word of a sanitizer", said);
-    else if ((kind == FAULT_ALLOCATION || kind == FAULT_MMAP) && !says(said, "memory"))
-        find_fault(s, "the message does not speak of memory", said);
-    else if (kind != FAULT_ALLOCATION && kind != FAULT_MMAP && !names_file(s, said))
-        find_fault(s, "the message does not name the file", said);
+    else if (!tells(s, said))
+        find_fault(s,
+                   is_of_memory(s) ? "the message does not speak of memory"
+                                   : "the message does not name the file",
+                   said);
 }
 
 /* What the child has printed, behind what its parent had before. */
@@ -382,12 +394,17 @@ static void check_child(struct session *s)
     struct bytes said = take_text(s, "stderr", s->said, false);
     const char *library = culprit(s);
     const bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (WIFSIGNALED(status) && library != NULL) {
+    const bool told = succeeded && s->c->tells && !same_bytes(printed, s->c->printed) &&
+                      (tells(s, printed.data) || tells(s, said.data));
+    if (s->page->mode == FAULT_KILL) {
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+            find_fault(s, "is not killed", said.data);
+    } else if (WIFSIGNALED(status) && library != NULL) {
         count_foreign(s, library);
     } else if (WIFSIGNALED(status)) {
         snprintf(what, sizeof what, "ended by signal %d", WTERMSIG(status));
         find_fault(s, what, said.data);
-    } else if (succeeded && !same_bytes(printed, s->c->printed)) {
+    } else if (succeeded && !told && !same_bytes(printed, s->c->printed)) {
         find_fault(s, "success, but something else is printed", printed.data);
     } else if (!succeeded && WEXITSTATUS(status) != 1) {
         snprintf(what, sizeof what, "exit code %d", WEXITSTATUS(status));
@@ -398,7 +415,7 @@ static void check_child(struct session *s)
         check_message(s, said.data);
     }
     check_strays(s);
-    check_outputs(s, succeeded);
+    check_outputs(s, succeeded, told);
     free(printed.data);
     free(said.data);
     atomic_fetch_add(&s->c->runs[s->page->kind], 1);

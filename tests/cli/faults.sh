@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# A sample of scripts/faults, always the same one: calls of every command fail, and it says so, leaks
+# nothing, leaves files as they were. make faults tries all of them.
+source "$(dirname "$0")/lib.sh"
+root=$(dirname "$(realpath "$0")")/../..
+if [ ! -x "$MEDLEY_BUILD/faults/driver" ]; then
+    skip "faults" "calls are made to fail on Linux and x86-64 only"
+    exit 0
+fi
+sample=5
+[[ $MEDLEY_BUILD != *asan* ]] || sample=1 # looking for leaks takes its time
+check "a sample of faults" "$root/scripts/faults" "$MEDLEY_BUILD" --sample $sample --jobs 2
