@@ -20,6 +20,8 @@ const char *const kind_names[FAULT_KINDS] = {
 };
 const char *const mode_names[FAULT_MODES] = {"once", "forever", "short", "kill"};
 
+enum { SANITIZED = 86 }; /* exit code after a word of a sanitizer */
+
 struct session {
     const struct settings *settings;
     struct fault_case *c;
@@ -399,7 +401,7 @@ static void check_child(struct session *s)
     if (s->page->mode == FAULT_KILL) {
         if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
             find_fault(s, "is not killed", said.data);
-    } else if (WIFSIGNALED(status) && library != NULL) {
+    } else if (library != NULL && (WIFSIGNALED(status) || WEXITSTATUS(status) == SANITIZED)) {
         count_foreign(s, library);
     } else if (WIFSIGNALED(status)) {
         snprintf(what, sizeof what, "ended by signal %d", WTERMSIG(status));
