@@ -97,6 +97,16 @@ static char *trimmed(char *text)
     return text;
 }
 
+/* Is name among those of a list with commas? */
+static bool is_listed(const char *name, const char *list)
+{
+    const size_t length = strlen(name);
+    for (const char *p = list; (p = strstr(p, name)) != NULL; p += length)
+        if ((p == list || p[-1] == ',') && (p[length] == ',' || p[length] == '\0'))
+            return true;
+    return false;
+}
+
 static void add_case(char *line)
 {
     char *field[4];
@@ -108,7 +118,7 @@ static void add_case(char *line)
     const size_t marks = strspn(name, "*+");
     c.name = strdup(name + marks);
     c.tells = memchr(name, '*', marks) != NULL;
-    if ((settings.only_case != NULL && strcmp(settings.only_case, c.name) != 0) ||
+    if ((settings.only_case != NULL && !is_listed(c.name, settings.only_case)) ||
         (settings.only_case == NULL && settings.sample > 0 && memchr(name, '+', marks) != NULL))
         return;
     for (char *word, *rest = strdup(trimmed(field[2])); (word = strsep(&rest, " ")) != NULL;)
