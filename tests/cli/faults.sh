@@ -21,4 +21,4 @@ check "of more than a thousand runs" test "$(sed -nE 's/.* ([0-9]+) runs, .*/\1/
 # All faults of some commands that were wanting: they chose another method, called files bad that could not
 # be read, left something out of tables and reports, or did not name the file.
 faults "all faults of some commands" \
-    --only kernel,generate-gzip,spicy-logistic,spom-views,spom-report,chunk-checkpoint,chunk-resume,report-rows
+    --only kernel,generate-gzip,spicy-logistic,spom-views,spom-report,chunk-checkpoint,chunk-resume,report-rows,path-online

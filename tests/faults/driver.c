@@ -150,7 +150,9 @@ static void read_cases(void)
 
 /* ---- sharing out the work ---- */
 
-enum { TASK_RUNS = 400 };
+enum {
+    TASK_RUNS = 4000
+}; /* about as many in a run of the program, which may take a while itself */
 
 static struct totals {
     atomic_size_t next, done;
