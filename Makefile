@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan processors tsan coverage python
+.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan coverage faults kills fuzz
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -61,6 +61,15 @@ coverage: deps
 	@cmake --build build-coverage -j $(JOBS)
 	@scripts/install-python --quiet
 	@LIMIT=1500 scripts/coverage
+
+# Every call fails in turn; runs are killed and resumed (CONTRIBUTING.md). COUNT: how many kills.
+COUNT ?= 200
+faults: all asan
+	@scripts/faults build --jobs $(JOBS)
+	@scripts/faults build-asan --jobs $(JOBS)
+
+kills: all
+	@scripts/kills build --count $(COUNT) --jobs $(JOBS)
 
 bench: all
 	@scripts/deps bench

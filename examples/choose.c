@@ -69,8 +69,11 @@ int main(void)
     printf("everything to look at is in choose.html\n");
 
 done:
-    if (error.code < 0)
-        fprintf(stderr, "choose: %s\n", error.message);
+    if (error.code < 0) {
+        char text[1024];
+        medley_error_format(text, sizeof text, &error);
+        fprintf(stderr, "choose: %s\n", text);
+    }
     medley_path_free(path);
     medley_model_free(model);
     medley_tuning_free(tuning);

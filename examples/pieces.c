@@ -58,8 +58,11 @@ int main(void)
     printf("saved in pieces.medley\n");
 
 done:
-    if (error.code < 0)
-        fprintf(stderr, "pieces: %s\n", error.message);
+    if (error.code < 0) {
+        char text[1024];
+        medley_error_format(text, sizeof text, &error);
+        fprintf(stderr, "pieces: %s\n", text);
+    }
     medley_evaluation_clear(&measured);
     medley_model_free(model);
     medley_dataset_free(piece);

@@ -135,8 +135,10 @@ int main(void)
                         medley_model_save(trained, "segments.medley", &error) < 0 ||
                         medley_model_load_with(&model, "segments.medley", &segments, &error) < 0 ||
                         medley_evaluate(&evaluation, model, test, 0, &error) < 0;
+    char text[1024];
+    medley_error_format(text, sizeof text, &error);
     if (failed)
-        fprintf(stderr, "segments: %s\n", error.message);
+        fprintf(stderr, "segments: %s\n", text);
     else
         printf("%zu signals: %.1f %% of the candidates right, %.1f %% of the signals entirely\n",
                evaluation.examples, 100 * evaluation.accuracy, 100 * evaluation.exact_match);

@@ -3,6 +3,7 @@
  * rename is atomic), forced to disk, then renamed, and the folder forced to disk as well. */
 #include "base/output.h"
 
+#include "base/temporary.h"
 #include "medley/dataset.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,19 +28,6 @@ static bool is_special(const char *path)
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-/* The folder that path stands in, with its slash ("" for the present one), and then name. */
-static char *beside(const char *path, const char *name)
-{
-    const char *slash = strrchr(path, '/');
-    const size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    char *text = malloc(folder + strlen(name) + 1);
-    if (text != NULL) {
-        memcpy(text, path, folder);
-        memcpy(text + folder, name, strlen(name) + 1);
-    }
-    return text;
-}
-
 /* The file that will be replaced: what symbolic links lead to, be it there or not, so that the
  * links stay. */
 static char *final_path(const char *path)
@@ -53,7 +41,7 @@ static char *final_path(const char *path)
             break;
         target[length] = '\0';
         char *next =
-            target[0] == '/' ? md_copy_text(target, (size_t)length) : beside(final, target);
+            target[0] == '/' ? md_copy_text(target, (size_t)length) : md_path_beside(final, target);
         free(final);
         final = next;
     }
@@ -75,7 +63,7 @@ static void keep_mode(int descriptor, const char *path)
 /* In a folder such as /tmp, files of others cannot be replaced even if they may be written to. */
 static bool is_out_of_reach(const char *path)
 {
-    MD_OWNED(free) char *folder = beside(path, ".");
+    MD_OWNED(free) char *folder = md_path_beside(path, ".");
     struct stat file;
     struct stat place;
     const uid_t user = geteuid();
@@ -84,34 +72,21 @@ static bool is_out_of_reach(const char *path)
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
-/* A new file beside the target, with the permissions any new file gets (mkstemp's are stricter) or
- * those of the file that is there. Its name is short, as the target's may be as long as names can
- * be. */
+/* A new file beside the target, with the mode of the file that is there. */
 static FILE *open_temporary(md_output *output)
 {
-    int descriptor = -1;
-    for (int attempt = 0; attempt < 1000 && descriptor < 0; attempt++) {
-        char name[64];
-        snprintf(name, sizeof name, "medley-%ld-%d.tmp", (long)getpid(), attempt);
-        free(output->temporary);
-        output->temporary = beside(output->path, name);
-        if (output->temporary == NULL)
-            return NULL;
-        descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor < 0 && errno != EEXIST)
-            break;
-    }
+    const int descriptor = md_temporary_open(&output->temporary, output->path);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     if (file == NULL && descriptor >= 0) {
-        close(descriptor);
+        const int reason = errno;
         unlink(output->temporary);
-    }
-    if (file == NULL) { /* nothing of ours has this name: abandon must not remove it */
+        close(descriptor);
         free(output->temporary);
         output->temporary = NULL;
-        return NULL;
+        errno = reason;
     }
-    keep_mode(descriptor, output->path);
+    if (file != NULL)
+        keep_mode(descriptor, output->path);
     return file;
 }
 
@@ -120,6 +95,23 @@ static bool is_too_long(const char *path)
 {
     struct stat info;
     return lstat(path, &info) != 0 && errno == ENAMETOOLONG;
+}
+
+/* A name that ends in .gz asks for it. False with errno where it cannot be done. */
+static bool start_compression(md_output *output, const char *path)
+{
+    const size_t length = strlen(path);
+    if (length <= 3 || strcmp(path + length - 3, ".gz") != 0)
+        return true;
+    const int descriptor = dup(fileno(output->file));
+    if (descriptor < 0)
+        return false;
+    output->compressed = gzdopen(descriptor, "wb6");
+    if (output->compressed != NULL)
+        return true;
+    close(descriptor);
+    errno = ENOMEM;
+    return false;
 }
 
 /* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
@@ -142,20 +134,16 @@ medley_status md_output_open(md_output *output, const char *path, medley_error *
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "cannot write: the file is another user's and cannot be replaced in this "
                           "folder; name another");
-    if (special)
+    if (special) {
         opened.file = fopen(path, "wb");
-    else if (!is_too_long(opened.path))
+    } else if (!is_too_long(opened.path)) {
+        md_temporary_clean(opened.path);
         opened.file = open_temporary(&opened);
-    if (opened.file == NULL)
+    }
+    if (opened.file == NULL || !start_compression(&opened, path))
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "cannot write: %s; check that the folder exists and may be written to",
                           strerror(errno));
-    const size_t length = strlen(path);
-    if (length > 3 && strcmp(path + length - 3, ".gz") == 0) {
-        opened.compressed = gzdopen(dup(fileno(opened.file)), "wb6");
-        if (opened.compressed == NULL)
-            return md_fail_memory(error, 1 << 18);
-    }
     *output = md_take(&opened);
     return MEDLEY_OK;
 }
@@ -196,7 +184,7 @@ medley_status md_output_text(md_output *output, md_text *text, bool is_last, med
 /* A new name lasts once the folder is on the disk; some file systems have nothing to be done. */
 static bool force_folder(const char *path)
 {
-    MD_OWNED(free) char *folder = beside(path, ".");
+    MD_OWNED(free) char *folder = md_path_beside(path, ".");
     const int descriptor = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (descriptor < 0)
         return true;
@@ -209,7 +197,8 @@ static bool force_folder(const char *path)
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 /* False with errno where a step fails. A stream is forgotten before it is closed: after a failure
- * it cannot be closed again. */
+ * it cannot be closed again. A temporary file gets its name before it is closed, as its lock keeps
+ * others from removing it; closing it can lose nothing, as it is on the disk already. */
 static bool finish(md_output *output)
 {
     gzFile compressed = output->compressed;
@@ -220,18 +209,14 @@ static bool finish(md_output *output)
         return false;
     if (output->path == NULL)
         return true;
-    if (output->temporary != NULL && fsync(fileno(file)) != 0)
-        return false;
-    output->file = NULL;
-    if (fclose(file) != 0)
-        return false;
-    if (output->temporary == NULL)
-        return true;
-    if (rename(output->temporary, output->path) != 0)
+    const bool is_temporary = output->temporary != NULL;
+    if (is_temporary && (fsync(fileno(file)) != 0 || rename(output->temporary, output->path) != 0))
         return false;
     free(output->temporary);
     output->temporary = NULL;
-    return force_folder(output->path);
+    output->file = NULL;
+    const bool closed = fclose(file) == 0;
+    return is_temporary ? force_folder(output->path) : closed;
 }
 
 medley_status md_output_commit(md_output *output, medley_error *error)
@@ -243,12 +228,12 @@ medley_status md_output_commit(md_output *output, medley_error *error)
 
 void md_output_abandon(md_output *output)
 {
+    if (output->temporary != NULL) /* as long as it is locked: later it may be another's */
+        unlink(output->temporary);
     if (output->compressed != NULL)
         gzclose(output->compressed);
     if (output->file != NULL && output->path != NULL)
         fclose(output->file);
-    if (output->temporary != NULL)
-        unlink(output->temporary);
     free(output->temporary);
     free(output->path);
     *output = (md_output){0};

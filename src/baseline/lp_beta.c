@@ -208,8 +208,10 @@ static medley_status hold_out(struct trial *trial, size_t f, medley_error *error
     md_lp_weights weights = {.beta = beta};
     if (count > 0)
         MEDLEY_TRY(md_lp_beta_solve(&weights, &trial->scores, rows, count, trial->nu, error));
-    trial->right[f] = (double)run->held_count[f] *
-                      md_lp_beta_accuracy(&trial->scores, beta, run->held[f], run->held_count[f]);
+    double accuracy = 0;
+    MEDLEY_TRY(md_lp_beta_accuracy(&accuracy, &trial->scores, beta, run->held[f],
+                                   run->held_count[f], error));
+    trial->right[f] = (double)run->held_count[f] * accuracy;
     return MEDLEY_OK;
 }
 

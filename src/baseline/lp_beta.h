@@ -28,7 +28,7 @@ medley_status md_lp_beta_solve(md_lp_weights *weights, const md_lp_beta *scores,
                                size_t count, double nu, medley_error *error);
 
 /* The share of these rows whose label has the largest weighted score; the first of equals wins. */
-double md_lp_beta_accuracy(const md_lp_beta *scores, const double *beta, const size_t *rows,
-                           size_t count);
+medley_status md_lp_beta_accuracy(double *accuracy, const md_lp_beta *scores, const double *beta,
+                                  const size_t *rows, size_t count, medley_error *error);
 
 #endif

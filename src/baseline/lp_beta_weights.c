@@ -87,18 +87,20 @@ static int worst_first(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-double md_lp_beta_accuracy(const md_lp_beta *scores, const double *beta, const size_t *rows,
-                           size_t count)
+medley_status md_lp_beta_accuracy(double *accuracy, const md_lp_beta *scores, const double *beta,
+                                  const size_t *rows, size_t count, medley_error *error)
 {
     size_t right = 0;
-    MD_OWNED(free) double *sum = md_calloc(scores->outputs, sizeof *sum);
-    for (size_t i = 0; sum != NULL && i < count; i++) {
+    MD_OWNED(free) double *sum = NULL;
+    MEDLEY_TRY(md_new(&sum, scores->outputs, sizeof *sum, error));
+    for (size_t i = 0; i < count; i++) {
         add_scores(scores, beta, rows[i], sum);
         const struct margin margin = margin_of(scores, sum, rows[i]);
         right += margin.value > 0 ||
                  (margin.value == 0 && (size_t)scores->label[rows[i]] < margin.other);
     }
-    return count > 0 ? (double)right / (double)count : 0;
+    *accuracy = count > 0 ? (double)right / (double)count : 0;
+    return MEDLEY_OK;
 }
 
 /* ---- the program ---- */

@@ -46,21 +46,37 @@ size_t *cli_blocks_by_weight(const medley_summary *summary)
     return order;
 }
 
+/* The block that follows in the same order; SIZE_MAX: the first one. Takes no memory: what was
+ * learnt is shown even if there is none left. */
+static size_t next_block(const medley_summary *summary, size_t previous)
+{
+    const struct ranked last = {
+        previous < summary->block_count ? summary->blocks[previous].weight : INFINITY, previous};
+    struct ranked next = {-INFINITY, SIZE_MAX};
+    for (size_t m = 0; m < summary->block_count; m++) {
+        const struct ranked block = {summary->blocks[m].weight, m};
+        if ((previous == SIZE_MAX || compare_ranked(&last, &block) < 0) &&
+            compare_ranked(&block, &next) < 0)
+            next = block;
+    }
+    return next.index;
+}
+
 void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)
 {
-    CLI_OWNED(free) size_t *order = cli_blocks_by_weight(summary);
-    if (order == NULL)
-        return;
-    size_t width = 5;
     const size_t shown = top < summary->block_count ? top : summary->block_count;
-    for (size_t i = 0; i < shown; i++) {
-        const size_t length = strlen(summary->blocks[order[i]].name);
+    const size_t first = next_block(summary, SIZE_MAX);
+    size_t width = 5;
+    size_t b = first;
+    for (size_t i = 0; i < shown; i++, b = next_block(summary, b)) {
+        const size_t length = strlen(summary->blocks[b].name);
         width = length > width ? length : width;
     }
-    const double largest = shown ? summary->blocks[order[0]].weight : 0;
+    const double largest = shown ? summary->blocks[first].weight : 0;
     fprintf(file, "%-*s  weight        norm  features\n", (int)width, "block");
-    for (size_t i = 0; i < shown; i++) {
-        const medley_block_info *block = &summary->blocks[order[i]];
+    b = first;
+    for (size_t i = 0; i < shown; i++, b = next_block(summary, b)) {
+        const medley_block_info *block = &summary->blocks[b];
         char bar[128];
         fprintf(file, "%-*s  %6.4f  %10.4g  %8zu  %s\n", (int)width, block->name, block->weight,
                 block->norm, block->features,

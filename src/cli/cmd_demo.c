@@ -78,13 +78,14 @@ static void draw_word(const medley_dataset *words, size_t word, float *image)
 }
 
 /* The first two words that fit a line. */
-/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 static void draw_words(const medley_dataset *words)
 {
-    enum { SHORTEST = 5, LONGEST = 8, COUNT = 2 };
-    CLI_OWNED(free) float *image = calloc(medley_dataset_columns(words), sizeof *image);
+    enum { SHORTEST = 5, LONGEST = 8, COUNT = 2, PIXELS = 16 * 8 };
+    float image[PIXELS] = {0};
     size_t drawn = 0;
-    for (size_t w = 0; image != NULL && drawn < COUNT && w < medley_dataset_sequences(words); w++) {
+    if (medley_dataset_columns(words) != PIXELS)
+        return;
+    for (size_t w = 0; drawn < COUNT && w < medley_dataset_sequences(words); w++) {
         const size_t length =
             medley_dataset_sequence_row(words, w + 1) - medley_dataset_sequence_row(words, w);
         if (length >= SHORTEST && length <= LONGEST) {
@@ -93,7 +94,6 @@ static void draw_words(const medley_dataset *words)
         }
     }
 }
-/* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 /* ---- learning ---- */
 

@@ -2,6 +2,8 @@
 /* medley report: what a model has learnt, as one HTML file. */
 #include "cli.h"
 
+#include <stdarg.h>
+
 enum { PATH_BYTES = 4096 };
 
 /* The model's file with another ending: wave.medley, wave.html. */
@@ -42,6 +44,17 @@ static const char *data_file(const cli_arguments *arguments, size_t i)
     return equals != NULL ? equals + 1 : text;
 }
 
+/* What has no room is left out. */
+static void __attribute__((format(printf, 3, 4)))
+add(char *text, size_t size, const char *format, ...)
+{
+    const size_t length = strlen(text);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + length, size - length, format, list);
+    va_end(list);
+}
+
 /* "letter.data.gz (folds 1-9)", "a.csv, b.csv". */
 static void name_data(const cli_arguments *arguments, char *text, size_t size)
 {
@@ -50,21 +63,17 @@ static void name_data(const cli_arguments *arguments, char *text, size_t size)
     const char *path;
     const char *folds = cli_value(arguments, "folds");
     const char *sample = cli_value(arguments, "sample");
-    FILE *file = fmemopen(text, size, "w");
     size_t count = 0;
-    if (file == NULL)
-        return;
+    text[0] = '\0';
     for (; (path = data_file(arguments, count)) != NULL; count++)
         if (count < MOST_NAMED)
-            fprintf(file, "%s%s", count > 0 ? ", " : "",
-                    strcmp(path, "-") == 0 ? "standard input" : cli_report_name(name, path));
+            add(text, size, "%s%s", count > 0 ? ", " : "",
+                strcmp(path, "-") == 0 ? "standard input" : cli_report_name(name, path));
     if (count > MOST_NAMED)
-        fprintf(file, " and %zu more", count - MOST_NAMED);
+        add(text, size, " and %zu more", count - MOST_NAMED);
     if (folds != NULL || sample != NULL)
-        fprintf(file, " (%s%s%s%s%s)", folds ? "folds " : "", folds ? folds : "",
-                folds && sample ? ", " : "", sample ? sample : "",
-                sample ? " drawn at random" : "");
-    fclose(file);
+        add(text, size, " (%s%s%s%s%s)", folds ? "folds " : "", folds ? folds : "",
+            folds && sample ? ", " : "", sample ? sample : "", sample ? " drawn at random" : "");
 }
 
 static void tell(const cli_arguments *arguments, const char *output)

@@ -85,7 +85,7 @@ static medley_status add_view(medley_dataset *dataset, const char *text, const m
         return cli_refuse(error, "--view '%s': write NAME=FILE or NAME=FILE:COLUMNS", text);
     CLI_OWNED(free) char *copy = strdup(text);
     if (copy == NULL)
-        return cli_refuse(error, "--view '%s': out of memory", text);
+        return cli_error(error, MEDLEY_FAILED, "--view '%s': out of memory", text);
     char *path = copy + (equals - text);
     *path++ = '\0';
     char *colon = strrchr(path, ':');

@@ -167,22 +167,44 @@ medley_status cli_check_writable(const cli_arguments *arguments, medley_error *e
     return MEDLEY_OK;
 }
 
+/* What is printed, in memory of ours: open_memstream loses it where it cannot be made smaller. */
+struct gathered {
+    char *text;
+    size_t size;
+};
+
+static ssize_t gather(void *context, const char *bytes, size_t count)
+{
+    struct gathered *gathered = context;
+    char *text = realloc(gathered->text, gathered->size + count);
+    if (text == NULL)
+        return 0;
+    memcpy(text + gathered->size, bytes, count);
+    gathered->text = text;
+    gathered->size += count;
+    return (ssize_t)count;
+}
+
+static void clear_gathered(struct gathered *gathered)
+{
+    free(gathered->text);
+}
+
 medley_status cli_write_text(const char *path, cli_printer print, const void *context,
                              medley_error *error)
 {
-    CLI_OWNED(free) char *text = NULL;
-    size_t size = 0;
+    CLI_CLEARED(clear_gathered) struct gathered gathered = {0};
     if (path == NULL || strcmp(path, "-") == 0) {
         print(stdout, context);
         return MEDLEY_OK; /* whether it arrived is asked at the end of every command */
     }
-    FILE *file = open_memstream(&text, &size);
+    FILE *file = fopencookie(&gathered, "w", (cookie_io_functions_t){.write = gather});
     if (file != NULL)
         print(file, context);
     const bool failed = file == NULL || ferror(file);
     if (file == NULL || fclose(file) != 0 || failed)
         return cli_error(error, MEDLEY_FAILED, "out of memory");
-    return medley_write_file(path, text, size, error);
+    return medley_write_file(path, gathered.text, gathered.size, error);
 }
 
 const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path)

@@ -47,28 +47,38 @@ static int compare_entries(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-/* Blocks that ever come in, the earliest first; the caller frees them. */
-static struct entry *find_entries(const medley_path *path, size_t *count)
+enum { SHOWN = 10 };
+
+/* Adds an entry to the first ones in order; *count: those that were added so far. */
+static void add_entry(struct entry first[SHOWN], size_t *count, struct entry entry)
 {
-    struct entry *entries = calloc(path->block_count + 1, sizeof *entries);
-    *count = 0;
-    if (entries == NULL)
-        return NULL;
+    size_t place = *count < SHOWN ? *count : SHOWN;
+    for (; place > 0 && compare_entries(&entry, &first[place - 1]) < 0; place--)
+        if (place < SHOWN)
+            first[place] = first[place - 1];
+    if (place < SHOWN)
+        first[place] = entry;
+    ++*count;
+}
+
+/* The first blocks that come in; returns how many ever do. Takes no memory: they are shown even if
+ * there is none left. */
+static size_t find_entries(struct entry first[SHOWN], const medley_path *path)
+{
+    size_t count = 0;
     for (size_t m = 0; m < path->block_count; m++)
         for (size_t p = 0; p < path->point_count; p++)
             if (path->points[p].norms[m] > 0) {
-                entries[(*count)++] = (struct entry){m, p, path->points[p].norms[m]};
+                add_entry(first, &count, (struct entry){m, p, path->points[p].norms[m]});
                 break;
             }
-    qsort(entries, *count, sizeof *entries, compare_entries);
-    return entries;
+    return count;
 }
 
 static void print_entries(FILE *file, const medley_path *path)
 {
-    enum { SHOWN = 10 };
-    size_t count;
-    CLI_OWNED(free) struct entry *entries = find_entries(path, &count);
+    struct entry entries[SHOWN];
+    const size_t count = find_entries(entries, path);
     const medley_path_point *last = &path->points[path->point_count - 1];
     if (count == 0)
         fprintf(file, "\nno block comes in along this path; a smaller --ratio goes farther\n");

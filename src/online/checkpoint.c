@@ -63,13 +63,13 @@ static uint64_t mix_data(uint64_t key, const medley_dataset *data)
     return key;
 }
 
-uint64_t md_checkpoint_key(const md_problem *problem)
+medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, medley_error *error)
 {
     const medley_options *options = problem->options;
-    md_text text = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
     md_params_describe(md_option_table, options, MD_ROLE_KEYLESS, 0, &text);
+    MEDLEY_TRY(md_text_check(&text, error));
     uint64_t key = mix(0, text.data ? text.data : "", text.length);
-    md_text_clear(&text);
     if (options->structure != NULL)
         key = mix(key, options->structure->name, strlen(options->structure->name) + 1);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
@@ -92,7 +92,8 @@ uint64_t md_checkpoint_key(const md_problem *problem)
         problem->online->deferred ? md_deferred_open_most(problem->online->deferred) : 0;
     key = mix(key, &window, sizeof window); /* as it does here */
     key = mix_data(key, problem->train);
-    return problem->dev ? mix_data(key, problem->dev) : key;
+    *result = problem->dev ? mix_data(key, problem->dev) : key;
+    return MEDLEY_OK;
 }
 
 /* ---- writing ---- */
@@ -175,6 +176,12 @@ static void read_piece(void *context, void *data, size_t bytes)
         reader->left -= bytes;
 }
 
+static medley_status fail_reading(const char *path, medley_error *error)
+{
+    return md_fail_at(error, MEDLEY_FAILED, path, 0, "the checkpoint cannot be read: %s",
+                      strerror(errno));
+}
+
 static medley_status check_head(struct reader *reader, const char *path, uint64_t key,
                                 medley_error *error)
 {
@@ -184,6 +191,8 @@ static medley_status check_head(struct reader *reader, const char *path, uint64_
     read_piece(reader, magic, sizeof magic);
     read_piece(reader, &version, sizeof version);
     read_piece(reader, &owner, sizeof owner);
+    if (ferror(reader->file))
+        return fail_reading(path, error);
     if (memcmp(magic, MAGIC, sizeof magic) != 0 || version != VERSION)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
                           "this is not a checkpoint of this version of Medley; leave out `resume` "
@@ -213,11 +222,15 @@ static medley_status check_sum(FILE *file, uint64_t bytes, const char *path, med
     while (bytes > 0) {
         const size_t piece = bytes < CHUNK ? (size_t)bytes : CHUNK;
         if (fread(chunk, 1, piece, file) != piece)
-            return md_checkpoint_fail_damaged(path, error);
+            return ferror(file) ? fail_reading(path, error)
+                                : md_checkpoint_fail_damaged(path, error);
         sum = mix(sum, chunk, piece);
         bytes -= piece;
     }
-    if (fread(&expected, 1, sizeof expected, file) != sizeof expected || sum != expected)
+    const bool whole = fread(&expected, 1, sizeof expected, file) == sizeof expected;
+    if (ferror(file))
+        return fail_reading(path, error);
+    if (!whole || sum != expected)
         return md_checkpoint_fail_damaged(path, error);
     rewind(file);
     return MEDLEY_OK;
@@ -232,8 +245,7 @@ medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk w
     if (reader.file == NULL && errno == ENOENT)
         return MEDLEY_OK;
     if (reader.file == NULL || fstat(fileno(reader.file), &info) != 0)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "the checkpoint cannot be read: %s",
-                          strerror(errno));
+        return fail_reading(path, error);
     if (!S_ISREG(info.st_mode))
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
                           "the checkpoint cannot be read: it is not a plain file");
@@ -247,6 +259,8 @@ medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk w
     MEDLEY_TRY(check_head(&reader, path, key, error));
     *found = true;
     walk(state, read_piece, &reader);
+    if (ferror(reader.file))
+        return fail_reading(path, error);
     return reader.short_of || reader.left > 0 ? md_checkpoint_fail_damaged(path, error) : MEDLEY_OK;
 }
 
@@ -257,11 +271,16 @@ medley_status md_checkpoint_check(const char *path, medley_error *error)
     MD_CLEARED(close_reader) struct reader reader = {.file = fopen(path, "rb")};
     char magic[sizeof MAGIC - 1];
     struct stat info;
-    if (reader.file == NULL || fstat(fileno(reader.file), &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_size == 0)
+    if (reader.file == NULL && errno == ENOENT)
+        return MEDLEY_OK;
+    if (reader.file == NULL || fstat(fileno(reader.file), &info) != 0)
+        return fail_reading(path, error); /* so nobody knows what would be lost */
+    if (!S_ISREG(info.st_mode) || info.st_size == 0)
         return MEDLEY_OK; /* nothing to lose */
-    if (fread(magic, 1, sizeof magic, reader.file) == sizeof magic &&
-        memcmp(magic, MAGIC, sizeof magic) == 0)
+    const bool whole = fread(magic, 1, sizeof magic, reader.file) == sizeof magic;
+    if (ferror(reader.file))
+        return fail_reading(path, error);
+    if (whole && memcmp(magic, MAGIC, sizeof magic) == 0)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_USAGE, path, 0,
                       "`checkpoint` would overwrite this file, which is no checkpoint; name "

@@ -72,7 +72,7 @@ typedef void (*md_state_walk)(void *state, md_state_visitor visit, void *context
 
 /* What tells one run from another: data and options, but not threads and memory, and the number of
  * epochs only as far as it has a say in each. */
-uint64_t md_checkpoint_key(const md_problem *problem);
+medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, medley_error *error);
 
 /* The file is replaced whole or not at all. */
 medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk walk, void *state,

@@ -225,7 +225,7 @@ static medley_status resume(struct run *run, bool *resumed)
     *resumed = false;
     if (checkpoint_of(run) == NULL)
         return MEDLEY_OK;
-    run->key = md_checkpoint_key(run->problem);
+    MEDLEY_TRY(md_checkpoint_key(&run->key, run->problem, run->error));
     if (!options->resume)
         return md_checkpoint_check(options->checkpoint, run->error);
     const medley_status status =

@@ -74,6 +74,7 @@ static void tell_task(md_report *report)
     const bool labelled = task->does_unlabelled == NULL || medley_model_label_count(report->model);
     MD_CLEARED(md_text_clear) md_text does = {0};
     add_phrase(&does, labelled ? task->does : task->does_unlabelled, report);
+    html->text.failed = html->text.failed || does.failed;
     md_html_textf(html, "This model %s. It was learnt from %s %s", does.data ? does.data : "",
                   md_figure_count(s->examples).text,
                   plural(s->examples, task->example, task->examples));

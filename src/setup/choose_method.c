@@ -6,27 +6,37 @@ enum { MOST_BATCH_ROWS = 5000 };
 
 /* ---- when batch methods suit ---- */
 
-/* The name of a spec without its options; false: it is no single spec. */
-static bool read_name(md_spec *spec, const char *text)
+enum { NAME_BYTES = 64 };
+
+/* The name of a spec without its options; false: it is no single spec. Takes no memory, whose lack
+ * must not choose another method. */
+static bool read_name(char name[NAME_BYTES], const char *text)
 {
-    return md_spec_parse(spec, text, NULL) == MEDLEY_OK;
+    static const char blanks[] = " \t\n";
+    const char *start = text + strspn(text, blanks);
+    const size_t length = strcspn(start, " \t\n(+@");
+    const char *rest = start + length + strspn(start + length, blanks);
+    const char *close = *rest == '(' ? strchr(rest, ')') : NULL;
+    rest = close != NULL ? close + 1 + strspn(close + 1, blanks) : rest;
+    if (length == 0 || length >= NAME_BYTES || *rest != '\0')
+        return false;
+    memcpy(name, start, length);
+    name[length] = '\0';
+    return true;
 }
 
 static bool has_batch_loss(const char *loss)
 {
-    md_spec spec = {0};
-    const bool has = strcmp(loss, "auto") == 0 ||
-                     (read_name(&spec, loss) && md_margin_loss_find(spec.name) != NULL);
-    md_spec_clear(&spec);
-    return has;
+    char name[NAME_BYTES];
+    return strcmp(loss, "auto") == 0 ||
+           (read_name(name, loss) && md_margin_loss_find(name) != NULL);
 }
 
 /* Is the penalty a sum over kernels? uniform: also one that treats all of them alike. */
 static bool has_batch_penalty(const char *penalty, bool uniform)
 {
-    md_spec spec = {0};
-    const md_penalty_class *class = read_name(&spec, penalty) ? md_penalty_find(spec.name) : NULL;
-    md_spec_clear(&spec);
+    char name[NAME_BYTES];
+    const md_penalty_class *class = read_name(name, penalty) ? md_penalty_find(name) : NULL;
     return strcmp(penalty, "auto") == 0 ||
            (class != NULL && class->scalar != NULL && (uniform || !class->uniform));
 }

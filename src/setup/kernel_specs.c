@@ -3,6 +3,7 @@
 #include "setup/setup.h"
 
 #include <ctype.h>
+#include <errno.h>
 
 /* What a line says, without comment and blanks around it. */
 static char *trim(char *line)
@@ -52,13 +53,18 @@ static medley_status read_spec_file(char ***specs, const char *path, medley_erro
     size_t capacity = 0;
     if (file == NULL)
         return md_fail_at(error, MEDLEY_FAILED, path, 0,
-                          "cannot be read; `kernels` takes a file with one kernel a line");
+                          "cannot be read: %s; `kernels` takes a file with one kernel a line",
+                          strerror(errno));
     const size_t before = md_texts_count(*specs);
     for (size_t number = 1; getline(&line, &capacity, file) >= 0; number++) {
         const char *text = trim(line);
         if (text[0] != '\0')
             MEDLEY_TRY(add_spec(specs, text, path, number, error));
+        errno = 0;
     }
+    if (!feof(file))
+        return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot be read to its end: %s",
+                          strerror(errno));
     if (md_texts_count(*specs) == before)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
                           "there are no kernels in this file; write one a line, such as "

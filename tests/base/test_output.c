@@ -9,6 +9,7 @@
 
 #include "base/output.h"
 #include "base/random.h"
+#include "base/temporary.h"
 #include "medley/dataset.h"
 #include <dirent.h>
 #include <stdbool.h>
@@ -265,18 +266,49 @@ static void file_and_folder_are_forced_to_disk(void **state)
     assert_int_equal(forced_folders, 1);
 }
 
-static void leftovers_of_a_killed_run_are_not_in_the_way(void **state)
+static void write_new(const char *path)
 {
-    const char *path = in_folder(state, "model");
-    char leftover[4300];
     md_output output;
-    snprintf(leftover, sizeof leftover, "%s/medley-%ld-0.tmp", (char *)*state, (long)getpid());
-    write_file(leftover, "left over");
     assert_int_equal(md_output_open(&output, path, NULL), MEDLEY_OK);
     assert_int_equal(md_output_write(&output, "new", 3, NULL), MEDLEY_OK);
     assert_int_equal(md_output_commit(&output, NULL), MEDLEY_OK);
     assert_content(path, "new");
-    assert_content(leftover, "left over");
+}
+
+/* A killed process closes its files and so gives up their locks. */
+static void leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not(void **state)
+{
+    const char *path = in_folder(state, "model");
+    char *leftover = NULL;
+    const int descriptor = md_temporary_open(&leftover, path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, "left", 4), 4);
+    write_new(path); /* not under the same temporary name */
+    assert_content(leftover, "left");
+    close(descriptor);
+    write_new(path);
+    assert_int_equal(access(leftover, F_OK), -1);
+    assert_int_equal(count_files(*state), 1);
+    free(leftover);
+}
+
+static void what_only_looks_like_a_leftover_stays(void **state)
+{
+    const char *path = in_folder(state, "model");
+    static const char *const others[] = {"medley-1-0.tmp", "medley-00000000-1-0.tmp", "x.tmp"};
+    char name[4300];
+    char *leftover = NULL;
+    close(md_temporary_open(&leftover, path));
+    assert_int_equal(unlink(leftover), 0);
+    assert_int_equal(symlink(path, leftover), 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(name, sizeof name, "%s/%s", (char *)*state, others[i]);
+        write_file(name, "mine");
+    }
+    write_new(path);
+    assert_int_equal(count_files(*state), 5);
+    assert_content(leftover, "new"); /* the link leads to the model */
+    free(leftover);
 }
 
 static void assert_open_fails(const char *path, const char *reason)
@@ -437,7 +469,8 @@ int main(void)
         IN_FOLDER(names_may_be_as_long_as_names_can_be),
         IN_FOLDER(files_of_others_in_a_sticky_folder_are_refused_at_once),
         IN_FOLDER(file_and_folder_are_forced_to_disk),
-        IN_FOLDER(leftovers_of_a_killed_run_are_not_in_the_way),
+        IN_FOLDER(leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not),
+        IN_FOLDER(what_only_looks_like_a_leftover_stays),
         IN_FOLDER(targets_that_cannot_be_written_are_refused_at_once),
         IN_FOLDER(folders_without_permission_are_refused),
         IN_FOLDER(a_full_disk_is_told_whenever_it_shows),

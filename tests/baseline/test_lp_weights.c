@@ -118,6 +118,16 @@ static double solve(const struct scores *s, double nu, double *beta)
 
 static const double nus[] = {0.01, 0.05, 0.3, 0.7, 1};
 
+static double accuracy_of(const struct scores *s, const double *beta, const size_t *rows,
+                          size_t count)
+{
+    medley_error error = {0};
+    double accuracy = NAN;
+    assert_int_equal(md_lp_beta_accuracy(&accuracy, &s->beta, beta, rows, count, &error),
+                     MEDLEY_OK);
+    return accuracy;
+}
+
 static void no_weights_of_a_grid_are_better(void **state)
 {
     (void)state;
@@ -244,7 +254,7 @@ static void clear_cases_are_clear(void **state)
             s.value[2][r * 3 + o] = s.label[r] == (int32_t)o ? 50 : -50;
     solve(&s, 0.05, beta);
     assert_true(beta[2] == 1);
-    assert_true(md_lp_beta_accuracy(&s.beta, beta, s.rows, s.count) == 1);
+    assert_true(accuracy_of(&s, beta, s.rows, s.count) == 1);
     memset(s.value, 0, sizeof s.value);
     assert_true(solve(&s, 0.05, beta) == 0);
     for (size_t m = 0; m < 4; m++)
@@ -264,10 +274,10 @@ static void accuracy_is_counted(void **state)
     static const int32_t labels[] = {1, 1, 0, 0};
     static const size_t rows[] = {0, 1, 2, 3};
     memcpy(s.label, labels, sizeof labels);
-    assert_true(md_lp_beta_accuracy(&s.beta, beta, rows, 4) == 0.75);
+    assert_true(accuracy_of(&s, beta, rows, 4) == 0.75);
     s.label[3] = 1; /* of equals the first wins */
-    assert_true(md_lp_beta_accuracy(&s.beta, beta, rows, 4) == 0.5);
-    assert_true(md_lp_beta_accuracy(&s.beta, beta, rows + 1, 1) == 0);
+    assert_true(accuracy_of(&s, beta, rows, 4) == 0.5);
+    assert_true(accuracy_of(&s, beta, rows + 1, 1) == 0);
 }
 
 int main(void)

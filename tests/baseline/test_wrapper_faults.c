@@ -5,6 +5,7 @@
 
 #include "batch/batch_case.h"
 
+#include "baseline/lp_beta.h"
 #include "baseline/wrappers.h"
 
 #if CAN_FAIL
@@ -62,6 +63,25 @@ static void failing_allocations_are_reported(void **state)
     }
 }
 
+/* A fold of LP-beta whose accuracy cannot be counted is no fold with accuracy 0. */
+static void an_accuracy_is_not_made_up(void **state)
+{
+    (void)state;
+    static const double score[] = {1, -1};
+    static const int32_t label[] = {1, 0};
+    static const size_t rows[] = {0, 1};
+    const md_lp_beta scores = {1, 1, (const double *[]){score}, label};
+    double accuracy = 7;
+    medley_error error = {0};
+    countdown = 1;
+    const medley_status status =
+        md_lp_beta_accuracy(&accuracy, &scores, (const double[]){1}, rows, 2, &error);
+    countdown = 0;
+    assert_int_equal(status, MEDLEY_FAILED);
+    assert_true(accuracy == 7);
+    assert_non_null(strstr(error.message, "memory"));
+}
+
 #else
 
 static void failing_allocations_are_reported(void **state)
@@ -71,10 +91,16 @@ static void failing_allocations_are_reported(void **state)
     skip();
 }
 
+static void an_accuracy_is_not_made_up(void **state)
+{
+    failing_allocations_are_reported(state);
+}
+
 #endif
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(failing_allocations_are_reported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(failing_allocations_are_reported),
+                                       cmocka_unit_test(an_accuracy_is_not_made_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
