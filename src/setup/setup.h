@@ -205,6 +205,12 @@ medley_status md_model_of_coefficients(medley_model **model, const md_problem *p
                                        const md_coefficients *plain, const md_run_result *result,
                                        medley_error *error);
 
+/* scores[rows][outputs], without bias, that a model of these coefficients gives to the rows that it
+ * was learnt from. */
+medley_status md_model_score_training(double *scores, const medley_model *model,
+                                      const md_problem *problem, const md_coefficients *plain,
+                                      medley_error *error);
+
 /* The model of other rows and coefficients than those of the problem. */
 medley_status md_draft_build(medley_model **model, const md_draft *draft,
                              const md_run_result *result, medley_error *error);
