@@ -270,7 +270,13 @@ static void figures_hold_for_the_model_with_a_weak_penalty(void **state)
 static void and_dual_values_are_below_the_optimum(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"svm", "svm gap=1e-6", "lp-beta"};
+    static const char *const methods[] = {"svm",
+                                          "svm gap=1e-6",
+                                          "lp-beta",
+                                          "average loss=hinge gap=1e-3",
+                                          "average loss=hinge gap=1e-6",
+                                          "best loss=hinge penalty=l2 gap=1e-3",
+                                          "best loss=hinge penalty=l2 gap=1e-6"};
     medley_dataset *data = overlapping();
     medley_model *known =
         fit(data, NULL, "method=spicy penalty=l2 loss=hinge kernel=rbf(sigma2=1) C=1e6 gap=1e-6");
