@@ -5,6 +5,57 @@
 #include "batch/batch.h"
 #include "batch/certificate.h"
 
+/* ---- certificates of a sum of kernels ---- */
+
+static bool all_are_exact(const md_packed *packed, md_chosen chosen)
+{
+    for (size_t k = 0; k < chosen.count; k++)
+        if (!md_packed_is_exact(packed, chosen.kernels != NULL ? chosen.kernels[k] : k))
+            return false;
+    return true;
+}
+
+/* The sum was made of rounded values: what was found on it is told anew for true ones, as
+ * md_batch_certify does. The model has the coefficients a[n] on the sum of the chosen kernels, each
+ * times weight. norm: [chosen.count] of a in each of them. */
+static medley_status certify_sum(md_batch_solution *solution, const md_batch_problem *problem,
+                                 md_chosen chosen, double weight, const double *a, double *norm,
+                                 medley_error *error)
+{
+    const size_t n = solution->rows;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    double *f = NULL;
+    double model2 = 0;
+    double dual2 = 0;
+    double scale;
+    if (all_are_exact(problem->packed, chosen))
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_pool_new(&pool, &f, 2 * n, sizeof *f, error));
+    for (size_t k = 0; k < chosen.count; k++) {
+        const size_t m = chosen.kernels != NULL ? chosen.kernels[k] : k;
+        double norm2;
+        MEDLEY_TRY(
+            md_packed_multiply_exactly(problem->packed, m, solution->rho, f + n, &norm2, error));
+        dual2 += weight * norm2;
+        MEDLEY_TRY(md_packed_multiply_exactly(problem->packed, m, a, f + n, &norm2, error));
+        model2 += weight * norm2;
+        norm[k] = sqrt(norm2);
+        for (size_t i = 0; i < n; i++)
+            f[i] += weight * f[n + i];
+    }
+    const double h = sqrt(dual2);
+    solution->loss = md_batch_loss(problem, f, &solution->bias);
+    solution->primal =
+        solution->loss +
+        problem->strength * problem->penalty->value(problem->penalty_state, sqrt(model2));
+    solution->dual = md_dual_value(problem, solution->rho, &h, 1, &scale);
+    for (size_t i = 0; i < n; i++)
+        solution->rho[i] *= scale;
+    solution->gap = md_relative_gap(solution->primal, solution->dual);
+    solution->converged = solution->gap <= problem->gap;
+    return MEDLEY_OK;
+}
+
 /* ---- the average ---- */
 
 static medley_status mean_kernel(md_packed **mean, const md_batch_problem *problem,
@@ -28,11 +79,15 @@ static medley_status share_coefficients(md_batch_solution *solution,
     MD_OWNED(free) double *rho = solution->rho;
     solution->coefficient = solution->rho = NULL;
     MEDLEY_TRY(md_batch_allocate(solution, n, kernels, rho, error));
-    MEDLEY_TRY(md_packed_norms2(problem->packed, (md_chosen){.count = kernels}, mean,
-                                solution->norm, error));
+    const md_chosen all = {.count = kernels};
+    MEDLEY_TRY(md_packed_norms2(problem->packed, all, mean, solution->norm, error));
+    for (size_t m = 0; m < kernels; m++)
+        solution->norm[m] = sqrt(solution->norm[m]);
+    MEDLEY_TRY(
+        certify_sum(solution, problem, all, 1 / (double)kernels, mean, solution->norm, error));
     for (size_t m = 0; m < kernels; m++) {
         solution->kernel[m] = m;
-        solution->norm[m] = sqrt(solution->norm[m]) / (double)kernels;
+        solution->norm[m] /= (double)kernels;
         for (size_t i = 0; i < n; i++)
             solution->coefficient[m * n + i] = mean[i] / (double)kernels;
     }
@@ -238,8 +293,11 @@ medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem 
     if (c.stopped)
         single.watch = stop_at_once;
     MEDLEY_TRY(md_batch_solve(solution, &single, NULL, error));
-    if (solution->active > 0)
+    if (solution->active > 0) {
         solution->kernel[0] = best;
+        MEDLEY_TRY(certify_sum(solution, problem, (md_chosen){.kernels = &best, .count = 1}, 1,
+                               solution->coefficient, solution->norm, error));
+    }
     solution->newton_steps += c.newton_steps;
     solution->stopped = solution->stopped || c.stopped;
     return MEDLEY_OK;

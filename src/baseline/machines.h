@@ -14,7 +14,9 @@ typedef struct md_machines {
     md_svm_set set; /* of some sets of machines, one machine for each output */
     double *target; /* [outputs][rows] +1 for its label, else -1 */
     double *norm;   /* [kernels] of the model */
-    double *bias;   /* [outputs] of the model */
+    double *norm2;  /* [kernels] squared norms of set 0 with double precision, where it is proven */
+    bool proven;
+    double *bias; /* [outputs] of the model */
 } md_machines;
 
 /* Labels, hinge loss and the named penalty only, and kernels that are positive semi-definite. */
@@ -26,7 +28,9 @@ void md_machines_clear(md_machines *machines);
 md_svm *md_machines_list(md_machines *machines, size_t set, const size_t *rows, size_t count);
 
 /* All machines, on one kernel of the problem (chosen) or on a weighted sum of several; set.watch
- * may stop them. */
+ * may stop them. The certificates of set 0 are those of kernel values in double precision, whatever
+ * the solver was given: with a weak penalty coefficients are large and cancel. (With a ridge, which
+ * is no part of a model, they are those of the solver.) */
 medley_status md_machines_solve(md_machines *machines, md_chosen chosen, const double *weight,
                                 medley_error *error);
 

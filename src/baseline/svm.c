@@ -31,35 +31,43 @@ static bool watch(void *context, size_t done)
                                                .dev_accuracy = NAN});
 }
 
-/* Every kernel has its share of the coefficients. The norms of all outputs are found in one look at
- * a kernel. */
-static medley_status share_coefficients(struct run *run, medley_error *error)
+/* ||w_m||^2 of all outputs, which are found in one look at a kernel of the solver. */
+static medley_status find_norm2(double *norm2, const md_machines *machines, size_t m,
+                                medley_error *error)
 {
     static const double one = 1;
-    const md_machines *machines = &run->machines;
-    const md_problem *problem = machines->problem;
-    const size_t n = problem->train->rows;
+    const size_t n = machines->set.n;
     const size_t outputs = machines->outputs;
-    const size_t kernels = problem->bank.count;
+    const md_chosen chosen = {.kernels = &m, .count = 1};
     MD_OWNED(free) double *a = NULL;
     MEDLEY_TRY(md_new(&a, 2 * n, sizeof *a, error));
-    for (size_t i = 0; i < n * outputs; i++)
+    MEDLEY_TRY(
+        md_packed_sum(machines->problem->batch->packed, chosen, &one, machines->set.kernel, error));
+    *norm2 = 0;
+    for (size_t o = 0; o < outputs; o++) {
+        double sum = 0;
+        for (size_t r = 0; r < n; r++)
+            a[r] = machines->set.coefficient[r * outputs + o];
+        md_dsymv(n, machines->set.kernel, n, a, a + n);
+        for (size_t r = 0; r < n; r++)
+            sum += a[r] * a[n + r];
+        *norm2 += fmax(0, sum);
+    }
+    return MEDLEY_OK;
+}
+
+/* Every kernel has its share of the coefficients. */
+static medley_status share_coefficients(struct run *run, medley_error *error)
+{
+    const md_machines *machines = &run->machines;
+    const size_t kernels = machines->problem->bank.count;
+    for (size_t i = 0; i < machines->set.n * machines->outputs; i++)
         machines->set.coefficient[i] /= (double)kernels;
     for (size_t m = 0; m < kernels; m++) {
-        const md_chosen chosen = {.kernels = &m, .count = 1};
-        double norm2 = 0;
-        MEDLEY_TRY(
-            md_packed_sum(problem->batch->packed, chosen, &one, machines->set.kernel, error));
-        for (size_t o = 0; o < outputs; o++) {
-            double sum = 0;
-            for (size_t r = 0; r < n; r++)
-                a[r] = machines->set.coefficient[r * outputs + o];
-            md_dsymv(n, machines->set.kernel, n, a, a + n);
-            for (size_t r = 0; r < n; r++)
-                sum += a[r] * a[n + r];
-            norm2 += fmax(0, sum);
-        }
-        machines->norm[m] = sqrt(norm2);
+        double norm2 = machines->norm2[m];
+        if (!machines->proven)
+            MEDLEY_TRY(find_norm2(&norm2, machines, m, error));
+        machines->norm[m] = sqrt(fmax(0, norm2));
         run->body[m] = machines->set.coefficient;
     }
     return MEDLEY_OK;

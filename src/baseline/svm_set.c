@@ -201,29 +201,50 @@ static double dual_value(double strength, double sum, double most, double norm2)
     return s * strength * (sum - s * norm2 / 2);
 }
 
+struct column {
+    const double *values;
+    size_t stride;
+};
+
+/* f: [machine->count], as scratch; dual NaN: that of the coefficients. */
+static void certify_scores(md_svm *machine, double strength, struct column a, const double *f,
+                           double dual, double *scratch)
+{
+    double sum = 0;
+    double most = 0;
+    double norm2 = 0;
+    for (size_t i = 0; i < machine->count; i++) {
+        const double value = a.values[row_of(machine, i) * a.stride];
+        sum += fabs(value);
+        most = fmax(most, fabs(value));
+        norm2 += value * f[i];
+    }
+    norm2 = fmax(norm2, 0);
+    machine->bias = best_bias(machine, f, scratch);
+    machine->loss = 0;
+    for (size_t i = 0; i < machine->count; i++)
+        machine->loss += fmax(0, 1 - machine->y[row_of(machine, i)] * (f[i] + machine->bias));
+    machine->primal = machine->loss + strength / 2 * norm2;
+    machine->dual = isnan(dual) ? dual_value(strength, sum, most, norm2) : dual;
+}
+
+void md_svm_certify(md_svm *machine, const md_svm_set *set, const double *a, const double *f,
+                    double dual, double *scratch)
+{
+    const struct column column = {a, set->count};
+    certify_scores(machine, set->strength, column, f, dual, scratch);
+}
+
 /* Value, bias and dual value of the coefficients in a place. scratch: 2 n doubles. */
 static md_svm certify(const struct work *w, size_t place, double *scratch)
 {
     const md_svm_set *set = w->set;
+    const size_t columns = w->pending_count;
     md_svm machine = set->machines[w->pending[place]];
-    double *f = scratch;
-    double sum = 0;
-    double most = 0;
-    double norm2 = 0;
-    for (size_t i = 0; i < machine.count; i++) {
-        const size_t at = row_of(&machine, i) * w->pending_count + place;
-        f[i] = w->score[at];
-        sum += fabs(w->coefficient[at]);
-        most = fmax(most, fabs(w->coefficient[at]));
-        norm2 += w->coefficient[at] * f[i];
-    }
-    norm2 = fmax(norm2, 0);
-    machine.bias = best_bias(&machine, f, scratch + set->n);
-    machine.loss = 0;
     for (size_t i = 0; i < machine.count; i++)
-        machine.loss += fmax(0, 1 - machine.y[row_of(&machine, i)] * (f[i] + machine.bias));
-    machine.primal = machine.loss + set->strength / 2 * norm2;
-    machine.dual = w->matrix != NULL ? dual_value(set->strength, sum, most, norm2) : w->dual[place];
+        scratch[i] = w->score[row_of(&machine, i) * columns + place];
+    certify_scores(&machine, set->strength, (struct column){w->coefficient + place, columns},
+                   scratch, w->matrix != NULL ? (double)NAN : w->dual[place], scratch + set->n);
     return machine;
 }
 
@@ -327,6 +348,11 @@ static void fill_lower_triangle(double *kernel, size_t n)
                     kernel[c * n + r] = kernel[r * n + c];
 }
 
+bool md_svm_has_libsvm(const md_svm_set *set)
+{
+    return !set->precise && set->gap >= LIBSVM_GAP && md_libsvm_takes(set->n);
+}
+
 medley_status md_svm_solve(md_svm_set *set, medley_error *error)
 {
     MD_CLEARED(clear_work) struct work w = {.set = set};
@@ -336,7 +362,7 @@ medley_status md_svm_solve(md_svm_set *set, medley_error *error)
     md_blas_single_thread();
     fill_lower_triangle(set->kernel, set->n);
     begin(&w);
-    if (set->gap >= LIBSVM_GAP && md_libsvm_takes(set->n) && w.pending_count > 0)
+    if (md_svm_has_libsvm(set) && w.pending_count > 0)
         MEDLEY_TRY(md_libsvm_create(&w.matrix, set->kernel, set->n, error));
     while (w.pending_count > 0 && !set->stopped) {
         MEDLEY_TRY(run_round(&w, error));

@@ -29,6 +29,7 @@ typedef struct md_svm_set {
     double *kernel; /* [n][n] upper triangle; comes back with the lower one filled in */
     size_t n;
     double strength, gap;
+    bool precise; /* not by libsvm, which computes in single precision */
     size_t threads;
     md_svm *machines; /* [count] */
     size_t count;
@@ -42,5 +43,14 @@ typedef struct md_svm_set {
 } md_svm_set;
 
 medley_status md_svm_solve(md_svm_set *set, medley_error *error);
+
+/* Will libsvm solve them? Otherwise dual values are those of the batch solver. */
+bool md_svm_has_libsvm(const md_svm_set *set);
+
+/* Tells anew what was found by a machine of all rows, from its column a of set->coefficient and the
+ * scores f[n] without bias that these have with the true kernel. dual: a value that holds for that
+ * kernel; NaN: that of the coefficients. scratch: [n] */
+void md_svm_certify(md_svm *machine, const md_svm_set *set, const double *a, const double *f,
+                    double dual, double *scratch);
 
 #endif

@@ -60,6 +60,22 @@ static medley_status fit_with_companion(medley_model **result, md_problem *probl
     return stopped;
 }
 
+static medley_status fit_all(medley_model **model, md_problem *problem, const medley_dataset *train,
+                             const medley_dataset *dev, const medley_options *options,
+                             const medley_observer *watch, medley_error *error)
+{
+    const md_method *method = NULL;
+    medley_status stopped;
+    MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
+    MEDLEY_TRY(md_problem_init(problem, train, dev, options, watch, method, error));
+    MEDLEY_TRY(md_calibrate_check(problem, error));
+    MEDLEY_TRY(stopped = fit_with_companion(model, problem, error));
+    if (stopped != MEDLEY_OK || !method->kind->batch || !options->calibrate)
+        return stopped;
+    md_problem_clear(problem); /* the kernel values make room for others */
+    return md_calibrate_batch(model, train, options, watch, error);
+}
+
 medley_status medley_fit(medley_model **model, const medley_dataset *train,
                          const medley_dataset *dev, const medley_options *options,
                          const medley_observer *observer, medley_error *error)
@@ -73,16 +89,20 @@ medley_status medley_fit(medley_model **model, const medley_dataset *train,
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
     }
-    const md_method *method = NULL;
-    medley_status stopped;
-    MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
-    MEDLEY_TRY(md_problem_init(&problem, train, dev, options, &watch, method, error));
-    MEDLEY_TRY(md_calibrate_check(&problem, error));
-    MEDLEY_TRY(stopped = fit_with_companion(model, &problem, error));
-    if (stopped != MEDLEY_OK || !method->kind->batch)
-        return stopped;
-    md_problem_clear(&problem); /* the kernel values make room for others */
-    return md_calibrate_batch(model, train, options, &watch, error);
+    return fit_all(model, &problem, train, dev, options, &watch, error);
+}
+
+medley_status md_fit_again(medley_model **model, md_problem *problem, const medley_dataset *train,
+                           const medley_options *options, const medley_observer *observer,
+                           medley_error *error)
+{
+    md_begin(error);
+    const medley_status status = fit_all(model, problem, train, NULL, options, observer, error);
+    if (status == MEDLEY_OK)
+        md_problem_keep_kernels(problem);
+    else
+        md_problem_clear(problem);
+    return status;
 }
 
 /* ---- kernels alone ---- */

@@ -5,6 +5,17 @@
 
 #include "setup/setup.h"
 
+/* medley_fit and medley_fit_path for several fits on the same rows with the same kernels, one after
+ * the other. problem: empty at first, to be cleared at the end; on failure it is empty again. The
+ * kernels of all of them are those of the first. */
+medley_status md_fit_again(medley_model **model, md_problem *problem, const medley_dataset *train,
+                           const medley_options *options, const medley_observer *observer,
+                           medley_error *error);
+medley_status md_fit_path_again(md_problem *problem, const medley_dataset *train,
+                                const medley_options *options, const medley_path_options *path,
+                                medley_path_taker take, void *context,
+                                const medley_observer *observer, medley_error *error);
+
 /* The model of the task's second problem; NULL if it has none. problem->progress.stopped: the
  * observer asked to stop. */
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error);

@@ -112,6 +112,20 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
     return joining->status < 0 ? joining->status : status;
 }
 
+static medley_status fit_path(md_problem *problem, const medley_dataset *train,
+                              const medley_options *options, const medley_path_options *path,
+                              const struct joining *taker, const medley_observer *watch,
+                              medley_error *error)
+{
+    const md_method *method = NULL;
+    MD_CLEARED(clear_joining) struct joining joining = *taker;
+    MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
+    MEDLEY_TRY(check_path(path, options, method, error));
+    MEDLEY_TRY(md_problem_init(problem, train, NULL, options, watch, method, error));
+    joining.task = problem->task;
+    return walk(problem, path, &joining, error);
+}
+
 medley_status medley_fit_path(const medley_dataset *train, const medley_options *options,
                               const medley_path_options *given, medley_path_taker take,
                               void *context, const medley_observer *observer, medley_error *error)
@@ -127,12 +141,21 @@ medley_status medley_fit_path(const medley_dataset *train, const medley_options 
         MEDLEY_TRY(medley_options_create(&defaults, error));
         options = defaults;
     }
-    const md_method *method = NULL;
-    MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
-    MEDLEY_TRY(check_path(&path, options, method, error));
-    MEDLEY_TRY(md_problem_init(&problem, train, NULL, options, &watch, method, error));
-    MD_CLEARED(clear_joining)
-    struct joining joining = {
-        .take = take, .context = context, .task = problem.task, .error = error};
-    return walk(&problem, &path, &joining, error);
+    const struct joining joining = {.take = take, .context = context, .error = error};
+    return fit_path(&problem, train, options, &path, &joining, &watch, error);
+}
+
+medley_status md_fit_path_again(md_problem *problem, const medley_dataset *train,
+                                const medley_options *options, const medley_path_options *path,
+                                medley_path_taker take, void *context,
+                                const medley_observer *observer, medley_error *error)
+{
+    md_begin(error);
+    const struct joining joining = {.take = take, .context = context, .error = error};
+    const medley_status status = fit_path(problem, train, options, path, &joining, observer, error);
+    if (status == MEDLEY_OK)
+        md_problem_keep_kernels(problem);
+    else
+        md_problem_clear(problem);
+    return status;
 }

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One fold of a run: its rows are cut out of all rows, learnt from, and the others predicted.
+/* One fold of some runs: its rows are cut out of all rows, learnt from, and the others predicted;
+ * kernels are computed once.
  * Strengths of a batch method, whose optimum is certified wherever it starts, are walked along as a
  * path; an online method starts each of them anew, as the final model will. */
 #include "select/tuner.h"
 
+#include "fit/fit.h"
+
 struct work {
     const md_group *group;
     md_tuner *tuner;
-    const size_t *trials; /* [count] */
+    const size_t *trials; /* [count] of the present run */
     size_t count, next;
     size_t fold;
     medley_dataset *train, *held;
-    double began; /* learning the present one */
+    md_problem problem; /* keeps the kernels from one fit to the next */
+    double kernels;     /* seconds for them */
+    double began;       /* learning the present one */
 };
+
+static void clear_work(struct work *work)
+{
+    md_problem_clear(&work->problem);
+    medley_dataset_free(work->train);
+    medley_dataset_free(work->held);
+}
 
 static bool is_stopped(md_tuner *tuner)
 {
@@ -28,8 +40,10 @@ static void judge(struct work *work, const medley_model *model)
     const size_t trial = work->trials[work->next++];
     md_cell *cell = md_tuner_cell(tuner, trial, work->fold);
     medley_error failure = {0};
-    cell->seconds = md_clock_seconds() - work->began;
-    cell->active = (double)medley_model_summary(model)->active_blocks;
+    const medley_summary *summary = medley_model_summary(model);
+    work->kernels = fmax(work->kernels, summary->seconds_kernels); /* as if each computed them */
+    cell->seconds = md_clock_seconds() - work->began + work->kernels - summary->seconds_kernels;
+    cell->active = (double)summary->active_blocks;
     const medley_status status = md_measure_model(&cell->score, tuner->measure, model, work->held,
                                                   work->group->threads, &failure);
     md_tuner_note(tuner, trial, work->fold, status < 0 ? &failure : NULL);
@@ -72,7 +86,8 @@ static medley_status walk_path(struct work *work, medley_error *error)
     path.count = work->count;
     path.lambda = lambda;
     work->began = md_clock_seconds();
-    return medley_fit_path(work->train, options, &path, take, work, &work->tuner->watch, error);
+    return md_fit_path_again(&work->problem, work->train, options, &path, take, work,
+                             &work->tuner->watch, error);
 }
 
 static medley_status fit_next(struct work *work, medley_error *error)
@@ -82,17 +97,18 @@ static medley_status fit_next(struct work *work, medley_error *error)
     MEDLEY_TRY(adapt(&options, work, work->trials[work->next], error));
     work->began = md_clock_seconds();
     const medley_status status =
-        medley_fit(&model, work->train, NULL, options, &work->tuner->watch, error);
+        md_fit_again(&model, &work->problem, work->train, options, &work->tuner->watch, error);
     if (status == MEDLEY_OK)
         judge(work, model);
     return status;
 }
 
-static medley_status run_fold(struct work *work, medley_error *error)
+static medley_status do_run(struct work *work, medley_error *error)
 {
-    const md_tuner *tuner = work->tuner;
-    medley_status status = md_fold_cut(&work->train, &work->held, &work->group->source.data,
-                                       tuner->part, (int32_t)work->fold, error);
+    medley_status status = MEDLEY_OK;
+    if (work->train == NULL)
+        status = md_fold_cut(&work->train, &work->held, &work->group->source.data,
+                             work->tuner->part, (int32_t)work->fold, error);
     if (status == MEDLEY_OK && work->count > 1)
         status = walk_path(work, error);
     while (status == MEDLEY_OK && work->next < work->count && !is_stopped(work->tuner))
@@ -105,17 +121,18 @@ void md_group_item(void *context, size_t item, size_t worker)
     (void)worker;
     const md_group *group = context;
     md_tuner *tuner = group->tuner;
-    const size_t run = item / tuner->folds;
-    struct work work = {.group = group,
-                        .tuner = tuner,
-                        .trials = group->trials + group->run_start[run],
-                        .count = group->run_start[run + 1] - group->run_start[run],
-                        .fold = item % tuner->folds};
-    medley_error failure = {0};
-    if (is_stopped(tuner))
-        return;
-    if (run_fold(&work, &failure) < 0 && !is_stopped(tuner))
-        fail_rest(&work, &failure);
-    medley_dataset_free(work.train);
-    medley_dataset_free(work.held);
+    const size_t share = item / tuner->folds;
+    const size_t end = group->run_count * (share + 1) / group->shares;
+    MD_CLEARED(clear_work)
+    struct work work = {.group = group, .tuner = tuner, .fold = item % tuner->folds};
+    for (size_t run = group->run_count * share / group->shares; run < end; run++) {
+        medley_error failure = {0};
+        work.trials = group->trials + group->run_start[run];
+        work.count = group->run_start[run + 1] - group->run_start[run];
+        work.next = 0;
+        if (is_stopped(tuner))
+            return;
+        if (do_run(&work, &failure) < 0 && !is_stopped(tuner))
+            fail_rest(&work, &failure);
+    }
 }

@@ -51,9 +51,10 @@ static medley_status check_range(const md_param *param, const char *text, double
                        "above 0",
                        param->name, text);
     if (count < 0 || count == 1 || count > MOST_VALUES)
-        return md_fail(error, MEDLEY_USAGE,
-                       "`%s='%s'`: behind the colon stands how many values there are, 2 to %d",
-                       param->name, text, MOST_VALUES);
+        return md_fail(
+            error, MEDLEY_USAGE,
+            "`%s='%s'`: the number of values, which follows the colon, must be from 2 to %d",
+            param->name, text, MOST_VALUES);
     return MEDLEY_OK;
 }
 
@@ -109,7 +110,7 @@ static medley_status add_piece(char ***values, const md_param *param, const char
     if (length == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "`%s`: a value of the list is empty; write one between every two %s",
-                       param->name, param->type == MD_LIST ? "bars or commas" : "commas");
+                       param->name, (param->roles & MD_ROLE_BARS) != 0 ? "bars" : "commas");
     MD_OWNED(free) char *piece = NULL;
     MEDLEY_TRY(md_new_text(&piece, start, length, error));
     char low[32];
@@ -147,7 +148,7 @@ medley_status md_choice_values(char ***values, const medley_choice *choice, medl
                        choice == NULL || choice->option == NULL ? "option" : "values");
     MEDLEY_TRY(find_option(&param, choice->option, error));
     const bool divided = (param->roles & MD_ROLE_UNDIVIDED) == 0 && !is_file(param, choice->values);
-    const char separator = strcmp(param->name, "kernel") == 0 ? '|' : ',';
+    const char separator = (param->roles & MD_ROLE_BARS) != 0 ? '|' : ',';
     MD_OWNED(md_texts_free) char **list = NULL;
     int depth = 0;
     const char *start = choice->values;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folds of a cross-validation. A fold learns from its training rows alone: they are cut out of all
  * rows, and widths, scalings, traces and means come from them, as if they had been given to a fit.
- * Kernel values are therefore a fold's own; only those that came ready made are cut for it. */
+ * Kernel values are therefore a fold's own, computed once for all that learns from them there; only
+ * those that came ready made are cut for it. */
 #ifndef MD_FOLDS_H
 #define MD_FOLDS_H
 

@@ -103,7 +103,11 @@ static void run_group(md_group *group)
         fail_group(group, &failure);
         return;
     }
-    const size_t items = group->run_count * tuner->folds;
+    /* In a fold kernels are computed once for a share of the runs: for all of them, unless threads
+     * would have nothing to do. */
+    const size_t wanted = (tuner->threads + tuner->folds - 1) / tuner->folds;
+    group->shares = wanted < group->run_count ? wanted : group->run_count;
+    const size_t items = group->shares * tuner->folds;
     const bool side_by_side = group->source.workers > 1 && 2 * items > tuner->threads;
     const size_t workers = side_by_side ? group->source.workers : 1;
     group->threads = side_by_side ? 1 : tuner->threads;

@@ -61,10 +61,11 @@ typedef struct md_group {
     size_t trial_count;
     size_t *run_start; /* [run_count + 1] */
     size_t run_count;
+    size_t shares;  /* that the runs are divided into: those of a share have kernels in common */
     size_t threads; /* of a fit */
 } md_group;
 
-/* For md_parallel_for over run_count * folds items. */
+/* For md_parallel_for over shares * folds items. */
 void md_group_item(void *group, size_t item, size_t worker);
 
 #endif

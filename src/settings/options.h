@@ -45,9 +45,10 @@ MD_OWNER(medley_options_free, medley_options)
 
 /* What md_param.roles says of an option. */
 typedef enum md_role {
-    MD_ROLE_KEYLESS = 1 << 0,  /* may differ between a run and the one that resumes it */
-    MD_ROLE_KERNELS = 1 << 1,  /* has a say in which kernel values there are */
-    MD_ROLE_UNDIVIDED = 1 << 2 /* is one value for tune, whatever commas are in it */
+    MD_ROLE_KEYLESS = 1 << 0,   /* may differ between a run and the one that resumes it */
+    MD_ROLE_KERNELS = 1 << 1,   /* has a say in which kernel values there are */
+    MD_ROLE_UNDIVIDED = 1 << 2, /* is one value for tune, whatever commas are in it */
+    MD_ROLE_BARS = 1 << 3       /* has commas in its values: for tune, bars stand between them */
 } md_role;
 
 extern const md_param md_option_table[]; /* concerns: of md_takes (about.h) */

@@ -9,7 +9,8 @@ enum { MOST_VALUES = 1000000000 };                  /* bytes */
 static medley_status begin(md_problem *problem, const char *loss, medley_error *error)
 {
     const medley_options *options = problem->options;
-    MEDLEY_TRY(md_new(&problem->online, 1, sizeof *problem->online, error));
+    if (problem->online == NULL)
+        MEDLEY_TRY(md_new(&problem->online, 1, sizeof *problem->online, error));
     md_online_side *side = problem->online;
     side->loss = md_loss_find(loss);
     if (side->loss == NULL)
@@ -64,24 +65,29 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* For kernel values. A method that changes few rows a few times needs few kernel rows, and computes
- * them on the fly sooner than it could fill large matrices. */
-static size_t memory_for_values(const md_problem *problem)
+/* For kernel values; 0: what there is. A method that changes few rows a few times needs few kernel
+ * rows, and computes them on the fly sooner than it could fill large matrices. */
+static size_t limit_of_values(const md_problem *problem)
 {
-    const size_t memory = md_problem_memory(problem);
     const md_method_traits *traits = problem->method->traits;
     const bool few = traits != NULL && traits->few_changes && problem->online->loss->has_margin &&
                      problem->options->memory == 0;
-    return few && memory > MOST_VALUES ? MOST_VALUES : memory;
+    return few ? MOST_VALUES : problem->options->memory;
 }
 
 static medley_status find_values(md_problem *problem, medley_error *error)
 {
+    md_online_side *side = problem->online;
+    const size_t limit = limit_of_values(problem);
+    const size_t memory = md_problem_memory(problem);
+    if (side->gram != NULL && side->limit == limit)
+        return MEDLEY_OK;
+    md_gram_free(md_take(&side->gram));
+    side->limit = limit;
     const md_gram_options options = {.threads = problem->threads,
-                                     .memory = memory_for_values(problem),
+                                     .memory = limit > 0 && limit < memory ? limit : memory,
                                      .observer = &problem->progress.watch};
-    return md_gram_create(&problem->online->gram, &problem->bank, &problem->prepared, &options,
-                          error);
+    return md_gram_create(&side->gram, &problem->bank, &problem->prepared, &options, error);
 }
 
 static void drop_values(md_problem *problem)

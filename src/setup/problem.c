@@ -6,8 +6,8 @@
 void md_problem_drop_rows(md_problem *problem)
 {
     free(problem->examples);
-    if (problem->method != NULL)
-        problem->method->kind->drop_values(problem);
+    md_online_kind.drop_values(problem);
+    md_batch_kind.drop_values(problem);
     md_prepared_clear(&problem->prepared);
     for (size_t m = 0; problem->primal != NULL && m < problem->bank.count; m++)
         md_matrix_clear(&problem->primal[m]);
@@ -30,6 +30,26 @@ void md_problem_clear(md_problem *problem)
         problem->source->class->free(problem->source);
     free(problem->candidates);
     *problem = (md_problem){0};
+}
+
+void md_problem_keep_kernels(md_problem *problem)
+{
+    md_online_side *side = problem->online;
+    md_problem kept = {.bank = problem->bank,
+                       .prepared = problem->prepared,
+                       .primal = problem->primal,
+                       .has_kernels = true};
+    if (problem->bank.count == 0 || problem->source != NULL || problem->progress.stopped) {
+        md_problem_clear(problem);
+        return;
+    }
+    if (side != NULL && !side->mixed && side->deferred == NULL)
+        kept.online = md_take(&problem->online);
+    problem->bank = (md_bank){0};
+    problem->prepared = (md_prepared){0};
+    problem->primal = NULL;
+    md_problem_clear(problem);
+    *problem = kept;
 }
 
 static bool tell(const medley_observer *observer, const medley_progress *progress)
@@ -124,7 +144,8 @@ static medley_status select_blocks(md_problem *problem, medley_error *error)
     MD_CLEARED(md_selection_clear) md_selection selection = {0};
     MEDLEY_TRY(md_selection_make(&selection, problem->options, error));
     MEDLEY_TRY(md_selection_check(&selection, problem, error));
-    MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
+    if (!problem->has_kernels)
+        MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
     MEDLEY_TRY(md_selection_of_templates(&selection, problem->source, error));
     if (problem->bank.count == 0 && md_source_count(problem->source) == 0)
         return md_fail(error, MEDLEY_USAGE,
@@ -176,10 +197,11 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     const double start = md_clock_seconds();
     if (problem->source != NULL)
         MEDLEY_TRY(problem->source->class->find_features(problem->source, error));
-    if (problem->bank.count > 0)
+    if (problem->bank.count > 0 && !problem->has_kernels)
         MEDLEY_TRY(
             md_prepared_make(&problem->prepared, &problem->bank, problem->train, true, error));
-    MEDLEY_TRY(md_problem_find_primal(problem, error));
+    if (!problem->has_kernels)
+        MEDLEY_TRY(md_problem_find_primal(problem, error));
     if (md_problem_has_values(problem)) {
         medley_error inner = {0};
         const medley_status status = problem->method->kind->find_values(problem, &inner);
@@ -290,7 +312,13 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               medley_error *error)
 {
     const md_task *task = md_task_of(options, train);
+    const md_problem kept = problem->has_kernels ? *problem : (md_problem){0};
     *problem = (md_problem){.train = train,
+                            .bank = kept.bank,
+                            .prepared = kept.prepared,
+                            .primal = kept.primal,
+                            .has_kernels = kept.has_kernels,
+                            .online = kept.online,
                             .dev = dev,
                             .options = options,
                             .task = task,
@@ -306,7 +334,8 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(find_penalty(problem, error));
     MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
                                  problem->example_count, error));
-    MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
+    if (!problem->has_kernels)
+        MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
     MEDLEY_TRY(find_templates(problem, error));
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));

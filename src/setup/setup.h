@@ -23,6 +23,8 @@ typedef struct md_online_side {
     size_t epochs;
     size_t first_epochs;   /* of them, of a first stage */
     md_gram *gram;         /* NULL if every block has explicit weights */
+    size_t limit;          /* of its memory; 0: what there is */
+    bool mixed;            /* the gram has become the sum of all kernels */
     md_deferred *deferred; /* of kernels whose values are not kept; NULL: none yet */
 } md_online_side;
 
@@ -52,6 +54,11 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_observer *observer, const md_method *method,
                               medley_error *error);
 void md_problem_clear(md_problem *problem);
+
+/* Between two fits on the same rows with the same kernels: drops all but the kernels, which the
+ * next md_problem_init finds, and takes; models are the same bits as without. Values go as well
+ * where a fit has changed them, or may have changed what is kept of them. */
+void md_problem_keep_kernels(md_problem *problem);
 
 /* The kernels that options mean on data; empty where templates are all there is. */
 medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
@@ -197,6 +204,12 @@ medley_status md_model_of_blocks(medley_model **model, const md_problem *problem
 medley_status md_model_of_coefficients(medley_model **model, const md_problem *problem,
                                        const md_coefficients *plain, const md_run_result *result,
                                        medley_error *error);
+
+/* scores[rows][outputs], without bias, that a model of these coefficients gives to the rows that it
+ * was learnt from. */
+medley_status md_model_score_training(double *scores, const medley_model *model,
+                                      const md_problem *problem, const md_coefficients *plain,
+                                      medley_error *error);
 
 /* The model of other rows and coefficients than those of the problem. */
 medley_status md_draft_build(medley_model **model, const md_draft *draft,

@@ -41,6 +41,15 @@ static bool is_blank(const char *name, size_t length)
     return strspn(name, " \t\r\n\v\f") >= length;
 }
 
+/* Column number c, which has no name, is x3 or, where another column is called so, x3_2 ... */
+static const char *name_by_number(char name[48], const md_table *table, size_t c)
+{
+    snprintf(name, 48, "x%zu", c + 1);
+    for (size_t next = 2; md_strings_find(&table->column_names, name, strlen(name)) >= 0; next++)
+        snprintf(name, 48, "x%zu_%zu", c + 1, next);
+    return name;
+}
+
 static medley_status make_each(md_view_maker *maker, const md_table *table)
 {
     if (table->features.columns > MOST_VIEWS)
@@ -49,12 +58,12 @@ static medley_status make_each(md_view_maker *maker, const md_table *table)
                        "their own; choose some with `view=NAME=FILE:COLUMNS`",
                        table->features.columns, MOST_VIEWS);
     for (size_t c = 0; c < table->features.columns; c++) {
-        char number[32];
+        char number[48];
         const char *name = c < table->column_names.count ? table->column_names.items[c] : "";
         md_view *view;
-        snprintf(number, sizeof number, "x%zu", c + 1);
-        MEDLEY_TRY(md_view_new(&view, maker, table, "each",
-                               is_blank(name, strlen(name)) ? number : name, 1));
+        if (is_blank(name, strlen(name)))
+            name = name_by_number(number, table, c);
+        MEDLEY_TRY(md_view_new(&view, maker, table, "each", name, 1));
         view->columns[0] = c;
         view->column_count = 1;
     }

@@ -223,9 +223,89 @@ static void it_can_be_stopped(void **state)
     medley_dataset_free(data);
 }
 
+/* With a weak penalty coefficients are large and cancel: rounded kernel values gave figures that no
+ * prediction kept, and dual values above the optimum. */
+static medley_dataset *overlapping(void)
+{
+    medley_dataset *data = NULL;
+    medley_generate_options how = MEDLEY_GENERATE_OPTIONS_INIT;
+    how.rows = 90;
+    how.dimension = 2;
+    how.noise = 2;
+    assert_int_equal(medley_generate(&data, "twonorm", &how, NULL), MEDLEY_OK);
+    return data;
+}
+
+static void figures_hold_for_the_model_with_a_weak_penalty(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {
+        "kernel=rbf(sigma2=1) C=1e4 gap=1e-3", "kernel=rbf(sigma2=1) C=1e4 gap=1e-6",
+        "kernel=rbf(sigma2=1) kernel=rbf(sigma2=2) C=1e4 gap=1e-3", "kernel=rbf(sigma2=1e4) C=1e4"};
+    medley_dataset *data = overlapping();
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "method=svm %s", runs[i]);
+        medley_model *model = fit(data, NULL, text);
+        const medley_summary *s = medley_model_summary(model);
+        medley_prediction *prediction = predict(model, data);
+        double objective = 0;
+        for (size_t r = 0; r < prediction->rows; r++) {
+            const double y = medley_dataset_label(data, r) == 1 ? 1 : -1;
+            objective += fmax(0, 1 - y * (double)prediction->score[r * 2 + 1]);
+        }
+        objective /= (double)prediction->rows;
+        for (size_t b = 0; b < s->block_count; b++)
+            objective +=
+                s->lambda / 2 * (double)s->block_count * s->blocks[b].norm * s->blocks[b].norm;
+        if (fabs(objective - s->objective) > 1e-5 * s->objective)
+            fail_msg("%s: %.9g is told and %.9g predicted", text, s->objective, objective);
+        assert_true(s->converged && s->dual <= s->objective * (1 + 1e-9));
+        medley_prediction_free(prediction);
+        medley_model_free(model);
+    }
+    medley_dataset_free(data);
+}
+
+static void and_dual_values_are_below_the_optimum(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"svm",
+                                          "svm gap=1e-6",
+                                          "lp-beta",
+                                          "average loss=hinge gap=1e-3",
+                                          "average loss=hinge gap=1e-6",
+                                          "best loss=hinge penalty=l2 gap=1e-3",
+                                          "best loss=hinge penalty=l2 gap=1e-6"};
+    medley_dataset *data = overlapping();
+    medley_model *known =
+        fit(data, NULL, "method=spicy penalty=l2 loss=hinge kernel=rbf(sigma2=1) C=1e6 gap=1e-6");
+    const double optimum = medley_model_summary(known)->objective;
+    assert_true(medley_model_summary(known)->converged);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        char text[200];
+        medley_model *model = NULL;
+        medley_error error = {0};
+        snprintf(text, sizeof text, "kernel=rbf(sigma2=1) C=1e6 method=%s", methods[i]);
+        medley_options *options = make_options(text);
+        const medley_status status = medley_fit(&model, data, NULL, options, NULL, &error);
+        medley_options_free(options);
+        if (status == MEDLEY_NOT_SUPPORTED) /* without a library for linear programs */
+            continue;
+        assert_int_equal(status, MEDLEY_OK);
+        const medley_summary *s = medley_model_summary(model);
+        assert_true(s->dual <= optimum * (1 + 2e-6) && s->objective >= optimum * (1 - 2e-6));
+        medley_model_free(model);
+    }
+    medley_model_free(known);
+    medley_dataset_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_hold_for_the_model_with_a_weak_penalty),
+        cmocka_unit_test(and_dual_values_are_below_the_optimum),
         cmocka_unit_test(two_labels_have_the_optimum_of_average),
         cmocka_unit_test(more_labels_have_the_optimum_of_spicy),
         cmocka_unit_test(the_objective_is_that_of_the_model),

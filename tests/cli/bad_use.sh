@@ -63,6 +63,7 @@ for name in good.csv link.csv hard.csv inner/../good.csv "$PWD/good.csv"; do
     spare "kernel --output $name" "$MEDLEY" kernel --kernel linear --output "$name" good.csv
     spare "convert --output $name" "$MEDLEY" convert --to csv --output "$name" good.csv
     spare "train --checkpoint $name" "$MEDLEY" train --model new.medley --method spom --checkpoint "$name" good.csv
+    spare "train --model $name" "$MEDLEY" train --model "$name" good.csv
     spare "report --output $name" "$MEDLEY" report --output "$name" good.medley good.csv
 done
 spare "standard input" "$MEDLEY" predict --model good.medley --output good.csv -

@@ -40,6 +40,19 @@ for name in '' ' ' '" "' '""'; do
     expect_text "is called by its number" '"linear@x1"' "$out"
     expect_exit 0 "and its model predicts" "$MEDLEY" predict --model m.medley nameless.csv
 done
+for header in ',,c,d' 'a,a,c,d' ',a,,a' 'a,a,,' 'x1,,c,d' ',x1,c,d' 'x2,,x1,d' 'x1,x1,,x3' ' ,"",x1,x1' ',x2,x1,'; do
+    (sed "1s/^[^,]*,[^,]*,[^,]*,[^,]*,/$header,/" ring.csv) >names.csv
+    expect_exit 0 "columns named [$header]" train --views each --kernel linear --json names.csv
+    check "have views with names of their own" python3 -c '
+import json, sys
+names = [block["name"] for block in json.load(open(sys.argv[1]))["blocks"]]
+assert len(set(names)) == len(names) and all(name.split("@")[1].strip() for name in names), names' "$out"
+    expect_exit 0 "and their model predicts" "$MEDLEY" predict --model m.medley --scores names.csv
+    cp "$out" by-name.txt
+    sed 1d names.csv >unnamed.csv
+    "$MEDLEY" predict --model m.medley --scores unnamed.csv >by-place.txt
+    check "by place as by name" cmp by-name.txt by-place.txt
+done
 expect_exit 2 "a view with a blank name" train --view ' =ring.csv'
 expect_text "is refused" 'name is blank' "$err"
 

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { MOST_VARIABLES = 3, MOST_ROWS = 12, MOST_PLANES = 2 * MOST_VARIABLES + MOST_ROWS };
 
@@ -219,6 +221,94 @@ static void a_cost_without_end_is_told(void **state)
     md_linear_program_free(program);
 }
 
+/* A program with a full matrix. */
+static md_linear_program *make_full(size_t columns, size_t rows)
+{
+    md_linear_program *program = NULL;
+    md_random random;
+    md_random_seed(&random, 5);
+    double *numbers = md_calloc(4 * columns, sizeof *numbers);
+    assert_non_null(numbers);
+    for (size_t c = 0; c < columns; c++) {
+        numbers[c] = 1;
+        numbers[2 * columns + c] = 1;
+    }
+    assert_int_equal(md_linear_program_create(&program, numbers, numbers + columns,
+                                              numbers + 2 * columns, columns, NULL),
+                     MEDLEY_OK);
+    for (size_t r = 0; r < rows; r++) {
+        double *row = numbers + 3 * columns;
+        for (size_t c = 0; c < columns; c++)
+            row[c] = md_random_uniform(&random);
+        assert_int_equal(md_linear_program_add(program, row, 0.1 * (double)columns, INFINITY, NULL),
+                         MEDLEY_OK);
+    }
+    free(numbers);
+    return program;
+}
+
+/* Memory that is free already serves Clp as well: it is taken away first. */
+static void *take_free_memory(void)
+{
+    void *taken = NULL;
+    for (size_t size = (size_t)64 << 20; size >= 64; size /= 2)
+        for (void **more = malloc(size); more != NULL; more = malloc(size)) {
+            *more = taken;
+            taken = more;
+        }
+    return taken;
+}
+
+static void give_back(void *taken)
+{
+    while (taken != NULL) {
+        void *next = *(void **)taken;
+        free(taken);
+        taken = next;
+    }
+}
+
+/* Clp itself would end the program. */
+static void a_lack_of_memory_is_told_before_clp_begins(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 120, ROWS = 400 };
+#ifdef MEDLEY_SANITIZED
+    print_message("sanitizers need memory without limits\n");
+    skip();
+#endif
+    if (missing())
+        skip();
+    medley_error errors[3] = {{0}};
+    medley_status status[3];
+    md_linear_program *second = NULL;
+    md_linear_program *program = make_full(COLUMNS, ROWS);
+    struct rlimit before;
+    long pages = 0;
+    double x[COLUMNS];
+    double row[COLUMNS] = {1};
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld", &pages) != 1)
+        skip();
+    fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    const rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before.rlim_max}), 0);
+    void *taken = take_free_memory();
+    status[0] = md_linear_program_solve(program, x, &errors[0]);
+    status[1] = md_linear_program_add(program, row, 0, 1, &errors[1]);
+    status[2] = md_linear_program_create(&second, x, x, x, COLUMNS, &errors[2]);
+    give_back(taken);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(status[i], MEDLEY_FAILED);
+        assert_non_null(strstr(errors[i].message, "out of memory"));
+    }
+    assert_null(second);
+    assert_int_equal(md_linear_program_solve(program, x, NULL), MEDLEY_OK);
+    md_linear_program_free(program);
+}
+
 static void without_a_library_nothing_is_created(void **state)
 {
     (void)state;
@@ -240,6 +330,7 @@ int main(void)
         cmocka_unit_test(the_least_vertex_is_found),
         cmocka_unit_test(rows_may_be_equations),
         cmocka_unit_test(a_cost_without_end_is_told),
+        cmocka_unit_test(a_lack_of_memory_is_told_before_clp_begins),
         cmocka_unit_test(without_a_library_nothing_is_created),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 """The optimum of small problems by an independent solver: Newton's method on the weights of columns.
 
 The problem is  mean loss(y, Xw + b) + lam sum_m g(||w_m||),  one group of columns for each linear
-kernel. Losses and norms are rounded off a little, less with every round; the value that counts is
+kernel; other kernels have as columns those of a matrix F with F F' = K (`columns`). Losses and norms are rounded off a little, less with every round; the value that counts is
 that of the problem itself, so what comes back is never below the optimum.
 """
 
@@ -80,6 +80,23 @@ class Penalty:
     def slopes(self, x):
         power = self.power * x ** (self.q - 1)
         return self.linear + self.square * x + power, self.square + (self.q - 1) * power / x
+
+
+def gaussian(X, sigma2):
+    X = X.astype(L)
+    return np.exp(-((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2) / (2 * L(sigma2)))
+
+
+def polynomial(X, degree, offset):
+    X = X.astype(L)
+    return (X @ X.T + L(offset)) ** degree
+
+
+def columns(K):
+    """F with F F' = K, by eigenvectors; what is beyond double precision is left out."""
+    values, vectors = np.linalg.eigh(K.astype(float))
+    kept = values > 1e-15 * values[-1]
+    return vectors[:, kept] * np.sqrt(values[kept])
 
 
 def _cholesky_solve(H, g):

@@ -6,7 +6,8 @@ import os
 import unittest
 
 import numpy as np
-from certificates import Epsilon, Hinge, Logistic, Penalty, Squared, optimum
+from certificates import (Epsilon, Hinge, Logistic, Penalty, Squared, columns, gaussian, optimum,
+                          polynomial)
 from medley import MKLClassifier, MKLRegressor
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
@@ -49,6 +50,30 @@ def problem(seed):
     return random, X, groups, scores
 
 
+def kernel_problem(seed):
+    """Gaussians from narrow to nearly constant and polynomials, of columns of one scale."""
+    random = np.random.default_rng(1000 + seed)
+    rows = int(random.integers(10, 25))
+    X = random.normal(size=(rows, int(random.integers(1, 4))))
+    if random.random() < 0.3:
+        X[rows // 2:] = X[: rows - rows // 2] + 1e-3 * X[rows // 2:]
+    if random.random() < 0.3:
+        X += random.uniform(-3, 3)
+    X = X.astype(np.float32).astype(float)
+    kernels, K = [], []
+    for _ in range(random.integers(1, 4)):
+        if random.random() < 0.7:
+            sigma2 = float(f"{10.0 ** random.uniform(-2, 3):.4g}")
+            kernels.append(f"rbf(sigma2={sigma2!r})")
+            K.append(gaussian(X, sigma2))
+        else:
+            degree, offset = int(random.integers(2, 4)), float(random.integers(0, 3))
+            kernels.append(f"poly(degree={degree},offset={offset!r})")
+            K.append(polynomial(X, degree, offset))
+    scores = np.sin(2 * X[:, 0]) + 0.5 * random.normal(size=rows)
+    return random, X, kernels, K, (scores - scores.mean()) / scores.std()
+
+
 def spread(groups):
     ends = np.cumsum([0, *groups])
     return [list(range(a, b)) for a, b in zip(ends[:-1], ends[1:])]
@@ -56,10 +81,14 @@ def spread(groups):
 
 class Certificates(unittest.TestCase):
     def check(self, X, y, groups, loss, penalty, C, gap, name):
-        """One problem: returns whether its gap was reached."""
+        """A problem of linear kernels: returns whether its gap was reached."""
         views = {f"v{i}": columns for i, columns in enumerate(groups)}
+        return self.check_kernels("linear", views, X, y, X, groups, loss, penalty, C, gap, name)
+
+    def check_kernels(self, kernels, views, X, y, F, groups, loss, penalty, C, gap, name):
+        """The same for kernels whose columns are F[:, group]."""
         kind = MKLClassifier if loss in ("hinge", "logistic") else MKLRegressor
-        model = kind("linear", method="spicy", loss=loss, penalty=penalty, C=C, gap=gap,
+        model = kind(kernels, method="spicy", loss=loss, penalty=penalty, C=C, gap=gap,
                      views=views).fit(X, y)
         lam = 1 / (C * len(y))
         signs = np.where(y == model.classes_[1], 1.0, -1.0) if hasattr(model, "classes_") else y
@@ -68,7 +97,7 @@ class Certificates(unittest.TestCase):
         g = PENALTIES[penalty]
         found = float(LOSSES[loss].value(signs.astype(np.longdouble), f).mean()) + lam * float(
             sum(g(np.longdouble(x)) for x in norms if x > 0))
-        best = optimum(X, signs, groups, lam, LOSSES[loss], g)
+        best = optimum(F, signs, groups, lam, LOSSES[loss], g)
         said = model.objective_
         slack = 1e-9 + 1e-6 * best
         self.assertLessEqual(model.dual_, best + slack, name)
@@ -90,6 +119,25 @@ class Certificates(unittest.TestCase):
             with self.subTest(seed=seed, loss=loss, penalty=penalty, C=C):
                 reached += self.check(X, y, spread(groups), loss, penalty, C, gap, f"seed {seed}")
         print(f"certificates: {reached} of {PROBLEMS} gaps were reached")
+
+    def test_random_problems_of_gaussians_and_polynomials(self):
+        reached = count = 0
+        for seed in range((PROBLEMS + 2) // 3):
+            random, X, kernels, K, scores = kernel_problem(seed)
+            loss = list(LOSSES)[seed % 4]
+            penalty = list(PENALTIES)[seed // 4 % 5]
+            C = 10.0 ** random.uniform(-3, 3)
+            gap = [1e-2, 1e-3, 1e-5][seed % 3]
+            y = np.where(scores > 0, 1, 0) if loss in ("hinge", "logistic") else scores
+            if len(np.unique(y)) < 2:
+                continue
+            F = [columns(one) for one in K]
+            with self.subTest(seed=seed, loss=loss, penalty=penalty, C=C, kernels=kernels):
+                count += 1
+                reached += self.check_kernels(
+                    kernels, None, X, y, np.hstack(F), spread([f.shape[1] for f in F]), loss,
+                    penalty, C, gap, f"kernels, seed {seed}")
+        print(f"certificates: {reached} of {count} gaps of Gaussians and polynomials were reached")
 
     def test_diabetes_and_breast_cancer(self):
         data = load_diabetes()

@@ -59,6 +59,19 @@ static void a_column_without_a_name_is_called_by_its_number(void **state)
     medley_dataset_free(dataset);
 }
 
+static void or_by_another_where_a_column_is_called_so(void **state)
+{
+    (void)state;
+    medley_dataset *dataset = NULL;
+    md_table *table = add_dense(&dataset, "", 2, 3, NULL);
+    md_strings_add(&table->column_names, "", 0);
+    md_strings_add(&table->column_names, "x1", 2);
+    md_strings_add(&table->column_names, "x1_2", 4);
+    check_names(dataset, "each",
+                (const char *[]){"x1_3", "each", "x1", "each", "x1_2", "each", NULL});
+    medley_dataset_free(dataset);
+}
+
 static void each_view_holds_its_column(void **state)
 {
     (void)state;
@@ -459,6 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_and_each_name_the_columns),
         cmocka_unit_test(a_column_without_a_name_is_called_by_its_number),
+        cmocka_unit_test(or_by_another_where_a_column_is_called_so),
         cmocka_unit_test(each_view_holds_its_column),
         cmocka_unit_test(tiles_divide_the_image),
         cmocka_unit_test(further_tables_are_one_view_each),
