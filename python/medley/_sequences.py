@@ -72,8 +72,8 @@ def distinct_labels(labels):
     if array.dtype.kind in "USOibuf" and not _mixed(labels):
         try:
             return np.unique(array, return_inverse=True)
-        except TypeError:
-            pass  # objects that cannot be put in order
+        except (TypeError, ArithmeticError):
+            pass  # objects that cannot be put in order, Decimal("NaN") among them
     raise InputError("labels are of different types; give texts only or numbers only")
 
 
