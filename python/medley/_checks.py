@@ -2,6 +2,7 @@
 """Checks of what users bring, where C would take anything: whole numbers, pairs, flags."""
 
 import numbers
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -52,3 +53,12 @@ def text_keys(what, mapping):
 def needs_y(y):
     if y is None:
         raise InputError("this estimator requires y to be passed, but the target y is None")
+
+
+@contextmanager
+def within_floats(what):
+    """Whole numbers that no float holds become an error like others; also a decorator."""
+    try:
+        yield
+    except OverflowError:
+        raise InputError(f"{what} holds a whole number beyond the range of floats") from None

@@ -75,7 +75,12 @@ def from_status(status, error):
     """The exception for a negative status and what the library wrote into its medley_error."""
     message = error.message.decode(errors="replace") or f"the library answered {status}"
     file = os.fsdecode(error.file)
-    kind = _BY_CODE.get(status)
-    if kind is None:
-        kind = OutOfMemoryError if message.startswith("out of memory") else FileError
+    kind = _BY_CODE.get(status) or _failure(message, file)
     return kind(in_python(message), file, error.line)
+
+
+def _failure(message, file):
+    """The exception for what failed through no fault of the arguments, as far as could be seen."""
+    if message.startswith("out of memory"):
+        return OutOfMemoryError
+    return FileError if file or _reason(message) else MedleyError

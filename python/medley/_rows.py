@@ -7,7 +7,7 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _get_feature_names, check_is_fitted, column_or_1d
 
 from ._base import MedleyEstimator
-from ._checks import text_keys
+from ._checks import text_keys, within_floats
 from ._dataset import Dataset, Views, chosen_columns
 from ._errors import InputError, UsageError
 from ._kernels import PRECOMPUTED, Plan, is_list_of_matrices
@@ -38,6 +38,7 @@ class RowEstimator(MedleyEstimator):
 
     # ---- what X is ----
 
+    @within_floats("X or y")
     def _take(self, X, y=None, *, reset):
         """Checked X (array, CSR, Views, or a list of matrices), checked y."""
         plan = Plan(self.kernels)

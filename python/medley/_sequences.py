@@ -25,7 +25,8 @@ def as_sequences(X, item="sequence"):
         if _is_text(sequence):
             raise InputError(f"{item} {i} is a text; give a list of tokens and a list of labels")
         shape = getattr(sequence, "shape", None)
-        if isinstance(sequence, dict) or shape == () or not (shape or hasattr(sequence, "__len__")):
+        is_dict = isinstance(sequence, dict) and not sparse.issparse(sequence)  # as DOK matrices are
+        if is_dict or shape == () or not (shape or hasattr(sequence, "__len__")):
             raise InputError(f"{item} {i} is a {type(sequence).__name__}; give a list of tokens")
     return X
 
@@ -71,8 +72,8 @@ def distinct_labels(labels):
     if array.dtype.kind in "USOibuf" and not _mixed(labels):
         try:
             return np.unique(array, return_inverse=True)
-        except TypeError:
-            pass  # objects that cannot be put in order
+        except (TypeError, ArithmeticError):
+            pass  # objects that cannot be put in order, Decimal("NaN") among them
     raise InputError("labels are of different types; give texts only or numbers only")
 
 
@@ -129,7 +130,7 @@ def one_table(sequences, numbers):
 
 def _table(sequence, number):
     try:
-        table = sequence if sparse.issparse(sequence) else np.asarray(sequence)
+        table = sparse.csr_matrix(sequence) if sparse.issparse(sequence) else np.asarray(sequence)
     except ValueError:  # rows of different lengths
         table = np.empty(0)
     if len(table.shape) != 2 or table.dtype.kind not in "fiub":

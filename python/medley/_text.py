@@ -12,6 +12,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from ._checks import within_floats
 from ._errors import InputError, MedleyError, UsageError
 
 _BLANKS = re.compile(r"[\s\0]")
@@ -53,7 +54,8 @@ def columns_text(sequences, numbers):
         for j, token in enumerate(sequence):
             lines.append(_token_line(token, columns, (i, j)))
         lines.append("")
-    return "\n".join(lines) + "\n", columns
+    # a byte order mark, so that none is seen in what the first word begins with
+    return "\ufeff" + "\n".join(lines) + "\n", columns
 
 
 # ---- attributes ----
@@ -70,7 +72,8 @@ def _attribute(name, value):
     if isinstance(value, (bool, np.bool_)):
         return _attribute_name(str(name)) if value else None
     if isinstance(value, Real):
-        return f"{_attribute_name(str(name))}:{float(value)!r}"
+        with within_floats(f"the attribute {name!r}"):
+            return f"{_attribute_name(str(name))}:{float(value)!r}"
     raise InputError(
         f"the attribute {name!r} is a {type(value).__name__}; give a text, a number or a bool"
     )

@@ -176,6 +176,10 @@ medley_status md_output_text(md_output *output, md_text *text, bool is_last, med
     if (text->length < PIECE && !is_last)
         return MEDLEY_OK;
     const size_t length = text->length;
+    static const char mark[] = "\xef\xbb\xbf";
+    if (!output->has_text && length >= 3 && memcmp(text->data, mark, 3) == 0)
+        MEDLEY_TRY(md_output_write(output, mark, 3, error));
+    output->has_text |= length > 0;
     text->length = 0;
     return md_output_write(output, text->data, length, error);
 }

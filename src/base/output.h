@@ -10,13 +10,16 @@ typedef struct md_output {
     FILE *file;
     char *path, *temporary; /* both NULL for standard output */
     void *compressed;       /* a gzFile where the name ends in .gz */
+    bool has_text;          /* something was written by md_output_text */
 } md_output;
 
 medley_status md_output_open(md_output *output, const char *path, medley_error *error);
 medley_status md_output_write(md_output *output, const void *bytes, size_t count,
                               medley_error *error);
 
-/* Writes and empties text; waits until a large piece has gathered unless this is the last. */
+/* Writes and empties text; waits until a large piece has gathered unless this is the last. A text
+ * that begins with U+FEFF gets another one in front: readers take the first for a byte order mark.
+ */
 medley_status md_output_text(md_output *output, md_text *text, bool is_last, medley_error *error);
 
 /* Flushes, checks that everything reached the disk, and gives the file its name. */

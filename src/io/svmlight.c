@@ -372,8 +372,7 @@ static medley_status check_labels(const medley_dataset *dataset, medley_error *e
 {
     for (size_t i = 0; i < dataset->label_names.count; i++) {
         const char *name = dataset->label_names.items[i];
-        if (name[0] == '\0' || strpbrk(name, " \t\r\n#") != NULL ||
-            is_whole_pair(name, strlen(name)))
+        if (name[0] == '\0' || strpbrk(name, " \t\r\n#") != NULL || is_pair(name))
             return md_fail(error, MEDLEY_USAGE,
                            "the label '%.60s' cannot be written as svmlight, whose labels are "
                            "single words; use csv",

@@ -159,6 +159,15 @@ medley_status md_model_score_rows(const medley_model *model, const md_prepared *
     return MEDLEY_OK;
 }
 
+static medley_status fail_score(size_t row, medley_error *error)
+{
+    return md_fail(
+        error, MEDLEY_BAD_INPUT,
+        "the score of row %zu is no finite number: its values, or its kernel values, are "
+        "too large for the model; give data such as the model was learnt from",
+        row + 1);
+}
+
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
                                      size_t threads, double *scores, medley_error *error)
 {
@@ -168,7 +177,11 @@ medley_status md_model_score_exactly(const medley_model *model, const medley_dat
     if (model->term_count == 0)
         return MEDLEY_OK;
     MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
-    return md_model_score_rows(model, &left, threads, scores, error);
+    MEDLEY_TRY(md_model_score_rows(model, &left, threads, scores, error));
+    for (size_t i = 0; i < dataset->rows * model->outputs; i++)
+        if (!isfinite(scores[i]))
+            return fail_score(i / model->outputs, error);
+    return MEDLEY_OK;
 }
 
 /* The sum of all terms, rounded once where bodies are exact. */
@@ -239,5 +252,8 @@ medley_status md_model_score(const medley_model *model, const medley_dataset *da
         MEDLEY_TRY(add_terms(model, dataset, threads, scores, error));
     struct row_scores work = {.model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
     md_parallel_for(threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
+    for (size_t i = 0; i < dataset->rows * model->outputs; i++)
+        if (!isfinite(scores[i]))
+            return fail_score(i / model->outputs, error);
     return MEDLEY_OK;
 }

@@ -2,7 +2,8 @@
 /* Looking for kernels that are not positive semi-definite: K + t I is factored with a t that only
  * rounding may call for, and eigenvalues are computed where that fails. t comes from a lower bound
  * of the largest eigenvalue, sum of squared eigenvalues / their sum, which costs nothing; where it
- * is too small the eigenvalues set it right. */
+ * is too small the eigenvalues set it right. It is none where eigenvalues of either sign cancel in
+ * the sum, and no eigenvalue of a kernel is larger than the sum: it is never taken for more. */
 #include "packed/packed_internal.h"
 
 #include "base/parallel.h"
@@ -51,7 +52,8 @@ static void inspect(const struct inspection *inspection, size_t i, double *matri
     const md_packed *packed = inspection->batch->packed;
     const size_t m = inspection->batch->place[i];
     const double trace = packed->trace[m];
-    const double shift = trace > 0 ? rounding_of(packed, m) * packed->frobenius2[m] / trace : 0;
+    const double bound = trace > 0 ? fmin(packed->frobenius2[m] / trace, trace) : 0;
+    const double shift = rounding_of(packed, m) * bound;
     unpack(packed, inspection->batch->values[i], shift, matrix);
     inspection->suspect[m] = !md_cholesky(matrix, packed->n, threads);
 }

@@ -107,6 +107,20 @@ static void committed_files_hold_everything_under_their_name(void **state)
     assert_content(path, "new content");
 }
 
+static void texts_that_begin_with_a_byte_order_mark_keep_it(void **state)
+{
+    const char *path = in_folder(state, "text");
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    md_output output;
+    assert_int_equal(md_output_open(&output, path, NULL), MEDLEY_OK);
+    for (int line = 0; line < 2; line++) {
+        md_text_add(&text, "\xef\xbb\xbfx\n", 5);
+        assert_int_equal(md_output_text(&output, &text, true, NULL), MEDLEY_OK);
+    }
+    assert_int_equal(md_output_commit(&output, NULL), MEDLEY_OK);
+    assert_content(path, "\xef\xbb\xbf\xef\xbb\xbfx\n\xef\xbb\xbfx\n");
+}
+
 static void abandoned_files_leave_the_target_and_no_trace(void **state)
 {
     const char *path = in_folder(state, "model");
@@ -461,6 +475,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(committed_files_hold_everything_under_their_name),
+        IN_FOLDER(texts_that_begin_with_a_byte_order_mark_keep_it),
         IN_FOLDER(abandoned_files_leave_the_target_and_no_trace),
         IN_FOLDER(new_files_have_the_usual_permissions),
         IN_FOLDER(symbolic_links_stay_and_their_target_is_replaced),
