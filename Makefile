@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python
+.PHONY: all demo test bench lint format install deps clean debug asan python fuzz
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -41,6 +41,15 @@ test:
 	@scripts/install-python --quiet
 	@scripts/run-tests build build-asan
 
+# make fuzz SECONDS=600 TARGET=model: what is found is in build-fuzz/findings.
+SECONDS ?= 60
+TARGET ?=
+fuzz:
+	@scripts/deps build fuzz
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build-fuzz -j $(JOBS) --target fuzz
+	@scripts/fuzz -s '$(SECONDS)' -j $(JOBS) -o build-fuzz build-fuzz/fuzz/bin $(TARGET)
+
 bench: all
 	@scripts/deps bench
 	@scripts/run-bench build
@@ -58,4 +67,4 @@ install: all
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 clean:
-	@rm -rf build build-asan build-debug build-python
+	@rm -rf build build-asan build-debug build-python build-fuzz

@@ -10,24 +10,25 @@
 static const struct run {
     fuzz_kind kind;
     const char *options;
+    const char *template; /* NULL: none */
 } runs[] = {
-    {FUZZ_DENSE, "kernel=rbf(sigma2=1)\nkernel=poly(degree=2)\nmethod=spom\neta0=0.1\n"},
-    {FUZZ_DENSE, "kernel=linear\nkernel=bias\nmethod=spom\neta0=1\naverage=yes\nbatch=3\n"},
-    {FUZZ_DENSE, "kernel=rbf(sigma2=1)\nmethod=pegasos\n"},
-    {FUZZ_SPARSE, "method=spom\npenalty=elastic(t=0.5)\nloss=logistic\neta0=1\n"},
-    {FUZZ_WORDS, "template=built-in:chunk\neta0=1\n"},
-    {FUZZ_WORDS, "template=built-in:chunk\nhash-bits=3\norder=2\npenalty=l1\neta0=1\n"},
-    {FUZZ_NAMED, "bigram-ends=yes\neta0=1\n"},
-    {FUZZ_TREES, "task=tree\nhash-bits=5\ntemplate=built-in:arc-form-upos\n"},
-    {FUZZ_GRAM, "method=spom\neta0=1\n"},
+    {FUZZ_DENSE, "kernel=rbf(sigma2=1)\nkernel=poly(degree=2)\nmethod=spom\neta0=0.1\n", NULL},
+    {FUZZ_DENSE, "kernel=linear\nkernel=bias\nmethod=spom\neta0=1\naverage=yes\nbatch=3\n", NULL},
+    {FUZZ_DENSE, "kernel=rbf(sigma2=1)\nmethod=pegasos\n", NULL},
+    {FUZZ_SPARSE, "method=spom\npenalty=elastic(t=0.5)\nloss=logistic\neta0=1\n", NULL},
+    {FUZZ_WORDS, "eta0=1\n", "U:%x[0,0]\nU:%x[-1,1]/%x[0,1]\nB:%x[0,1]\nB\n"},
+    {FUZZ_WORDS, "hash-bits=3\norder=2\npenalty=l1\neta0=1\n", "U:%x[0,0]\nU:%x[1,1]\n"},
+    {FUZZ_NAMED, "bigram-ends=yes\neta0=1\n", NULL},
+    {FUZZ_TREES, "task=tree\nhash-bits=5\n", "h.upos m.upos dist\nbetween.upos\nh.form\n"},
+    {FUZZ_GRAM, "method=spom\neta0=1\n", NULL},
 };
 enum { RUNS = sizeof runs / sizeof *runs };
 
 /* The file of a run that has come to its end, without the checksum. */
-typedef struct made {
+typedef struct state {
     uint8_t *bytes;
     size_t size;
-} made;
+} state;
 
 enum { HEAD = 24, SUM = 8 };
 
@@ -51,9 +52,13 @@ static medley_options *options_of(size_t which, const char *epochs, const char *
     medley_options *options = fuzz_options(&text);
     if (options == NULL)
         return NULL;
+    const char *template = runs[which].template;
     const char *const settings[][2] = {
-        {"epochs", epochs}, {"checkpoint", path()}, {"resume", resume}};
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        {"epochs", epochs},
+        {"checkpoint", path()},
+        {"resume", resume},
+        {"template", template != NULL ? fuzz_file(1, template, strlen(template)) : NULL}};
+    for (size_t i = 0; i < (template != NULL ? 4 : 3); i++)
         if (!fuzz_worked(medley_options_set(options, settings[i][0], settings[i][1], &error),
                          &error)) {
             medley_options_free(options);
@@ -63,7 +68,7 @@ static medley_options *options_of(size_t which, const char *epochs, const char *
 }
 
 /* Trains an epoch and keeps the checkpoint. */
-static made make(size_t which)
+static state make(size_t which)
 {
     medley_model *model = NULL;
     medley_error error;
@@ -75,16 +80,16 @@ static made make(size_t which)
     FILE *file = fopen(path(), "rb");
     FUZZ_REQUIRE(file != NULL && fseek(file, 0, SEEK_END) == 0);
     const size_t size = (size_t)ftell(file);
-    made made = {fuzz_allocate(size), size - SUM};
+    state made = {fuzz_allocate(size), size - SUM};
     rewind(file);
     FUZZ_REQUIRE(size > HEAD + SUM && fread(made.bytes, 1, size, file) == size);
     fclose(file);
     return made;
 }
 
-static const made *find(size_t which)
+static const state *find(size_t which)
 {
-    static made all[RUNS];
+    static state all[RUNS];
     if (all[which].bytes == NULL) {
         const fuzz_failing before = fuzz_pause();
         atexit(remove_file);
@@ -107,7 +112,7 @@ static uint64_t sum_of(const uint8_t *bytes, size_t size)
 }
 
 /* One change of the state; returns its new size. */
-static size_t change(uint8_t *state, size_t size, fuzz_input *input)
+static size_t change(uint8_t *bytes, size_t size, fuzz_input *input)
 {
     static const size_t widths[] = {8, 4, 1};
     uint8_t value[8];
@@ -120,7 +125,7 @@ static size_t change(uint8_t *state, size_t size, fuzz_input *input)
     const size_t width = widths[kind % 3];
     const size_t units = size / width;
     if (units > 0)
-        memcpy(state + place % units * width, value, width);
+        memcpy(bytes + place % units * width, value, width);
     return size;
 }
 
@@ -135,7 +140,7 @@ static void write_checkpoint(const uint8_t *bytes, size_t size)
 void fuzz_checkpoint(fuzz_input input)
 {
     const size_t which = fuzz_byte(&input) % RUNS;
-    const made *made = find(which);
+    const state *made = find(which);
     uint8_t *bytes = fuzz_allocate(made->size);
     size_t size = made->size - HEAD;
     memcpy(bytes, made->bytes, made->size);

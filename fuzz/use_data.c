@@ -86,7 +86,12 @@ static void write_and_read(const medley_dataset *dataset)
     const md_format *format = md_format_find(dataset->format);
     size_t size = 0;
     options.format = dataset->format;
+    options.text_columns = dataset->token_columns > 0;
     options.label = dataset->label == NULL ? "none" : NULL;
+    if (format->chooses_columns) { /* csv: nothing is left to guess */
+        options.header = 1;
+        options.label = dataset->label == NULL ? "none" : "last";
+    }
     if (format->write_labelled != NULL)
         free(write_as(format, dataset, true, &size));
     char *bytes = format->write != NULL ? write_as(format, dataset, false, &size) : NULL;
