@@ -89,8 +89,7 @@ const medley_dataset *fuzz_data(fuzz_kind kind)
 
 /* ---- options ---- */
 
-/* Options that name files or are the harness's, and how far those of memory may go. */
-static bool is_allowed(const char *name, const char *value)
+bool fuzz_allows(const char *name, const char *value)
 {
     static const char *const kept_back[] = {"from",   "checkpoint", "resume", "kernels",
                                             "memory", "threads",    NULL};
@@ -114,7 +113,7 @@ static bool set_line(medley_options *options, char *line)
     if (equals == NULL)
         return set(options, line, "");
     *equals = '\0';
-    return !is_allowed(line, equals + 1) || set(options, line, equals + 1);
+    return !fuzz_allows(line, equals + 1) || set(options, line, equals + 1);
 }
 
 medley_options *fuzz_options(fuzz_input *input)

@@ -8,7 +8,7 @@ static medley_dataset *take_data(fuzz_input input, unsigned how)
 {
     static const char *const names[] = {"d.csv",    "d.svmlight", "d.txt", "d.crfsuite",
                                         "d.conllu", "d.data",     "d.npy", "d"};
-    enum { MOST_BYTES = 4096, MOST_ROWS = 48, MOST_COLUMNS = 64 };
+    enum { MOST_BYTES = 4096, MOST_ROWS = 48 };
     medley_dataset *data = NULL;
     medley_error error;
     if (input.size > MOST_BYTES)
@@ -17,7 +17,7 @@ static medley_dataset *take_data(fuzz_input input, unsigned how)
                                           names[how % 8], NULL, &error),
                      &error))
         return NULL;
-    if (medley_dataset_rows(data) <= MOST_ROWS && medley_dataset_columns(data) <= MOST_COLUMNS)
+    if (medley_dataset_rows(data) <= MOST_ROWS)
         return data;
     medley_dataset_free(data);
     return NULL;
@@ -44,12 +44,14 @@ static void check_equal(const medley_model *one, const medley_model *other,
     medley_prediction_free(second);
 }
 
-static void report(const medley_model *model, const medley_path *path, const medley_dataset *data)
+static void report(const medley_model *model, const medley_path *path, const medley_tuning *tuning,
+                   const medley_dataset *data)
 {
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     medley_error error;
     options.data = data;
     options.path = path;
+    options.tuning = tuning;
     options.threads = 1;
     (void)fuzz_worked(medley_report_write(model, "/dev/null", &options, &error), &error);
 }
@@ -83,7 +85,7 @@ void fuzz_fit(fuzz_input input)
                 medley_fit(&model, data, how & 8 ? data : NULL, options, &watch.observer, &error),
                 &error)) {
             use(model, data);
-            report(model, NULL, data);
+            report(model, NULL, NULL, data);
         }
         medley_model_free(model);
     }
@@ -106,9 +108,45 @@ void fuzz_path(fuzz_input input)
         if (fuzz_worked(medley_trace_path(&path, data, how & 8 ? data : NULL, options, &how_far,
                                           NULL, NULL, &watch.observer, &error),
                         &error))
-            report(NULL, path, NULL);
+            report(NULL, path, NULL, NULL);
         medley_path_free(path);
     }
+    medley_dataset_free(data);
+    medley_options_free(options);
+}
+
+/* The first line has an option and its values. */
+void fuzz_tune(fuzz_input input)
+{
+    enum { MOST_VALUES = 3 };
+    medley_error error;
+    medley_choice choice = {NULL, NULL};
+    size_t count = MOST_VALUES + 1;
+    const unsigned how = fuzz_byte(&input);
+    char *line = fuzz_line(&input);
+    char *equals = line != NULL ? strchr(line, '=') : NULL;
+    if (equals != NULL) {
+        *equals = '\0';
+        choice = (medley_choice){line, equals + 1};
+        if (!fuzz_worked(medley_choice_count(&count, &choice, &error), &error))
+            count = MOST_VALUES + 1;
+    }
+    medley_options *options = count <= MOST_VALUES ? fuzz_options(&input) : NULL;
+    medley_dataset *data = options != NULL ? take_data(input, how) : NULL;
+    if (data != NULL && fuzz_allows(choice.option, choice.values)) {
+        medley_tuning *tuning = NULL;
+        fuzz_watch watch;
+        medley_tune_options folds = MEDLEY_TUNE_OPTIONS_INIT;
+        folds.folds = 2;
+        fuzz_watch_start(&watch);
+        if (fuzz_worked(
+                medley_tune(&tuning, data, options, &choice, 1, &folds, &watch.observer, &error),
+                &error) &&
+            tuning != NULL)
+            report(NULL, NULL, tuning, NULL);
+        medley_tuning_free(tuning);
+    }
+    free(line);
     medley_dataset_free(data);
     medley_options_free(options);
 }

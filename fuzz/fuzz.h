@@ -93,6 +93,9 @@ const char *fuzz_data_text(fuzz_kind kind); /* the file that it was read from, b
  * the library has refused one. The caller frees. */
 medley_options *fuzz_options(fuzz_input *input);
 
+/* Not an option that names files or is the harness's, nor a value that asks for much memory. */
+bool fuzz_allows(const char *name, const char *value);
+
 /* Stops training after a number of steps that is the same for every input. */
 typedef struct fuzz_watch {
     medley_observer observer;
