@@ -71,6 +71,25 @@ static void use(const medley_model *model, const medley_dataset *data)
     medley_model_free(loaded);
 }
 
+/* One seed, one model. */
+static void fit_again(const medley_model *model, const medley_dataset *data,
+                      const medley_dataset *dev, const medley_options *options)
+{
+    medley_error error;
+    fuzz_watch watch;
+    medley_model *again = NULL;
+    void *bytes[2] = {NULL, NULL};
+    size_t size[2];
+    fuzz_watch_start(&watch);
+    if (fuzz_must(medley_fit(&again, data, dev, options, &watch.observer, &error), &error) &&
+        fuzz_must(medley_model_write(&bytes[0], &size[0], model, &error), &error) &&
+        fuzz_must(medley_model_write(&bytes[1], &size[1], again, &error), &error))
+        FUZZ_REQUIRE(size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0);
+    medley_model_free(again);
+    medley_bytes_free(bytes[0]);
+    medley_bytes_free(bytes[1]);
+}
+
 void fuzz_fit(fuzz_input input)
 {
     medley_error error;
@@ -80,11 +99,12 @@ void fuzz_fit(fuzz_input input)
     medley_dataset *data = options != NULL ? take_data(input, how) : NULL;
     if (data != NULL) {
         medley_model *model = NULL;
+        const medley_dataset *dev = how & 8 ? data : NULL;
         fuzz_watch_start(&watch);
-        if (fuzz_worked(
-                medley_fit(&model, data, how & 8 ? data : NULL, options, &watch.observer, &error),
-                &error)) {
+        if (fuzz_worked(medley_fit(&model, data, dev, options, &watch.observer, &error), &error)) {
             use(model, data);
+            if (how & 16)
+                fit_again(model, data, dev, options);
             report(model, NULL, NULL, data);
         }
         medley_model_free(model);

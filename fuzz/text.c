@@ -63,6 +63,11 @@ void fuzz_template(fuzz_input input)
     pack_features(features);
     (void)fuzz_worked(md_features_apply(features, &fresh, fuzz_data(FUZZ_TREES), 1, &error),
                       &error);
+    md_feature_ids_free(&fresh);
+    fresh = (md_feature_ids){0};
+    if (fuzz_must(md_features_apply(features, &fresh, fuzz_data(FUZZ_WORDS), 1, &error), &error))
+        for (size_t b = 0; b < ids.block_count; b++)
+            FUZZ_REQUIRE(memcmp(ids.ids[b], fresh.ids[b], ids.rows * sizeof **ids.ids) == 0);
 }
 
 /* A file of arc templates. */

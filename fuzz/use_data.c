@@ -77,7 +77,27 @@ static char *write_as(const md_format *format, const medley_dataset *dataset, bo
     return NULL;
 }
 
-/* What was written reads back with as many rows. */
+/* Rows, words and heads are the same; and labels, where nothing else can be meant by them. */
+static void check_equal(const medley_dataset *one, const medley_dataset *other, bool by_label)
+{
+    const size_t words = medley_dataset_word_columns(one);
+    FUZZ_REQUIRE(medley_dataset_rows(one) == medley_dataset_rows(other));
+    FUZZ_REQUIRE(medley_dataset_sequences(one) == medley_dataset_sequences(other));
+    FUZZ_REQUIRE(medley_dataset_word_columns(other) == words);
+    for (size_t row = 0; row < medley_dataset_rows(one); row++) {
+        const int32_t first = by_label ? medley_dataset_label(one, row) : -1;
+        const int32_t second = by_label ? medley_dataset_label(other, row) : -1;
+        FUZZ_REQUIRE((first < 0) == (second < 0));
+        FUZZ_REQUIRE(first < 0 || strcmp(medley_dataset_label_name(one, (size_t)first),
+                                         medley_dataset_label_name(other, (size_t)second)) == 0);
+        FUZZ_REQUIRE(medley_dataset_head(one, row) == medley_dataset_head(other, row));
+        for (size_t c = 0; c < words; c++)
+            FUZZ_REQUIRE(
+                strcmp(medley_dataset_word(one, row, c), medley_dataset_word(other, row, c)) == 0);
+    }
+}
+
+/* What was written reads back as the same. */
 static void write_and_read(const medley_dataset *dataset)
 {
     medley_dataset *again = NULL;
@@ -95,9 +115,10 @@ static void write_and_read(const medley_dataset *dataset)
     if (format->write_labelled != NULL)
         free(write_as(format, dataset, true, &size));
     char *bytes = format->write != NULL ? write_as(format, dataset, false, &size) : NULL;
-    if (bytes != NULL &&
+    const bool marked = bytes != NULL && strncmp(bytes, "\xef\xbb\xbf", 3) == 0;
+    if (bytes != NULL && !marked && /* a word that looks like a byte order mark is lost */
         fuzz_must(medley_dataset_parse(&again, bytes, size, "again", &options, &error), &error))
-        FUZZ_REQUIRE(medley_dataset_rows(again) == medley_dataset_rows(dataset));
+        check_equal(dataset, again, format->chooses_columns);
     medley_dataset_free(again);
     free(bytes);
 }
