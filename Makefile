@@ -71,6 +71,15 @@ faults: all asan
 kills: all
 	@scripts/kills build --count $(COUNT) --jobs $(JOBS)
 
+# make fuzz SECONDS=600 TARGET=model: what is found is in build-fuzz/findings.
+SECONDS ?= 60
+TARGET ?=
+fuzz:
+	@scripts/deps build fuzz
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build-fuzz -j $(JOBS) --target fuzz
+	@scripts/fuzz -s '$(SECONDS)' -j $(JOBS) -o build-fuzz build-fuzz/fuzz/bin $(TARGET)
+
 bench: all
 	@scripts/deps bench
 	@scripts/run-bench build

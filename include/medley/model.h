@@ -277,7 +277,10 @@ typedef struct medley_predict_options {
         sizeof(medley_predict_options), 0, false, false, 0, NULL                                   \
     }
 
-/** Predicts. options NULL: defaults. Free with medley_prediction_free. */
+/**
+ * Predicts. options NULL: defaults. MEDLEY_BAD_INPUT, with the row, where a number that is
+ * predicted is beyond the range of numbers. Free with medley_prediction_free.
+ */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_predict_with(medley_prediction **prediction,
                                                             const medley_model *model,
                                                             const medley_dataset *dataset,

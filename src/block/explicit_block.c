@@ -54,7 +54,7 @@ static md_lookup lookup_of(const explicit_block *x, size_t first)
     return (md_lookup){.weight = x->weight,
                        .width = x->width,
                        .stride = x->stride,
-                       .id = features->id + first * features->id_step,
+                       .id = features->id ? features->id + first * features->id_step : NULL,
                        .step = features->id_step};
 }
 

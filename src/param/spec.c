@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-enum { MAX_EXPANSION = 1000000, MAX_DEPTH = 100 };
+enum { MAX_EXPANSION = 1000000, MAX_EXPANDED_MB = 64, MAX_DEPTH = 100 };
 
 void md_texts_free(char **texts)
 {
@@ -166,7 +166,7 @@ struct choice {
 /* What has been expanded so far. */
 struct expansion {
     char ***texts;
-    size_t count, depth;
+    size_t count, bytes, depth;
     medley_error *error;
 };
 
@@ -252,6 +252,11 @@ static medley_status add_expanded(struct expansion *expansion, const char *text)
     if (expansion->count >= MAX_EXPANSION)
         return md_fail(expansion->error, MEDLEY_USAGE, "'%s' expands to more than %d combinations",
                        text, MAX_EXPANSION);
+    expansion->bytes += strlen(text) + 1;
+    if (expansion->bytes >> 20 >= MAX_EXPANDED_MB)
+        return md_fail(expansion->error, MEDLEY_USAGE,
+                       "'%.60s' expands to more than %d MB; use shorter lists or ranges", text,
+                       MAX_EXPANDED_MB);
     MEDLEY_TRY(append(expansion->texts, expansion->count, text, strlen(text), expansion->error));
     expansion->count++;
     return MEDLEY_OK;

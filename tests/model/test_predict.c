@@ -357,6 +357,26 @@ static void an_empty_model_predicts_and_travels(void **state)
     }
 }
 
+static void numbers_that_overflow_are_refused(void **state)
+{
+    (void)state;
+    static const struct model_case given = {DENSE, "kernel=linear", FITTED};
+    medley_model *model = case_model(&given, TRAINING);
+    medley_dataset *fresh = NULL;
+    medley_prediction *prediction = NULL;
+    medley_error error = {0};
+    const double values[2][CASE_COLUMNS] = {{0}, {100}};
+    for (size_t l = 0; l < 3; l++)
+        model->bodies[0].values[l] = 1e37F;
+    assert_int_equal(medley_dataset_from_dense(&fresh, values[0], 2, CASE_COLUMNS, NULL, &error),
+                     MEDLEY_OK);
+    assert_int_equal(medley_predict(&prediction, model, fresh, 1, &error), MEDLEY_BAD_INPUT);
+    assert_non_null(strstr(error.message, "row 2 is beyond the range of numbers"));
+    assert_null(prediction);
+    medley_dataset_free(fresh);
+    medley_model_free(model);
+}
+
 static void models_tell_what_they_expect(void **state)
 {
     (void)state;
@@ -383,6 +403,7 @@ int main(void)
         cmocka_unit_test(words_count_as_right_without_an_error),
         cmocka_unit_test(data_that_do_not_fit_are_refused),
         cmocka_unit_test(an_empty_model_predicts_and_travels),
+        cmocka_unit_test(numbers_that_overflow_are_refused),
         cmocka_unit_test(models_tell_what_they_expect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
