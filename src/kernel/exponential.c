@@ -86,21 +86,25 @@ double md_exponential_exact(const void *state, double q)
     return exp(((const md_exponential *)state)->factor * q);
 }
 
-static double exact_sum_of_absolute_differences(const float *x, const float *z, size_t columns)
+MD_VECTOR(double, exact_sum_of_absolute_differences,
+          (const float *x, const float *z, size_t columns), (x, z, columns))
 {
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (size_t c = 0; c < columns; c++)
         sum += fabs((double)x[c] - (double)z[c]);
     return sum;
 }
 
-static double exact_sum_of_chi2_terms(const float *x, const float *z, size_t columns)
+MD_VECTOR(double, exact_sum_of_chi2_terms, (const float *x, const float *z, size_t columns),
+          (x, z, columns))
 {
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (size_t c = 0; c < columns; c++) {
         const double difference = (double)x[c] - (double)z[c];
         const double both = (double)x[c] + (double)z[c];
-        sum += both > 0 ? difference * difference / both : 0;
+        sum += difference * difference / (both > 0 ? both : 1); /* no branch: 0 / 1 */
     }
     return sum;
 }
