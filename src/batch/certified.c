@@ -349,8 +349,11 @@ static medley_status verify(medley_model *model, struct run *run, medley_error *
     run->primal += loss_of_scores(run, scores, f, model->bias) - run->loss;
     model->summary.bias = model->bias[0];
     model->summary.objective = run->primal / (double)problem->example_count;
-    model->summary.gap = md_relative_gap(run->primal, run->dual);
-    model->summary.converged = run->result.converged && model->summary.gap <= run->batch.gap;
+    model->summary.gap = md_certified_gap(run->primal, run->dual);
+    /* a dual value above the objective belongs to rounded kernels: it bounds nothing */
+    const bool bounds = run->dual <= run->primal || model->summary.gap == 0;
+    model->summary.converged =
+        run->result.converged && bounds && model->summary.gap <= run->batch.gap;
     return MEDLEY_OK;
 }
 

@@ -4,6 +4,7 @@ model is better than it, and models predict with the objective that they report.
 
 import os
 import unittest
+import warnings
 
 import numpy as np
 from certificates import (Epsilon, Hinge, Logistic, Penalty, Squared, columns, gaussian, optimum,
@@ -148,6 +149,14 @@ class Certificates(unittest.TestCase):
         X = ((data.data - data.data.mean(0)) / data.data.std(0)).astype(np.float32).astype(float)
         self.assertTrue(self.check(X, data.target, [list(range(30))], "hinge", "group-lasso", 1000,
                                    1e-2, "breast cancer"))
+        # as it comes: columns of 1e-3 to 4e3, and an optimum from Newton steps in long double
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MKLClassifier("linear", method="spicy", loss="hinge", C=1000).fit(
+                data.data.astype(np.float32).astype(float), data.target)
+        self.assertLessEqual(model.gap_, 1e-2)
+        self.assertLessEqual(model.dual_, 0.0198769 * (1 + 1e-5))
+        self.assertGreaterEqual(model.objective_, 0.0198769 * (1 - 1e-5))
 
 
 if __name__ == "__main__":
