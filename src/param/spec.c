@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-enum { MAX_EXPANSION = 1000000, MAX_EXPANDED_MB = 64, MAX_DEPTH = 100 };
+enum { MAX_EXPANSION = 1000000, MAX_EXPANDED_MB = 32, MAX_DEPTH = 100 };
 
 void md_texts_free(char **texts)
 {
