@@ -402,43 +402,49 @@ static void on_call(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Where a sanitizer is: its own calls are let pass, as are those of the thread that looks for
- * leaks, which blocks the signal. The same half of 2^33 bytes throughout, or nothing. */
-static void find_sanitizer(uint64_t *first, uint64_t *end)
-{
-    *first = *end = 0;
-    for (size_t m = 0; m < page->modules; m++)
-        if (strstr(page->module[m].name, "libasan") != NULL &&
-            page->module[m].base >> 32 == page->module[m].end >> 32) {
-            *first = page->module[m].base;
-            *end = page->module[m].end;
-        }
-}
-
 #define STATEMENT(code, k)     (struct sock_filter) BPF_STMT(code, k)
 #define JUMP(test, k, yes, no) (struct sock_filter) BPF_JUMP(BPF_JMP | (test) | BPF_K, k, yes, no)
 #define LOAD(field, plus)                                                                          \
     STATEMENT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, field) + (plus))
 
-/* All calls of the list are trapped but those from faults_call and from a sanitizer. */
-static unsigned short write_filter(struct sock_filter *code)
+/* Lets pass what is called from first to last, which have the same upper half. */
+static unsigned short pass_range(struct sock_filter *code, uint64_t first, uint64_t last)
 {
-    const uint64_t passed = (uint64_t)(uintptr_t)faults_passed;
-    uint64_t first;
-    uint64_t end;
     unsigned short n = 0;
-    find_sanitizer(&first, &end);
-    code[n++] = LOAD(instruction_pointer, 4);
-    code[n++] = JUMP(BPF_JEQ, (uint32_t)(passed >> 32), 0, 3);
-    code[n++] = LOAD(instruction_pointer, 0);
-    code[n++] = JUMP(BPF_JEQ, (uint32_t)passed, 0, 1);
-    code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     code[n++] = LOAD(instruction_pointer, 4);
     code[n++] = JUMP(BPF_JEQ, (uint32_t)(first >> 32), 0, 4);
     code[n++] = LOAD(instruction_pointer, 0);
     code[n++] = JUMP(BPF_JGE, (uint32_t)first, 0, 2);
-    code[n++] = JUMP(BPF_JGE, (uint32_t)end, 1, 0);
+    code[n++] = JUMP(BPF_JGT, (uint32_t)last, 1, 0);
     code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    return n;
+}
+
+/* A sanitizer's own calls are let pass, as are those of its thread that looks for leaks, which
+ * blocks the signal. */
+static unsigned short pass_sanitizer(struct sock_filter *code)
+{
+    unsigned short n = 0;
+    for (size_t m = 0; m < page->modules; m++) {
+        const uint64_t first = page->module[m].base;
+        const uint64_t last = page->module[m].end - 1;
+        const bool is_cut = first >> 32 != last >> 32;
+        if (strstr(page->module[m].name, "libasan") == NULL)
+            continue;
+        n = pass_range(code, first, is_cut ? first | UINT32_MAX : last);
+        if (is_cut)
+            n = (unsigned short)(n + pass_range(code + n, last & ~(uint64_t)UINT32_MAX, last));
+        return n;
+    }
+    return n;
+}
+
+/* All calls of the list are trapped but those from faults_call and from a sanitizer. */
+static unsigned short write_filter(struct sock_filter *code)
+{
+    const uint64_t passed = (uint64_t)(uintptr_t)faults_passed;
+    unsigned short n = pass_range(code, passed, passed);
+    n = (unsigned short)(n + pass_sanitizer(code + n));
     code[n++] = LOAD(nr, 0);
     for (int i = 0; i < TRAPPED; i++)
         code[n++] = JUMP(BPF_JEQ, (uint32_t)trapped[i].number, (unsigned char)(TRAPPED - i), 0);
@@ -450,7 +456,7 @@ static unsigned short write_filter(struct sock_filter *code)
 static void install_filter(void)
 {
     const struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    struct sock_filter code[TRAPPED + 20];
+    struct sock_filter code[TRAPPED + 32];
     const struct sock_fprog program = {.len = write_filter(code), .filter = code};
     if (sigaction(SIGSYS, &action, NULL) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {

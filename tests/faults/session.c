@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -450,9 +451,16 @@ static void remember(struct session *s)
     s->said = stat(in_root(name, s, "stderr"), &info) == 0 ? info.st_size : 0;
 }
 
+/* Until the program ends; one that says nothing for long is killed. */
 static void attend(struct session *s)
 {
-    for (char what; read(s->hear, &what, 1) == 1;) {
+    enum { LONGEST = 400 }; /* seconds */
+    struct pollfd heard = {.fd = s->hear, .events = POLLIN};
+    for (char what;;) {
+        if (poll(&heard, 1, LONGEST * 1000) == 0)
+            kill(s->program, SIGKILL);
+        if (read(s->hear, &what, 1) != 1)
+            return;
         if (what == 'b')
             remember(s);
         else
