@@ -11,8 +11,9 @@ foreach(source ${EXAMPLE_SOURCES})
 endforeach()
 
 if(CMAKE_SYSTEM_NAME STREQUAL Linux AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
-  add_library(faults MODULE tests/faults/preload.c)
-  add_executable(faults_driver tests/faults/driver.c tests/faults/session.c tests/faults/files.c)
+  add_library(faults MODULE tests/faults/preload.c tests/faults/filter.c)
+  add_executable(faults_driver tests/faults/driver.c tests/faults/session.c tests/faults/check.c
+                 tests/faults/files.c)
   set_target_properties(faults_driver PROPERTIES OUTPUT_NAME driver)
   foreach(target faults faults_driver) # they look at a sanitizer from outside
     target_compile_options(${target} PRIVATE -fno-sanitize=all)

@@ -10,14 +10,12 @@
  * open files back to where they were, and goes on without a fault. So one run of the program meets
  * a fault at every call, and none of them costs more than what follows it. The program must have
  * one thread only. */
-#include "faults.h"
+#include "filter.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -53,21 +50,6 @@ static bool is_child;            /* the fault has happened */
 static int forever = -1;         /* the kind that fails from now on */
 
 /* ---- system calls that the filter lets pass ---- */
-
-#if !defined(__x86_64__)
-#error "calls are caught on x86-64 only"
-#endif
-
-extern const char faults_passed[]; /* behind the instruction that the filter lets pass */
-long faults_call(long number, long a, long b, long c, long d, long e, long f);
-__asm__(".text\n.globl faults_call\n.hidden faults_call\n.type faults_call,@function\n"
-        ".globl faults_passed\n.hidden faults_passed\n"
-        "faults_call:\n"
-        "  mov %rdi, %rax\n  mov %rsi, %rdi\n  mov %rdx, %rsi\n  mov %rcx, %rdx\n"
-        "  mov %r8, %r10\n  mov %r9, %r8\n  mov 8(%rsp), %r9\n"
-        "  syscall\n"
-        "faults_passed:\n"
-        "  ret\n.size faults_call, . - faults_call\n");
 
 #define CALL(number, a, b, c) faults_call(number, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 
@@ -402,61 +384,12 @@ static void on_call(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Where a sanitizer is: its own calls are let pass, as are those of the thread that looks for
- * leaks, which blocks the signal. The same half of 2^33 bytes throughout, or nothing. */
-static void find_sanitizer(uint64_t *first, uint64_t *end)
-{
-    *first = *end = 0;
-    for (size_t m = 0; m < page->modules; m++)
-        if (strstr(page->module[m].name, "libasan") != NULL &&
-            page->module[m].base >> 32 == page->module[m].end >> 32) {
-            *first = page->module[m].base;
-            *end = page->module[m].end;
-        }
-}
-
-#define STATEMENT(code, k)     (struct sock_filter) BPF_STMT(code, k)
-#define JUMP(test, k, yes, no) (struct sock_filter) BPF_JUMP(BPF_JMP | (test) | BPF_K, k, yes, no)
-#define LOAD(field, plus)                                                                          \
-    STATEMENT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, field) + (plus))
-
-/* All calls of the list are trapped but those from faults_call and from a sanitizer. */
-static unsigned short write_filter(struct sock_filter *code)
-{
-    const uint64_t passed = (uint64_t)(uintptr_t)faults_passed;
-    uint64_t first;
-    uint64_t end;
-    unsigned short n = 0;
-    find_sanitizer(&first, &end);
-    code[n++] = LOAD(instruction_pointer, 4);
-    code[n++] = JUMP(BPF_JEQ, (uint32_t)(passed >> 32), 0, 3);
-    code[n++] = LOAD(instruction_pointer, 0);
-    code[n++] = JUMP(BPF_JEQ, (uint32_t)passed, 0, 1);
-    code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    code[n++] = LOAD(instruction_pointer, 4);
-    code[n++] = JUMP(BPF_JEQ, (uint32_t)(first >> 32), 0, 4);
-    code[n++] = LOAD(instruction_pointer, 0);
-    code[n++] = JUMP(BPF_JGE, (uint32_t)first, 0, 2);
-    code[n++] = JUMP(BPF_JGE, (uint32_t)end, 1, 0);
-    code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    code[n++] = LOAD(nr, 0);
-    for (int i = 0; i < TRAPPED; i++)
-        code[n++] = JUMP(BPF_JEQ, (uint32_t)trapped[i].number, (unsigned char)(TRAPPED - i), 0);
-    code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    code[n++] = STATEMENT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
-    return n;
-}
-
 static void install_filter(void)
 {
-    const struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    struct sock_filter code[TRAPPED + 20];
-    const struct sock_fprog program = {.len = write_filter(code), .filter = code};
-    if (sigaction(SIGSYS, &action, NULL) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        perror("faults: seccomp");
-        _exit(98);
-    }
+    int numbers[TRAPPED];
+    for (int i = 0; i < TRAPPED; i++)
+        numbers[i] = trapped[i].number;
+    faults_filter(numbers, TRAPPED, page, on_call);
 }
 
 /* ---- from the first line of main to its last ---- */
