@@ -135,9 +135,9 @@ class ModelFile:
         points = self.points[kernel["view"]]
         values, sizes = kernel_values(kernel["name"], rows, points)
         if kernel["norm"] == "diag":
-            ours = np.array([kernel_values(kernel["name"], r[None], r[None])[0][0, 0] for r in rows])
-            theirs = np.array([kernel_values(kernel["name"], p[None], p[None])[0][0, 0]
-                               for p in points])
+            ours, theirs = (
+                [kernel_values(kernel["name"], row[None], row[None])[0][0, 0] for row in table]
+                for table in (rows, points))
             product = np.sqrt(np.outer(ours, theirs))
             inverse = np.divide(1, product, out=np.zeros_like(product), where=product > 0)
             values, sizes = values * inverse, sizes * inverse

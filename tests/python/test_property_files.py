@@ -27,7 +27,8 @@ SPECIAL = ["", "a,b", "a;b", '"', '""', '"a"', "'", "'a'", "#", "a#", "@", "@wei
            "x" * 5000, "\udcff", " a", "a ", "\t", "\n", "\r", "a\nb", "label", "class", "-", "%s",
            "1_000", "\u0661", "9007199254740993", "1e400", "null", "0.1", "None", "\v", "\x1a",
            "\U0001f600"]
-TEXTS = st.one_of(st.sampled_from(SPECIAL), st.text("aB1 ,;\"'\t\n\r:#@\\\u00e9\ufeff_", max_size=4),
+TEXTS = st.one_of(st.sampled_from(SPECIAL),
+                  st.text("aB1 ,;\"'\t\n\r:#@\\\u00e9\ufeff_", max_size=4),
                   st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]),
                           max_size=8))
 PLAIN = st.text("abcXYZ_", min_size=1, max_size=6)
@@ -215,7 +216,7 @@ class Numbers(Folder):
         cells = [[str(value) for value in line] for line in X.tolist()]
         cells[row][column] = f'"{word}"'
         names = ",".join(f"x{c}" for c in range(X.shape[1]))
-        lines = [f"{names},y"] + [",".join(line) + ",a" for line in cells] + ["0," * X.shape[1] + "b"]
+        lines = [f"{names},y", *(",".join(line) + ",a" for line in cells), "0," * X.shape[1] + "b"]
         with self.assertRaises(medley.InputError) as caught:
             parse("\n".join(lines), "text", format="csv", header=1)
         self.assertEqual(caught.exception.line, row + 2)

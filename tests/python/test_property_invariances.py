@@ -34,7 +34,7 @@ def fitted(X, y, method="spicy", specs=SPECS, regression=False, **parameters):
         parameters["epochs"] = 2
     kind = MKLRegressor if regression else MKLClassifier
     with quietly():
-        return kind(specs, method=method, n_jobs=parameters.pop("n_jobs", 1), **parameters).fit(X, y)
+        return kind(specs, method=method, **{"n_jobs": 1, **parameters}).fit(X, y)
 
 
 @st.composite
@@ -275,6 +275,7 @@ class Seeds(InFolder):
         for threads in (2, 3):
             for kind, name, data in ((SequenceLabeler, "auto", (X, y)),
                                      (DependencyParser, "arc-form-upos", (words, arcs))):
-                one, other = (kind(name, hash_bits=8, epochs=1, random_state=seed, n_jobs=count).fit(
-                    *data).model_.to_bytes() for count in (1, threads))
+                fixed = {"hash_bits": 8, "epochs": 1, "random_state": seed}
+                one, other = (kind(name, n_jobs=count, **fixed).fit(*data).model_.to_bytes()
+                              for count in (1, threads))
                 self.assertEqual(one, other)
