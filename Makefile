@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan coverage faults kills fuzz
+.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -53,6 +53,13 @@ tsan: deps
 	@cmake --preset tsan >/dev/null
 	@cmake --build build-tsan -j $(JOBS)
 	@LIMIT=1500 scripts/run-tests build-tsan
+
+# Memory that is read before it is written: the corpora of the readers under MemorySanitizer.
+msan:
+	@scripts/deps build fuzz
+	@cmake --preset msan >/dev/null
+	@cmake --build build-msan -j $(JOBS) --target fuzz_readers
+	@for program in build-msan/fuzz/bin/*; do $$program fuzz/corpus/$$(basename $$program) || exit 1; done
 
 # How much of src the tests run.
 coverage: deps

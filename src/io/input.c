@@ -67,6 +67,17 @@ static bool is_gzip(const char *bytes, size_t length)
     return length >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b;
 }
 
+/* MemorySanitizer does not see what zlib writes. */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define WRITTEN(memory, bytes) __msan_unpoison(memory, bytes)
+#endif
+#endif
+#ifndef WRITTEN
+#define WRITTEN(memory, bytes) ((void)0)
+#endif
+
 /* Inflates one member at packed[*used]; moves *used past it. */
 static medley_status inflate_member(md_text *bytes, z_stream *stream, const md_text *packed,
                                     size_t *used, medley_error *error)
@@ -83,6 +94,7 @@ static medley_status inflate_member(md_text *bytes, z_stream *stream, const md_t
         stream->next_out = (Bytef *)bytes->data + bytes->length;
         stream->avail_out = space;
         result = inflate(stream, Z_NO_FLUSH);
+        WRITTEN(bytes->data + bytes->length, space - stream->avail_out);
         *used += offered - stream->avail_in;
         bytes->length += space - stream->avail_out;
         if (result == Z_BUF_ERROR)
