@@ -200,14 +200,18 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
 
 /* ---- which column is the label? ---- */
 
-static size_t guess_label(const md_csv_layout *layout)
+/* *name: what the column is called if that is why it was chosen, else NULL. */
+static size_t guess_label(const md_csv_layout *layout, const char **name)
 {
     static const char *const usual[] = {"label", "class", "target", "y"};
     const md_csv_record *names = &layout->header;
+    *name = NULL;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         for (size_t c = 0; c < names->count; c++)
-            if (names->items[c] != NULL && strcasecmp(names->items[c], usual[i]) == 0)
+            if (names->items[c] != NULL && strcasecmp(names->items[c], usual[i]) == 0) {
+                *name = names->items[c];
                 return c;
+            }
     return layout->columns > 1 ? layout->columns - 1 : layout->columns;
 }
 
@@ -285,21 +289,24 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
     layout->label = layout->columns;
     if (md_label_is(options, "none"))
         return MEDLEY_OK;
-    const size_t named = label != NULL ? count_named(layout, label) : 0;
+    const char *name = label;
     size_t column;
     if (label == NULL && is_named(layout, options) && options->label_name != NULL)
         column = find_named(layout, options->label_name);
     else if (label == NULL)
-        column = guess_label(layout);
+        column = guess_label(layout, &name);
     else if (md_label_is(options, "last"))
         column = layout->columns - 1;
     else
         column = md_column_find(label, strlen(label), layout->columns, layout->header.items);
-    if (named > 1 || (column == layout->columns && label != NULL && !options->ignore_labels))
-        return fail_label(layout, label, named, input, error);
+    const size_t named = name != NULL ? count_named(layout, name) : 0;
     const bool only_features = options->feature_count > 0 && kept == options->feature_count &&
                                column < layout->columns && keep[column];
-    if (only_features && (label == NULL || (options->ignore_labels && named == 0)))
+    if (only_features && label == NULL)
+        return MEDLEY_OK;
+    if (named > 1 || (column == layout->columns && label != NULL && !options->ignore_labels))
+        return fail_label(layout, name, named, input, error);
+    if (only_features && options->ignore_labels && named == 0)
         return MEDLEY_OK;
     layout->label = column;
     return MEDLEY_OK;

@@ -106,6 +106,12 @@ class Tables(Folder):
         X, labels, names = drawn
         self.same(dataset_of(X, labels, names), X, labels, ".csv" + end, None)
 
+    def test_csv_with_two_label_columns_is_not_guessed_at(self):
+        path = self.write(dataset_of(np.eye(2), ["a", "b"], ["label", "x"]), "data.csv", "csv")
+        with self.assertRaisesRegex(medley.UsageError, "2 columns are called 'label'"):
+            medley.read(path)
+        self.assertEqual(medley.read(path, label="last")[1].tolist(), ["a", "b"])
+
     @examples(40)
     @given(written_data(), st.sampled_from(["", ".gz"]))
     @example((np.zeros((2, 1), np.float32), ["a", "12:"], ["x"]), "")  # a feature, to the reader
