@@ -28,11 +28,6 @@ static const struct sample {
                                      "0.2,1,-1,0\n0.9,0.2,1,1\n-1,2,0,-3\n0.5,-0.5,2,2.5\n"},
 };
 
-const char *fuzz_data_text(fuzz_kind kind)
-{
-    return samples[kind].text;
-}
-
 /* K(x, z) = 1 / (1 + |x - z|) and 1 + x z of the rows' numbers, which are kernels. */
 static void put_grams(medley_dataset *dataset, medley_error *error)
 {

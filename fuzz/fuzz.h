@@ -87,7 +87,6 @@ typedef enum fuzz_kind {
     FUZZ_KINDS
 } fuzz_kind;
 const medley_dataset *fuzz_data(fuzz_kind kind);
-const char *fuzz_data_text(fuzz_kind kind); /* the file that it was read from, but for FUZZ_GRAM */
 
 /* Options from lines "name=value", up to an empty one, none of which reads or writes a file. NULL:
  * the library has refused one. The caller frees. */
