@@ -82,13 +82,13 @@ static double uniform(unsigned *state)
     return (*state >> 8) / 16777216.0;
 }
 
-static medley_dataset *make(unsigned seed, medley_error *error)
+static medley_status make(medley_dataset **data, unsigned seed, medley_error *error)
 {
     static const char *const names[] = {"no", "yes"};
     static double features[PICTURES * PAIRS][FEATURES];
     static int32_t label[PICTURES * PAIRS];
     size_t lengths[PICTURES];
-    medley_dataset *data = NULL;
+    medley_status status;
     for (size_t p = 0; p < PICTURES; p++) {
         double before[OBJECTS][FEATURES], after[OBJECTS][FEATURES];
         const size_t shift = (size_t)(uniform(&seed) * OBJECTS);
@@ -111,12 +111,11 @@ static medley_dataset *make(unsigned seed, medley_error *error)
                                 .columns = FEATURES,
                                 .type = MEDLEY_FLOAT64,
                                 .values = features};
-    if (medley_dataset_create(&data, error) < 0 ||
-        medley_dataset_put_table(data, &table, error) < 0 ||
-        medley_dataset_put_sequences(data, lengths, PICTURES, error) < 0 ||
-        medley_dataset_put_labels(data, label, PICTURES * PAIRS, names, 2, error) < 0)
-        fprintf(stderr, "matching: %s\n", error->message);
-    return data;
+    if ((status = medley_dataset_create(data, error)) < 0 ||
+        (status = medley_dataset_put_table(*data, &table, error)) < 0 ||
+        (status = medley_dataset_put_sequences(*data, lengths, PICTURES, error)) < 0)
+        return status;
+    return medley_dataset_put_labels(*data, label, PICTURES * PAIRS, names, 2, error);
 }
 
 int main(void)
@@ -126,10 +125,11 @@ int main(void)
     medley_options *options = NULL;
     medley_model *model = NULL;
     medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
-    medley_dataset *train = make(1, &error), *test = make(2, &error);
+    medley_dataset *train = NULL, *test = NULL;
     matching.name = "matching";
     matching.decode = decode;
     const bool failed = /* each feature alone, and all of them together */
+        make(&train, 1, &error) < 0 || make(&test, 2, &error) < 0 ||
         medley_options_create(&options, &error) < 0 ||
         medley_options_set(options, "views", "all+each", &error) < 0 ||
         medley_options_set(options, "kernel", "rbf(sigma2=0.05)", &error) < 0 ||

@@ -82,13 +82,13 @@ static void describe(const double *signal, int begin, int end, double *feature)
     feature[3] = n / (double)LONGEST;
 }
 
-static medley_dataset *make(unsigned seed, medley_error *error)
+static medley_status make(medley_dataset **data, unsigned seed, medley_error *error)
 {
     enum { MOST = SIGNALS * POINTS * LONGEST };
     static double features[MOST][FEATURES];
     static int32_t info[MOST][2], label[MOST];
     size_t lengths[SIGNALS] = {0}, rows = 0;
-    medley_dataset *data = NULL;
+    medley_status status;
     for (size_t s = 0; s < SIGNALS; s++) {
         double signal[POINTS];
         int32_t kind[POINTS + 1] = {0}, start[POINTS + 1] = {0};
@@ -107,13 +107,12 @@ static medley_dataset *make(unsigned seed, medley_error *error)
                                 .columns = FEATURES,
                                 .type = MEDLEY_FLOAT64,
                                 .values = features};
-    if (medley_dataset_create(&data, error) < 0 ||
-        medley_dataset_put_table(data, &table, error) < 0 ||
-        medley_dataset_put_sequences(data, lengths, SIGNALS, error) < 0 ||
-        medley_dataset_put_info(data, info[0], rows, 2, error) < 0 ||
-        medley_dataset_put_labels(data, label, rows, names, KINDS, error) < 0)
-        fprintf(stderr, "segments: %s\n", error->message);
-    return data;
+    if ((status = medley_dataset_create(data, error)) < 0 ||
+        (status = medley_dataset_put_table(*data, &table, error)) < 0 ||
+        (status = medley_dataset_put_sequences(*data, lengths, SIGNALS, error)) < 0 ||
+        (status = medley_dataset_put_info(*data, info[0], rows, 2, error)) < 0)
+        return status;
+    return medley_dataset_put_labels(*data, label, rows, names, KINDS, error);
 }
 
 int main(void)
@@ -123,10 +122,11 @@ int main(void)
     medley_options *options = NULL;
     medley_model *trained = NULL, *model = NULL;
     medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
-    medley_dataset *train = make(1, &error), *test = make(2, &error);
+    medley_dataset *train = NULL, *test = NULL;
     segments.name = "segments";
     segments.decode = decode; /* without costs of its own: every wrong candidate costs 1 */
-    const bool failed = medley_options_create(&options, &error) < 0 ||
+    const bool failed = make(&train, 1, &error) < 0 || make(&test, 2, &error) < 0 ||
+                        medley_options_create(&options, &error) < 0 ||
                         medley_options_set(options, "kernel", "rbf(sigma2={0.5,2})", &error) < 0 ||
                         medley_options_set(options, "kernel", "poly(degree=2)", &error) < 0 ||
                         medley_options_set(options, "scale", "standard", &error) < 0 ||

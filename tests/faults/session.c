@@ -176,7 +176,7 @@ static void remember(struct session *s)
 /* Until the program ends; one that says nothing for long is killed. */
 static void attend(struct session *s)
 {
-    enum { LONGEST = 400 }; /* seconds */
+    enum { LONGEST = 2000 }; /* seconds */
     struct pollfd heard = {.fd = s->hear, .events = POLLIN};
     for (char what;;) {
         if (poll(&heard, 1, LONGEST * 1000) == 0)
