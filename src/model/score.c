@@ -161,11 +161,11 @@ medley_status md_model_score_rows(const medley_model *model, const md_prepared *
 
 static medley_status fail_score(size_t row, medley_error *error)
 {
-    return md_fail(
-        error, MEDLEY_BAD_INPUT,
-        "the score of row %zu is no finite number: its values, or its kernel values, are "
-        "too large for the model; give data such as the model was learnt from",
-        row + 1);
+    return md_fail(error, MEDLEY_BAD_INPUT,
+                   "the score of row %zu is beyond the range of numbers: its values, or its kernel "
+                   "values, are too large for the model; give data such as the model was learnt "
+                   "from",
+                   row + 1);
 }
 
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
