@@ -176,8 +176,12 @@ medley_status md_output_text(md_output *output, md_text *text, bool is_last, med
     if (text->length < PIECE && !is_last)
         return MEDLEY_OK;
     const size_t length = text->length;
+    /* A mark of the byte order is taken off by readers; in front of one, or of what gzip begins
+     * with, there is another. */
     static const char mark[] = "\xef\xbb\xbf";
-    if (!output->has_text && length >= 3 && memcmp(text->data, mark, 3) == 0)
+    const bool misread =
+        length >= 3 && (memcmp(text->data, mark, 3) == 0 || memcmp(text->data, "\x1f\x8b", 2) == 0);
+    if (!output->has_text && misread)
         MEDLEY_TRY(md_output_write(output, mark, 3, error));
     output->has_text |= length > 0;
     text->length = 0;

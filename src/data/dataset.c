@@ -302,3 +302,20 @@ medley_status md_check_words(const md_word_layout *expected, const medley_datase
                       format, dataset->token_columns, wanted, expected->columns,
                       expected->label_column, wanted);
 }
+
+medley_status md_table_check_width(const md_table *table, const medley_dataset *dataset,
+                                   size_t columns, const char *what, medley_error *error)
+{
+    static const size_t many = 1000000, share = 1000;
+    const md_matrix *features = &table->features;
+    if (!md_matrix_is_sparse(features) || columns <= many)
+        return MEDLEY_OK;
+    const size_t entries = features->start[features->rows];
+    if (columns / share <= entries)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, table->source ? table->source : dataset->source, 0,
+                      "%s keeps a number for each column, and of %zu columns hardly any occur "
+                      "(there are %zu values); give columns that occur small numbers, or leave it "
+                      "out",
+                      what, columns, entries);
+}

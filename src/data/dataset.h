@@ -93,6 +93,11 @@ size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row);
 
 /* The table of that name, or NULL; is there a precomputed kernel of that name? */
 md_table *md_dataset_table(const medley_dataset *dataset, const char *name);
+
+/* `what` keeps a number for each of so many columns: refused where hardly any of them occur, since
+ * a file of a few bytes may claim a hundred million. */
+medley_status md_table_check_width(const md_table *table, const medley_dataset *dataset,
+                                   size_t columns, const char *what, medley_error *error);
 bool md_dataset_has_gram(const medley_dataset *dataset, const char *name);
 
 /* Appends an empty one, which may have moved when the next is appended. */

@@ -62,9 +62,11 @@ static medley_status read_file(md_text *bytes, const char *path, medley_error *e
     return status;
 }
 
+/* By its mark, method 8 (the only one) and flags, of which three are always 0. */
 static bool is_gzip(const char *bytes, size_t length)
 {
-    return length >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b;
+    return length >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b &&
+           (length < 3 || bytes[2] == 8) && (length < 4 || (bytes[3] & 0xe0) == 0);
 }
 
 /* MemorySanitizer does not see what zlib writes. */

@@ -4,14 +4,15 @@
 #include "io/io.h"
 
 /* Keeps the chosen columns of a table whose reader took them all. */
-static medley_status keep_columns(md_table *table, size_t rows, const char *text,
-                                  medley_error *error)
+static medley_status keep_columns(medley_dataset *dataset, const char *text, medley_error *error)
 {
+    md_table *table = &dataset->tables[0];
     const size_t columns = table->features.columns;
     md_matrix chosen = {0};
     MD_CLEARED(md_strings_clear) md_strings names = {0};
     MD_OWNED(free) bool *keep = NULL;
     MD_OWNED(free) size_t *column = NULL;
+    MEDLEY_TRY(md_table_check_width(table, dataset, columns, "`columns`", error));
     MEDLEY_TRY(md_new(&keep, columns, sizeof *keep, error));
     MEDLEY_TRY(md_new(&column, columns, sizeof *column, error));
     char *const *known = table->column_names.count > 0 ? table->column_names.items : NULL;
@@ -24,7 +25,8 @@ static medley_status keep_columns(md_table *table, size_t rows, const char *text
         if (known != NULL)
             MEDLEY_TRY(md_strings_put(&names, known[c], strlen(known[c]), NULL, error));
     }
-    MEDLEY_TRY(md_matrix_gather(&chosen, &table->features, NULL, rows, column, count, error));
+    MEDLEY_TRY(
+        md_matrix_gather(&chosen, &table->features, NULL, dataset->rows, column, count, error));
     md_matrix_clear(&table->features);
     md_strings_clear(&table->column_names);
     table->features = chosen;
@@ -50,7 +52,7 @@ static medley_status read_input(medley_dataset *dataset, const md_input *input,
         return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                           "there are no rows of data in this file (read as %s)", format->name);
     if (options->columns != NULL && !format->chooses_columns && dataset->table_count > 0)
-        MEDLEY_TRY(keep_columns(&dataset->tables[0], dataset->rows, options->columns, error));
+        MEDLEY_TRY(keep_columns(dataset, options->columns, error));
     return MEDLEY_OK;
 }
 

@@ -27,7 +27,9 @@ static inline bool md_lines_next(md_lines *lines)
     if (stop == NULL)
         stop = lines->limit;
     lines->start = lines->next;
-    lines->end = stop > lines->start && stop[-1] == '\r' ? stop - 1 : stop;
+    lines->end = stop;
+    while (lines->end > lines->start && lines->end[-1] == '\r')
+        lines->end--;
     lines->next = stop + 1;
     lines->number++;
     return true;

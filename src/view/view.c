@@ -160,24 +160,12 @@ static medley_status make_dense(md_view *view, md_scale scale, size_t rows,
     return MEDLEY_OK;
 }
 
-/* What keeps numbers for every column needs columns that occur: a file of a few bytes may claim a
- * hundred million of them. */
 medley_status md_view_check_width(const md_view *view, const medley_dataset *dataset,
                                   const char *what, medley_error *error)
 {
-    static const size_t many = 10000000, share = 1000;
     const md_table *table = md_dataset_table(dataset, view->table);
-    const md_matrix *features = &table->features;
-    if (!view->sparse || !md_matrix_is_sparse(features) || view->column_count <= many)
-        return MEDLEY_OK;
-    const size_t entries = features->start[features->rows];
-    if (view->column_count / share <= entries)
-        return MEDLEY_OK;
-    return md_fail_at(error, MEDLEY_BAD_INPUT, table->source ? table->source : dataset->source, 0,
-                      "%s keeps a number for each column, and of %zu columns hardly any occur "
-                      "(there are %zu values); give columns that occur small numbers, or leave it "
-                      "out",
-                      what, view->column_count, entries);
+    return view->sparse ? md_table_check_width(table, dataset, view->column_count, what, error)
+                        : MEDLEY_OK;
 }
 
 medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_dataset *dataset,
