@@ -11,13 +11,17 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { FIRST_PIECE = 1 << 16, LARGEST_PIECE = 1 << 30 };
+enum {
+    FIRST_PIECE = 1 << 16,
+    LARGEST_PIECE = 1 << 30,
+    SENTINEL = 2 /* a line's end and a text's end, so that nothing reads on */
+};
 
 /* Room for more bytes and the sentinel after them. */
 static medley_status reserve(md_text *bytes, size_t more, medley_error *error)
 {
     size_t needed;
-    if (__builtin_add_overflow(bytes->length + 1, more, &needed))
+    if (__builtin_add_overflow(bytes->length + SENTINEL, more, &needed))
         return md_fail_memory(error, more);
     return md_grow(&bytes->data, &bytes->capacity, needed, 1, error);
 }
@@ -36,7 +40,7 @@ static medley_status read_descriptor(md_text *bytes, int descriptor, const char 
     MEDLEY_TRY(reserve(bytes, sized ? (size_t)info.st_size + 1 : FIRST_PIECE, error));
     md_expect_large(bytes->data, bytes->capacity);
     for (;;) {
-        const size_t room = bytes->capacity - 1 - bytes->length;
+        const size_t room = bytes->capacity - SENTINEL - bytes->length;
         const ssize_t got = read(descriptor, bytes->data + bytes->length,
                                  room < LARGEST_PIECE ? room : LARGEST_PIECE);
         if (got == 0)
@@ -46,7 +50,7 @@ static medley_status read_descriptor(md_text *bytes, int descriptor, const char 
         if (got < 0)
             return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot read: %s", strerror(errno));
         bytes->length += (size_t)got;
-        if (bytes->capacity - 1 - bytes->length == 0)
+        if (bytes->capacity - SENTINEL - bytes->length == 0)
             MEDLEY_TRY(reserve(bytes, FIRST_PIECE, error));
     }
 }
@@ -88,7 +92,7 @@ static medley_status inflate_member(md_text *bytes, z_stream *stream, const md_t
     while (result != Z_STREAM_END) {
         MEDLEY_TRY(reserve(bytes, FIRST_PIECE, error));
         const size_t left = packed->length - *used;
-        const size_t room = bytes->capacity - 1 - bytes->length;
+        const size_t room = bytes->capacity - SENTINEL - bytes->length;
         const uInt offered = left < LARGEST_PIECE ? (uInt)left : LARGEST_PIECE;
         const uInt space = room < LARGEST_PIECE ? (uInt)room : LARGEST_PIECE;
         stream->next_in = (Bytef *)packed->data + *used;
@@ -157,6 +161,7 @@ static medley_status finish(md_input *input, md_text *read, const char *shown, m
     if (bytes->length == 0)
         return md_fail_at(error, MEDLEY_BAD_INPUT, shown, 0, "the file is empty");
     bytes->data[bytes->length] = '\n';
+    bytes->data[bytes->length + 1] = '\0';
     *input = (md_input){shown, bytes->data, bytes->length};
     *bytes = (md_text){0};
     return MEDLEY_OK;
