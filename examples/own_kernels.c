@@ -25,7 +25,7 @@ static void make_texts(void)
             text[i][j] = "ACGT"[rand() / 7 % 4];
         label[i] = i % 2;
         if (label[i])
-            memcpy(text[i] + rand() / 7 % (LENGTH - 5), "CATGA", 5);
+            memcpy(text[i] + (size_t)rand() / 7 % (LENGTH - 5), "CATGA", 5);
     }
 }
 

@@ -12,7 +12,7 @@ static medley_status keep_columns(medley_dataset *dataset, const char *text, med
     MD_CLEARED(md_strings_clear) md_strings names = {0};
     MD_OWNED(free) bool *keep = NULL;
     MD_OWNED(free) size_t *column = NULL;
-    MEDLEY_TRY(md_table_check_width(table, dataset, columns, "`columns`", error));
+    MEDLEY_TRY(md_table_check_width(table, dataset, columns, "a choice of columns", error));
     MEDLEY_TRY(md_new(&keep, columns, sizeof *keep, error));
     MEDLEY_TRY(md_new(&column, columns, sizeof *column, error));
     char *const *known = table->column_names.count > 0 ? table->column_names.items : NULL;
