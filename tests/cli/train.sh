@@ -148,6 +148,9 @@ expect_exit 3 "scaling is refused" "$MEDLEY" train --quiet --model m.medley --sc
 expect_text "with the remedy" 'of 100000000 columns hardly any occur .* small numbers' "$err"
 expect_exit 3 "explicit weights too" "$MEDLEY" train --quiet --model m.medley --method spom \
     --kernel 'linear(explicit)' huge.svm
+printf 'a,label\n1,x\n2,y\n1,x\n2,y\n' >four.csv
+expect_exit 3 "and a choice of columns" "$MEDLEY" train --quiet --model m.medley --view 'w=huge.svm:1-3' four.csv
+expect_text "with the reason" 'a choice of columns keeps a number for each column' "$err"
 
 # ---- held-out data and interruption ----
 expect_exit 0 "--dev stops early" train --epochs 200 --patience 2 --dev new.csv --json ring.csv
