@@ -293,42 +293,15 @@ static double loss_of_scores(struct run *run, const double *scores, double *f, d
     return loss;
 }
 
-/* The training rows as the model's bank sees them. */
-static medley_status prepare_rows(md_prepared *rows, const struct run *run,
-                                  const medley_model *model, medley_error *error)
-{
-    const md_problem *problem = run->problem;
-    const size_t n = problem->train->rows;
-    MD_CLEARED(md_pool_clear) md_pool pool = {0};
-    md_prepared_choice choice = {.bank = &problem->bank, .subset = &model->bank, .row_count = n};
-    size_t *keep = NULL;
-    size_t *all = NULL;
-    MEDLEY_TRY(md_pool_new(&pool, &keep, problem->bank.count, sizeof *keep, error));
-    MEDLEY_TRY(md_pool_new(&pool, &all, n, sizeof *all, error));
-    for (size_t m = 0, next = 0; m < problem->bank.count; m++)
-        if (run->body[m] != NULL && run->norm[m] > 0)
-            keep[next++] = m;
-    for (size_t r = 0; r < n; r++)
-        all[r] = r;
-    choice.keep = keep;
-    choice.rows = all;
-    MEDLEY_TRY(md_prepared_subset(rows, &problem->prepared, &choice, error));
-    for (size_t k = 0; k < model->bank.count; k++) {
-        rows->precomputed[k] = problem->prepared.precomputed[keep[k]];
-        rows->precomputed_float64[k] = problem->prepared.precomputed_float64[keep[k]];
-    }
-    return MEDLEY_OK;
-}
-
 /* The objective is that of the model's own predictions: in single precision if that makes no
  * difference; with a weak penalty coefficients are large and cancel, and then the model computes in
  * double precision. A ridge is part of the kernels that were learnt with, not of those of new rows:
  * then there is nothing to compare with. */
-static medley_status verify(medley_model *model, struct run *run, medley_error *error)
+static medley_status verify(medley_model *model, struct run *run, const md_coefficients *plain,
+                            medley_error *error)
 {
     const md_problem *problem = run->problem;
     const size_t n = problem->train->rows;
-    MD_CLEARED(md_prepared_clear) md_prepared rows = {0};
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     double *scores = NULL;
     double *f = NULL;
@@ -339,13 +312,12 @@ static medley_status verify(medley_model *model, struct run *run, medley_error *
     MEDLEY_TRY(md_pool_new(&pool, &scores, n * run->outputs, sizeof *scores, error));
     MEDLEY_TRY(md_pool_new(&pool, &f, n, sizeof *f, error));
     MEDLEY_TRY(md_pool_new(&pool, &bias, run->outputs, sizeof *bias, error));
-    MEDLEY_TRY(prepare_rows(&rows, run, model, error));
-    MEDLEY_TRY(md_model_score_rows(model, &rows, problem->threads, scores, error));
+    MEDLEY_TRY(md_model_score_training(scores, model, problem, plain, error));
     if (fabs(loss_of_scores(run, scores, f, bias) - run->loss) <= same)
         return MEDLEY_OK;
     for (size_t b = 0; b < model->body_count; b++)
         model->bodies[b].exact = true;
-    MEDLEY_TRY(md_model_score_rows(model, &rows, problem->threads, scores, error));
+    MEDLEY_TRY(md_model_score_training(scores, model, problem, plain, error));
     run->primal += loss_of_scores(run, scores, f, model->bias) - run->loss;
     model->summary.bias = model->bias[0];
     model->summary.objective = run->primal / (double)problem->example_count;
@@ -377,7 +349,7 @@ static medley_status build(medley_model **model, struct run *run, medley_error *
     const medley_status status =
         md_model_of_coefficients(&made, problem, &plain, &run->result, error);
     MEDLEY_TRY(status);
-    MEDLEY_TRY(verify(made, run, error));
+    MEDLEY_TRY(verify(made, run, &plain, error));
     *model = md_take(&made);
     return status; /* which may be that the run was stopped */
 }
