@@ -124,30 +124,21 @@ static medley_status check_request(const md_request *request, medley_error *erro
     return request->model->task->check_request(&request->options, error);
 }
 
-static medley_status fail_overflow(size_t row, medley_error *error)
-{
-    return md_fail(error, MEDLEY_BAD_INPUT,
-                   "what is predicted for row %zu is beyond the range of numbers: its values, or "
-                   "those of the model, are too large; look for a slip in the data, or train on "
-                   "smaller values (`scale=standard`)",
-                   row + 1);
-}
-
 /* Huge values in data or in a model overflow on the way; nobody can use what comes out then. */
 static medley_status check_numbers(const medley_prediction *p, const medley_dataset *dataset,
                                    medley_error *error)
 {
     for (size_t i = 0; p->value != NULL && i < p->rows; i++)
         if (!isfinite(p->value[i]))
-            return fail_overflow(i, error);
+            return md_fail_overflow(i, error);
     for (size_t i = 0; p->score != NULL && i < p->rows * p->labels; i++)
         if (!isfinite(p->score[i]))
-            return fail_overflow(i / p->labels, error);
+            return md_fail_overflow(i / p->labels, error);
     for (size_t i = 0; p->best_score != NULL && i < p->sequences * p->best; i++) {
         const size_t row = md_dataset_unit_start(dataset, i / p->best);
         const bool is_there = p->best_label[i % p->best * p->rows + row] >= 0;
         if (is_there && !isfinite(p->best_score[i]))
-            return fail_overflow(row, error);
+            return md_fail_overflow(row, error);
     }
     return MEDLEY_OK;
 }

@@ -108,6 +108,9 @@ medley_status md_model_score_rows(const medley_model *model, const md_prepared *
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
                                      size_t threads, double *scores, medley_error *error);
 
+/* What came out for a row is no finite number. */
+medley_status md_fail_overflow(size_t row, medley_error *error);
+
 /* Adds a block's weights to groups of parts that belong to rows first, first + 1, ... */
 void md_weights_score(const md_weights *weights, const md_feature_ids *ids, size_t first,
                       size_t groups, float *out);

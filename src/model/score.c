@@ -159,13 +159,14 @@ medley_status md_model_score_rows(const medley_model *model, const md_prepared *
     return MEDLEY_OK;
 }
 
-static medley_status fail_score(size_t row, medley_error *error)
+medley_status md_fail_overflow(size_t row, medley_error *error)
 {
-    return md_fail(error, MEDLEY_BAD_INPUT,
-                   "the score of row %zu is beyond the range of numbers: its values, or its kernel "
-                   "values, are too large for the model; give data such as the model was learnt "
-                   "from",
-                   row + 1);
+    return md_fail(
+        error, MEDLEY_BAD_INPUT,
+        "the score of row %zu is beyond the range of numbers: its values, or those of the "
+        "model, are too large; look for a slip in the data, or train on smaller values "
+        "(`scale=standard`)",
+        row + 1);
 }
 
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
@@ -180,7 +181,7 @@ medley_status md_model_score_exactly(const medley_model *model, const medley_dat
     MEDLEY_TRY(md_model_score_rows(model, &left, threads, scores, error));
     for (size_t i = 0; i < dataset->rows * model->outputs; i++)
         if (!isfinite(scores[i]))
-            return fail_score(i / model->outputs, error);
+            return md_fail_overflow(i / model->outputs, error);
     return MEDLEY_OK;
 }
 
@@ -254,6 +255,6 @@ medley_status md_model_score(const medley_model *model, const medley_dataset *da
     md_parallel_for(threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
     for (size_t i = 0; i < dataset->rows * model->outputs; i++)
         if (!isfinite(scores[i]))
-            return fail_score(i / model->outputs, error);
+            return md_fail_overflow(i / model->outputs, error);
     return MEDLEY_OK;
 }
