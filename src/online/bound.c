@@ -9,7 +9,7 @@
  * rows have gradients and r^2 is the sum of their squared lengths, as if they were orthogonal (what
  * T roundings in no particular direction add up to, four times), and the mean offset is smaller by
  * 2^-20 of the numbers that it is the difference of. */
-#include "online/rule.h"
+#include "online/run.h"
 
 #include "base/random.h"
 #include "online/gather.h"
@@ -17,6 +17,28 @@
 
 static const double NORM_MARGIN = 0x1p-22;
 static const double OFFSET_MARGIN = 0x1p-20;
+
+medley_status md_certify_check(const md_problem *problem, medley_error *error)
+{
+    if (!problem->options->certify || problem->method->kind->batch ||
+        md_penalty_has_conjugate(problem->penalty))
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "`certify` needs a penalty whose conjugate follows from the norms of blocks, "
+                   "and that of `penalty=%s` does not; use mkl, group-lasso, l2, absorbed-l2, "
+                   "block, squared-block, elastic, elastic-mkl or a sum of them, or leave out "
+                   "`certify`",
+                   md_penalty_text(problem->penalty));
+}
+
+/* An objective below the dual is so by rounding alone. */
+void md_certify_result(md_run_result *result)
+{
+    if (!result->certified)
+        return;
+    result->dual = fmin(result->dual, result->objective);
+    result->gap = result->objective > 0 ? 1 - result->dual / result->objective : 0;
+}
 
 /* ---- the sum of all gradients ---- */
 

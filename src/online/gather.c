@@ -32,7 +32,7 @@ static void find_shared(md_gather *gather)
 medley_status md_gather_init(md_gather *gather, const md_online_problem *problem, size_t batch,
                              size_t longest, medley_error *error)
 {
-    *gather = (md_gather){.space = problem->space};
+    *gather = (md_gather){.space = problem->space, .by_marginals = problem->loss->by_marginals};
     gather->parts = problem->space.structure->part_count(problem->space.shape, longest);
     md_pool *pool = &gather->pool;
     find_shared(gather);
@@ -58,11 +58,12 @@ void md_gather_clear(md_gather *gather)
     *gather = (md_gather){0};
 }
 
-/* Squares: the second half of many epochs has seven eighths of all weight. */
+/* Late epochs met better theta. Gradients that are single outputs are noisy, and more epochs are
+ * needed for their mean than for that of marginals. */
 void md_gather_begin_epoch(md_gather *gather)
 {
-    gather->epochs++;
-    gather->weight = (double)gather->epochs * (double)gather->epochs;
+    const double epoch = (double)++gather->epochs;
+    gather->weight = gather->by_marginals ? epoch * epoch * epoch : epoch;
     gather->total += gather->weight;
 }
 

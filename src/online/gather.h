@@ -3,7 +3,7 @@
  * each example's gradient, in the parts of that example, and of what its losses are beside the
  * products of gradients and scores. Every epoch has each example once, and gradients are expected
  * parts less those of the right output, so averages belong to distributions over outputs, whatever
- * the weights of the epochs. Late ones count more: they met better theta.
+ * the weights of the epochs.
  *
  * Memory: a float for each part that belongs to an example alone. */
 #ifndef MD_GATHER_H
@@ -21,6 +21,7 @@ typedef struct md_gather {
     size_t shared_start[MD_PART_KINDS];
     double *shared; /* [shared_size] the same of the parts that all examples share */
     size_t shared_size;
+    bool by_marginals; /* gradients are smooth */
     size_t epochs;
     double weight;           /* of this epoch */
     double total;            /* of the weights of all epochs */

@@ -88,8 +88,13 @@ medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk w
                                  bool *found, medley_error *error);
 medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 
-/* Can this run have a lower bound of its objective (--certify)? Said before anything is learnt. */
+/* ---- bound.c: a lower bound of the objective (--certify) ---- */
+
+/* Can this run have one? Said before anything is learnt. */
 medley_status md_certify_check(const md_problem *problem, medley_error *error);
+
+/* The gap of a result with a dual, from its objective; of others nothing. */
+void md_certify_result(md_run_result *result);
 
 /* ---- calibrate.c: training for calibrated probabilities (--calibrate). The model itself is the
  * same with and without: once it is there, a second one with the same settings is learnt from four

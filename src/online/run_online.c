@@ -4,7 +4,6 @@
 #include "online/run.h"
 
 #include "online/gather.h"
-#include "penalty/bound.h"
 
 enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
@@ -338,9 +337,7 @@ static medley_status finish(struct run *run)
     if (result->certified)
         MEDLEY_TRY(find_dual(run));
     MEDLEY_TRY(md_online_objective(&run->online, &result->objective, NULL, run->error));
-    if (result->certified)
-        result->gap =
-            result->objective > 0 ? (result->objective - result->dual) / result->objective : 0;
+    md_certify_result(result);
     return MEDLEY_OK;
 }
 
@@ -420,19 +417,6 @@ static medley_status begin_gathering(struct run *run)
     online->gather = &run->gather;
     return md_gather_init(&run->gather, &online->problem, online->settings.batch, online->longest,
                           run->error);
-}
-
-medley_status md_certify_check(const md_problem *problem, medley_error *error)
-{
-    if (!problem->options->certify || problem->method->kind->batch ||
-        md_penalty_has_conjugate(problem->penalty))
-        return MEDLEY_OK;
-    return md_fail(error, MEDLEY_USAGE,
-                   "`certify` needs a penalty whose conjugate follows from the norms of blocks, "
-                   "and that of `penalty=%s` does not; use mkl, group-lasso, l2, absorbed-l2, "
-                   "block, squared-block, elastic, elastic-mkl or a sum of them, or leave out "
-                   "`certify`",
-                   md_penalty_text(problem->penalty));
 }
 
 medley_status md_run_online(md_problem *problem, const md_run_plan *plan,
