@@ -81,15 +81,15 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
     return value;
 }
 
-double md_loss_offset(const md_loss *loss, md_inference *inference, size_t length,
-                      const int32_t *gold, const float *score, double value, double *rounding)
+double md_loss_offset(md_inference *inference, size_t length, const int32_t *gold,
+                      const float *score, double value, double *rounding)
 {
     const md_structure *structure = inference->space.structure;
     const md_shape shape = inference->space.shape;
     const md_delta *delta = &inference->delta;
     *rounding = 0;
-    if (!loss->by_marginals) /* of a single output */
-        return value > 0 ? structure->cost(shape, length, inference->output, gold) : 0;
+    if (value == 0 && delta->count == 0)
+        return 0;
     const size_t count = structure->parts_of(shape, length, gold, inference->parts);
     double product = 0;
     *rounding = fabs(value);

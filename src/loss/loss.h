@@ -54,13 +54,13 @@ double md_log_loss(md_inference *inference, size_t length, const int32_t *gold,
 double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,
                         const int32_t *gold);
 
-/* What the loss, whose value, gradient and scores (as they were before) are given, is beside the
+/* What a loss, whose value, gradient and scores (as they were before) are given, is beside the
  * product of gradient and scores: the expected cost, the entropy or both, of the distribution over
  * outputs that the gradient is of. It is a lower bound that does not depend on scores: no loss of
  * other scores is less than its product with this gradient plus this. Of a whole gradient.
  * *rounding: the size of the numbers that it is the difference of. */
-double md_loss_offset(const md_loss *loss, md_inference *inference, size_t length,
-                      const int32_t *gold, const float *score, double value, double *rounding);
+double md_loss_offset(md_inference *inference, size_t length, const int32_t *gold,
+                      const float *score, double value, double *rounding);
 
 /* Parts below this change no score that matters. */
 #define MD_NEGLIGIBLE_PART 1e-6f

@@ -63,9 +63,9 @@ static void find_gradient(const md_round *round, size_t item)
     if (gather == NULL)
         drop_parts(online, inference, example);
     else
-        gather->item_offset[item] = md_loss_offset(
-            p->loss, inference, example.length, gold, gather->score + item * gather->parts,
-            online->loss[item], &gather->item_rounding[item]);
+        gather->item_offset[item] =
+            md_loss_offset(inference, example.length, gold, gather->score + item * gather->parts,
+                           online->loss[item], &gather->item_rounding[item]);
 }
 
 /* The whole gradients of a round; learning goes on with what it would have had without. */
