@@ -221,6 +221,25 @@ static void bounds_of_long_runs_are_tight(void **state)
         }
 }
 
+/* Gradients are gathered as they are, and not as learning uses them: half of all rows would be left
+ * out here. */
+static void rows_that_learning_leaves_out_count(void **state)
+{
+    (void)state;
+    static struct trial t;
+    const md_space space = {md_structure_find("multiclass"), shapes[0]};
+    for (uint64_t seed = 2; seed < 22; seed += 2) {
+        trial_make(&t, space, md_loss_find("logistic"), "l2", 3, seed);
+        trial_begin(&t, &md_rule_spom, 1);
+        t.online.settings.skip_threshold = t.online.settings.least_part = 0.4;
+        const double least = least_objective(&t.objective);
+        const double bound = trial_bound(&t, 100);
+        if (!(bound <= least * (1 + 1e-9) && bound >= 0.6 * least))
+            fail_msg("%s: bound %.12g, objective %.12g", t.name, bound, least);
+        trial_clear(&t);
+    }
+}
+
 /* No gradient was met. */
 static void a_run_without_epochs_has_the_bound_0(void **state)
 {
@@ -241,6 +260,7 @@ int main(void)
         cmocka_unit_test(bounds_of_trees_hold),
         cmocka_unit_test(bounds_of_outside_structures_hold),
         cmocka_unit_test(bounds_of_long_runs_are_tight),
+        cmocka_unit_test(rows_that_learning_leaves_out_count),
         cmocka_unit_test(a_run_without_epochs_has_the_bound_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
