@@ -16,7 +16,6 @@
 #include "penalty/bound.h"
 
 static const double NORM_MARGIN = 0x1p-22;
-static const double OFFSET_MARGIN = 0x1p-20;
 
 medley_status md_certify_check(const md_problem *problem, medley_error *error)
 {
@@ -162,7 +161,7 @@ medley_status md_online_bound(md_online *online, double *bound, medley_error *er
     MEDLEY_TRY(refresh_norms(online, error));
     find_norms(&laying, online->norm);
     const double count = gather->total * (double)p->visit_count;
-    const double offset = (gather->offset - OFFSET_MARGIN * gather->rounding) / count;
+    const double offset = (gather->offset - MD_ROUNDING * gather->rounding) / count;
     *bound = md_penalty_bound(p->penalty, online->settings.lambda, offset, online->norm,
                               p->penalised, p->block_count, NULL, online->scratch);
     return MEDLEY_OK;

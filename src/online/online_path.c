@@ -189,11 +189,13 @@ static medley_status one_model(medley_model **model, struct walk *walk, medley_e
         result->eta0 = result->radius = result->bound = NAN;
         result->objective = walk->start.objective;
         result->converged = true;
+        result->certified = walk->problem->options->certify; /* by the gradient at 0 */
+        result->dual = (1 - MD_ROUNDING) * result->objective;
     } else {
         MEDLEY_TRY(stopped = learn_next(walk, error));
         MEDLEY_TRY(drop_idle(walk, error));
-        md_certify_result(result);
     }
+    md_certify_result(result);
     MEDLEY_TRY(md_model_of_blocks(model, walk->problem, &walk->blocks, result, error));
     return stopped;
 }

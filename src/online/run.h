@@ -90,6 +90,9 @@ medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 
 /* ---- bound.c: a lower bound of the objective (--certify) ---- */
 
+/* Of a sum in single precision: bounds are lower by this share, or more. */
+#define MD_ROUNDING 0x1p-20
+
 /* Can this run have one? Said before anything is learnt. */
 medley_status md_certify_check(const md_problem *problem, medley_error *error);
 

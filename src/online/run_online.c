@@ -217,7 +217,8 @@ static bool is_sound(const struct run *run)
     const bool has_stages = online->settings.rule->is_over != NULL;
     const size_t latest = online->stage == 1 ? run->problem->online->first_epochs : 0;
     return done <= run->problem->online->epochs && online->stage <= has_stages &&
-           online->stage_began <= latest && online->stage_began <= done && run->best_epoch <= done;
+           online->stage_began <= latest && online->stage_began <= done &&
+           run->best_epoch <= done && (online->gather == NULL || run->gather.epochs == done);
 }
 
 /* *resumed: the state is that of the checkpoint. */
