@@ -7,6 +7,8 @@ export LC_ALL=C
 ref=${MEDLEY_REF:-$(dirname "$0")/../../../shared/ref}
 [ ! -d "$ref" ] || ref=$(cd "$ref" && pwd)
 cd "$work" || exit 1
+norms=(1.05 1.25 2) losses=(hinge logistic softmax-margin) rounds=200
+[[ $MEDLEY_BUILD != *asan* ]] || norms=(1.25) losses=(hinge softmax-margin) rounds=100
 
 # certified NAME ARGUMENTS...: trains, and top.json has what was said but for the epochs
 certified() {
@@ -33,7 +35,7 @@ if [ ! -f "$ref/multiclass/iris60.npz" ]; then
 elif ! unpack "$ref/multiclass/iris60.npz"; then
     skip "known optima" "neither unzip nor python3 to unpack iris60.npz with"
 else
-    for p in 1.05 1.25 2; do
+    for p in "${norms[@]}"; do
         for C in 1 10 100; do
             known=$(sed -nE 's/^ *"objective": ([0-9.e-]+),.*/\1/p' "$ref/multiclass/iris60__p${p}__C$C.json")
             certified "obscure, p $p, C $C" --method obscure --p $p --C $C --epochs2 300 --gram K.npy --labels y.npy
@@ -50,7 +52,7 @@ else
 fi
 
 # ---- every task, loss and penalty ----
-for loss in hinge logistic softmax-margin; do
+for loss in "${losses[@]}"; do
     certified "rows, $loss" --method spom --loss $loss --scale standard --epochs 60 --C 1 wave.csv
     check "rows, $loss: a gap worth telling" at_most "$gap" 0.25
     certified "sequences, $loss" --template chunk --loss $loss --epochs 20 --C 1 tagged.txt
@@ -62,13 +64,13 @@ for penalty in mkl group-lasso l2 absorbed-l2 block squared-block elastic elasti
     check "penalty $penalty: a gap worth telling" at_most "$gap" 0.4
 done
 # Strong penalties, long runs: objective and bound meet, and a bound that were too high would show.
-meet=(--method pegasos --p 2 --epochs 200)
-for loss in hinge logistic softmax-margin; do
+meet=(--method pegasos --p 2 --epochs $rounds)
+for loss in "${losses[@]}"; do
     certified "trees, $loss, at the optimum" "${meet[@]}" --unlabelled --loss $loss --C 0.01 --hash-bits 12 \
         --template arc-form-upos trees.conllu
-    check "trees, $loss, at the optimum: a gap of $gap" at_most "$gap" 0.05
+    check "trees, $loss, at the optimum: a gap of $gap" at_most "$gap" 0.1
     certified "templates, $loss, at the optimum" "${meet[@]}" --template chunk --loss $loss --C 0.1 tagged.txt
-    check "templates, $loss, at the optimum: a gap of $gap" at_most "$gap" 0.06
+    check "templates, $loss, at the optimum: a gap of $gap" at_most "$gap" 0.1
     certified "rows, $loss, at the optimum" "${meet[@]}" --scale standard --loss $loss --C 0.1 wave.csv
     check "rows, $loss, at the optimum: a gap of $gap" at_most "$gap" 0.02
     certified "rows on the fly, $loss, at the optimum" "${meet[@]}" --scale standard --loss $loss --C 0.1 \
