@@ -219,6 +219,9 @@ void cli_json_labels(FILE *file, const medley_model *model, size_t count); /* th
  * calibration, epochs. */
 void cli_json_result(const medley_model *model);
 
+/* Did the method measure its gap on the way? Others may have one from the end (--certify). */
+bool cli_aims_at_gap(const medley_summary *summary);
+
 /* A line for models that come with a certificate, nothing for others. */
 void cli_print_certificate(FILE *file, const medley_summary *summary);
 

@@ -76,7 +76,7 @@ static void print_text(const medley_model *model, size_t top)
         printf(" with %zu labels", medley_model_label_count(model));
     printf(", learnt by %s from %zu examples\n", s->method, s->examples);
     printf("%s loss, penalty %s, lambda %.4g (C %.4g)", s->loss, s->penalty, s->lambda, s->C);
-    if (isnan(s->gap))
+    if (!cli_aims_at_gap(s))
         printf(", objective %.6g after %zu epochs", s->objective, s->epoch_count);
     printf("\n");
     cli_print_certificate(stdout, s);

@@ -99,10 +99,21 @@ void cli_json_result(const medley_model *model)
     json_epochs(summary);
 }
 
+bool cli_aims_at_gap(const medley_summary *summary)
+{
+    const size_t count = summary->epoch_count;
+    return !isnan(summary->gap) && (count == 0 || !isnan(summary->epochs[count - 1].gap));
+}
+
 void cli_print_certificate(FILE *file, const medley_summary *summary)
 {
     if (isnan(summary->gap))
         return;
+    if (!cli_aims_at_gap(summary)) {
+        fprintf(file, "dual %.6g, gap %.2g %%: no weights have an objective below the dual\n",
+                summary->dual, 100 * summary->gap);
+        return;
+    }
     fprintf(file,
             "%s: objective %.6g, dual %.6g, gap %.2g %%, %zu iterations, %zu of %zu kernels\n",
             summary->converged ? "certified" : "not certified", summary->objective, summary->dual,
@@ -176,9 +187,9 @@ void cli_print_model(FILE *file, const medley_model *model)
     const medley_summary *s = medley_model_summary(model);
     fprintf(file, "%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
     fprintf(file, "lambda %.4g (C %.4g, spicy_C %.4g)", s->lambda, s->C, s->spicy_C);
-    if (isnan(s->gap) && !isnan(s->eta0))
+    if (!cli_aims_at_gap(s) && !isnan(s->eta0))
         fprintf(file, ", %s %g", isnan(s->radius) ? "eta0" : "eta", s->eta0);
-    if (isnan(s->gap))
+    if (!cli_aims_at_gap(s))
         fprintf(file, ", %zu epochs", s->epoch_count);
     fprintf(file, ", seed %llu\n%zu examples", s->seed, s->examples);
     if (medley_task_about(s->task)->has_labels)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley_fit_path: what holds for the paths of all methods. */
 #include "fit/fit.h"
+
+#include "online/run.h"
 #include "setup/setup.h"
 
 #include "base/struct_size.h"
@@ -122,6 +124,7 @@ static medley_status fit_path(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
     MEDLEY_TRY(check_path(path, options, method, error));
     MEDLEY_TRY(md_problem_init(problem, train, NULL, options, watch, method, error));
+    MEDLEY_TRY(md_certify_check(problem, error));
     joining.task = problem->task;
     return walk(problem, path, &joining, error);
 }

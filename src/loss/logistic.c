@@ -3,8 +3,6 @@
  * count of each part minus its count in the right output (softmax; conditional random field). */
 #include "loss/loss.h"
 
-static const float NEGLIGIBLE = 1e-6f; /* marginals below this change no score that matters */
-
 double md_log_loss(md_inference *inference, size_t length, const int32_t *gold, bool wants_gradient)
 {
     const md_structure *structure = inference->space.structure;
@@ -22,16 +20,10 @@ double md_log_loss(md_inference *inference, size_t length, const int32_t *gold, 
         delta->dense[inference->parts[i]] -= 1;
     }
     delta->count = 0;
-    if (!wants_gradient)
+    if (wants_gradient)
+        md_delta_list(delta, parts, inference->whole ? 0 : MD_NEGLIGIBLE_PART);
+    else
         memset(delta->dense, 0, parts * sizeof *delta->dense);
-    for (size_t p = 0; wants_gradient && p < parts; p++) {
-        if (fabsf(delta->dense[p]) < NEGLIGIBLE) {
-            delta->dense[p] = 0; /* list and full vector are the same */
-            continue;
-        }
-        delta->part[delta->count] = (uint32_t)p;
-        delta->coefficient[delta->count++] = delta->dense[p];
-    }
     return loss < 0 ? 0 : loss; /* rounding; NaN stays and is noticed */
 }
 

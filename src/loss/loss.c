@@ -44,12 +44,21 @@ void md_inference_clear(md_inference *inference)
     *inference = (md_inference){0};
 }
 
-double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,
-                        const int32_t *gold)
+void md_delta_list(md_delta *delta, size_t parts, float least)
 {
-    const double value = loss->evaluate(inference, length, gold, true);
-    md_delta *delta = &inference->delta;
-    const size_t width = md_row_width(inference->space, length);
+    delta->count = 0;
+    for (size_t p = 0; p < parts; p++) {
+        if (fabsf(delta->dense[p]) < least || delta->dense[p] == 0) {
+            delta->dense[p] = 0; /* list and full vector are the same */
+            continue;
+        }
+        delta->part[delta->count] = (uint32_t)p;
+        delta->coefficient[delta->count++] = delta->dense[p];
+    }
+}
+
+void md_delta_group_rows(md_delta *delta, size_t length, size_t width)
+{
     const size_t row_parts = length * width;
     size_t i = 0;
     delta->row_count = 0;
@@ -62,7 +71,36 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
             i++;
     }
     delta->start[delta->row_count] = (uint32_t)i;
+}
+
+double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,
+                        const int32_t *gold)
+{
+    const double value = loss->evaluate(inference, length, gold, true);
+    md_delta_group_rows(&inference->delta, length, md_row_width(inference->space, length));
     return value;
+}
+
+double md_loss_offset(md_inference *inference, size_t length, const int32_t *gold,
+                      const float *score, double value, double *rounding)
+{
+    const md_structure *structure = inference->space.structure;
+    const md_shape shape = inference->space.shape;
+    const md_delta *delta = &inference->delta;
+    *rounding = 0;
+    if (value == 0 && delta->count == 0)
+        return 0;
+    const size_t count = structure->parts_of(shape, length, gold, inference->parts);
+    double product = 0;
+    *rounding = fabs(value);
+    for (size_t i = 0; i < count; i++)
+        *rounding += fabs((double)score[inference->parts[i]]);
+    for (size_t i = 0; i < delta->count; i++) {
+        const double x = (double)delta->coefficient[i] * (double)score[delta->part[i]];
+        product += x;
+        *rounding += fabs(x);
+    }
+    return value - product;
 }
 
 void md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,

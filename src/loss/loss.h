@@ -17,6 +17,7 @@ typedef struct md_inference {
     int32_t *output; /* [length] */
     uint32_t *parts; /* [2 * parts_per_output] */
     md_delta delta;  /* the gradient; between evaluations dense is zero outside of it */
+    bool whole;      /* gradients keep their smallest parts, too */
 } md_inference;
 
 /* To be cleared whatever comes back. */
@@ -52,6 +53,23 @@ double md_log_loss(md_inference *inference, size_t length, const int32_t *gold,
 /* Evaluates and groups the gradient by rows. */
 double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t length,
                         const int32_t *gold);
+
+/* What a loss, whose value, gradient and scores (as they were before) are given, is beside the
+ * product of gradient and scores: the expected cost, the entropy or both, of the distribution over
+ * outputs that the gradient is of. It is a lower bound that does not depend on scores: no loss of
+ * other scores is less than its product with this gradient plus this. Of a whole gradient.
+ * *rounding: the size of the numbers that it is the difference of. */
+double md_loss_offset(md_inference *inference, size_t length, const int32_t *gold,
+                      const float *score, double value, double *rounding);
+
+/* Parts below this change no score that matters. */
+#define MD_NEGLIGIBLE_PART 1e-6f
+
+/* Makes the list of a gradient whose dense[parts] was filled; what is below `least` becomes 0. */
+void md_delta_list(md_delta *delta, size_t parts, float least);
+
+/* Makes row, start and row_count of a gradient whose list was filled. */
+void md_delta_group_rows(md_delta *delta, size_t length, size_t width);
 
 /* Leaves out rows whose right label lacks less than `least` of all probability: they have next to
  * nothing left to learn, and are most of the rows once a model is good. Of the other rows, which

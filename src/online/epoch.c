@@ -3,6 +3,7 @@
 #include "online/rule.h"
 
 #include "base/random.h"
+#include "online/gather.h"
 
 void md_online_fill_order(md_online *online)
 {
@@ -11,9 +12,7 @@ void md_online_fill_order(md_online *online)
         online->order[i] = p->visit ? p->visit[i] : i;
 }
 
-/* Features of the next examples are made, or the deferred scores are told their rows, as many whole
- * rounds as fit its window; *count: how many examples these are. */
-static medley_status announce(md_online *online, size_t from, size_t *count, medley_error *error)
+medley_status md_online_announce(md_online *online, size_t from, size_t *count, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
     const size_t batch = online->settings.batch;
@@ -64,6 +63,8 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     size_t announced = 0;
     md_random random;
     online->loss_sum = 0;
+    if (online->gather != NULL)
+        md_gather_begin_epoch(online->gather);
     online->counting = s->average && epoch >= s->average_from;
     md_online_fill_order(online);
     md_random_seed(&random, s->seed * 1000003u + epoch);
@@ -72,7 +73,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     for (size_t i = 0; i < visited && !online->diverged;) {
         if (i >= announced) {
             size_t count;
-            MEDLEY_TRY(announce(online, i, &count, error));
+            MEDLEY_TRY(md_online_announce(online, i, &count, error));
             announced = i + count;
         }
         const size_t left = visited - i; /* rounds do not depend on what was announced */

@@ -67,7 +67,7 @@ md_online_settings md_problem_settings(const md_problem *problem)
 medley_status md_train_and_build(medley_model **model, md_problem *problem,
                                  const md_run_blocks *blocks, medley_error *error)
 {
-    static const md_run_plan whole = {.stage = "training"};
+    static const md_run_plan whole = {.stage = "training", .certifies = true};
     MD_CLEARED(md_run_result_clear) md_run_result result = {0};
     medley_status stopped;
     MEDLEY_TRY(stopped = md_run_online(problem, &whole, blocks, &result, error));

@@ -105,8 +105,8 @@ static md_bound bound(const md_online *online)
 const md_rule md_rule_obscure = {
     .about = {.name = "obscure",
               .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
-              .takes =
-                  MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_STEPS | MD_TAKES_STAGES | MD_TAKES_NORM},
+              .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_BOUND | MD_TAKES_STEPS |
+                       MD_TAKES_STAGES | MD_TAKES_NORM},
     .traits = {.default_C = 1, .few_changes = true, .penalty = md_dual_penalty},
     .smaller = {"eta", "C"},
     .state_size = sizeof(struct obscure),

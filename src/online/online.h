@@ -10,6 +10,7 @@
 #include "settings/options.h"
 
 typedef struct md_rule md_rule;
+typedef struct md_gather md_gather; /* gather.h */
 
 /* Of the log losses: most rows have learnt as much after some epochs, and steps for them take most
  * of the time. It keeps the objective within about a thousandth of what it would be without. */
@@ -95,6 +96,7 @@ typedef struct md_online {
     md_gradient *gradients;  /* [batch] */
     double *loss;            /* [batch] */
     double loss_sum;         /* of the examples of this epoch so far, as they were met */
+    md_gather *gather;       /* of what is met; borrowed, NULL: nothing is */
 } md_online;
 
 /* To be cleared whatever comes back. */
@@ -135,6 +137,10 @@ typedef struct md_largest {
     double row, example;
 } md_largest;
 md_largest md_online_largest(const md_online_problem *problem);
+
+/* A lower bound of the objective, whatever theta, from what was gathered; 0 or more. The blocks are
+ * left with what they are not to keep: theta and the iterates are lost. */
+medley_status md_online_bound(md_online *online, double *bound, medley_error *error);
 
 /* theta becomes the weights that score, and the dual scales 1. */
 void md_online_take_weights(md_online *online);

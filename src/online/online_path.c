@@ -189,10 +189,13 @@ static medley_status one_model(medley_model **model, struct walk *walk, medley_e
         result->eta0 = result->radius = result->bound = NAN;
         result->objective = walk->start.objective;
         result->converged = true;
+        result->certified = walk->problem->options->certify; /* by the gradient at 0 */
+        result->dual = (1 - MD_ROUNDING) * result->objective;
     } else {
         MEDLEY_TRY(stopped = learn_next(walk, error));
         MEDLEY_TRY(drop_idle(walk, error));
     }
+    md_certify_result(result);
     MEDLEY_TRY(md_model_of_blocks(model, walk->problem, &walk->blocks, result, error));
     return stopped;
 }
@@ -214,7 +217,7 @@ medley_status md_fit_online_path(md_problem *problem, const medley_path_options 
                         .searched = NAN};
     MEDLEY_TRY(md_run_blocks_make(&walk.blocks, problem, MD_ALL_KERNELS, error));
     MEDLEY_TRY(md_path_find_start(&walk.start, problem, &walk.blocks, error));
-    walk.plan = (md_run_plan){.stage = walk.stage, .cools = true};
+    walk.plan = (md_run_plan){.stage = walk.stage, .cools = true, .certifies = true};
     walk.faster = md_problem_is_explicit(problem) ? FASTER_EXPLICIT : FASTER;
     walk.plan.faster = walk.given_rate ? 1 : walk.faster;
     medley_status stopped = MEDLEY_OK;

@@ -30,7 +30,8 @@ const md_rule md_rule_pegasos = {
     .about = {.name = "pegasos",
               .summary =
                   "baseline of obscure: p-norm Pegasos, its second stage alone at a plain rate",
-              .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_EPOCHS | MD_TAKES_NORM},
+              .takes =
+                  MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_BOUND | MD_TAKES_EPOCHS | MD_TAKES_NORM},
     .traits = {.default_C = 1, .few_changes = true, .penalty = md_dual_penalty},
     .smaller = {"C"},
     .state_size = sizeof(md_dual),

@@ -3,6 +3,7 @@
 #include "online/rule.h"
 
 #include "base/parallel.h"
+#include "online/gather.h"
 
 static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch worth two threads */
 
@@ -32,6 +33,16 @@ void md_online_score(const md_online_problem *p, md_example example, float *scor
         p->blocks[m]->class->score(p->blocks[m], example, score);
 }
 
+/* What learning does not need is left out. */
+static void drop_parts(const md_online *online, md_inference *inference, md_example example)
+{
+    const md_online_problem *p = &online->problem;
+    if (online->settings.skip_threshold > 0)
+        md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length),
+                           p->gold + example.row, (float)online->settings.skip_threshold,
+                           (float)online->settings.least_part);
+}
+
 /* The loss of an example that has been scored, and its gradient: by decoding with costs, or from
  * marginals, as the loss needs it. */
 static void find_gradient(const md_round *round, size_t item)
@@ -40,14 +51,40 @@ static void find_gradient(const md_round *round, size_t item)
     const md_online_problem *p = &online->problem;
     const md_example example = example_of(round, item);
     md_inference *inference = &online->inference[item];
+    md_gather *gather = online->gather;
     const int32_t *gold = p->gold + example.row;
     inference->space.shape.row = example.row;
+    inference->whole = gather != NULL;
     online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
+    if (gather != NULL)
+        memcpy(gather->score + item * gather->parts, inference->score,
+               p->space.structure->part_count(p->space.shape, example.length) * sizeof(float));
     online->loss[item] = md_loss_gradient(p->loss, inference, example.length, gold);
-    if (online->settings.skip_threshold > 0)
-        md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length), gold,
-                           (float)online->settings.skip_threshold,
-                           (float)online->settings.least_part);
+    if (gather == NULL)
+        drop_parts(online, inference, example);
+    else
+        gather->item_offset[item] =
+            md_loss_offset(inference, example.length, gold, gather->score + item * gather->parts,
+                           online->loss[item], &gather->item_rounding[item]);
+}
+
+/* The whole gradients of a round; learning goes on with what it would have had without. */
+static void gather_gradients(md_online *online, const md_round *round)
+{
+    for (size_t i = 0; i < round->size; i++) {
+        md_inference *inference = &online->inference[i];
+        md_delta *delta = &inference->delta;
+        const md_example example = example_of(round, i);
+        md_gather_add(online->gather, round->which[i], example.length, delta);
+        md_gather_add_offset(online->gather, i);
+        if (online->problem.loss->by_marginals) {
+            const md_space space = online->problem.space;
+            md_delta_list(delta, space.structure->part_count(space.shape, example.length),
+                          MD_NEGLIGIBLE_PART);
+            md_delta_group_rows(delta, example.length, md_row_width(space, example.length));
+        }
+        drop_parts(online, inference, example);
+    }
 }
 
 static void find_one_gradient(void *context, size_t item, size_t worker)
@@ -143,6 +180,8 @@ bool md_online_find_gradients(md_online *online, md_round *round)
         md_parallel_for(threads, round->groups, find_gradients_of_group, round);
     else
         md_parallel_for(threads, round->size, find_one_gradient, round);
+    if (online->gather != NULL)
+        gather_gradients(online, round);
     for (size_t i = 0; i < round->size; i++) {
         const bool stepped = online->gradients[i].delta->count > 0;
         online->stepped[round->which[i]] = stepped;

@@ -96,6 +96,11 @@ enum { MD_AHEAD = 64 };
 void md_online_look_ahead(const md_online_problem *problem, md_inference *inference,
                           const size_t *which, size_t count);
 
+/* Features of the next examples are made, or the deferred scores are told their rows, as many whole
+ * rounds as fit its window; *count: how many examples these are. */
+medley_status md_online_announce(md_online *online, size_t from, size_t *count,
+                                 medley_error *error);
+
 /* The visited examples in the order of the data. */
 void md_online_fill_order(md_online *online);
 

@@ -29,6 +29,7 @@ typedef struct md_run_plan {
     size_t rounds;  /* then: the rounds that count as taken before */
     double faster;  /* then: the factor of the rates */
     bool cools;     /* rates fall to next to nothing by the end of the run */
+    bool certifies; /* if the options say so: with a lower bound of the objective */
 } md_run_plan;
 
 /* The online run shared by methods: trains the blocks, with early stopping and averaging as the
@@ -86,6 +87,17 @@ medley_status md_checkpoint_check(const char *path, medley_error *error);
 medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
                                  bool *found, medley_error *error);
 medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
+
+/* ---- bound.c: a lower bound of the objective (--certify) ---- */
+
+/* Of a sum in single precision: bounds are lower by this share, or more. */
+#define MD_ROUNDING 0x1p-20
+
+/* Can this run have one? Said before anything is learnt. */
+medley_status md_certify_check(const md_problem *problem, medley_error *error);
+
+/* The gap of a result with a dual, from its objective; of others nothing. */
+void md_certify_result(md_run_result *result);
 
 /* ---- calibrate.c: training for calibrated probabilities (--calibrate). The model itself is the
  * same with and without: once it is there, a second one with the same settings is learnt from four

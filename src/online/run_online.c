@@ -3,6 +3,8 @@
  * data, averaging. */
 #include "online/run.h"
 
+#include "online/gather.h"
+
 enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
 
@@ -13,6 +15,7 @@ struct run {
     const md_run_blocks *blocks;
     md_run_result *result;
     double start;
+    md_gather gather;
     md_theta_copy best; /* theta with the best held-out accuracy */
     double best_accuracy;
     size_t best_epoch;
@@ -214,7 +217,8 @@ static bool is_sound(const struct run *run)
     const bool has_stages = online->settings.rule->is_over != NULL;
     const size_t latest = online->stage == 1 ? run->problem->online->first_epochs : 0;
     return done <= run->problem->online->epochs && online->stage <= has_stages &&
-           online->stage_began <= latest && online->stage_began <= done && run->best_epoch <= done;
+           online->stage_began <= latest && online->stage_began <= done &&
+           run->best_epoch <= done && (online->gather == NULL || run->gather.epochs == done);
 }
 
 /* *resumed: the state is that of the checkpoint. */
@@ -298,6 +302,16 @@ static medley_status run_epochs(struct run *run)
 
 /* ---- the run ---- */
 
+/* The blocks hold the weights that are returned; they hold them again afterwards, and what is kept
+ * beside them is exact. */
+static medley_status find_dual(struct run *run)
+{
+    MD_CLEARED(md_theta_copy_clear) md_theta_copy weights = {0};
+    MEDLEY_TRY(md_theta_copy_take(&weights, run->blocks, run->error));
+    MEDLEY_TRY(md_online_bound(&run->online, &run->result->dual, run->error));
+    return restore_theta(run, &weights);
+}
+
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
  * are renewed too, unless that takes another pass over kernels that are not kept. */
 static medley_status finish(struct run *run)
@@ -319,7 +333,13 @@ static medley_status finish(struct run *run)
         MEDLEY_TRY(restore_theta(run, &last));
     }
     md_online_take_weights(&run->online);
-    return md_online_objective(&run->online, &run->result->objective, NULL, run->error);
+    md_run_result *result = run->result;
+    result->certified = run->online.gather != NULL;
+    if (result->certified)
+        MEDLEY_TRY(find_dual(run));
+    MEDLEY_TRY(md_online_objective(&run->online, &result->objective, NULL, run->error));
+    md_certify_result(result);
+    return MEDLEY_OK;
 }
 
 /* Theta as it is survives the search, and the average of iterates does not. */
@@ -386,7 +406,18 @@ static medley_status find_rate(struct run *run)
 static void clear_run(struct run *run)
 {
     md_theta_copy_clear(&run->best);
+    md_gather_clear(&run->gather);
     md_online_clear(&run->online);
+}
+
+static medley_status begin_gathering(struct run *run)
+{
+    md_online *online = &run->online;
+    if (!run->plan->certifies || !run->problem->options->certify)
+        return MEDLEY_OK;
+    online->gather = &run->gather;
+    return md_gather_init(&run->gather, &online->problem, online->settings.batch, online->longest,
+                          run->error);
 }
 
 medley_status md_run_online(md_problem *problem, const md_run_plan *plan,
@@ -407,6 +438,7 @@ medley_status md_run_online(md_problem *problem, const md_run_plan *plan,
         settings.rates.eta0 = plan->eta0;
     md_run_result_clear(result);
     MEDLEY_TRY(md_online_init(&run.online, &online_problem, &settings, error));
+    MEDLEY_TRY(begin_gathering(&run));
     result->eta0 = run.online.rate;
     result->radius = result->bound = NAN;
     MEDLEY_TRY(md_new(&result->epochs, problem->online->epochs, sizeof *result->epochs, error));

@@ -3,6 +3,8 @@
  * end. */
 #include "online/rule.h"
 
+#include "online/gather.h"
+
 static const double COLDEST = 0.02; /* of a rate */
 
 static medley_status init_batch(md_online *online, medley_error *error)
@@ -104,6 +106,8 @@ void md_online_visit_state(md_online *online, md_state_visitor visit, void *cont
     md_visit_bools(online->stepped, online->problem.example_count, visit, context);
     for (size_t m = 0; m < online->problem.block_count; m++)
         md_block_visit(online->problem.blocks[m], visit, context);
+    if (online->gather != NULL)
+        md_gather_visit_state(online->gather, visit, context);
 }
 
 medley_status md_online_settle(md_online *online, medley_error *error)

@@ -113,6 +113,17 @@ static const md_scalar_penalty block_scalar = {
     .conjugate = block_conjugate,
 };
 
+/* Of all blocks: (1/r) sum d (n/d)^r with r = q/(q-1). */
+static double block_conjugate_of_all(const void *state, const double *n, const double *weight,
+                                     size_t count)
+{
+    const double e = 1 / (md_number(state) - 1); /* r - 1 */
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        sum += n[m] > 0 ? n[m] * md_power(n[m] / md_block_weight(weight, m), e) : 0;
+    return sum / (e + 1);
+}
+
 const md_penalty_class md_penalty_block = {
     .name = "block",
     .summary = "non-sparse multiple kernel learning: powers of the norms",
@@ -126,4 +137,5 @@ const md_penalty_class md_penalty_block = {
     .prox = block_prox,
     .kernel_weight = block_kernel_weight,
     .strong_convexity = block_strong_convexity,
+    .conjugate = block_conjugate_of_all,
 };

@@ -29,6 +29,22 @@ void md_soft_threshold(double threshold, const double *b, const double *weight, 
     }
 }
 
+double md_largest_ratio(const double *n, const double *weight, size_t count)
+{
+    double largest = 0;
+    for (size_t m = 0; m < count; m++)
+        largest = fmax(largest, n[m] > 0 ? n[m] / md_block_weight(weight, m) : 0);
+    return largest;
+}
+
+double md_half_squares(const double *n, const double *weight, size_t count)
+{
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        sum += n[m] > 0 ? n[m] * (n[m] / md_block_weight(weight, m)) : 0;
+    return sum / 2;
+}
+
 double md_zero(const void *state)
 {
     (void)state;

@@ -28,6 +28,12 @@ double md_mkl_threshold(double tau, const double *b, const double *weight, size_
 void md_mkl_prox(double tau, const double *b, const double *weight, size_t count, double *shrunk,
                  double *scratch);
 
+/* max n/d, the dual norm of sum d b; infinite where a block with n > 0 has no weight. */
+double md_largest_ratio(const double *n, const double *weight, size_t count);
+
+/* sum n^2/d / 2, the conjugate of sum d b^2 / 2; infinite in the same case. */
+double md_half_squares(const double *n, const double *weight, size_t count);
+
 /* Slots that are 0 or 1, whatever the penalty: of a state, and the weight of blocks under l2. */
 double md_zero(const void *state);
 double md_one(const void *state);

@@ -98,6 +98,20 @@ const md_scalar_penalty md_elastic_scalar = {
     .conjugate = elastic_conjugate,
 };
 
+/* Of all blocks: sum max(0, n - (1-t) d)^2 / (2 t d). */
+static double elastic_conjugate_of_all(const void *state, const double *n, const double *weight,
+                                       size_t count)
+{
+    const double t = md_number(state);
+    double sum = 0;
+    for (size_t m = 0; m < count; m++) {
+        const double d = md_block_weight(weight, m);
+        const double excess = n[m] - (1 - t) * d;
+        sum += excess > 0 ? excess * (excess / (t * d)) : 0;
+    }
+    return sum / 2;
+}
+
 const md_penalty_class md_penalty_elastic = {
     .name = "elastic",
     .summary = "elastic net of SpicyMKL: between group-lasso and l2",
@@ -111,4 +125,5 @@ const md_penalty_class md_penalty_elastic = {
     .prox = elastic_prox,
     .kernel_weight = elastic_kernel_weight,
     .strong_convexity = elastic_strong_convexity,
+    .conjugate = elastic_conjugate_of_all,
 };

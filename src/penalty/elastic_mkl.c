@@ -41,7 +41,40 @@ static double elastic_mkl_strong_convexity(const void *state, double least_weigh
     return md_number(state);
 }
 
-/* Half a squared norm too, but its dual norm has no closed form and is not needed. */
+/* The least, over thresholds t, of t^2 / (2 (1-s)) + sum max(0, n - t d)^2 / (2 s): n is split into
+ * what either term takes. Newton's method climbs to the root of its slope from below, as in mkl.c;
+ * no t gives less than the conjugate. */
+static double elastic_mkl_conjugate(const void *state, const double *n, const double *weight,
+                                    size_t count)
+{
+    const double s = md_number(state);
+    if (s == 0 || s == 1) {
+        const double norm = s == 0 ? md_largest_ratio(n, weight, count) : 0;
+        return s == 0 ? norm * norm / 2 : md_half_squares(n, NULL, count);
+    }
+    double t = -1;
+    for (double next = 0; next > t;) {
+        t = next;
+        double sum = 0;
+        double squares = 0;
+        for (size_t m = 0; m < count; m++) {
+            const double d = md_block_weight(weight, m);
+            if (n[m] > t * d) {
+                sum += d * n[m];
+                squares += d * d;
+            }
+        }
+        next = sum / (s / (1 - s) + squares);
+    }
+    double excess = 0;
+    for (size_t m = 0; m < count; m++) {
+        const double x = fmax(0, n[m] - t * md_block_weight(weight, m));
+        excess += x * x;
+    }
+    return t * t / (2 * (1 - s)) + excess / (2 * s);
+}
+
+/* Half a squared norm too, whose dual norm has no closed form. */
 const md_penalty_class md_penalty_elastic_mkl = {
     .name = "elastic-mkl",
     .summary = "elastic net of SPOM: between mkl and l2",
@@ -52,4 +85,5 @@ const md_penalty_class md_penalty_elastic_mkl = {
     .prox = elastic_mkl_prox,
     .kernel_weight = elastic_mkl_kernel_weight,
     .strong_convexity = elastic_mkl_strong_convexity,
+    .conjugate = elastic_mkl_conjugate,
 };

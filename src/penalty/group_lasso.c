@@ -26,6 +26,14 @@ static double group_lasso_kernel_weight(const void *state, double b, double tota
     return b;
 }
 
+/* The dual norm is at most 1, or the supremum is infinite. */
+static double group_lasso_conjugate(const void *state, const double *n, const double *weight,
+                                    size_t count)
+{
+    (void)state;
+    return md_largest_ratio(n, weight, count) <= 1 ? 0 : INFINITY;
+}
+
 const md_penalty_class md_penalty_group_lasso = {
     .name = "group-lasso",
     .summary = "block 1-norm: few blocks",
@@ -35,4 +43,5 @@ const md_penalty_class md_penalty_group_lasso = {
     .value = group_lasso_value,
     .prox = group_lasso_prox,
     .kernel_weight = group_lasso_kernel_weight,
+    .conjugate = group_lasso_conjugate,
 };

@@ -28,6 +28,12 @@ static double l2_strong_convexity(const void *state, double least_weight)
     return least_weight;
 }
 
+static double l2_conjugate(const void *state, const double *n, const double *weight, size_t count)
+{
+    (void)state;
+    return md_half_squares(n, weight, count);
+}
+
 const md_penalty_class md_penalty_l2 = {
     .name = "l2",
     .summary = "squared l2 norm: all blocks, added",
@@ -39,4 +45,5 @@ const md_penalty_class md_penalty_l2 = {
     .prox = l2_prox,
     .kernel_weight = md_same_weight,
     .strong_convexity = l2_strong_convexity,
+    .conjugate = l2_conjugate,
 };

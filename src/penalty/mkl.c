@@ -119,6 +119,14 @@ static double mkl_kernel_weight(const void *state, double b, double total)
     return b / total;
 }
 
+/* Half the square of the dual norm. */
+static double mkl_conjugate(const void *state, const double *n, const double *weight, size_t count)
+{
+    (void)state;
+    const double norm = md_largest_ratio(n, weight, count);
+    return norm * norm / 2;
+}
+
 const md_penalty_class md_penalty_mkl = {
     .name = "mkl",
     .summary = "sparse multiple kernel learning: few blocks",
@@ -126,4 +134,5 @@ const md_penalty_class md_penalty_mkl = {
     .value = mkl_value,
     .prox = mkl_prox,
     .kernel_weight = mkl_kernel_weight,
+    .conjugate = mkl_conjugate,
 };

@@ -52,6 +52,14 @@ static double absorbed_strong_convexity(const void *state, double least_weight)
     return 1;
 }
 
+static double absorbed_conjugate(const void *state, const double *n, const double *weight,
+                                 size_t count)
+{
+    (void)state;
+    (void)weight; /* what is absorbed is not weighted */
+    return md_half_squares(n, NULL, count);
+}
+
 /* The squared l2 norm as a part of the loss instead of a prox: each step first shrinks theta by
  * 1 - eta lambda, as Pegasos does. Same objective as l2, other iterates. */
 const md_penalty_class md_penalty_absorbed_l2 = {
@@ -64,4 +72,5 @@ const md_penalty_class md_penalty_absorbed_l2 = {
     .absorbed = md_one,
     .kernel_weight = md_same_weight,
     .strong_convexity = absorbed_strong_convexity,
+    .conjugate = absorbed_conjugate,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The registry of penalties, and composites: terms joined by '+' that run one after the other
  * (SPOM Alg. 1, line 7, J > 1). */
-#include "penalty/penalty.h"
+#include "penalty/penalty_internal.h"
 
 #include "penalty/block_weight.h"
 #include <assert.h>
@@ -14,21 +14,6 @@ const md_penalty_class *const md_penalties[] = {
     NULL};
 
 enum { PENALTY_COUNT = sizeof md_penalties / sizeof md_penalties[0] - 1 };
-
-struct term {
-    double factor;
-    const md_penalty_class *class;
-    void *state;
-};
-
-struct md_penalty {
-    struct term *terms; /* [count] */
-    size_t count, capacity;
-    double *weight; /* [weight_count], NULL: all one */
-    size_t weight_count;
-    double least_weight;
-    md_text text;
-};
 
 /* Squares of larger weights times squares of large norms would overflow. */
 static const double MOST_WEIGHT = 1e100;
@@ -51,7 +36,7 @@ static medley_status fail_unknown(const char *name, medley_error *error)
 
 /* ---- reading ---- */
 
-static medley_status set_options(struct term *term, const md_spec *spec, medley_error *error)
+static medley_status set_options(md_penalty_term *term, const md_spec *spec, medley_error *error)
 {
     static const md_param no_params[] = {{0}};
     const md_param *params = term->class->params ? term->class->params : no_params;
@@ -102,8 +87,8 @@ static medley_status add_term(md_penalty *penalty, const char *text, medley_erro
                        text, spec.view);
     MEDLEY_TRY(md_grow(&penalty->terms, &penalty->capacity, penalty->count + 1,
                        sizeof *penalty->terms, error));
-    struct term *term = &penalty->terms[penalty->count++];
-    *term = (struct term){.factor = factor, .class = class};
+    md_penalty_term *term = &penalty->terms[penalty->count++];
+    *term = (md_penalty_term){.factor = factor, .class = class};
     MEDLEY_TRY(md_new(&term->state, 1, class->state_size, error));
     return set_options(term, &spec, error);
 }
@@ -142,7 +127,7 @@ static medley_status read_terms(md_penalty *penalty, const char *text, medley_er
     }
 }
 
-static void print_term(const struct term *term, md_text *text)
+static void print_term(const md_penalty_term *term, md_text *text)
 {
     char number[32];
     if (term->factor != 1)
@@ -210,7 +195,7 @@ double md_penalty_value(const md_penalty *penalty, const double *b, size_t count
 {
     assert(penalty->weight == NULL || penalty->weight_count == count);
     double value = 0;
-    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         value += t->factor * t->class->value(t->state, b, penalty->weight, count);
     return value;
 }
@@ -219,14 +204,14 @@ void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t co
                      double *scratch)
 {
     assert(penalty->weight == NULL || penalty->weight_count == count);
-    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         t->class->prox(t->state, tau * t->factor, b, penalty->weight, count, b, scratch);
 }
 
 double md_penalty_inner_threshold(const md_penalty *penalty)
 {
     double sum = 0;
-    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         if (t->class->inner_threshold != NULL)
             sum += t->factor * t->class->inner_threshold(t->state);
     return sum;
@@ -235,7 +220,7 @@ double md_penalty_inner_threshold(const md_penalty *penalty)
 double md_penalty_strong_convexity(const md_penalty *penalty)
 {
     double sum = 0;
-    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         if (t->class->strong_convexity != NULL)
             sum += t->factor * t->class->strong_convexity(t->state, penalty->least_weight);
     return sum;
@@ -244,7 +229,7 @@ double md_penalty_strong_convexity(const md_penalty *penalty)
 double md_penalty_absorbed(const md_penalty *penalty)
 {
     double sum = 0;
-    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         if (t->class->absorbed != NULL)
             sum += t->factor * t->class->absorbed(t->state);
     return sum;
@@ -253,7 +238,7 @@ double md_penalty_absorbed(const md_penalty *penalty)
 bool md_penalty_is_uniform(const md_penalty *penalty)
 {
     bool uniform = penalty->weight == NULL;
-    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         uniform = uniform && t->class->uniform;
     return uniform;
 }
@@ -262,7 +247,7 @@ bool md_penalty_is_uniform(const md_penalty *penalty)
 static double kernel_weight(const md_penalty *penalty, double b, double total)
 {
     double inverse = 0;
-    for (const struct term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         if (t->class->kernel_weight != NULL)
             inverse += t->factor / t->class->kernel_weight(t->state, b, total);
     return inverse > 0 ? 1 / inverse : b;
@@ -287,7 +272,7 @@ void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count
 const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void **state,
                                            double *factor)
 {
-    const struct term *term = penalty->terms;
+    const md_penalty_term *term = penalty->terms;
     if (penalty->count != 1 || penalty->weight != NULL || term->class->scalar == NULL)
         return NULL;
     *state = term->class->fixed != NULL ? term->class->fixed : term->state;

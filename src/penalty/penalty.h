@@ -67,6 +67,12 @@ typedef struct md_penalty_class {
     /* Strong convexity of Omega in b (0 if none), for the 1/(sigma t) schedule, where the smallest
      * d_m is least_weight; NULL: 0. */
     double (*strong_convexity)(const void *state, double least_weight);
+
+    /* Omega*(n) = sup over b >= 0 of sum n b - Omega(b), absorbed terms included, all n >= 0: the
+     * conjugate as a function of theta's blocks sees only their norms as well. Infinite where it
+     * is, as for a block with n > 0 that costs nothing (d = 0). NULL: not known from norms alone,
+     * or of no use. */
+    double (*conjugate)(const void *state, const double *n, const double *weight, size_t count);
 } md_penalty_class;
 
 extern const md_scalar_penalty md_elastic_scalar; /* the state is t */

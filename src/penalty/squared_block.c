@@ -155,6 +155,26 @@ static double squared_block_strong_convexity(const void *state, double least_wei
     return q <= 2 ? (q - 1) * pow(least_weight, 2 / q) : 0;
 }
 
+/* Half the square of the dual norm (sum d (n/d)^r)^(1/r), r = q/(q-1), which is the r-norm of
+ * n d^(-1/q). */
+static double squared_block_conjugate(const void *state, const double *n, const double *weight,
+                                      size_t count)
+{
+    const double q = md_number(state);
+    const double r = q / (q - 1);
+    double largest = 0;
+    for (size_t m = 0; m < count; m++)
+        largest = fmax(largest, n[m] > 0 ? n[m] * md_power(md_block_weight(weight, m), -1 / q) : 0);
+    if (q == 1 || largest == 0 || isinf(largest))
+        return largest * largest / 2;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        if (n[m] > 0)
+            sum += md_power(n[m] * md_power(md_block_weight(weight, m), -1 / q) / largest, r);
+    const double norm = largest * md_power(sum, 1 / r);
+    return norm * norm / 2;
+}
+
 const md_penalty_class md_penalty_squared_block = {
     .name = "squared-block",
     .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",
@@ -167,4 +187,5 @@ const md_penalty_class md_penalty_squared_block = {
     .prox = squared_block_prox,
     .kernel_weight = squared_block_kernel_weight,
     .strong_convexity = squared_block_strong_convexity,
+    .conjugate = squared_block_conjugate,
 };

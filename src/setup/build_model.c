@@ -261,8 +261,8 @@ static medley_status fill_summary(md_builder *b)
     summary->examples = draft->examples;
     summary->parts = draft->training_rows;
     summary->objective = result->objective;
-    summary->dual = plain ? plain->dual : NAN;
-    summary->gap = plain ? plain->gap : NAN;
+    summary->dual = plain ? plain->dual : result->certified ? result->dual : NAN;
+    summary->gap = plain ? plain->gap : result->certified ? result->gap : NAN;
     summary->newton_steps = plain ? plain->newton_steps : 0;
     summary->passes = plain ? plain->passes : 0;
     summary->iterations = result->iterations;

@@ -193,6 +193,8 @@ typedef struct md_run_result {
     medley_epoch *epochs; /* [epoch_count] */
     size_t epoch_count, iterations, updates;
     bool converged;
+    bool certified;
+    double dual, gap; /* if certified */
 } md_run_result;
 void md_run_result_clear(md_run_result *result);
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lower bound of the objective that a run's gradients give (penalty/bound.h). The blocks, whose
+ * theta is set aside by the caller, take all the gathered gradients in one step each, so that theta
+ * becomes minus their sum over the examples, whatever the blocks are made of; its norms are what
+ * the penalty's conjugate asks for.
+ *
+ * All of it is in single precision, as kernel values are, and the bound must hold nevertheless. So
+ * it gets a margin: squared norms n^2 are enlarged by the share 2^-22 sqrt(T) of n^2 + r^2, where T
+ * rows have gradients and r^2 is the sum of their squared lengths, as if they were orthogonal (what
+ * T roundings in no particular direction add up to, four times), and the mean offset is smaller by
+ * 2^-20 of the numbers that it is the difference of. */
+#include "online/run.h"
+
+#include "base/random.h"
+#include "online/gather.h"
+#include "penalty/bound.h"
+
+static const double NORM_MARGIN = 0x1p-22;
+
+medley_status md_certify_check(const md_problem *problem, medley_error *error)
+{
+    if (!problem->options->certify || problem->method->kind->batch ||
+        md_penalty_has_conjugate(problem->penalty))
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "`certify` needs a penalty whose conjugate follows from the norms of blocks, "
+                   "and that of `penalty=%s` does not; use mkl, group-lasso, l2, absorbed-l2, "
+                   "block, squared-block, elastic, elastic-mkl or a sum of them, or leave out "
+                   "`certify`",
+                   md_penalty_text(problem->penalty));
+}
+
+/* An objective below the dual is so by rounding alone. */
+void md_certify_result(md_run_result *result)
+{
+    if (!result->certified)
+        return;
+    result->dual = fmin(result->dual, result->objective);
+    result->gap = result->objective > 0 ? 1 - result->dual / result->objective : 0;
+}
+
+/* ---- the sum of all gradients ---- */
+
+struct laying {
+    md_online *online;
+    double *row_square; /* [rows] squared length of the gradient in the parts of a row */
+    double rows;        /* that have one */
+};
+
+static void note_squares(struct laying *laying, const md_gradient *gradient, double factor)
+{
+    const md_delta *delta = gradient->delta;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        double sum = 0;
+        for (size_t i = delta->start[r]; i < delta->start[r + 1]; i++)
+            sum += (double)delta->coefficient[i] * (double)delta->coefficient[i];
+        laying->row_square[gradient->example.row + delta->row[r]] = factor * factor * sum;
+        laying->rows += 1;
+    }
+}
+
+/* The gradients of so many examples from order[from] on. */
+static void lay_round(struct laying *laying, size_t from, size_t count)
+{
+    md_online *online = laying->online;
+    const md_gather *gather = online->gather;
+    const double eta = 1 / gather->total;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        const size_t which = online->order[from + i];
+        const md_example example = online->problem.examples[which];
+        md_inference *inference = &online->inference[i];
+        inference->space.shape.row = example.row;
+        md_gather_fill(gather, which, example.length, from + i == 0, inference);
+        online->gradients[i] = (md_gradient){.example = example, .delta = &inference->delta};
+        note_squares(laying, &online->gradients[i], eta);
+        any = any || inference->delta.count > 0;
+    }
+    if (!any)
+        return;
+    md_online_step(online, count, eta);
+    memcpy(online->shrunk, online->norm, online->problem.block_count * sizeof *online->norm);
+    md_online_finish(online, count, eta, 1);
+}
+
+/* In random order: sums of gradients in the order of the data, which may be sorted, could be large
+ * before they are small. */
+static medley_status lay_gradients(struct laying *laying, medley_error *error)
+{
+    md_online *online = laying->online;
+    const size_t visited = online->problem.visit_count;
+    const size_t batch = online->settings.batch;
+    size_t announced = 0;
+    md_random random;
+    md_online_fill_order(online);
+    md_random_seed(&random, online->settings.seed);
+    md_random_shuffle(&random, online->order, visited);
+    for (size_t i = 0; i < visited; i += batch) {
+        if (i >= announced) {
+            size_t count;
+            MEDLEY_TRY(md_online_announce(online, i, &count, error));
+            announced = i + count;
+        }
+        lay_round(laying, i, md_min(visited - i, batch));
+    }
+    return md_online_settle(online, error);
+}
+
+/* ---- its norms ---- */
+
+/* Scores beside theta are computed anew, unless that takes another pass over kernels. */
+static medley_status refresh_norms(md_online *online, medley_error *error)
+{
+    const md_online_problem *p = &online->problem;
+    for (size_t m = 0; m < p->block_count && p->deferred == NULL; m++)
+        if (p->blocks[m]->class->renew != NULL)
+            MEDLEY_TRY(p->blocks[m]->class->renew(p->blocks[m], error));
+    MEDLEY_TRY(md_online_settle(online, error));
+    for (size_t m = 0; m < p->block_count; m++)
+        md_block_refresh_norm(p->blocks[m]);
+    return MEDLEY_OK;
+}
+
+/* Of the mean gradient, with the margin. */
+static void find_norms(const struct laying *laying, double *norm)
+{
+    const md_online_problem *p = &laying->online->problem;
+    const double share = NORM_MARGIN * sqrt(laying->rows);
+    for (size_t m = 0; m < p->block_count; m++) {
+        const md_block *block = p->blocks[m];
+        double squares = 0;
+        for (size_t e = 0; e < p->example_count; e++)
+            for (size_t i = 0; i < p->examples[e].length; i++) {
+                const size_t row = p->examples[e].row + i;
+                if (laying->row_square[row] > 0)
+                    squares += laying->row_square[row] * fmax(0, block->class->self(block, row));
+            }
+        const double square = block->norm * block->norm;
+        norm[m] = sqrt(square + share * (square + squares)) / (double)p->visit_count;
+    }
+}
+
+medley_status md_online_bound(md_online *online, double *bound, medley_error *error)
+{
+    const md_online_problem *p = &online->problem;
+    const md_gather *gather = online->gather;
+    size_t rows = 0;
+    for (size_t e = 0; e < p->example_count; e++)
+        rows = md_max(rows, p->examples[e].row + p->examples[e].length);
+    MD_OWNED(free) double *row_square = NULL;
+    MEDLEY_TRY(md_new(&row_square, rows, sizeof *row_square, error));
+    struct laying laying = {.online = online, .row_square = row_square};
+    *bound = 0;
+    if (!(gather->total > 0))
+        return MEDLEY_OK;
+    for (size_t m = 0; m < p->block_count; m++) {
+        p->blocks[m]->class->restart(p->blocks[m]);
+        p->blocks[m]->dual_scale = 1;
+    }
+    MEDLEY_TRY(lay_gradients(&laying, error));
+    MEDLEY_TRY(refresh_norms(online, error));
+    find_norms(&laying, online->norm);
+    const double count = gather->total * (double)p->visit_count;
+    const double offset = (gather->offset - MD_ROUNDING * gather->rounding) / count;
+    *bound = md_penalty_bound(p->penalty, online->settings.lambda, offset, online->norm,
+                              p->penalised, p->block_count, NULL, online->scratch);
+    return MEDLEY_OK;
+}

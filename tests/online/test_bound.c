@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lower bounds of objectives from the gradients of a run, for every structure, loss and penalty
+ * that has one: never above the optimum, which is found by listing all outputs, and near it where
+ * runs come near it. */
+#include "online/listed_problem.h"
+
+#include "penalty/bound.h"
+#include "structure/custom_chain.h"
+#include <stdio.h>
+
+static const md_shape shapes[] = {
+    {.labels = LABELS},
+    {.labels = LABELS, .order = 1},
+    {.labels = LABELS, .order = 1, .local_pairs = true, .ends = true},
+    {.labels = LABELS, .order = 2, .ends = true},
+    {.labels = LABELS, .order = 2, .local_pairs = true},
+    {.labels = LABELS, .projective = true},
+    {.labels = LABELS, .many_roots = true},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static const char *const penalties[] = {"mkl",
+                                        "l2",
+                                        "absorbed-l2",
+                                        "group-lasso",
+                                        "block(q=1.5)",
+                                        "squared-block(q=1.25)",
+                                        "elastic(t=0.4)",
+                                        "elastic-mkl(s=0.3)",
+                                        "0.5*absorbed-l2+mkl",
+                                        "0.3*group-lasso+absorbed-l2"};
+enum { PENALTIES = sizeof penalties / sizeof *penalties };
+
+struct trial {
+    struct listed listed;
+    struct objective objective;
+    md_penalty *penalty;
+    struct plain_block plain[BLOCKS];
+    md_block *blocks[BLOCKS];
+    md_gather gather;
+    md_online online;
+    char name[160];
+};
+
+static void trial_make(struct trial *t, md_space space, const md_loss *loss, const char *penalty,
+                       double C, uint64_t seed)
+{
+    const bool rows = strcmp(space.structure->name, "multiclass") == 0;
+    const size_t own = seed % 2;
+    memset(t, 0, sizeof *t);
+    snprintf(t->name, sizeof t->name, "%s, order %zu, %s, %s, C %g, seed %u", space.structure->name,
+             space.shape.order, loss->name, penalty, C, (unsigned)seed);
+    listed_make(&t->listed, space, rows, seed);
+    assert_int_equal(md_penalty_create(&t->penalty, penalty, NULL), MEDLEY_OK);
+    t->objective = (struct objective){.listed = &t->listed,
+                                      .loss = loss,
+                                      .penalty = t->penalty,
+                                      .lambda = 1 / (C * (double)t->listed.visit_count),
+                                      .penalised = BLOCKS - own};
+    for (size_t m = 0; m < BLOCKS; m++) {
+        t->plain[m] = (struct plain_block){
+            .base = {.class = &plain_class, .labels = LABELS, .scale = 1, .dual_scale = 1},
+            .listed = &t->listed,
+            .m = m};
+        t->blocks[m] = &t->plain[m].base;
+    }
+}
+
+static void trial_begin(struct trial *t, const md_rule *rule, size_t batch)
+{
+    const md_online_problem problem = {.blocks = t->blocks,
+                                       .block_count = BLOCKS,
+                                       .penalised = t->objective.penalised,
+                                       .space = t->listed.space,
+                                       .loss = t->objective.loss,
+                                       .penalty = t->penalty,
+                                       .examples = t->listed.examples,
+                                       .example_count = EXAMPLES,
+                                       .gold = t->listed.gold,
+                                       .visit = t->listed.visit,
+                                       .visit_count = t->listed.visit_count};
+    const md_online_settings settings = {
+        .rule = rule,
+        .rates = {.eta0 = 0.5, .schedule = MD_RATE_SQRT, .radius = INFINITY, .prox_every = 1},
+        .dual = {.p = 1.25, .eta = NAN},
+        .lambda = t->objective.lambda,
+        .batch = batch,
+        .skip_threshold = 0.02,
+        .least_part = 0.02,
+        .seed = 1,
+        .threads = 1};
+    medley_error error = {0};
+    assert_int_equal(md_online_init(&t->online, &problem, &settings, &error), MEDLEY_OK);
+    assert_int_equal(
+        md_gather_init(&t->gather, &t->online.problem, batch, t->online.longest, &error),
+        MEDLEY_OK);
+    t->online.gather = &t->gather;
+    md_online_restart(&t->online, t->online.rate);
+    assert_int_equal(md_online_begin_stage(&t->online, 0, 0, &error), MEDLEY_OK);
+}
+
+static double trial_bound(struct trial *t, size_t epochs)
+{
+    medley_error error = {0};
+    double bound = NAN;
+    for (size_t e = 0; e < epochs; e++)
+        assert_int_equal(md_online_epoch(&t->online, e, &error), MEDLEY_OK);
+    assert_false(t->online.diverged);
+    assert_int_equal(md_online_bound(&t->online, &bound, &error), MEDLEY_OK);
+    return bound;
+}
+
+static void trial_clear(struct trial *t)
+{
+    md_gather_clear(&t->gather);
+    md_online_clear(&t->online);
+    md_penalty_free(t->penalty);
+}
+
+/* ---- over all structures, losses and penalties ---- */
+
+struct tally {
+    size_t count;
+    double gap; /* of the optimum found here to the bound, summed */
+};
+
+/* After few epochs and after many: the bound is below the optimum, however far it is from it. */
+static void check_bound(struct tally *tally, md_space space, const md_loss *loss,
+                        const char *penalty, uint64_t seed)
+{
+    static const size_t epochs[] = {1, 5, 60};
+    static struct trial t; /* large */
+    const double C = seed % 2 ? 0.3 : 3;
+    double least = NAN;
+    for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
+        trial_make(&t, space, loss, penalty, C, seed);
+        trial_begin(&t, &md_rule_spom, 1 + seed % 3);
+        least = i == 0 ? least_objective(&t.objective) : least;
+        const double bound = trial_bound(&t, epochs[i]);
+        if (!(bound >= 0 && bound <= least * (1 + 1e-9)))
+            fail_msg("%s, %zu epochs: bound %.12g, objective %.12g", t.name, epochs[i], bound,
+                     least);
+        if (epochs[i] == 60) {
+            tally->count++;
+            tally->gap += 1 - bound / least;
+        }
+        trial_clear(&t);
+    }
+}
+
+static void check_space(md_space space)
+{
+    for (size_t l = 0; md_losses[l] != NULL; l++) {
+        struct tally tally = {0};
+        for (size_t p = 0; p < PENALTIES; p++)
+            check_bound(&tally, space, md_losses[l], penalties[p], 10 * l + p);
+        const double gap = tally.gap / (double)tally.count;
+        print_message("%s, order %zu, %s: mean gap %.3g\n", space.structure->name,
+                      space.shape.order, md_losses[l]->name, gap);
+        assert_true(gap < 0.05); /* what is much smaller is not worth much */
+    }
+}
+
+static void bounds_of_classes_hold(void **state)
+{
+    (void)state;
+    check_space((md_space){md_structure_find("multiclass"), shapes[0]});
+}
+
+static void bounds_of_chains_hold(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < 5; s++)
+        check_space((md_space){md_structure_find("chain"), shapes[s]});
+}
+
+static void bounds_of_trees_hold(void **state)
+{
+    (void)state;
+    for (size_t s = 5; s < SHAPES; s++)
+        check_space((md_space){md_structure_find("tree"), shapes[s]});
+    check_space((md_space){md_structure_find("tree"), shapes[0]});
+}
+
+static void bounds_of_outside_structures_hold(void **state)
+{
+    (void)state;
+    medley_structure pairs = MEDLEY_STRUCTURE_INIT;
+    pairs.name = "pairs";
+    pairs.shared_parts = chain_shared;
+    pairs.most_shared = chain_most;
+    pairs.shared_of = chain_shared_of;
+    pairs.decode = chain_decode;
+    pairs.marginals = chain_marginals;
+    pairs.workspace_bytes = chain_workspace;
+    check_space((md_space){&md_structure_custom, {.labels = LABELS, .custom = &pairs}});
+}
+
+/* ---- near the optimum ---- */
+
+/* Strong penalties and long runs: the bound is next to the optimum, and still below. Mirror descent
+ * has one penalty, and no blocks with terms of their own. */
+static void bounds_of_long_runs_are_tight(void **state)
+{
+    (void)state;
+    static const md_rule *const rules[] = {&md_rule_spom, &md_rule_pegasos, &md_rule_obscure};
+    static struct trial t;
+    const md_space space = {md_structure_find("chain"), shapes[1]};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        for (size_t l = 0; md_losses[l] != NULL; l++) {
+            trial_make(&t, space, md_losses[l], "squared-block(q=1.25)", 0.3, 4);
+            trial_begin(&t, rules[r], 1);
+            assert_int_equal(md_online_begin_stage(&t.online, r == 2, 0, NULL), MEDLEY_OK);
+            const double least = least_objective(&t.objective);
+            const double bound = trial_bound(&t, 1000);
+            print_message("%s, %s: gap %.3g\n", rules[r]->about.name, md_losses[l]->name,
+                          1 - bound / least);
+            assert_true(bound <= least * (1 + 1e-9));
+            assert_true(bound >= least * (1 - 5e-3));
+            trial_clear(&t);
+        }
+}
+
+/* Gradients are gathered as they are, and not as learning uses them: half of all rows would be left
+ * out here. */
+static void rows_that_learning_leaves_out_count(void **state)
+{
+    (void)state;
+    static struct trial t;
+    const md_space space = {md_structure_find("multiclass"), shapes[0]};
+    for (uint64_t seed = 2; seed < 22; seed += 2) {
+        trial_make(&t, space, md_loss_find("logistic"), "l2", 3, seed);
+        trial_begin(&t, &md_rule_spom, 1);
+        t.online.settings.skip_threshold = t.online.settings.least_part = 0.4;
+        const double least = least_objective(&t.objective);
+        const double bound = trial_bound(&t, 100);
+        if (!(bound <= least * (1 + 1e-9) && bound >= 0.6 * least))
+            fail_msg("%s: bound %.12g, objective %.12g", t.name, bound, least);
+        trial_clear(&t);
+    }
+}
+
+/* No gradient was met. */
+static void a_run_without_epochs_has_the_bound_0(void **state)
+{
+    (void)state;
+    static struct trial t;
+    trial_make(&t, (md_space){md_structure_find("multiclass"), shapes[0]}, md_losses[0], "mkl", 1,
+               2);
+    trial_begin(&t, &md_rule_spom, 1);
+    assert_true(trial_bound(&t, 0) == 0);
+    trial_clear(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_of_classes_hold),
+        cmocka_unit_test(bounds_of_chains_hold),
+        cmocka_unit_test(bounds_of_trees_hold),
+        cmocka_unit_test(bounds_of_outside_structures_hold),
+        cmocka_unit_test(bounds_of_long_runs_are_tight),
+        cmocka_unit_test(rows_that_learning_leaves_out_count),
+        cmocka_unit_test(a_run_without_epochs_has_the_bound_0),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
