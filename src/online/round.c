@@ -180,7 +180,7 @@ bool md_online_find_gradients(md_online *online, md_round *round)
         md_parallel_for(threads, round->groups, find_gradients_of_group, round);
     else
         md_parallel_for(threads, round->size, find_one_gradient, round);
-    if (online->gather != NULL)
+    if (online->gather != NULL && online->settings.rule->distributions == NULL)
         gather_gradients(online, round);
     for (size_t i = 0; i < round->size; i++) {
         const bool stepped = online->gradients[i].delta->count > 0;

@@ -58,6 +58,8 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
         side->epochs = side->first_epochs + (size_t)options->epochs2;
     else if (options->epochs > 0)
         side->epochs = (size_t)options->epochs;
+    else if (problem->method->traits != NULL && problem->method->traits->epochs > 0)
+        side->epochs = problem->method->traits->epochs;
     else if (problem->task->defaults.epochs > 0)
         side->epochs = problem->task->defaults.epochs;
     else
