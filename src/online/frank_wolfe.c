@@ -25,14 +25,21 @@
 #include "penalty/bound.h"
 #include "penalty/link.h"
 
-/* Examples are left alone whose gap is less than this share of the one that is asked for, and a
- * pass to measure it is worth while from this multiple on. */
+/* Examples are left alone whose gap is less than these shares of the one that is asked for or was
+ * the mean of the last epoch, and of the mean in this one so far; a pass to measure it is worth
+ * while from this multiple on. */
 static const double LEAST_SHARE = 0.3;
+static const double LEAST_OF_MEAN = 0.2;
 static const double WORTH_MEASURING = 1.5;
+
+/* Of a round, over the examples that moved: what they lack after the steps of their neighbours is
+ * cheap to give while their kernel values are at hand. */
+enum { REPEATS = 3 };
 
 struct frank_wolfe {
     double offset;    /* sum over examples of E[cost or entropy] */
     double met;       /* sum of the gaps of this epoch's examples, each when it was met */
+    double visits;    /* how many these are */
     double least;     /* smaller ones are left alone */
     double gap;       /* relative; infinite: not measured */
     double smoothing; /* mu */
@@ -201,7 +208,26 @@ static bool visit(md_online *online, size_t which, size_t item)
     struct frank_wolfe *fw = state_of(online);
     const md_move move = md_duals_choose(online->duals, &found);
     fw->met += fmax(0, move.gap);
-    return move.gap > fw->least && move.most > 0 && take_step(online, &found, &move);
+    fw->visits += 1;
+    return move.gap > fmax(fw->least, LEAST_OF_MEAN * fw->met / fw->visits) && move.most > 0 &&
+           take_step(online, &found, &move);
+}
+
+/* Those that have moved, by the weights as they are now. */
+static void visit_again(md_online *online, md_round *round)
+{
+    struct frank_wolfe *fw = state_of(online);
+    const double met = fw->met;
+    const double visits = fw->visits;
+    for (size_t i = 0; i < round->size && !online->diverged; i++) {
+        if (!online->stepped[round->which[i]])
+            continue;
+        md_online_find_gradient(round, i);
+        online->stepped[round->which[i]] = visit(online, round->which[i], i);
+        online->updates += online->stepped[round->which[i]];
+    }
+    fw->met = met;
+    fw->visits = visits;
 }
 
 static void take_round(md_online *online, md_round *round)
@@ -215,6 +241,8 @@ static void take_round(md_online *online, md_round *round)
         updates += stepped;
     }
     online->updates = updates;
+    for (int again = 0; again < REPEATS; again++)
+        visit_again(online, round);
 }
 
 /* ---- the gap ---- */
@@ -269,8 +297,8 @@ static medley_status measure(md_online *online, medley_error *error)
     }
     if (fw->smoothing > 0)
         smooth_less(online, objective);
-    fw->least = LEAST_SHARE * asked * objective;
-    fw->met = 0;
+    fw->least = LEAST_SHARE * fmax(asked * objective, met);
+    fw->met = fw->visits = 0;
     set_scales(online);
     return MEDLEY_OK;
 }
@@ -314,7 +342,8 @@ const md_rule md_rule_frank_wolfe = {
                        MD_TAKES_NORM | MD_TAKES_EPOCHS | MD_TAKES_GAP},
     .traits = {.default_C = 1,
                .few_changes = true,
-               .epochs = 1000,
+               .epochs = 10000,
+               .rows = 64,
                .any_penalty = true,
                .penalty = md_dual_penalty},
     .smaller = {"C"},

@@ -97,6 +97,11 @@ static void find_one_gradient(void *context, size_t item, size_t worker)
     find_gradient(round, item);
 }
 
+void md_online_find_gradient(md_round *round, size_t item)
+{
+    find_one_gradient(round, item, 0);
+}
+
 /* Every groups-th example from this one on, block by block: what one of them looks up is still in
  * the cache when the next one needs it. */
 enum { FEWEST_GROUPS = 4 };

@@ -76,6 +76,9 @@ extern const md_rule *const md_rules[]; /* NULL-terminated */
  * loss is not finite (online->diverged). */
 bool md_online_find_gradients(md_online *online, md_round *round);
 
+/* The same for one of them, by theta as it is now; nothing is counted. */
+void md_online_find_gradient(md_round *round, size_t item);
+
 /* The first `count` gradients of the round, with a rate; the norms afterwards go to online->norm.
  * Whoever takes a step finishes it: every block becomes as long as online->shrunk says, times
  * factor. */

@@ -41,8 +41,12 @@ size_t md_problem_batch(const md_problem *problem)
     const md_task_defaults *defaults = &problem->task->defaults;
     if (problem->options->batch > 0)
         return (size_t)problem->options->batch;
+    const md_method_traits *traits = problem->method->traits;
+    const size_t rows = traits != NULL ? traits->rows : 0;
+    if (defaults->most_batch == 0 && !md_problem_is_explicit(problem))
+        return rows > problem->longest && problem->longest > 0 ? rows / problem->longest : 1;
     if (defaults->most_batch == 0)
-        return md_problem_is_explicit(problem) ? BATCH : 1;
+        return BATCH;
     const size_t share = problem->example_count / defaults->batch_share + 1;
     return share < defaults->most_batch ? share : defaults->most_batch;
 }
