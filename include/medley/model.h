@@ -177,7 +177,8 @@ typedef struct medley_summary {
     size_t block_count, active_blocks;
     double objective;
     double dual, gap; /**< a certificate: no model has a lower objective than dual; gap is
-                           (objective - dual) / objective; NaN: the method has none */
+                           (objective - dual) / objective; NaN: the method has none, and
+                           none was asked for (option certify) */
     double bias;      /**< of the first output; NaN: the model has none */
     size_t iterations;
     size_t newton_steps, passes; /**< of batch methods, passes over all kernels; else 0 */

@@ -51,6 +51,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         Of kernels.
     calibrate : bool
         Learn how far scores can be trusted, for ``predict_proba``.
+    certify : bool
+        Online methods, too, tell how near to its optimum the objective is (dual_, gap_).
     gap : float
         Methods with a certificate stop at this relative gap.
     image_shape : (height, width)
@@ -71,7 +73,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     ----------
     classes_, blocks_ (names of kernels), weights_ (what each counts, summing to 1, or all 0 where
     the penalty has left out every kernel), norms_,
-    objective_, dual_ and gap_ (NaN where the method has no certificate), n_features_in_,
+    objective_, dual_ and gap_ (NaN where the method has no certificate and none was asked for), n_features_in_,
     feature_names_in_ (of data frames; new ones may have their columns in any order), model_
 
     Examples
@@ -100,6 +102,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         scale: Union[None, str, dict] = None,
         normalize: Optional[str] = None,
         calibrate: bool = False,
+        certify: bool = False,
         gap: Optional[float] = None,
         image_shape: Optional[Tuple[int, int]] = None,
         n_jobs: Optional[int] = None,
@@ -120,6 +123,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         self.scale = scale
         self.normalize = normalize
         self.calibrate = calibrate
+        self.certify = certify
         self.gap = gap
         self.image_shape = image_shape
         self.n_jobs = n_jobs

@@ -45,7 +45,8 @@ class DependencyParser(MedleyEstimator):
 
     Attributes
     ----------
-    relations_ (names, [] if heads only), blocks_ (templates), weights_, norms_, objective_, model_
+    relations_ (names, [] if heads only), blocks_ (templates), weights_, norms_, objective_,
+    dual_ and gap_ (with certify), model_
 
     Examples
     --------
@@ -77,6 +78,7 @@ class DependencyParser(MedleyEstimator):
         roots: str = "one",
         projective: bool = False,
         unlabelled: bool = False,
+        certify: bool = False,
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
@@ -97,6 +99,7 @@ class DependencyParser(MedleyEstimator):
         self.roots = roots
         self.projective = projective
         self.unlabelled = unlabelled
+        self.certify = certify
         self.n_jobs = n_jobs
         self.memory = memory
         self.random_state = random_state

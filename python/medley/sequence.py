@@ -82,7 +82,8 @@ class SequenceLabeler(MedleyEstimator):
 
     Attributes
     ----------
-    classes_, blocks_ (names of templates or kernels), weights_, norms_, objective_, model_
+    classes_, blocks_ (names of templates or kernels), weights_, norms_, objective_,
+    dual_ and gap_ (with certify), model_
 
     Examples
     --------
@@ -115,6 +116,7 @@ class SequenceLabeler(MedleyEstimator):
         scale: Union[None, str, dict] = None,
         normalize: Optional[str] = None,
         calibrate: bool = False,
+        certify: bool = False,
         image_shape: Optional[Tuple[int, int]] = None,
         scoring: str = "accuracy",
         n_jobs: Optional[int] = None,
@@ -141,6 +143,7 @@ class SequenceLabeler(MedleyEstimator):
         self.scale = scale
         self.normalize = normalize
         self.calibrate = calibrate
+        self.certify = certify
         self.image_shape = image_shape
         self.scoring = scoring
         self.n_jobs = n_jobs

@@ -49,6 +49,7 @@ class StructuredPredictor(SequenceLabeler):
         batch: Optional[int] = 32,
         scale: Union[None, str, dict] = None,
         normalize: Optional[str] = None,
+        certify: bool = False,
         scoring: str = "accuracy",
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
@@ -72,6 +73,7 @@ class StructuredPredictor(SequenceLabeler):
         self.batch = batch
         self.scale = scale
         self.normalize = normalize
+        self.certify = certify
         self.scoring = scoring
         self.n_jobs = n_jobs
         self.memory = memory

@@ -9,7 +9,9 @@ import warnings
 import numpy as np
 from certificates import (Epsilon, Hinge, Logistic, Penalty, Squared, columns, gaussian, optimum,
                           polynomial)
-from medley import MKLClassifier, MKLRegressor
+from medley import DependencyParser, MKLClassifier, MKLRegressor, SequenceLabeler, UsageError
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 PROBLEMS = int(os.environ.get("MEDLEY_CERTIFICATES", "60"))
@@ -78,6 +80,100 @@ def kernel_problem(seed):
 def spread(groups):
     ends = np.cumsum([0, *groups])
     return [list(range(a, b)) for a, b in zip(ends[:-1], ends[1:])]
+
+
+class JointLoss:
+    """Mean loss of several classes, for scores of rows and classes, and its gradient."""
+
+    def __init__(self, labels, classes, margin, temperature=1.0):
+        self.gold = np.eye(classes)[labels]
+        self.costs = margin * (1 - self.gold)
+        self.temperature = temperature
+
+    def __call__(self, scores):
+        f = (scores + self.costs) / self.temperature
+        total = logsumexp(f, axis=1, keepdims=True)
+        losses = self.temperature * total[:, 0] - (scores * self.gold).sum(axis=1)
+        return losses.mean(), (np.exp(f - total) - self.gold) / len(scores)
+
+    def hinge(self, scores):
+        f = scores + self.costs
+        return (f.max(axis=1) - (scores * self.gold).sum(axis=1)).mean()
+
+
+def least_joint_objective(X, loss, lam, hinge):
+    """The optimum with the penalty l2, or just above it: hinges are smoothed less and less."""
+    size = np.abs(X).max() or 1.0
+    X, lam = X / size, lam / size**2
+    W, best = np.zeros(X.shape[1] * loss.gold.shape[1]), np.inf
+    for temperature in (1, 0.1, 0.01, 1e-3, 1e-4) if hinge else (1,):
+        loss.temperature = temperature
+
+        def objective(w):
+            shaped = w.reshape(X.shape[1], -1)
+            value, slope = loss(X @ shaped)
+            return value + lam / 2 * (w**2).sum(), (X.T @ slope + lam * shaped).ravel()
+
+        W = minimize(objective, W, jac=True, method="L-BFGS-B",
+                     options={"maxiter": 3000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-10}).x
+        value = objective(W)[0]
+        if hinge:
+            value = loss.hinge(X @ W.reshape(X.shape[1], -1)) + lam / 2 * (W**2).sum()
+        best = min(best, value)
+    return best
+
+
+class OnlineBounds(unittest.TestCase):
+    """What certify=True says of online methods."""
+
+    def check(self, seed, loss):
+        random, X, groups, scores = problem(seed)
+        labels = np.searchsorted(np.quantile(scores, [0.3, 0.6]), scores)
+        C = 10.0 ** random.uniform(-1, 1)
+        views = {f"v{i}": columns for i, columns in enumerate(spread(groups))}
+        kernels = ["linear", "linear(explicit)"][seed % 2]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MKLClassifier(kernels, method="spom", penalty="l2", loss=loss, C=C, views=views,
+                                  epochs=[5, 100][seed % 2], certify=True).fit(X, labels)
+        lam = 1 / (C * len(X))
+        joint = JointLoss(labels, 3, loss != "logistic")
+        best = least_joint_objective(X, joint, lam, loss == "hinge")
+        name = f"seed {seed}, {loss}: dual {model.dual_}, optimum {best}, found {model.objective_}"
+        self.assertLessEqual(model.dual_, best, name)
+        self.assertGreaterEqual(model.objective_, best * (1 - 1e-4), name)
+        f = model.decision_function(X).astype(float)
+        joint.temperature = 1
+        found = (joint.hinge(f) if loss == "hinge" else joint(f)[0])
+        found += lam / 2 * (model.norms_**2).sum()
+        self.assertAlmostEqual(model.objective_ / found, 1, delta=1e-4, msg=name)
+        self.assertAlmostEqual(model.gap_, 1 - model.dual_ / model.objective_, delta=1e-9, msg=name)
+        return 1 - model.dual_ / best
+
+    def test_bounds_are_not_above_the_optimum(self):
+        for loss in ("hinge", "logistic", "softmax-margin"):
+            gaps = [self.check(seed, loss) for seed in range(PROBLEMS // 3)]
+            print(f"bounds, {loss}: median distance from the optimum {np.median(gaps):.3g}")
+            self.assertLess(np.median(gaps), 0.3)
+
+    def test_other_estimators_have_them(self):
+        words = [["the", "dog", "ran"], ["a", "cat", "sat"], ["the", "cat", "ran"]] * 3
+        labeler = SequenceLabeler(certify=True, C=1).fit(words, [["D", "N", "V"]] * 9)
+        parser = DependencyParser("arc-form-upos", epochs=5, certify=True).fit(
+            [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")]] * 3, [[2, 3, 0]] * 3)
+        for model in (labeler, parser):
+            self.assertGreater(model.dual_, 0)
+            self.assertLess(model.dual_, model.objective_)
+            self.assertGreater(model.gap_, 0)
+        self.assertTrue(np.isnan(SequenceLabeler().fit(words, [["D", "N", "V"]] * 9).gap_))
+
+    def test_penalties_without_a_conjugate_are_refused(self):
+        X = np.eye(12)
+        with self.assertRaisesRegex(UsageError, "certify needs a penalty whose conjugate"):
+            MKLClassifier("linear(explicit)", method="spom", penalty="l1", certify=True).fit(
+                X, np.arange(12) % 3)
+        with self.assertRaisesRegex(UsageError, "certify has no place in method='average'"):
+            MKLClassifier(method="average", certify=True).fit(X, np.arange(12) % 3)
 
 
 class Certificates(unittest.TestCase):
