@@ -247,21 +247,7 @@ static void take_round(md_online *online, md_round *round)
 
 /* ---- the gap ---- */
 
-/* The smoothing term is a part of what is still to be gained, not most of it. */
-static void smooth_less(md_online *online, double objective)
-{
-    static const double SHARE = 0.2;
-    struct frank_wolfe *fw = state_of(online);
-    const md_online_problem *p = &online->problem;
-    double squares = 0;
-    for (size_t m = 0; m < p->block_count; m++)
-        squares += md_block_length(p->blocks[m]) * md_block_length(p->blocks[m]);
-    const double term = online->settings.lambda * fw->smoothing / 2 * squares;
-    const double gap = fmin(fw->met / (double)p->visit_count / objective, 1);
-    if (term > SHARE * fmax(gap, online->settings.gap) * objective)
-        fw->smoothing /= 2;
-}
-
+/* D of the distributions as they are, without smoothing. */
 static double dual_now(md_online *online)
 {
     const md_online_problem *p = &online->problem;
@@ -272,6 +258,21 @@ static double dual_now(md_online *online)
                             p->block_count, p->block_count, NULL, online->scratch);
 }
 
+/* The objective by what the examples of this epoch lacked: they add up to the gap of the smoothed
+ * problem, whose dual is mean E[cost or entropy] - <v, w> + lambda (Omega(w) + mu/2 sum b^2). */
+static double objective_met(md_online *online)
+{
+    const md_online_problem *p = &online->problem;
+    const struct frank_wolfe *fw = state_of(online);
+    double product = 0;
+    for (size_t m = 0; m < p->block_count; m++) {
+        online->norm[m] = md_block_length(p->blocks[m]);
+        product += p->blocks[m]->norm * online->norm[m];
+    }
+    return (fw->offset + fw->met) / (double)p->visit_count - product +
+           online->settings.lambda * md_penalty_value(p->penalty, online->norm, p->block_count);
+}
+
 static medley_status find_gap(md_online *online, double *objective, medley_error *error)
 {
     const double dual = dual_now(online);
@@ -280,23 +281,25 @@ static medley_status find_gap(md_online *online, double *objective, medley_error
     return MEDLEY_OK;
 }
 
+/* Less smoothing follows where it is most of what is still to be gained. */
 static medley_status measure(md_online *online, medley_error *error)
 {
-    const md_online_problem *p = &online->problem;
     struct frank_wolfe *fw = state_of(online);
     const double asked = online->settings.gap;
-    const double met = fw->met / (double)p->visit_count;
-    double objective = dual_now(online) + met;
+    const double met = fw->met / (double)online->problem.visit_count;
+    const double dual = dual_now(online);
+    double objective = fmax(objective_met(online), dual);
+    const bool is_smooth = objective - dual - met <= fmax(met, asked * objective / 2);
     fw->gap = INFINITY;
-    if (met <= WORTH_MEASURING * asked * objective)
+    if (objective - dual <= WORTH_MEASURING * asked * objective)
         MEDLEY_TRY(find_gap(online, &objective, error));
     if (fw->gap <= asked) { /* and not by rounding alone */
         MEDLEY_TRY(md_online_make_exact(online, error));
         set_scales(online);
         MEDLEY_TRY(find_gap(online, &objective, error));
     }
-    if (fw->smoothing > 0)
-        smooth_less(online, objective);
+    if (fw->gap > asked && !is_smooth)
+        fw->smoothing /= 2;
     fw->least = LEAST_SHARE * fmax(asked * objective, met);
     fw->met = fw->visits = 0;
     set_scales(online);
