@@ -119,7 +119,32 @@ static double step(md_block *block, const md_step *step)
     return md_explicit_step_norm(&a->x);
 }
 
-/* ---- lengths ---- */
+/* ---- slopes and lengths ---- */
+
+struct sloping {
+    explicit_block *x;
+    double sum;
+};
+
+static void add_slope(void *context, const struct changes *changes)
+{
+    struct sloping *sloping = context;
+    explicit_block *x = sloping->x;
+    for (size_t i = 0; i < changes->count; i++) {
+        if (x->applied != NULL)
+            md_explicit_catch_up(x, changes->slot[i]);
+        sloping->sum += (double)changes->coefficient[i] * (double)x->weight[changes->slot[i]];
+    }
+}
+
+static double slope(md_block *block, const md_gradient *gradient)
+{
+    const arc_block *a = (const arc_block *)block;
+    struct sloping sloping = {.x = &((arc_block *)block)->x};
+    if (block->norm > 0)
+        for_all_changes(a, gradient, add_slope, &sloping);
+    return block->scale * a->what.gain * sloping.sum;
+}
 
 /* One feature, or one for each tag between: at most TAGS in all but the longest arcs. */
 static double self(const md_block *block, size_t row)
@@ -181,6 +206,7 @@ static const md_block_class arc_block_class = {
     .score = score,
     .step = step,
     .self = self,
+    .slope = slope,
     .gradient_norm2 = gradient_norm2,
     MD_EXPLICIT_STATE,
 };

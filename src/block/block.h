@@ -66,6 +66,9 @@ typedef struct md_block_class {
     /* ||phi||^2 of a (row, label) part. */
     double (*self)(const md_block *block, size_t row);
 
+    /* <theta, d> of one example's gradient. */
+    double (*slope)(md_block *block, const md_gradient *gradient);
+
     /* ||d||^2 of one example's gradient. */
     double (*gradient_norm2)(md_block *block, const md_gradient *gradient);
 

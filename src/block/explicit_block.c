@@ -134,12 +134,44 @@ static double step(md_block *block, const md_step *step)
     return md_explicit_step_norm(x);
 }
 
+struct sloping {
+    explicit_block *x;
+    double sum;
+};
+
+static void add_slope(void *context, size_t row, const struct slice *slice)
+{
+    struct sloping *sloping = context;
+    explicit_block *x = sloping->x;
+    const struct feature_row features = row_of(&x->what.features, row);
+    for (size_t e = 0; e < features.count; e++) {
+        const size_t column = column_at(&features, e);
+        double sum = 0;
+        if (x->applied != NULL)
+            md_explicit_catch_up(x, column);
+        const float *weight = md_explicit_weights(x, column);
+        for (size_t i = 0; i < slice->count; i++)
+            sum +=
+                (double)slice->coefficient[i] * (double)weight[slice->part[i] - slice->first_part];
+        sloping->sum += value_at(&features, e) * sum;
+    }
+}
+
+static double slope(md_block *block, const md_gradient *gradient)
+{
+    struct sloping sloping = {.x = (explicit_block *)block};
+    if (block->norm > 0)
+        md_for_every_slice(sloping.x, gradient, add_slope, &sloping);
+    return block->scale * sloping.x->what.gain * sloping.sum;
+}
+
 static const md_block_class explicit_block_class = {
     .name = "explicit",
     .score = score,
     .prefetch = prefetch,
     .step = step,
     .self = self,
+    .slope = slope,
     .gradient_norm2 = md_explicit_gradient_norm2,
     MD_EXPLICIT_STATE,
 };

@@ -60,9 +60,9 @@ static double self(const md_block *block, size_t row)
     return k->gain2 * md_gram_diagonal(k->gram, k->m, row);
 }
 
-/* <theta, d> */
-static double slope(const kernel_block *k, const md_gradient *gradient)
+static double slope(md_block *block, const md_gradient *gradient)
 {
+    const kernel_block *k = (const kernel_block *)block;
     const md_delta *delta = gradient->delta;
     const size_t labels = k->base.labels;
     double sum = 0;
@@ -240,9 +240,9 @@ static double step(md_block *block, const md_step *step)
             k->pending = true;
             return step->eta * root(gradient_norm2(block, gradient));
         }
-        const double before = square > 0 ? slope(k, gradient) : 0;
+        const double before = square > 0 ? slope(block, gradient) : 0;
         apply(k, gradient, step->eta);
-        square -= step->eta * (before + slope(k, gradient));
+        square -= step->eta * (before + slope(block, gradient));
     }
     return root(square);
 }
@@ -399,6 +399,7 @@ static const md_block_class kernel_block_class = {
     .step = step,
     .finish = finish,
     .self = self,
+    .slope = slope,
     .gradient_norm2 = gradient_norm2,
     .clear = clear,
     .restart = restart,

@@ -4,13 +4,14 @@
 #include "cli.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted; /* by the handler, and read by any thread that tells progress */
 
 static void on_interrupt(int signal_number)
 {
-    interrupted = 1;
+    interrupted = true;
     signal(signal_number, SIG_DFL); /* the next one kills */
 }
 
@@ -62,10 +63,10 @@ static bool on_progress(void *context, const medley_progress *p)
         progress->last = now;
     }
     snprintf(progress->stage, sizeof progress->stage, "%s", p->stage);
-    if (interrupted != 0 && !progress->quiet)
+    if (interrupted && !progress->quiet)
         fprintf(stderr, "%sinterrupted: finishing; press Ctrl-C again to quit at once\n",
                 progress->shown ? "\n" : "");
-    return interrupted == 0;
+    return !interrupted;
 }
 
 medley_observer cli_observe(cli_progress *progress, const cli_arguments *arguments)

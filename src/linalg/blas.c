@@ -5,6 +5,7 @@
 #include "medley/options.h"
 #include <cblas.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
 /* Present in OpenBLAS only; other libraries are set by their own environment variables. */
 /* NOLINTBEGIN(readability-redundant-declaration): only OpenBLAS's own cblas.h declares them */
@@ -27,22 +28,25 @@ extern int CBLAS_CallFromC __attribute__((weak));
 static void leave_fallback_code(void)
 {
 #ifdef __x86_64__
-    static const char variable[] = "OPENBLAS_CORETYPE";
-    const char *core = NULL;
+    static char skylake[] = "OPENBLAS_CORETYPE=SkylakeX";
+    static char haswell[] = "OPENBLAS_CORETYPE=Haswell";
+    char *choice[2] = {NULL, NULL}; /* an environment */
     if (openblas_get_corename == NULL || gotoblas_dynamic_init == NULL ||
-        gotoblas_dynamic_quit == NULL || getenv(variable) != NULL ||
+        gotoblas_dynamic_quit == NULL || getenv("OPENBLAS_CORETYPE") != NULL ||
         strcmp(openblas_get_corename(), "Prescott") != 0)
         return;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-        core = "SkylakeX";
+        choice[0] = skylake;
     else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        core = "Haswell";
-    if (core == NULL || setenv(variable, core, 1) != 0)
+        choice[0] = haswell;
+    if (choice[0] == NULL)
         return;
+    char **whole = environ;
+    environ = choice; /* setenv may lack memory, and a run would have other roundings */
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
-    unsetenv(variable);
+    environ = whole;
 #endif
 }
 

@@ -108,8 +108,7 @@ static medley_status lay_gradients(struct laying *laying, medley_error *error)
 
 /* ---- its norms ---- */
 
-/* Scores beside theta are computed anew, unless that takes another pass over kernels. */
-static medley_status refresh_norms(md_online *online, medley_error *error)
+medley_status md_online_make_exact(md_online *online, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
     for (size_t m = 0; m < p->block_count && p->deferred == NULL; m++)
@@ -158,7 +157,7 @@ medley_status md_online_bound(md_online *online, double *bound, medley_error *er
         p->blocks[m]->dual_scale = 1;
     }
     MEDLEY_TRY(lay_gradients(&laying, error));
-    MEDLEY_TRY(refresh_norms(online, error));
+    MEDLEY_TRY(md_online_make_exact(online, error));
     find_norms(&laying, online->norm);
     const double count = gather->total * (double)p->visit_count;
     const double offset = (gather->offset - MD_ROUNDING * gather->rounding) / count;

@@ -54,6 +54,7 @@ md_online_settings md_problem_settings(const md_problem *problem)
                   .prox_every = choose_prox_every(problem)},
         .dual = {.p = options->p, .eta = problem->online->eta},
         .lambda = problem->lambda,
+        .gap = options->gap,
         .average = options->average,
         .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
         .batch = md_problem_batch(problem),

@@ -67,6 +67,14 @@ void md_gather_begin_epoch(md_gather *gather)
     gather->total += gather->weight;
 }
 
+void md_gather_restart(md_gather *gather)
+{
+    memset(gather->sum, 0, gather->size * sizeof *gather->sum);
+    memset(gather->shared, 0, gather->shared_size * sizeof *gather->shared);
+    gather->weight = gather->total = 1;
+    gather->offset = gather->rounding = 0;
+}
+
 void md_gather_add_offset(md_gather *gather, size_t item)
 {
     gather->offset += gather->weight * gather->item_offset[item];

@@ -38,6 +38,9 @@ medley_status md_gather_init(md_gather *gather, const md_online_problem *problem
                              size_t longest, medley_error *error);
 void md_gather_clear(md_gather *gather);
 
+/* Forgets what it has; the next gradients are those of one epoch of weight 1. */
+void md_gather_restart(md_gather *gather);
+
 void md_gather_begin_epoch(md_gather *gather);
 
 /* The gradient of an example of this epoch, nothing of it left out. */

@@ -36,6 +36,7 @@ typedef struct md_online_settings {
     md_rate_settings rates;
     md_dual_settings dual;
     double lambda;
+    double gap;                /* relative, that a run with a certificate is to reach */
     double cool_from, cool_to; /* rounds between which rates fall to next to nothing; 0: none */
     bool average;
     size_t average_from;   /* iterates of earlier epochs do not count */
@@ -96,6 +97,8 @@ typedef struct md_online {
     md_gradient *gradients;  /* [batch] */
     double *loss;            /* [batch] */
     double loss_sum;         /* of the examples of this epoch so far, as they were met */
+    struct md_duals *duals;  /* of a rule that has some (duals.h) */
+    double *line;            /* [2 * block_count] of its line search */
     md_gather *gather;       /* of what is met; borrowed, NULL: nothing is */
 } md_online;
 

@@ -97,6 +97,11 @@ static void find_one_gradient(void *context, size_t item, size_t worker)
     find_gradient(round, item);
 }
 
+void md_online_find_gradient(md_round *round, size_t item)
+{
+    find_one_gradient(round, item, 0);
+}
+
 /* Every groups-th example from this one on, block by block: what one of them looks up is still in
  * the cache when the next one needs it. */
 enum { FEWEST_GROUPS = 4 };
@@ -180,7 +185,7 @@ bool md_online_find_gradients(md_online *online, md_round *round)
         md_parallel_for(threads, round->groups, find_gradients_of_group, round);
     else
         md_parallel_for(threads, round->size, find_one_gradient, round);
-    if (online->gather != NULL)
+    if (online->gather != NULL && online->settings.rule->distributions == NULL)
         gather_gradients(online, round);
     for (size_t i = 0; i < round->size; i++) {
         const bool stepped = online->gradients[i].delta->count > 0;

@@ -40,11 +40,22 @@ struct md_rule {
     void (*restart)(md_online *online); /* round 0; blocks hold any theta */
 
     /* Any of these may be NULL. */
-    void (*init)(md_online *online);         /* settings that depend on the problem */
+    medley_status (*init)(md_online *online, medley_error *error); /* what depends on the problem */
+    void (*clear)(md_online *online);                              /* what init has made */
     void (*from_weights)(md_online *online); /* blocks hold weights, and then theta */
     medley_status (*begin)(md_online *online, medley_error *error); /* online->stage begins */
     void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
     md_bound (*bound)(const md_online *online);
+
+    /* Of rules that know how far the optimum is. measure: after an epoch; gap: relative, as it was
+     * measured, a run ends at the one that was asked for. distributions: over the outputs of the
+     * examples, to online->gather, for a lower bound of the objective. */
+    medley_status (*measure)(md_online *online, medley_error *error);
+    double (*gap)(const md_online *online);
+    void (*distributions)(md_online *online);
+
+    /* What changes beside the state. */
+    void (*visit_state)(md_online *online, md_state_visitor visit, void *context);
 
     /* Is stage 0 over, after an epoch with steps or without (idle)? It is in any case when its
      * epochs are over. NULL: there is one stage only. */
@@ -64,6 +75,9 @@ extern const md_rule *const md_rules[]; /* NULL-terminated */
 /* Scores the examples of a round, decodes or takes marginals, and finds the gradients. False: a
  * loss is not finite (online->diverged). */
 bool md_online_find_gradients(md_online *online, md_round *round);
+
+/* The same for one of them, by theta as it is now; nothing is counted. */
+void md_online_find_gradient(md_round *round, size_t item);
 
 /* The first `count` gradients of the round, with a rate; the norms afterwards go to online->norm.
  * Whoever takes a step finishes it: every block becomes as long as online->shrunk says, times
@@ -106,6 +120,9 @@ void md_online_fill_order(md_online *online);
 
 /* What every block is made of is up to date afterwards, for all rows. */
 medley_status md_online_settle(md_online *online, medley_error *error);
+
+/* Score caches are computed anew, unless that takes another pass over kernels; and norms. */
+medley_status md_online_make_exact(md_online *online, medley_error *error);
 
 /* Score caches are computed anew, if there were enough changes since; norms are to be refreshed. */
 medley_status md_online_renew(md_online *online, medley_error *error);

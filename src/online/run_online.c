@@ -103,6 +103,8 @@ static medley_status one_epoch(struct run *run, size_t e)
                        "training diverged in epoch %zu (the objective is not a number); use a "
                        "smaller `%s`, `normalize=diag` or `scale=standard`",
                        e + 1, run->online.settings.rule->smaller[run->online.stage]);
+    if (run->online.settings.rule->measure != NULL)
+        MEDLEY_TRY(run->online.settings.rule->measure(&run->online, run->error));
     if (run->problem->dev != NULL)
         MEDLEY_TRY(measure_dev(run, e));
     epoch->seconds = md_clock_seconds() - run->start;
@@ -180,11 +182,19 @@ static bool is_over(const struct run *run, size_t done)
            rule->is_over(&run->online, run->result->epochs[done - 1].updates == 0);
 }
 
+/* To the optimum, as it was asked for? */
+static bool is_near(const struct run *run)
+{
+    const md_rule *rule = run->online.settings.rule;
+    return rule->gap != NULL && rule->gap(&run->online) <= run->online.settings.gap;
+}
+
 /* After `done` epochs: has the run ended early? A stage that ends early is followed by the next.
  */
 static bool has_ended(const struct run *run, size_t done)
 {
-    return !has_next_stage(run) && (has_lost_patience(run) || is_over(run, done));
+    return !has_next_stage(run) &&
+           (has_lost_patience(run) || is_over(run, done) || (done > 0 && is_near(run)));
 }
 
 /* A run on a part of the examples has none: the file is that of the model. */
@@ -335,6 +345,8 @@ static medley_status finish(struct run *run)
     md_online_take_weights(&run->online);
     md_run_result *result = run->result;
     result->certified = run->online.gather != NULL;
+    if (result->certified && run->online.settings.rule->distributions != NULL)
+        run->online.settings.rule->distributions(&run->online);
     if (result->certified)
         MEDLEY_TRY(find_dual(run));
     MEDLEY_TRY(md_online_objective(&run->online, &result->objective, NULL, run->error));
@@ -413,7 +425,8 @@ static void clear_run(struct run *run)
 static medley_status begin_gathering(struct run *run)
 {
     md_online *online = &run->online;
-    if (!run->plan->certifies || !run->problem->options->certify)
+    const bool certifies = run->plan->certifies && run->problem->options->certify;
+    if (!certifies && online->settings.rule->distributions == NULL)
         return MEDLEY_OK;
     online->gather = &run->gather;
     return md_gather_init(&run->gather, &online->problem, online->settings.batch, online->longest,

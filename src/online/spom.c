@@ -27,12 +27,13 @@ struct spom {
 };
 
 /* No ball where the norms of blocks are not followed (l1): it is a safeguard only. */
-static void choose_radius(md_online *online)
+static medley_status choose_radius(md_online *online, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
     double *radius = &online->settings.rates.radius;
+    (void)error;
     if (!isnan(*radius))
-        return;
+        return MEDLEY_OK;
     double at_zero = 0;
     for (size_t e = 0; e < p->example_count; e++)
         at_zero += p->loss->at_zero(p->space, p->examples[e].length);
@@ -41,6 +42,7 @@ static void choose_radius(md_online *online)
     *radius =
         none ? INFINITY
              : md_online_radius(p, online->settings.lambda, at_zero / (double)p->example_count);
+    return MEDLEY_OK;
 }
 
 static void restart(md_online *online)

@@ -46,15 +46,15 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     online->rate = settings->rule->first_rate
                        ? settings->rule->first_rate(&online->problem, settings)
                        : settings->rates.eta0;
-    if (settings->rule->init != NULL)
-        settings->rule->init(online);
-    return MEDLEY_OK;
+    return settings->rule->init ? settings->rule->init(online, error) : MEDLEY_OK;
 }
 
 void md_online_clear(md_online *online)
 {
     for (size_t b = 0; online->inference != NULL && b < online->settings.batch; b++)
         md_inference_clear(&online->inference[b]);
+    if (online->settings.rule != NULL && online->settings.rule->clear != NULL)
+        online->settings.rule->clear(online);
     md_pool_clear(&online->pool);
     *online = (md_online){0};
 }
@@ -108,6 +108,8 @@ void md_online_visit_state(md_online *online, md_state_visitor visit, void *cont
         md_block_visit(online->problem.blocks[m], visit, context);
     if (online->gather != NULL)
         md_gather_visit_state(online->gather, visit, context);
+    if (online->settings.rule->visit_state != NULL)
+        online->settings.rule->visit_state(online, visit, context);
 }
 
 medley_status md_online_settle(md_online *online, medley_error *error)

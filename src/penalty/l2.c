@@ -34,6 +34,15 @@ static double l2_conjugate(const void *state, const double *n, const double *wei
     return md_half_squares(n, weight, count);
 }
 
+static void l2_link(const void *state, const double *n, const double *weight, size_t count,
+                    double *scale)
+{
+    (void)state;
+    (void)n;
+    for (size_t m = 0; m < count; m++)
+        scale[m] = 1 / md_block_weight(weight, m);
+}
+
 const md_penalty_class md_penalty_l2 = {
     .name = "l2",
     .summary = "squared l2 norm: all blocks, added",
@@ -46,4 +55,5 @@ const md_penalty_class md_penalty_l2 = {
     .kernel_weight = md_same_weight,
     .strong_convexity = l2_strong_convexity,
     .conjugate = l2_conjugate,
+    .link = l2_link,
 };

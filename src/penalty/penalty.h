@@ -73,6 +73,15 @@ typedef struct md_penalty_class {
      * is, as for a block with n > 0 that costs nothing (d = 0). NULL: not known from norms alone,
      * or of no use. */
     double (*conjugate)(const void *state, const double *n, const double *weight, size_t count);
+
+    /* scale[m] = dOmega*(n) / dn_m / n_m, any number where n_m is 0: what turns a dual vector of
+     * block norms n into the weights that it belongs to, w_m = scale_m v_m. scale may not be n.
+     * NULL: Omega* is not known or not smooth. */
+    void (*link)(const void *state, const double *n, const double *weight, size_t count,
+                 double *scale);
+
+    /* Where that depends on the state: is link right for it? NULL: for any. */
+    bool (*has_link)(const void *state);
 } md_penalty_class;
 
 extern const md_scalar_penalty md_elastic_scalar; /* the state is t */

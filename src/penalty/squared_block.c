@@ -175,6 +175,27 @@ static double squared_block_conjugate(const void *state, const double *n, const 
     return norm * norm / 2;
 }
 
+static bool squared_block_has_link(const void *state)
+{
+    const double q = md_number(state);
+    return q > 1 && q <= 2;
+}
+
+/* x_m = n_m d_m^(-1/q) has the norm N = ||x||_r, and dOmega* / dn_m = N (x_m / N)^(r-1) d_m^(-1/q).
+ */
+static void squared_block_link(const void *state, const double *n, const double *weight,
+                               size_t count, double *scale)
+{
+    const double q = md_number(state);
+    const double r = q / (q - 1);
+    const double norm = sqrt(2 * squared_block_conjugate(state, n, weight, count));
+    for (size_t m = 0; m < count; m++) {
+        const double factor = weight ? md_power(weight[m], -1 / q) : 1;
+        const double ratio = norm > 0 ? n[m] * factor / norm : 0;
+        scale[m] = ratio > 0 ? md_power(ratio, r - 2) * factor * factor : 0;
+    }
+}
+
 const md_penalty_class md_penalty_squared_block = {
     .name = "squared-block",
     .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",
@@ -188,4 +209,6 @@ const md_penalty_class md_penalty_squared_block = {
     .kernel_weight = squared_block_kernel_weight,
     .strong_convexity = squared_block_strong_convexity,
     .conjugate = squared_block_conjugate,
+    .link = squared_block_link,
+    .has_link = squared_block_has_link,
 };

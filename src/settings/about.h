@@ -22,6 +22,7 @@ typedef enum md_takes {
     MD_TAKES_CHECKPOINTS = 1 << 10, /* checkpoint, resume */
     MD_TAKES_TEMPLATES = 1 << 11,
     MD_TAKES_BOUND = 1 << 13,    /* certify */
+    MD_TAKES_GAP = 1 << 14,      /* gap, certify */
     MD_TAKES_PATIENCE = 1 << 12, /* which waits for held-out data, and without them is idle */
 
     /* tasks */

@@ -41,8 +41,12 @@ size_t md_problem_batch(const md_problem *problem)
     const md_task_defaults *defaults = &problem->task->defaults;
     if (problem->options->batch > 0)
         return (size_t)problem->options->batch;
+    const md_method_traits *traits = problem->method->traits;
+    const size_t rows = traits != NULL ? traits->rows : 0;
+    if (defaults->most_batch == 0 && !md_problem_is_explicit(problem))
+        return rows > problem->longest && problem->longest > 0 ? rows / problem->longest : 1;
     if (defaults->most_batch == 0)
-        return md_problem_is_explicit(problem) ? BATCH : 1;
+        return BATCH;
     const size_t share = problem->example_count / defaults->batch_share + 1;
     return share < defaults->most_batch ? share : defaults->most_batch;
 }
@@ -58,6 +62,8 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
         side->epochs = side->first_epochs + (size_t)options->epochs2;
     else if (options->epochs > 0)
         side->epochs = (size_t)options->epochs;
+    else if (problem->method->traits != NULL && problem->method->traits->epochs > 0)
+        side->epochs = problem->method->traits->epochs;
     else if (problem->task->defaults.epochs > 0)
         side->epochs = problem->task->defaults.epochs;
     else

@@ -225,7 +225,8 @@ static medley_status find_penalty(md_problem *problem, medley_error *error)
     const char *name = problem->options->penalty;
     char own[48];
     const md_method_traits *traits = problem->method->traits;
-    if (traits != NULL && traits->penalty != NULL) {
+    if (traits != NULL && traits->penalty != NULL &&
+        (!traits->any_penalty || strcmp(name, "auto") == 0)) {
         traits->penalty(own, sizeof own, problem->options);
         name = own;
     }

@@ -227,7 +227,12 @@ typedef struct md_method_traits {
     bool own_terms;   /* a block may have an l2 term of its own beside the penalty */
     bool few_changes; /* with the hinge: of few rows, a few times each */
 
-    /* The only penalty it has; NULL: one of the user's choice. */
+    size_t rows;   /* of a round on kernels; 0: one example */
+    size_t epochs; /* unless they are given; 0: those of most methods */
+
+    /* Its penalty: the only one it has, or, with any_penalty, the one that "auto" means. NULL: one
+     * of the user's choice. */
+    bool any_penalty;
     void (*penalty)(char *text, size_t size, const medley_options *options);
 } md_method_traits;
 

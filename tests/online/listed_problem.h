@@ -110,6 +110,17 @@ static inline double plain_gradient_norm2(md_block *block, const md_gradient *gr
     return square;
 }
 
+static inline double plain_slope(md_block *block, const md_gradient *gradient)
+{
+    const struct plain_block *b = (const struct plain_block *)block;
+    double sum[FEATURES] = {0};
+    double product = 0;
+    add_gradient(b, gradient, 1, sum);
+    for (size_t f = 0; f < FEATURES; f++)
+        product += sum[f] * b->theta[f];
+    return block->scale * product;
+}
+
 static inline void plain_clear(md_block *block)
 {
     struct plain_block *b = (struct plain_block *)block;
@@ -123,6 +134,7 @@ static const md_block_class plain_class = {.name = "plain",
                                            .step = plain_step,
                                            .finish = plain_finish,
                                            .self = plain_self,
+                                           .slope = plain_slope,
                                            .gradient_norm2 = plain_gradient_norm2,
                                            .clear = plain_clear,
                                            .restart = plain_clear,
