@@ -63,6 +63,8 @@ survives() {
 survives "kernels, hinge" "${kernels[@]}" --epochs $((5 * epochs)) --threads 1 words.data
 survives "kernels, logistic, averaged" "${kernels[@]}" --loss logistic --average --epochs $epochs \
     --threads 1 words.data
+survives "kernels, logistic, certified" "${kernels[@]}" --loss logistic --certify --epochs $epochs \
+    --threads 1 words.data
 survives "templates, rounds of 8" --template chunk --loss logistic --batch 8 --eta0 0.1 \
     --epochs $epochs train.txt
 survives "templates, l1" --template chunk --penalty l1 --C 1 --eta0 0.1 --epochs $epochs \

@@ -232,6 +232,40 @@ static void gradients_are_grouped_by_rows(void **state)
     for_every_loss(check_grouping);
 }
 
+/* The whole gradient and the offset are a tangent: below the loss of any other scores, and equal to
+ * it at their own. */
+static void check_offset(struct sample *sample)
+{
+    md_inference *inference = sample->inference;
+    float other[PARTS_MOST];
+    double gradient[PARTS_MOST];
+    double rounding;
+    inference->whole = true;
+    const double value = gradient_at(sample, sample->score, gradient);
+    const double offset =
+        md_loss_offset(inference, sample->length, sample->gold, sample->score, value, &rounding);
+    inference->whole = false;
+    assert_true(rounding >= 0 && offset >= -1e-5);
+    for (int round = 0; round <= 10; round++) {
+        double tangent = offset;
+        for (size_t p = 0; p < sample->parts; p++) {
+            const double away = round * 0.3 * md_random_normal(&sample->random);
+            other[p] = (float)((double)sample->score[p] + away);
+            tangent += gradient[p] * (double)other[p];
+        }
+        const double there = value_at(sample, other);
+        if (!(there >= tangent - 1e-5 && (round > 0 || there <= tangent + 1e-5)))
+            fail_msg("%s, %s: loss %.9g, tangent %.9g, %d", sample->loss->name,
+                     sample->space.structure->name, there, tangent, round);
+    }
+}
+
+static void offsets_complete_tangents(void **state)
+{
+    (void)state;
+    for_every_loss(check_offset);
+}
+
 /* What is left is the gradient as it was, but for the rows that have little to learn, and for what
  * is little in the others. */
 static void check_drop(struct sample *sample)
@@ -290,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_score_that_is_no_number_does_not_pass_for_no_loss),
         cmocka_unit_test(earlier_calls_leave_no_trace),
         cmocka_unit_test(gradients_are_grouped_by_rows),
+        cmocka_unit_test(offsets_complete_tangents),
         cmocka_unit_test(rows_with_little_to_learn_can_be_left_out),
         cmocka_unit_test(losses_are_found_by_name),
     };
