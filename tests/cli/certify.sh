@@ -82,6 +82,8 @@ certified "the mean of iterates" --method spom --average --average-from 0.5 --sc
 certified "two labels have spicy, which tells in any case" two.csv
 expect_text "two labels have spicy" '"method":"spicy"' "$out"
 certified "with calibration" --method spom --calibrate --epochs 5 wave.csv
+"$MEDLEY" generate waveform --rows 60 --seed 2 --output other.csv
+certified "early stopping" --method spom --scale standard --C 1 --dev other.csv --patience 3 --epochs 50 wave.csv
 certified "relations of arcs have none of it" --epochs 2 --hash-bits 12 trees.conllu
 
 # ---- nothing else changes ----

@@ -107,6 +107,16 @@ class Structured(InFolder):
         with self.assertRaisesRegex(medley.NotSupportedError, "marginals"):
             medley.StructuredPredictor(Chain(), loss="logistic").fit(X, y)
 
+    def test_bounds_equal_those_of_the_library(self):
+        X, y = small_data(20)
+        for loss in ("hinge", "logistic", "softmax-margin"):
+            settings = {**COMMON, "loss": loss, "penalty": "l2", "C": 1, "certify": True}
+            right = medley.SequenceLabeler(**settings, options={"batch": 4}).fit(X, y)
+            own = medley.StructuredPredictor(SlowChain(), **settings, batch=4).fit(X, y)
+            self.assertGreater(own.dual_, 0)
+            self.assertLess(own.dual_, own.objective_)
+            self.assertLess(abs(own.dual_ / right.dual_ - 1), 1e-4)
+
     def test_models_are_kept_with_their_structure(self):
         X, y = small_data()
         model = medley.StructuredPredictor(Chain(), **COMMON).fit(X, y)
