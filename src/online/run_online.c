@@ -252,7 +252,8 @@ static medley_status resume(struct run *run, bool *resumed)
                           run->result->epoch_count, epochs_of(run));
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
-    if (*resumed && !is_sound(run))
+    const md_rule *rule = run->online.settings.rule;
+    if (*resumed && (!is_sound(run) || (rule->is_sound != NULL && !rule->is_sound(&run->online))))
         return md_checkpoint_fail_damaged(options->checkpoint, run->error);
     run->online.rate = run->result->eta0;
     return MEDLEY_OK;
