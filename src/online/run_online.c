@@ -182,6 +182,14 @@ static bool is_over(const struct run *run, size_t done)
            rule->is_over(&run->online, run->result->epochs[done - 1].updates == 0);
 }
 
+/* As far as it is known; 0: it is not. */
+static double gap_now(const struct run *run)
+{
+    const md_rule *rule = run->online.settings.rule;
+    const double gap = rule->gap ? rule->gap(&run->online) : 0;
+    return isfinite(gap) ? gap : 0;
+}
+
 /* To the optimum, as it was asked for? */
 static bool is_near(const struct run *run)
 {
@@ -302,6 +310,7 @@ static medley_status run_epochs(struct run *run)
                                           .done = e + 1,
                                           .total = epochs_of(run),
                                           .objective = result->epochs[e].objective,
+                                          .gap = gap_now(run),
                                           .dev_accuracy = result->epochs[e].dev_accuracy};
         if (!md_problem_report(run->problem, progress))
             return MEDLEY_STOPPED;
