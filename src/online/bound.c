@@ -14,11 +14,20 @@
 #include "base/random.h"
 #include "online/gather.h"
 #include "penalty/bound.h"
+#include "penalty/link.h"
 
 static const double NORM_MARGIN = 0x1p-22;
 
 medley_status md_certify_check(const md_problem *problem, medley_error *error)
 {
+    const md_rule *rule = problem->method->rule;
+    if (rule != NULL && rule->distributions != NULL &&
+        md_penalty_link_kind(problem->penalty) == MD_NO_LINK)
+        return md_fail(error, MEDLEY_USAGE,
+                       "`method=%s` goes from dual vectors to weights by the penalty, and "
+                       "`penalty=%s` does not tell the way; use squared-block, l2, mkl, "
+                       "group-lasso, block, elastic or elastic-mkl alone",
+                       rule->about.name, md_penalty_text(problem->penalty));
     if (!problem->options->certify || problem->method->kind->batch ||
         md_penalty_has_conjugate(problem->penalty))
         return MEDLEY_OK;

@@ -297,3 +297,33 @@ void md_duals_visit_state(md_duals *duals, md_state_visitor visit, void *context
     visit(context, duals->offset, duals->examples * most * sizeof(double));
     visit(context, duals->output, duals->rows * most * sizeof(int32_t));
 }
+
+static bool is_sound(md_duals *duals, size_t e, md_example where)
+{
+    const double *weight = duals->weight + e * duals->most;
+    const int32_t width = (int32_t)md_row_width(duals->space, where.length);
+    double sum = duals->mixture_weight[e];
+    bool sound = duals->count[e] <= duals->most && sum >= 0;
+    for (size_t k = 0; sound && k < duals->count[e]; k++) {
+        const int32_t *y = output_of(duals, where, k);
+        sum += weight[k];
+        sound = weight[k] >= 0 && isfinite(duals->offset[e * duals->most + k]);
+        for (size_t i = 0; sound && i < where.length; i++)
+            sound = y[i] >= 0 && y[i] < width;
+        duals->scratch.space.shape.row = where.row;
+        if (sound && duals->space.shape.custom != NULL)
+            sound = md_custom_check_output(duals->scratch.space.shape, where.length, y,
+                                           duals->scratch.parts) == NULL;
+    }
+    return sound && fabs(sum - 1) < 1e-6;
+}
+
+bool md_duals_are_sound(md_duals *duals, const md_example *examples)
+{
+    bool sound = true;
+    for (size_t e = 0; sound && e < duals->examples; e++)
+        sound = is_sound(duals, e, examples[e]);
+    for (size_t i = 0; sound && i < duals->size; i++)
+        sound = isfinite(duals->mixture[i]);
+    return sound;
+}

@@ -66,6 +66,9 @@ void md_duals_take(md_duals *duals, const md_found *found, const md_move *move, 
 void md_duals_fill(md_duals *duals, size_t example, md_example where, const int32_t *gold,
                    double *offset, double *rounding);
 
+/* Can what was read be distributions? Outputs have existing labels, and weights are some. */
+bool md_duals_are_sound(md_duals *duals, const md_example *examples);
+
 void md_duals_visit_state(md_duals *duals, md_state_visitor visit, void *context);
 
 #endif

@@ -338,6 +338,11 @@ static void visit_state(md_online *online, md_state_visitor visitor, void *conte
     md_duals_visit_state(online->duals, visitor, context);
 }
 
+static bool is_sound(md_online *online)
+{
+    return md_duals_are_sound(online->duals, online->problem.examples);
+}
+
 const md_rule md_rule_frank_wolfe = {
     .about = {.name = "frank-wolfe",
               .summary = "the joint optimum of any structure, with a proof (dual ascent)",
@@ -358,6 +363,7 @@ const md_rule md_rule_frank_wolfe = {
     .gap = gap,
     .distributions = distributions,
     .visit_state = visit_state,
+    .is_sound = is_sound,
     .clear = clear,
     .round = take_round,
 };

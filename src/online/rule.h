@@ -54,8 +54,9 @@ struct md_rule {
     double (*gap)(const md_online *online);
     void (*distributions)(md_online *online);
 
-    /* What changes beside the state. */
+    /* What changes beside the state; and may what was read be that? */
     void (*visit_state)(md_online *online, md_state_visitor visit, void *context);
+    bool (*is_sound)(md_online *online);
 
     /* Is stage 0 over, after an epoch with steps or without (idle)? It is in any case when its
      * epochs are over. NULL: there is one stage only. */

@@ -182,6 +182,14 @@ static bool is_over(const struct run *run, size_t done)
            rule->is_over(&run->online, run->result->epochs[done - 1].updates == 0);
 }
 
+/* As far as it is known; 0: it is not. */
+static double gap_now(const struct run *run)
+{
+    const md_rule *rule = run->online.settings.rule;
+    const double gap = rule->gap ? rule->gap(&run->online) : 0;
+    return isfinite(gap) ? gap : 0;
+}
+
 /* To the optimum, as it was asked for? */
 static bool is_near(const struct run *run)
 {
@@ -252,7 +260,8 @@ static medley_status resume(struct run *run, bool *resumed)
                           run->result->epoch_count, epochs_of(run));
     if (status < 0)
         return md_fail_at(run->error, status, inner.file, (size_t)inner.line, "%s", inner.message);
-    if (*resumed && !is_sound(run))
+    const md_rule *rule = run->online.settings.rule;
+    if (*resumed && (!is_sound(run) || (rule->is_sound != NULL && !rule->is_sound(&run->online))))
         return md_checkpoint_fail_damaged(options->checkpoint, run->error);
     run->online.rate = run->result->eta0;
     return MEDLEY_OK;
@@ -301,6 +310,7 @@ static medley_status run_epochs(struct run *run)
                                           .done = e + 1,
                                           .total = epochs_of(run),
                                           .objective = result->epochs[e].objective,
+                                          .gap = gap_now(run),
                                           .dev_accuracy = result->epochs[e].dev_accuracy};
         if (!md_problem_report(run->problem, progress))
             return MEDLEY_STOPPED;

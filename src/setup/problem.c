@@ -225,6 +225,12 @@ static medley_status find_penalty(md_problem *problem, medley_error *error)
     const char *name = problem->options->penalty;
     char own[48];
     const md_method_traits *traits = problem->method->traits;
+    if (traits != NULL && traits->any_penalty && strcmp(name, "auto") != 0 &&
+        !md_param_is_default(md_params_find(md_option_table, "p"), problem->options))
+        return md_fail(error, MEDLEY_USAGE,
+                       "`p` is the norm of squared-block, and `penalty=%s` is another penalty; "
+                       "leave out one of them",
+                       name);
     if (traits != NULL && traits->penalty != NULL &&
         (!traits->any_penalty || strcmp(name, "auto") == 0)) {
         traits->penalty(own, sizeof own, problem->options);
