@@ -6,6 +6,9 @@
 #include "view/transform.h"
 #include "view/view.h"
 
+/* Bytes of a table that came sparse and is made dense. */
+#define MD_MOST_DENSE ((size_t)1 << 30)
+
 /* Views that are being made. */
 typedef struct md_view_maker {
     md_view *views;
