@@ -4,17 +4,10 @@
 
 #include <float.h>
 
-const char *const md_scale_names[] = {"none", "standard", "minmax", "maxabs", NULL};
+const char *const md_scale_names[] = {"none",   "center", "standard", "minmax",
+                                      "maxabs", "auto",   NULL};
 
-/* What is seen of a column, zeros of sparse rows included. Sums are taken of differences from a
- * reference, the first value (0 in sparse rows), so that a small spread around a large mean keeps
- * its digits and a constant column has none at all. */
-struct column_range {
-    double reference, sum, square, least, most;
-    size_t count;
-};
-
-static void see_value(struct column_range *range, float value)
+static void see_value(md_column_range *range, float value)
 {
     const double difference = (double)value - range->reference;
     range->sum += difference;
@@ -24,11 +17,11 @@ static void see_value(struct column_range *range, float value)
     range->count++;
 }
 
-static void measure_columns(struct column_range *ranges, const md_matrix *matrix)
+void md_measure_columns(md_column_range *ranges, const md_matrix *matrix)
 {
     for (size_t c = 0; c < matrix->columns; c++) {
         const double first = md_matrix_is_sparse(matrix) ? 0 : (double)matrix->dense[c];
-        ranges[c] = (struct column_range){.reference = first, .least = INFINITY, .most = -INFINITY};
+        ranges[c] = (md_column_range){.reference = first, .least = INFINITY, .most = -INFINITY};
     }
     for (size_t r = 0; r < matrix->rows; r++) {
         const md_row row = md_matrix_row(matrix, r);
@@ -42,9 +35,17 @@ static void measure_columns(struct column_range *ranges, const md_matrix *matrix
         }
 }
 
+double md_column_deviation(const md_column_range *range, size_t rows)
+{
+    const double mean = range->sum / (double)rows; /* from the reference */
+    const double deviation = sqrt(fmax(0, range->square / (double)rows - mean * mean));
+    const double largest = fmax(fabs(range->least), fabs(range->most));
+    return deviation > (double)FLT_EPSILON * largest ? deviation : 0;
+}
+
 /* A constant column carries nothing: it becomes 0 (factor 0) rather than a division by zero. */
 static double set_column_scale(md_view *view, size_t c, md_scale scale,
-                               const struct column_range *range, size_t rows)
+                               const md_column_range *range, size_t rows)
 {
     double shift = 0;
     double width;
@@ -56,20 +57,22 @@ static double set_column_scale(md_view *view, size_t c, md_scale scale,
         width = range->most - range->least;
     } else {
         shift = range->reference + mean;
-        width = sqrt(fmax(0, range->square / (double)rows - mean * mean));
+        width = scale == MD_SCALE_CENTER ? 1 : md_column_deviation(range, rows);
     }
     view->shift[c] = (float)shift;
     view->factor[c] = width > 0 ? (float)(1 / width) : 0;
     return width;
 }
 
-static medley_status set_scale(md_view *view, md_scale scale, struct column_range *ranges,
+static medley_status set_scale(md_view *view, md_scale scale, md_column_range *ranges,
                                const md_matrix *matrix, medley_error *error)
 {
-    measure_columns(ranges, matrix);
+    md_measure_columns(ranges, matrix);
     for (size_t c = 0; c < view->column_count; c++) {
         const double width = set_column_scale(view, c, scale, &ranges[c], matrix->rows);
-        if (width > 0 && width < (double)FLT_MIN)
+        if (width > 0 && width < (double)FLT_MIN && view->chosen)
+            view->factor[c] = 0; /* nobody has asked; beside the others it has no weight */
+        else if (width > 0 && width < (double)FLT_MIN)
             return md_fail(error, MEDLEY_BAD_INPUT,
                            "view '%s': the values of column %zu are too small to be scaled (they "
                            "differ by about %.3g); multiply them by a large number",
@@ -107,9 +110,10 @@ medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_data
                                 medley_error *error)
 {
     MD_CLEARED(md_matrix_clear) md_matrix matrix = {0};
-    MD_OWNED(free) struct column_range *ranges = NULL;
+    MD_OWNED(free) md_column_range *ranges = NULL;
     MD_OWNED(free) float *shift = NULL;
     MD_OWNED(free) float *factor = NULL;
+    view->scale = MD_SCALE_NONE;
     if (scale == MD_SCALE_NONE)
         return MEDLEY_OK;
     MEDLEY_TRY(md_view_check_width(view, dataset, "`scale`", error));
@@ -127,6 +131,7 @@ medley_status md_view_fit_scale(md_view *view, md_scale scale, const medley_data
         MEDLEY_TRY(md_view_extract(&matrix, view, dataset, error));
         MEDLEY_TRY(set_scale(&scaled, scale, ranges, &matrix, error));
     }
+    view->scale = scale;
     view->shift = md_take(&shift);
     view->factor = md_take(&factor);
     return MEDLEY_OK;

@@ -40,6 +40,7 @@ medley_status md_view_copy(md_view *copy, const md_view *view, medley_error *err
     md_view made = {.table_columns = view->table_columns,
                     .column_count = columns,
                     .sparse = view->sparse,
+                    .scale = view->scale,
                     .height = view->height,
                     .width = view->width};
     *copy = (md_view){0};
