@@ -47,8 +47,9 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         Passes over the data of online methods.
     scale : None, "auto", "none", "center", "standard", "minmax", "maxabs" or dict
         Of columns, for all views or by view. None is "auto": columns whose deviations differ
-        tenfold are standardised, unless they are of one range, as pixels are; others centred;
-        sparse rows and images stay as they are. ``scale_`` says what was done.
+        tenfold are standardised, unless they are pixels or of one range as these are; the default
+        kernels see other columns centred; sparse rows and what else there is stay as they are.
+        ``scale_`` says what was done.
     normalize : None, "diag", "trace" or "center"
         Of kernels.
     calibrate : bool

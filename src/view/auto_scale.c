@@ -35,7 +35,7 @@ static bool are_of_one_range(const md_column_range *ranges, size_t columns, size
     return 2 * cover >= vary;
 }
 
-static md_scale choose(const md_column_range *ranges, size_t columns, size_t rows,
+static md_scale choose(const md_column_range *ranges, size_t columns, size_t rows, bool image,
                        md_scale otherwise)
 {
     double largest = 0;
@@ -47,21 +47,23 @@ static md_scale choose(const md_column_range *ranges, size_t columns, size_t row
     }
     if (!(largest > 0))
         return MD_SCALE_NONE;
-    const bool standard = largest >= MUCH * least && !are_of_one_range(ranges, columns, rows);
+    const bool standard =
+        !image && largest >= MUCH * least && !are_of_one_range(ranges, columns, rows);
     return standard ? MD_SCALE_STANDARD : otherwise;
 }
 
-static medley_status choose_for_table(md_scale *scale, const md_table *table, md_scale otherwise,
-                                      medley_error *error)
+static medley_status choose_for_table(md_scale *scale, const md_table *table, bool image,
+                                      md_scale otherwise, medley_error *error)
 {
     const md_matrix *matrix = &table->features;
     MD_OWNED(free) md_column_range *ranges = NULL;
     *scale = MD_SCALE_NONE;
-    if (md_matrix_is_sparse(matrix) || table->height > 0 || matrix->rows < 2)
+    if (md_matrix_is_sparse(matrix) || matrix->rows < 2 ||
+        (image && otherwise == MD_SCALE_NONE)) /* the same without a look at all pixels */
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&ranges, matrix->columns, sizeof *ranges, error));
     md_measure_columns(ranges, matrix);
-    *scale = choose(ranges, matrix->columns, matrix->rows, otherwise);
+    *scale = choose(ranges, matrix->columns, matrix->rows, image, otherwise);
     return MEDLEY_OK;
 }
 
@@ -72,13 +74,13 @@ medley_status md_views_auto_scale(md_scale *scales, const md_view *views, size_t
     for (size_t t = 0; t < dataset->table_count; t++) {
         const md_table *table = &dataset->tables[t];
         md_scale scale;
-        bool image = false;
-        MEDLEY_TRY(choose_for_table(&scale, table, otherwise, error));
+        bool image = table->height > 0;
         for (size_t v = 0; v < count; v++)
             image = image || (views[v].image && strcmp(views[v].table, table->name) == 0);
+        MEDLEY_TRY(choose_for_table(&scale, table, image, otherwise, error));
         for (size_t v = 0; v < count; v++)
             if (scales[v] == MD_SCALE_AUTO && strcmp(views[v].table, table->name) == 0)
-                scales[v] = image || as_is[v] ? MD_SCALE_NONE : scale;
+                scales[v] = as_is[v] ? MD_SCALE_NONE : scale;
     }
     return MEDLEY_OK;
 }

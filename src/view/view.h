@@ -61,8 +61,8 @@ medley_status md_view_check_width(const md_view *view, const medley_dataset *dat
 /* What auto makes of each view, from the rows of dataset, for scales[count] that are auto; the
  * others stay. as_is[count]: views whose kernels need the values as they are. The columns of a
  * table are standardised, in all of its views, where their deviations differ tenfold and they are
- * not of one range, as pixels are; else it is as `otherwise` says. Sparse rows, single rows, and
- * tables and views of images are left alone. */
+ * no pixels, which are known by their format, by a view of images or by their range; else it is as
+ * `otherwise` says. Sparse rows and single rows are left alone. */
 medley_status md_views_auto_scale(md_scale *scales, const md_view *views, size_t count,
                                   const bool *as_is, md_scale otherwise,
                                   const medley_dataset *dataset, medley_error *error);

@@ -16,7 +16,7 @@ told() {
     sed -nE 's/.*"scale":"([^"]*)".*/\1/p' "$out"
 }
 for case in 'standard|uneven.csv' 'center|even.csv' 'none|even.csv --kernel rbf' 'standard|uneven.csv --kernel rbf' \
-    'standard|uneven.csv --views all+each' 'none|counts.svm' 'none|letters.data' 'none|uneven.csv --scale none' \
+    'standard|uneven.csv --views all+each' 'none|counts.svm' 'center|letters.data' 'none|letters.data --kernel rbf' 'none|uneven.csv --scale none' \
     'minmax|uneven.csv --scale minmax' 'center|uneven.csv --scale center' 'standard|uneven.csv --scale auto' \
     'all=standard, x1=minmax|uneven.csv --views all+each --kernel rbf@all --kernel rbf@x1 --scale x1=minmax'; do
     # shellcheck disable=SC2086

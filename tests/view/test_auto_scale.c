@@ -116,7 +116,7 @@ static void answers_beside_numbers_are_made_alike(void **state)
     assert_int_equal(choose(values, ROWS, COLUMNS), MD_SCALE_STANDARD);
 }
 
-static void images_and_sparse_rows_stay_as_they_are(void **state)
+static void images_and_sparse_rows_are_not_made_alike(void **state)
 {
     (void)state;
     float values[ROWS * 16];
@@ -125,11 +125,11 @@ static void images_and_sparse_rows_stay_as_they_are(void **state)
     medley_dataset *dataset = NULL;
     md_table *table = add_dense(&dataset, "", ROWS, 16, values);
     assert_int_equal(choose_for(dataset, "all+each"), MD_SCALE_STANDARD);
-    assert_int_equal(choose_for(dataset, "all+grid:2x2"), MD_SCALE_NONE);
-    assert_int_equal(choose_for(dataset, "blur(4x4,0.5)+all"), MD_SCALE_NONE);
+    assert_int_equal(choose_for(dataset, "all+grid:2x2"), MD_SCALE_CENTER);
+    assert_int_equal(choose_for(dataset, "blur(4x4,0.5)+all"), MD_SCALE_CENTER);
     assert_int_equal(choose_for(dataset, "window:1"), MD_SCALE_STANDARD);
     table->height = table->width = 4;
-    assert_int_equal(choose_for(dataset, "all"), MD_SCALE_NONE);
+    assert_int_equal(choose_for(dataset, "all"), MD_SCALE_CENTER);
     medley_dataset_free(dataset);
     dataset = NULL;
     add_sparse(&dataset, "", ROWS, 16, values);
@@ -263,7 +263,7 @@ int main(void)
         cmocka_unit_test(constant_columns_have_no_say),
         cmocka_unit_test(pixels_are_not_made_alike),
         cmocka_unit_test(answers_beside_numbers_are_made_alike),
-        cmocka_unit_test(images_and_sparse_rows_stay_as_they_are),
+        cmocka_unit_test(images_and_sparse_rows_are_not_made_alike),
         cmocka_unit_test(what_somebody_has_said_stays),
         cmocka_unit_test(the_order_of_columns_does_not_matter),
         cmocka_unit_test(numbers_too_small_for_a_scale_are_left_out),
