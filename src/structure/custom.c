@@ -334,6 +334,7 @@ const md_structure md_structure_custom = {
     MD_LABELLING,
     .parts_per_output = parts_per_output,
     .most_cost = most_cost,
+    .check_output = md_custom_check_output,
     .look_ahead = look_ahead,
     .looks_ahead = looks_ahead,
 };

@@ -121,6 +121,11 @@ typedef struct md_structure {
                             md_workspace *workspace);
 
     double (*cost)(md_shape shape, size_t length, const int32_t *y, const int32_t *gold);
+
+    /* Why an output that is known to have existing labels is none; NULL: it is one. parts: room for
+     * twice parts_per_output. Without this function all of them are outputs. */
+    const char *(*check_output)(md_shape shape, size_t length, const int32_t *y, uint32_t *parts);
+
     double (*most_cost)(md_shape shape, size_t length);   /* largest cost of any output */
     double (*log_outputs)(md_shape shape, size_t length); /* log of the number of outputs */
 
