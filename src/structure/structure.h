@@ -152,11 +152,6 @@ extern const md_structure md_structure_custom;    /* of shape.custom; it is not 
 extern const md_structure *const md_structures[]; /* NULL-terminated */
 const md_structure *md_structure_find(const char *name);
 
-/* Of custom.c: why an output that is known to have existing labels is none; NULL: it is one. parts:
- * room for twice parts_per_output. */
-const char *md_custom_check_output(md_shape shape, size_t length, const int32_t *y,
-                                   uint32_t *parts);
-
 static inline bool md_looks_ahead(md_space space)
 {
     return space.structure->looks_ahead != NULL && space.structure->looks_ahead(space.shape);
