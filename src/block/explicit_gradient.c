@@ -84,15 +84,19 @@ static void pair_with(void *context, size_t row, const struct slice *slice)
 {
     struct pairing *pairing = context;
     const struct slice *one = pairing->slice;
+    const md_row_features *features = &pairing->x->what.features;
     double product = 0;
     if (slice->first_part > one->first_part)
         return;
+    if (features->id != NULL &&
+        features->id[row * features->id_step] != features->id[pairing->row * features->id_step])
+        return; /* most rows have nothing in common */
     for (size_t i = 0; i < slice->count; i++)
         product +=
             (double)slice->coefficient[i] * (double)one->dense[slice->part[i] - slice->first_part];
     if (product != 0)
         pairing->sum += (slice->first_part < one->first_part ? 2 : 1) * product *
-                        row_product(&pairing->x->what.features, pairing->row, row);
+                        row_product(features, pairing->row, row);
 }
 
 static void pair_with_all(void *context, size_t row, const struct slice *slice)

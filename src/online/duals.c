@@ -104,7 +104,8 @@ static void end_delta(md_duals *duals, size_t length)
 static void add_mixture(md_duals *duals, size_t example, size_t length, float factor)
 {
     const float *mixture = duals->mixture + duals->start[example];
-    for (size_t p = 0; p < part_count(duals, length); p++)
+    const size_t parts = part_count(duals, length);
+    for (size_t p = 0; p < parts; p++)
         duals->scratch.delta.dense[p] += factor * mixture[p];
 }
 
@@ -135,8 +136,9 @@ static struct worst find_worst(md_duals *duals, const md_found *found)
     struct worst worst = {.value = INFINITY, .which = MD_MIXTURE};
     if (duals->mixture_weight[e] > 0) {
         const float *mixture = duals->mixture + duals->start[e];
+        const size_t parts = part_count(duals, found->where.length);
         double sum = duals->mixture_offset[e];
-        for (size_t p = 0; p < part_count(duals, found->where.length); p++)
+        for (size_t p = 0; p < parts; p++)
             sum += (double)mixture[p] * (double)found->score[p];
         worst.mean = sum;
         worst.value = sum / duals->mixture_weight[e];
@@ -185,7 +187,8 @@ md_move md_duals_choose(md_duals *duals, const md_found *found)
 static void scale_mixture(md_duals *duals, size_t e, size_t length, double factor)
 {
     float *mixture = duals->mixture + duals->start[e];
-    for (size_t p = 0; p < part_count(duals, length); p++)
+    const size_t parts = part_count(duals, length);
+    for (size_t p = 0; p < parts; p++)
         mixture[p] *= (float)factor;
     duals->mixture_weight[e] *= factor;
     duals->mixture_offset[e] *= factor;
@@ -312,8 +315,8 @@ static bool is_sound(md_duals *duals, size_t e, md_example where)
             sound = y[i] >= 0 && y[i] < width;
         duals->scratch.space.shape.row = where.row;
         if (sound && duals->space.structure->check_output != NULL)
-            sound = duals->space.structure->check_output(duals->scratch.space.shape, where.length, y,
-                                                         duals->scratch.parts) == NULL;
+            sound = duals->space.structure->check_output(duals->scratch.space.shape, where.length,
+                                                         y, duals->scratch.parts) == NULL;
     }
     return sound && fabs(sum - 1) < 1e-6;
 }

@@ -125,7 +125,8 @@ def least_joint_objective(X, loss, lam, hinge):
 class OnlineBounds(unittest.TestCase):
     """What certify=True says of online methods."""
 
-    def check(self, seed, loss):
+    def check(self, seed, loss, **settings):
+        """A model and the optimum of its problem."""
         random, X, groups, scores = problem(seed)
         labels = np.searchsorted(np.quantile(scores, [0.3, 0.6]), scores)
         C = 10.0 ** random.uniform(-1, 1)
@@ -133,8 +134,8 @@ class OnlineBounds(unittest.TestCase):
         kernels = ["linear", "linear(explicit)"][seed % 2]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = MKLClassifier(kernels, method="spom", penalty="l2", loss=loss, C=C, views=views,
-                                  epochs=[5, 100][seed % 2], certify=True).fit(X, labels)
+            model = MKLClassifier(kernels, penalty="l2", loss=loss, C=C, views=views, scale="none",
+                                  **settings).fit(X, labels)
         lam = 1 / (C * len(X))
         joint = JointLoss(labels, 3, loss != "logistic")
         best = least_joint_objective(X, joint, lam, loss == "hinge")
@@ -147,13 +148,25 @@ class OnlineBounds(unittest.TestCase):
         found += lam / 2 * (model.norms_**2).sum()
         self.assertAlmostEqual(model.objective_ / found, 1, delta=1e-4, msg=name)
         self.assertAlmostEqual(model.gap_, 1 - model.dual_ / model.objective_, delta=1e-9, msg=name)
-        return 1 - model.dual_ / best
+        return model, best
 
     def test_bounds_are_not_above_the_optimum(self):
         for loss in ("hinge", "logistic", "softmax-margin"):
-            gaps = [self.check(seed, loss) for seed in range(PROBLEMS // 3)]
+            gaps = []
+            for seed in range(PROBLEMS // 3):
+                model, best = self.check(seed, loss, method="spom", certify=True,
+                                         epochs=[5, 100][seed % 2])
+                gaps.append(1 - model.dual_ / best)
             print(f"bounds, {loss}: median distance from the optimum {np.median(gaps):.3g}")
             self.assertLess(np.median(gaps), 0.3)
+
+    def test_frank_wolfe_reaches_the_gap_that_is_asked_for(self):
+        for loss in ("hinge", "logistic", "softmax-margin"):
+            for seed in range(PROBLEMS // 3):
+                model, best = self.check(seed, loss, method="frank-wolfe", gap=0.01)
+                name = f"seed {seed}, {loss}: {model.gap_}, {model.objective_}, optimum {best}"
+                self.assertLess(model.gap_, 0.011, name)
+                self.assertLess(model.objective_, 1.011 * best, name)
 
     def test_other_estimators_have_them(self):
         words = [["the", "dog", "ran"], ["a", "cat", "sat"], ["the", "cat", "ran"]] * 3
