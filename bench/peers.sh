@@ -34,8 +34,8 @@ accuracy() { # of a medley model
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 
-one=$(best_of_three "$MEDLEY" train --model one.medley --kernel 'rbf(gamma=0.1)' --C 3 --quiet train.svm)
-three=$(best_of_three "$MEDLEY" train --model three.medley --kernel 'rbf(gamma=0.1)' \
+one=$(best_of_three "$MEDLEY" train --model one.medley --method spom --kernel 'rbf(gamma=0.1)' --C 3 --quiet train.svm)
+three=$(best_of_three "$MEDLEY" train --model three.medley --method spom --kernel 'rbf(gamma=0.1)' \
     --kernel 'linear(norm=diag)' --kernel 'poly(degree=2,norm=diag)' --C 3 --quiet train.svm)
 tell=$(best_of_three "$MEDLEY" predict --model one.medley test.svm)
 echo "$rows letters, 26 classes, 128 pixels"

@@ -7,7 +7,8 @@
  * The algorithm is the first stage of method obscure: each example with a loss causes a step of
  * length eta towards the right output, and a p-norm (option "p") weighs the kernels. What is chosen
  * from data is chosen from the first chunk and then fixed: kernels and their widths, scalings of
- * columns, traces, named columns, whether linear kernels are kept as weights, and eta (auto: 2
+ * columns (without a word about `scale` only if the chunk has 50 rows: fewer say nothing about
+ * deviations), traces, named columns, whether linear kernels are kept as weights, and eta (auto: 2
  * divided by the largest K(x,x) of the first chunk). So the model does not depend on how examples
  * are divided into chunks if the first chunk is the same, or if nothing is left to be chosen.
  *

@@ -28,7 +28,8 @@ medley_fit(medley_model **model, const medley_dataset *train, const medley_datas
 /**
  * What speaks against learning from these data with these options (NULL: defaults), which works all
  * the same: one sentence with a remedy, options in backquotes. Today it tells of columns of a view
- * whose deviations differ by a factor of 1000 or more while no `scale` is given. Writes at most
+ * with kernels of histograms (chi2, intersection) whose deviations differ by a factor of 1000 or
+ * more while no `scale` is given. Writes at most
  * size bytes, the final 0 included, and returns the length of the sentence; 0: nothing to say.
  */
 MEDLEY_API size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,
@@ -197,7 +198,10 @@ typedef struct medley_summary {
     double temperature; /**< of calibrated probabilities: what scores are divided by; NaN: not
                              calibrated */
     const double
-        *offsets; /**< [labels] what is then added to them; NULL: nothing, as for sequences */
+        *offsets;      /**< [labels] what is then added to them; NULL: nothing, as for sequences */
+    const char *scale; /**< how columns are scaled, as the option `scale` says it: "standard", or
+                            "fou=standard, pix=none" where views differ, the first ones of many;
+                            "": the model has no columns of numbers */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

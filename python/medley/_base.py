@@ -67,6 +67,7 @@ class MedleyEstimator(BaseEstimator):
         self.blocks_ = [block.name for block in blocks]
         self.weights_ = np.array([block.weight for block in blocks])
         self.norms_ = np.array([block.norm for block in blocks])
+        self.scale_ = summary["scale"]
         self.objective_ = summary["objective"]
         self.dual_ = summary["dual"]
         self.gap_ = summary["gap"]

@@ -111,7 +111,7 @@ def _grid_text(parameter, value):
             )
         value = value[0]
     if value is None:
-        value = "none" if parameter == "scale" else _fallback(parameter)
+        value = "auto" if parameter == "scale" else _fallback(parameter)
         if not value:
             raise UsageError(f"None stands for no single value of {parameter}; leave None out")
     return value_text(value).strip()

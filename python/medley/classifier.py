@@ -45,8 +45,11 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         Norm over the kernels of method obscure.
     epochs : int
         Passes over the data of online methods.
-    scale : None, "standard", "minmax", "maxabs" or dict
-        Of columns, for all views or by view.
+    scale : None, "auto", "none", "center", "standard", "minmax", "maxabs" or dict
+        Of columns, for all views or by view. None is "auto": columns whose deviations differ
+        tenfold are standardised, unless they are pixels or of one range as these are; the default
+        kernels see other columns centred; sparse rows and what else there is stay as they are.
+        ``scale_`` says what was done.
     normalize : None, "diag", "trace" or "center"
         Of kernels.
     calibrate : bool
@@ -73,7 +76,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     ----------
     classes_, blocks_ (names of kernels), weights_ (what each counts, summing to 1, or all 0 where
     the penalty has left out every kernel), norms_,
-    objective_, dual_ and gap_ (NaN where the method has no certificate and none was asked for), n_features_in_,
+    scale_ (of columns), objective_, dual_ and gap_ (NaN where the method has no certificate and none was
+    asked for), n_features_in_,
     feature_names_in_ (of data frames; new ones may have their columns in any order), model_
 
     Examples

@@ -85,6 +85,8 @@ static void print_text(const medley_model *model, size_t top)
     if (!isnan(s->bias))
         printf(", bias %.6g", s->bias);
     printf("\n");
+    if (s->scale[0] != '\0')
+        printf("scale %s\n", s->scale);
     if (!cli_print_calibration(stdout, model) && task->has_probabilities)
         printf("probabilities are not calibrated (train --calibrate)\n");
     printf("\n");

@@ -39,7 +39,8 @@ const cli_command cli_command_kernel = {
     .usage = "--output FILE.npy [options] DATA",
     .summary = "compute and save Gram matrices",
     .description = "Computes the kernels of the training options on all rows of DATA and writes "
-                   "them as float32 in NumPy's format.",
+                   "them as float32 in NumPy's format. Columns are scaled as train scales them "
+                   "(--scale).",
     .options = options,
     .groups = CLI_KERNELS | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

@@ -11,6 +11,8 @@ void cli_json_settings(const medley_summary *summary)
     json_number(stdout, "lambda", summary->lambda);
     json_number(stdout, "C", summary->C);
     json_number(stdout, "spicy_C", summary->spicy_C);
+    if (summary->scale[0] != '\0')
+        json_string(stdout, "scale", summary->scale);
 }
 
 void cli_json_blocks(const medley_summary *summary, const size_t *order)
@@ -196,6 +198,8 @@ void cli_print_model(FILE *file, const medley_model *model)
         fprintf(file, ", %zu labels", medley_model_label_count(model));
     fprintf(file, ", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
             s->objective);
+    if (s->scale[0] != '\0')
+        fprintf(file, "scale %s\n", s->scale);
     cli_print_certificate(file, s);
     print_stages(file, s);
     cli_print_calibration(file, model);

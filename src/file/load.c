@@ -86,7 +86,8 @@ static medley_status read_container(md_loader *loader, const char *data, size_t 
                           "%d; train it again",
                           (unsigned long long)version, MD_FILE_OLDEST, MD_FILE_VERSION);
     /* probabilities came with version 3, trees with version 4, the input with version 5 */
-    if (sections < MD_SECTION_COUNT || sections > MD_SECTION_COUNT + version - MD_FILE_OLDEST)
+    const uint64_t with_sections = version < WITH_INPUT ? version : WITH_INPUT;
+    if (sections < MD_SECTION_COUNT || sections > MD_SECTION_COUNT + with_sections - MD_FILE_OLDEST)
         return md_fail_damaged(loader, "unknown version");
     loader->version = version;
     return find_sections(loader, &header, sections);
@@ -217,6 +218,7 @@ static medley_status load_from(medley_model **model, const char *path, const cha
     MEDLEY_TRY(read_input(&loader));
     MEDLEY_TRY(read_calibration(&loader));
     MEDLEY_TRY(read_own(&loader));
+    MEDLEY_TRY(md_model_tell_scale(made, loader.error));
     md_model_bind_summary(made);
     *model = md_take(&made);
     return MEDLEY_OK;

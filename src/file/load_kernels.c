@@ -2,12 +2,14 @@
 /* Reading the sections of kernels with their views, and of support rows. */
 #include "file/file.h"
 
+enum { WITH_SCALE = 6 }; /* the first version whose views say what kind their scaling is of */
+
 static medley_status read_view(md_loader *loader, md_unpack *in, size_t v)
 {
     md_bank *bank = &loader->model->bank;
     md_view *view = &bank->views[v];
     bank->view_count = v + 1;
-    if (md_view_unpack(view, in) < 0 || in->bad)
+    if (md_view_unpack(view, in, loader->version >= WITH_SCALE) < 0 || in->bad)
         return md_fail_damaged(loader, "views");
     if (md_unpack_u64(in) != 0)
         bank->origin[v] = md_unpack_floats(in, view->column_count);

@@ -151,6 +151,7 @@ medley_status medley_write_kernels(size_t *count, const medley_dataset *dataset,
         .kernels = specs,
         .views = strcmp(options->views, "auto") == 0 ? NULL : options->views,
         .scale = options->scale,
+        .usual_scale = MD_SCALE_AUTO,
         .normalize = (md_norm)options->normalize,
         .seed = (uint64_t)options->seed};
     const size_t threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();

@@ -121,7 +121,7 @@ static medley_status fit_path(md_problem *problem, const medley_dataset *train,
 {
     const md_method *method = NULL;
     MD_CLEARED(clear_joining) struct joining joining = *taker;
-    MEDLEY_TRY(md_method_choose(&method, options, train, NULL, error));
+    MEDLEY_TRY(md_method_choose_for_path(&method, options, train, error));
     MEDLEY_TRY(check_path(path, options, method, error));
     MEDLEY_TRY(md_problem_init(problem, train, NULL, options, watch, method, error));
     MEDLEY_TRY(md_certify_check(problem, error));

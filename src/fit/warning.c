@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley_fit_warning: columns of one view that differ so much in spread that kernels see only the
- * widest of them. */
+ * widest of them, and that `scale=auto` leaves alone since kernels of histograms need their values.
+ */
 #include "fit/fit.h"
 
 #include "setup/setup.h"
@@ -83,17 +84,18 @@ static size_t describe(char *text, size_t size, const md_bank *bank, const medle
     for (size_t m = 0; m < bank->count && bank->kernels[m].class != NULL; m++) {
         const md_view *view = &bank->views[bank->kernels[m].view];
         const md_table *table = md_dataset_table(dataset, view->table);
-        if (bank->kernels[m].class->constant || view->steps != NULL || table == NULL ||
-            !is_plain(table) ||
+        if (!bank->kernels[m].class->nonnegative_data || view->steps != NULL || table == NULL ||
+            view->scale != MD_SCALE_NONE || !is_plain(table) ||
             !is_uneven(&spread, &table->features, view->columns, view->column_count))
             continue;
         const int length = snprintf(
             text, size,
             "columns of view '%s' differ much in spread (column %s has deviation %.3g, column %s "
-            "%.3g), and kernels see the widest of them only; use `scale=standard`, or "
-            "`scale=none` if that is meant",
+            "%.3g), and kernels see the widest of them only; kernel %s needs values that are not "
+            "negative, so use `scale=minmax`, or `scale=none` if that is meant",
             view->name, column_name(widest, table, spread.widest), spread.largest,
-            column_name(narrowest, table, spread.narrowest), spread.least);
+            column_name(narrowest, table, spread.narrowest), spread.least,
+            bank->kernels[m].class->name);
         return length > 0 ? (size_t)length : 0;
     }
     return 0;

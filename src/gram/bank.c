@@ -213,7 +213,7 @@ static medley_status set_scale(const struct builder *builder, md_scale *scales, 
     const int kind = md_text_index(equals ? equals + 1 : text, md_scale_names);
     if (kind < 0)
         return md_fail(builder->error, MEDLEY_USAGE,
-                       "scale '%s' is not none, standard, minmax or maxabs",
+                       "scale '%s' is not auto, none, center, standard, minmax or maxabs",
                        equals ? equals + 1 : text);
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - text : 0), text);
@@ -225,16 +225,46 @@ static medley_status set_scale(const struct builder *builder, md_scale *scales, 
     return MEDLEY_OK;
 }
 
+static medley_status read_scales(const struct builder *builder, md_scale *scales)
+{
+    char *const *texts = builder->options->scale;
+    for (size_t v = 0; v < builder->bank.view_count; v++)
+        scales[v] = builder->options->usual_scale;
+    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++)
+        MEDLEY_TRY(set_scale(builder, scales, texts[i]));
+    return MEDLEY_OK;
+}
+
+/* Views with kernels of histograms stay as they are, if that is left to us. */
+static void find_histograms(bool *as_is, const md_bank *bank)
+{
+    for (size_t m = 0; m < bank->count; m++)
+        if (bank->kernels[m].class != NULL && bank->kernels[m].class->nonnegative_data)
+            as_is[bank->kernels[m].view] = true;
+}
+
 static medley_status scale_views(struct builder *builder, const medley_dataset *dataset)
 {
     md_bank *bank = &builder->bank;
-    char *const *texts = builder->options->scale;
-    MD_OWNED(free) md_scale *scales = NULL;
-    MEDLEY_TRY(md_new(&scales, bank->view_count, sizeof *scales, builder->error));
-    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++)
-        MEDLEY_TRY(set_scale(builder, scales, texts[i]));
-    for (size_t v = 0; v < bank->view_count; v++)
+    const size_t count = bank->view_count;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    md_scale *asked = NULL;
+    md_scale *scales = NULL;
+    bool *as_is = NULL;
+    MEDLEY_TRY(md_pool_new(&pool, &asked, count, sizeof *asked, builder->error));
+    MEDLEY_TRY(md_pool_new(&pool, &scales, count, sizeof *scales, builder->error));
+    MEDLEY_TRY(md_pool_new(&pool, &as_is, count, sizeof *as_is, builder->error));
+    MEDLEY_TRY(read_scales(builder, asked));
+    find_histograms(as_is, bank);
+    for (size_t v = 0; v < count; v++)
+        scales[v] = asked[v];
+    const md_scale otherwise = builder->options->kernels == NULL ? MD_SCALE_CENTER : MD_SCALE_NONE;
+    MEDLEY_TRY(
+        md_views_auto_scale(scales, bank->views, count, as_is, otherwise, dataset, builder->error));
+    for (size_t v = 0; v < count; v++) {
+        bank->views[v].chosen = asked[v] == MD_SCALE_AUTO;
         MEDLEY_TRY(md_view_fit_scale(&bank->views[v], scales[v], dataset, builder->error));
+    }
     return MEDLEY_OK;
 }
 
@@ -343,8 +373,8 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
     if (dataset->table_count > 0)
         MEDLEY_TRY(md_views_make(&made->views, &made->view_count, dataset, options->views, error));
     MEDLEY_TRY(md_view_index_make(&builder.index, made->views, made->view_count, error));
-    MEDLEY_TRY(scale_views(&builder, dataset));
     MEDLEY_TRY(add_all_kernels(&builder, dataset));
+    MEDLEY_TRY(scale_views(&builder, dataset));
     for (size_t m = 0; m < made->count; m++)
         if (made->kernels[m].explicit_weights)
             MEDLEY_TRY(md_view_check_width(&made->views[made->kernels[m].view], dataset,

@@ -46,7 +46,8 @@ typedef struct md_bank {
 typedef struct md_bank_options {
     char *const *kernels; /* specs, NULL-terminated; NULL: the default bank */
     const char *views;    /* "all", "each", ... */
-    char *const *scale;   /* "standard", "VIEW=minmax", ...; NULL: none */
+    char *const *scale;   /* "standard", "VIEW=minmax", ...; NULL: all as usual */
+    md_scale usual_scale; /* of views that scale does not speak of */
     md_norm normalize;    /* for kernels that do not say norm= themselves */
     uint64_t seed;        /* of the pairs looked at by auto */
     bool primal;          /* linear kernels of few columns may be kept as weights */

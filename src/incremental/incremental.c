@@ -12,6 +12,7 @@ medley_status medley_learner_create(medley_learner **result, const medley_option
     MEDLEY_TRY(md_new(&learner, 1, sizeof *learner, error));
     MEDLEY_TRY(md_partial_options(&learner->options, options, error));
     learner->memory = learner->options->memory;
+    learner->scale_given = learner->options->scale != NULL;
     *result = md_take(&learner);
     return MEDLEY_OK;
 }
@@ -129,6 +130,22 @@ static medley_status take_kernels(md_problem *problem, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* The first piece stands for all that will come: a handful of rows says nothing about deviations,
+ * and a column that happens to be constant in them would be lost. */
+enum { FEWEST_TO_SCALE = 50 };
+
+static medley_status choose_scale(medley_learner *learner, const medley_dataset *piece,
+                                  medley_error *error)
+{
+    medley_options *options = learner->options;
+    if (learner->scale_given)
+        return MEDLEY_OK;
+    md_texts_free(options->scale); /* of a piece that could not be learnt from */
+    options->scale = NULL;
+    return piece->rows < FEWEST_TO_SCALE ? medley_options_set(options, "scale", "none", error)
+                                         : MEDLEY_OK;
+}
+
 static medley_status take_rows(medley_learner *learner, const medley_dataset *piece,
                                medley_error *error)
 {
@@ -136,6 +153,7 @@ static medley_status take_rows(medley_learner *learner, const medley_dataset *pi
     if (!learner->begun) {
         const md_method *method = NULL;
         set_memory(learner, FIRST_VALUES);
+        MEDLEY_TRY(choose_scale(learner, piece, error));
         MEDLEY_TRY(md_method_choose(&method, learner->options, piece, NULL, error));
         MEDLEY_TRY(md_problem_init(problem, piece, NULL, learner->options, NULL, method, error));
         return check_bank(&problem->bank, error);

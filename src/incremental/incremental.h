@@ -30,6 +30,7 @@ MD_OWNER(medley_learner_free, medley_learner)
 struct medley_learner {
     medley_options *options;
     size_t memory;      /* that was given for kernel values; 0: none was */
+    bool scale_given;   /* else the first piece decides */
     bool begun;         /* a piece has been learnt from: what follows is there */
     md_problem problem; /* of the piece only while it is learnt from: train, examples, prepared
                          * rows, primal, gram, deferred scores */

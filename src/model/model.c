@@ -28,6 +28,7 @@ void medley_model_free(medley_model *model)
     free(model->method);
     free(model->loss);
     free(model->penalty);
+    free(model->scale);
     for (size_t m = 0; model->names != NULL && m < model->summary.block_count; m++)
         free(model->names[m]);
     free(model->names);
@@ -36,12 +37,21 @@ void medley_model_free(medley_model *model)
     free(model);
 }
 
+medley_status md_model_tell_scale(medley_model *model, medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    md_views_tell_scale(&text, model->bank.views, model->bank.view_count);
+    MEDLEY_TRY(md_text_check(&text, error));
+    return md_new_text(&model->scale, text.data ? text.data : "", text.length, error);
+}
+
 void md_model_bind_summary(medley_model *model)
 {
     medley_summary *summary = &model->summary;
     summary->method = model->method;
     summary->loss = model->loss;
     summary->penalty = model->penalty;
+    summary->scale = model->scale;
     for (size_t m = 0; m < summary->block_count; m++)
         model->blocks[m].name = model->names[m];
     summary->blocks = model->blocks;

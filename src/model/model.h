@@ -82,11 +82,15 @@ struct medley_model {
 
     /* the summary */
     char *method, *loss, *penalty;
+    char *scale;               /* of its views, as the option says it */
     char **names;              /* [block_count] */
     medley_block_info *blocks; /* [block_count] */
     medley_epoch *epochs;
     medley_summary summary; /* pointers into the above, and the task's name */
 };
+
+/* Finds scale, once the bank is there. */
+medley_status md_model_tell_scale(medley_model *model, medley_error *error);
 
 /* Points summary's pointers to the model's own arrays; the name of the task is set with it. */
 void md_model_bind_summary(medley_model *model);

@@ -84,6 +84,8 @@ medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, med
                          : 0,
         searched && problem->online->epochs < LONGEST_TRIAL ? problem->online->epochs
                                                             : LONGEST_TRIAL};
+    for (size_t v = 0; v < problem->bank.view_count; v++) /* auto may have become another choice */
+        key = mix(key, &problem->bank.views[v].scale, sizeof problem->bank.views[v].scale);
     key = mix(key, by_epochs, sizeof by_epochs);
     const bool streamed =
         problem->online->gram != NULL && md_gram_is_streamed(problem->online->gram);

@@ -311,9 +311,9 @@ static bool is_sound(md_duals *duals, size_t e, md_example where)
         for (size_t i = 0; sound && i < where.length; i++)
             sound = y[i] >= 0 && y[i] < width;
         duals->scratch.space.shape.row = where.row;
-        if (sound && duals->space.shape.custom != NULL)
-            sound = md_custom_check_output(duals->scratch.space.shape, where.length, y,
-                                           duals->scratch.parts) == NULL;
+        if (sound && duals->space.structure->check_output != NULL)
+            sound = duals->space.structure->check_output(duals->scratch.space.shape, where.length, y,
+                                                         duals->scratch.parts) == NULL;
     }
     return sound && fabs(sum - 1) < 1e-6;
 }

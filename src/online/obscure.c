@@ -107,7 +107,10 @@ const md_rule md_rule_obscure = {
               .summary = "p-norm mirror descent in two stages, online and batch (OBSCURE)",
               .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_BOUND | MD_TAKES_STEPS |
                        MD_TAKES_STAGES | MD_TAKES_NORM},
-    .traits = {.default_C = 1, .few_changes = true, .penalty = md_dual_penalty},
+    .traits = {.default_C = 1,
+               .few_changes = true,
+               .penalty = md_dual_penalty,
+               .suits = md_dual_suits},
     .smaller = {"eta", "C"},
     .state_size = sizeof(struct obscure),
     .first_rate = first_rate,

@@ -60,6 +60,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     row(html, "method", s->method);
     row(html, "loss", s->loss);
     row(html, "penalty", s->penalty);
+    if (s->scale[0] != '\0')
+        row(html, "scale", s->scale);
     number(html, "lambda", s->lambda);
     number(html, "C, which is 1/(lambda N)", s->C);
     number(html, "spicy-C, which is lambda N", s->spicy_C);

@@ -297,6 +297,7 @@ static medley_status build(medley_model **model, md_builder b)
     builder.problem = b.draft->problem;
     builder.outputs = b.plain ? b.plain->outputs : builder.problem->space.shape.labels;
     MEDLEY_TRY(fill_model(&builder));
+    MEDLEY_TRY(md_model_tell_scale(builder.model, builder.error));
     md_model_bind_summary(builder.model);
     *model = builder.model;
     builder.model = NULL;

@@ -3,6 +3,9 @@
 #include "setup/setup.h"
 
 enum { MOST_BATCH_ROWS = 5000 };
+/* Beyond these rows times outputs an optimum takes many times as long as an SVM of one kernel, and
+ * is not found unless something is said that only it can give. */
+enum { MOST_CERTIFIED = 1000 };
 
 /* ---- when batch methods suit ---- */
 
@@ -54,24 +57,50 @@ static bool has_many_features(const md_run *run)
     return many;
 }
 
+/* Is the option left to us? */
+static bool is_auto(const char *text)
+{
+    return strcmp(text, "auto") == 0;
+}
+
 static bool suits(const md_method *method, const md_method *other, const md_run *run, bool uniform)
 {
-    const md_task *task = run->task;
-    return task->structure == NULL /* numbers, which no online method learns */ ||
-           (task->one_score && run->dev == NULL && run->train->rows <= MOST_BATCH_ROWS &&
-            !has_many_features(run) && has_batch_loss(run->options->loss) &&
-            has_batch_penalty(run->options->penalty, uniform) &&
-            !md_options_favour(run->options, other->about->takes, method->about->takes));
+    return run->dev == NULL && !has_many_features(run) && has_batch_loss(run->options->loss) &&
+           has_batch_penalty(run->options->penalty, uniform) &&
+           !md_options_favour(run->options, other->about->takes, method->about->takes);
 }
 
 bool md_batch_suits(const md_method *method, const md_method *other, const md_run *run)
 {
-    return suits(method, other, run, true);
+    const md_task *task = run->task;
+    return task->structure == NULL /* numbers, which no online method learns */ ||
+           (task->one_score && run->train->rows <= MOST_BATCH_ROWS &&
+            suits(method, other, run, true));
 }
 
 bool md_sparse_batch_suits(const md_method *method, const md_method *other, const md_run *run)
 {
-    return suits(method, other, run, false);
+    const md_task *task = run->task;
+    const medley_options *options = run->options;
+    const size_t labels = run->train->label_names.count;
+    const size_t outputs = task->one_score || labels <= 2 ? 1 : labels;
+    const bool plain = is_auto(options->loss) && is_auto(options->penalty) && !run->path;
+    const bool speed = plain && !md_options_favour(options, MD_TAKES_CERTIFICATE, 0);
+    const size_t most = (speed ? MOST_CERTIFIED : MOST_BATCH_ROWS) / outputs;
+    if (task->structure == NULL)
+        return true;
+    return !task->by_sequence && (task->one_score || plain) && run->train->rows <= most &&
+           suits(method, other, run, false);
+}
+
+bool md_dual_suits(const md_method *method, const md_method *other, const md_run *run)
+{
+    const md_task *task = run->task;
+    const medley_options *options = run->options;
+    const unsigned own = method->about->takes & ~(unsigned)(MD_ALL_BLOCKS | MD_TAKES_ROUNDS);
+    return task->structure != NULL && !task->by_sequence && !run->path && run->dev == NULL &&
+           !has_many_features(run) && is_auto(options->loss) &&
+           !md_options_favour(options, other->about->takes, own);
 }
 
 /* ---- the choice ---- */
@@ -86,9 +115,25 @@ static const md_method *find_method(const char *name)
 
 static const md_method *better(const md_method *method, const md_method *other, const md_run *run)
 {
-    const bool suits_more =
-        other != NULL && other->suits != NULL && other->suits(other, method, run);
+    if (other == NULL)
+        return method;
+    const bool by_rule = other->traits != NULL && other->traits->suits != NULL;
+    const bool suits_more = by_rule                ? other->traits->suits(other, method, run)
+                            : other->suits != NULL ? other->suits(other, method, run)
+                                                   : false;
     return suits_more ? other : method;
+}
+
+static medley_status choose(const md_method **method, const md_run *run, medley_error *error)
+{
+    const bool named = !is_auto(run->options->method);
+    const md_method *chosen = named ? find_method(run->options->method) : md_methods[0];
+    if (chosen == NULL)
+        return md_fail_unlisted("method", "methods", run->options->method, error);
+    for (size_t i = 1; !named && md_methods[i] != NULL; i++)
+        chosen = better(chosen, md_methods[i], run);
+    *method = better(chosen, chosen->batch_form, run);
+    return MEDLEY_OK;
 }
 
 medley_status md_method_choose(const md_method **method, const medley_options *options,
@@ -97,12 +142,13 @@ medley_status md_method_choose(const md_method **method, const medley_options *o
 {
     const md_run run = {
         .options = options, .train = train, .dev = dev, .task = md_task_of(options, train)};
-    const bool named = strcmp(options->method, "auto") != 0;
-    const md_method *chosen = named ? find_method(options->method) : md_methods[0];
-    if (chosen == NULL)
-        return md_fail_unlisted("method", "methods", options->method, error);
-    for (size_t i = 1; !named && md_methods[i] != NULL; i++)
-        chosen = better(chosen, md_methods[i], &run);
-    *method = better(chosen, chosen->batch_form, &run);
-    return MEDLEY_OK;
+    return choose(method, &run, error);
+}
+
+medley_status md_method_choose_for_path(const md_method **method, const medley_options *options,
+                                        const medley_dataset *train, medley_error *error)
+{
+    const md_run run = {
+        .options = options, .train = train, .task = md_task_of(options, train), .path = true};
+    return choose(method, &run, error);
 }

@@ -133,6 +133,7 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
     const md_bank_options bank_options = {.kernels = specs,
                                           .views = views,
                                           .scale = options->scale,
+                                          .usual_scale = MD_SCALE_AUTO,
                                           .normalize = (md_norm)options->normalize,
                                           .seed = (uint64_t)options->seed,
                                           .primal = !method->needs_kernels};

@@ -234,6 +234,9 @@ typedef struct md_method_traits {
      * of the user's choice. */
     bool any_penalty;
     void (*penalty)(char *text, size_t size, const medley_options *options);
+
+    /* As that of md_method. */
+    bool (*suits)(const md_method *method, const md_method *other, const md_run *run);
 } md_method_traits;
 
 typedef medley_status (*md_batch_solver)(md_batch_solution *solution,
@@ -299,18 +302,27 @@ struct md_run {
     const medley_options *options;
     const medley_dataset *train, *dev; /* dev may be NULL */
     const md_task *task;
+    bool path; /* of penalties, along which blocks come in */
 };
 
 /* Can a batch method do what is asked for, and is nothing asked for that only the other can do? */
 bool md_batch_suits(const md_method *method, const md_method *other, const md_run *run);
-/* The same, and the penalty does not ask for all kernels alike: that means the online learner where
- * no method is named. */
+/* The same where no method is named: for few rows and outputs, for more of them along a path
+ * and where a loss, a penalty or a gap is asked for, and unless the penalty wants all kernels
+ * alike; of three labels or more only if nothing is said about loss and penalty, which are those of
+ * one label against the rest then. */
 bool md_sparse_batch_suits(const md_method *method, const md_method *other, const md_run *run);
+/* Are there rows with labels that kernels are to tell apart, and is nothing asked for that belongs
+ * to other online learners? */
+bool md_dual_suits(const md_method *method, const md_method *other, const md_run *run);
 
 /* The method of the options; for "auto" the one that suits the data. */
 medley_status md_method_choose(const md_method **method, const medley_options *options,
                                const medley_dataset *train, const medley_dataset *dev,
                                medley_error *error);
+/* The same for a path of penalties. */
+medley_status md_method_choose_for_path(const md_method **method, const medley_options *options,
+                                        const medley_dataset *train, medley_error *error);
 
 /* "there is no loss 'x'; did you mean ...": kinds is the list of medley_list that was searched. */
 medley_status md_fail_unlisted(const char *kind, const char *kinds, const char *name,

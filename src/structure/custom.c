@@ -143,7 +143,7 @@ static double score_of(md_shape shape, size_t length, const float *score, const 
     return sum;
 }
 
-const char *md_custom_check_output(md_shape shape, size_t length, const int32_t *y, uint32_t *parts)
+static const char *check_output(md_shape shape, size_t length, const int32_t *y, uint32_t *parts)
 {
     const size_t count = parts_of(shape, length, y, parts);
     if (count > parts_per_output(shape, length))
@@ -334,6 +334,7 @@ const md_structure md_structure_custom = {
     MD_LABELLING,
     .parts_per_output = parts_per_output,
     .most_cost = most_cost,
+    .check_output = check_output,
     .look_ahead = look_ahead,
     .looks_ahead = looks_ahead,
 };

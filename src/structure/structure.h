@@ -121,6 +121,11 @@ typedef struct md_structure {
                             md_workspace *workspace);
 
     double (*cost)(md_shape shape, size_t length, const int32_t *y, const int32_t *gold);
+
+    /* Why an output that is known to have existing labels is none; NULL: it is one. parts: room for
+     * twice parts_per_output. Without this function all of them are outputs. */
+    const char *(*check_output)(md_shape shape, size_t length, const int32_t *y, uint32_t *parts);
+
     double (*most_cost)(md_shape shape, size_t length);   /* largest cost of any output */
     double (*log_outputs)(md_shape shape, size_t length); /* log of the number of outputs */
 
@@ -146,11 +151,6 @@ typedef struct md_structure {
 extern const md_structure md_structure_custom;    /* of shape.custom; it is not in the list */
 extern const md_structure *const md_structures[]; /* NULL-terminated */
 const md_structure *md_structure_find(const char *name);
-
-/* Of custom.c: why an output that is known to have existing labels is none; NULL: it is one. parts:
- * room for twice parts_per_output. */
-const char *md_custom_check_output(md_shape shape, size_t length, const int32_t *y,
-                                   uint32_t *parts);
 
 static inline bool md_looks_ahead(md_space space)
 {

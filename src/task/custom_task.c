@@ -134,7 +134,8 @@ static medley_status check_outputs(const md_problem *problem, medley_error *erro
             MEDLEY_TRY(md_new(&parts, most = room, sizeof *parts, error));
         }
         shape.row = first;
-        const char *wrong = md_custom_check_output(shape, length, train->label + first, parts);
+        const char *wrong =
+            md_structure_custom.check_output(shape, length, train->label + first, parts);
         if (wrong != NULL)
             return md_fail(error, MEDLEY_BAD_INPUT,
                            "the structure '%s' does not understand the labels of sequence %zu: %s",

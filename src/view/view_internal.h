@@ -6,6 +6,22 @@
 #include "view/transform.h"
 #include "view/view.h"
 
+/* Bytes of a table that came sparse and is made dense. */
+#define MD_MOST_DENSE ((size_t)1 << 30)
+
+/* What is seen of a column, zeros of sparse rows included. Sums are taken of differences from a
+ * reference, the first value (0 in sparse rows), so that a small spread around a large mean keeps
+ * its digits and a constant column has none at all. */
+typedef struct md_column_range {
+    double reference, sum, square, least, most;
+    size_t count;
+} md_column_range;
+
+/* ranges[columns]; without rows least and most are infinite. */
+void md_measure_columns(md_column_range *ranges, const md_matrix *matrix);
+/* 0: the column is constant, but for the rounding of its values. */
+double md_column_deviation(const md_column_range *range, size_t rows);
+
 /* Views that are being made. */
 typedef struct md_view_maker {
     md_view *views;

@@ -76,6 +76,7 @@ static medley_status make_tile(md_view_maker *maker, const md_table *table, cons
     md_view *view;
     const size_t size = (cut[1] - cut[0]) * (cut[3] - cut[2]);
     MEDLEY_TRY(md_view_new(&view, maker, table, "grid", name, size));
+    view->image = true;
     for (size_t y = cut[0]; y < cut[1]; y++)
         for (size_t x = cut[2]; x < cut[3]; x++)
             view->columns[view->column_count++] = y * image_width + x;
@@ -211,6 +212,8 @@ static medley_status make_transformed(md_view_maker *maker, const md_table *tabl
         view->width = table->width;
     }
     view->sparse = false;
+    for (size_t s = 0; s < steps.count; s++)
+        view->image = view->image || steps.step[s].height > 0;
     return md_view_check_size(view, &steps, table, maker->error);
 }
 

@@ -26,6 +26,7 @@ void md_view_pack(md_text *out, const md_view *view)
         md_pack_u64(out, view->width);
     }
     md_pack_strings(out, &view->names);
+    md_pack_u64(out, view->scale);
 }
 
 static bool unpack_flag(md_unpack *in)
@@ -59,6 +60,14 @@ static void unpack_steps(md_view *view, md_unpack *in)
         in->bad = true;
 }
 
+static void unpack_scale(md_view *view, md_unpack *in, bool tells_scale)
+{
+    const bool scaled = view->factor != NULL;
+    const uint64_t scale = tells_scale ? md_unpack_u64(in) : scaled ? MD_SCALE_AUTO : MD_SCALE_NONE;
+    in->bad = in->bad || scale >= MD_SCALES || (scale == MD_SCALE_NONE) == scaled;
+    view->scale = in->bad ? MD_SCALE_AUTO : (md_scale)scale;
+}
+
 /* Do the parts fit together? */
 static bool is_whole(const md_view *view)
 {
@@ -73,7 +82,7 @@ static bool is_whole(const md_view *view)
            steps.step[0].input_columns == view->table_columns && columns == view->column_count;
 }
 
-medley_status md_view_unpack(md_view *view, md_unpack *in)
+medley_status md_view_unpack(md_view *view, md_unpack *in, bool tells_scale)
 {
     *view = (md_view){0};
     view->name = md_unpack_text(in);
@@ -91,6 +100,7 @@ medley_status md_view_unpack(md_view *view, md_unpack *in)
     }
     unpack_steps(view, in);
     md_unpack_strings(in, &view->names);
+    unpack_scale(view, in, tells_scale);
     in->bad = in->bad || !is_whole(view);
     if (!in->bad)
         return MEDLEY_OK;

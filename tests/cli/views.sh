@@ -144,28 +144,29 @@ for factor in 1 1e-5 1e-18 1e-25 1e-40 1e25; do
     esac
 done
 
-# ---- columns of very different spread are told of ----
+# ---- columns of very different spread are told of where they stay as they are ----
 awk -F, -v OFS=, 'NR > 1 { $2 *= 1e4 } 1' unit.csv >uneven.csv
 wide=$(head -1 unit.csv | cut -d, -f2)
-expect_exit 0 "columns of different spread" "$MEDLEY" train --model far.medley uneven.csv
-expect_text "are warned of" "^medley train: warning: .*column '$wide' has deviation .*use --scale standard" "$err"
-expect_exit 0 "with --quiet" "$MEDLEY" train --quiet --json --model far.medley uneven.csv
+awk -F, -v OFS=, 'NR > 1 { for (c = 1; c < NF; c++) sub(/^-/, "", $c) } 1' uneven.csv >bins.csv
+expect_exit 0 "columns of different spread" "$MEDLEY" train --model far.medley --kernel chi2 bins.csv
+expect_text "are warned of" "^medley train: warning: .*column '$wide' has deviation .*use --scale minmax" "$err"
+expect_exit 0 "with --quiet" "$MEDLEY" train --quiet --json --model far.medley --kernel chi2 bins.csv
 check "there is silence" test ! -s "$err"
 check "but the JSON tells" python3 -c '
 import json, sys
 (warning,) = json.load(open(sys.argv[1]))["warnings"]
-assert "--scale standard" in warning, warning' "$out"
+assert "--scale minmax" in warning, warning' "$out"
 for command in tune path; do
-    expect_exit 0 "medley $command on such columns" "$MEDLEY" $command --method spom --epochs 1 uneven.csv
-    expect_text "warns" "^medley $command: warning: .*use --scale standard" "$err"
+    expect_exit 0 "medley $command on such columns" "$MEDLEY" $command --method spom --epochs 1 --kernel chi2 bins.csv
+    expect_text "warns" "^medley $command: warning: .*use --scale minmax" "$err"
 done
-for silent in '--scale standard' '--scale none' '--views each'; do
+for silent in '' '--scale standard' '--scale none' '--views each' '--kernel rbf'; do
     # shellcheck disable=SC2086
-    expect_exit 0 "$silent" "$MEDLEY" train --json --model far.medley $silent uneven.csv
+    expect_exit 0 "silent: '$silent'" "$MEDLEY" train --json --model far.medley $silent uneven.csv
     refute_text "no warning of different spread" warning: "$err"
     check "and none in the JSON" grep -q '"warnings":\[\]' "$out"
 done
-expect_exit 0 "tune that varies --scale" "$MEDLEY" tune --cv 2 --method spom --epochs 1 --scale none,standard uneven.csv
+expect_exit 0 "tune that varies --scale" "$MEDLEY" tune --cv 2 --method spom --epochs 1 --kernel chi2 --scale none,minmax bins.csv
 refute_text "is silent as well" warning: "$err"
 expect_exit 0 "columns as they come from the generator" "$MEDLEY" train --model far.medley unit.csv
 refute_text "need no warning" warning: "$err"

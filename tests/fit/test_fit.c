@@ -37,24 +37,24 @@ static void every_method_learns(void **state)
     }
 }
 
-static void defaults_serve_without_options_or_observer(void **state)
+static void check_defaults(size_t rows, bool large)
 {
-    (void)state;
-    medley_dataset *train = make_data("waveform", 150, 3);
+    medley_dataset *train = make_data("waveform", rows, 3);
     medley_model *model = NULL;
     medley_error error = {0};
     assert_int_equal(medley_fit(&model, train, NULL, NULL, NULL, &error), MEDLEY_OK);
     const medley_summary *summary = medley_model_summary(model);
-    assert_string_equal(summary->method, "spom");
+    assert_string_equal(summary->method, large ? "obscure" : "spicy");
     assert_string_equal(summary->loss, "hinge");
-    assert_string_equal(summary->penalty, "mkl");
+    assert_string_equal(summary->penalty, large ? "squared-block(q=1.25)" : "group-lasso");
     assert_string_equal(summary->task, "multiclass");
-    assert_int_equal(summary->examples, 150);
+    assert_string_equal(summary->scale, "center");
+    assert_int_equal(summary->examples, rows);
     assert_true(summary->block_count > 1);
     assert_true(summary->epoch_count > 0);
-    assert_int_equal(summary->iterations, summary->epoch_count * 150);
-    assert_true(fabs(summary->C - 10) < 1e-9);
-    assert_true(fabs(summary->lambda * 150 - summary->spicy_C) < 1e-12);
+    assert_true(large ? fabs(summary->C - 1) < 1e-9 : summary->gap <= 0.01);
+    assert_true(fabs(summary->lambda * (double)rows - summary->spicy_C) <
+                1e-12 * summary->spicy_C + 1e-12);
     double weights = 0;
     for (size_t m = 0; m < summary->block_count; m++)
         weights += summary->blocks[m].weight;
@@ -62,6 +62,13 @@ static void defaults_serve_without_options_or_observer(void **state)
     assert_int_equal(medley_model_label_count(model), 3);
     medley_model_free(model);
     medley_dataset_free(train);
+}
+
+static void defaults_serve_without_options_or_observer(void **state)
+{
+    (void)state;
+    check_defaults(150, false);
+    check_defaults(400, true);
 }
 
 /* The last view of blobs is noise; the kernels of the others are needed. */
@@ -107,7 +114,7 @@ static void reported_objectives_fall(void **state)
 {
     (void)state;
     medley_dataset *train = make_data("waveform", 200, 5);
-    medley_model *model = fit(train, NULL, "epochs=30 loss=logistic");
+    medley_model *model = fit(train, NULL, "epochs=30 loss=logistic scale=none");
     const medley_summary *summary = medley_model_summary(model);
     assert_true(summary->epochs[29].objective < summary->epochs[0].objective);
     assert_true(fabs(summary->objective - summary->epochs[29].objective) <

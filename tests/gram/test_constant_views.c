@@ -55,9 +55,11 @@ static void check_kernel(md_gram *gram, const md_bank *bank, size_t m, const cha
     if (isnan(constants[column]) || kernel->norm == MD_NORM_CENTER ||
         strcmp(kernel->class->name, "linear") != 0)
         return;
-    const double square = strcmp(scale, "none") == 0 ? constants[column] * constants[column]
-                          : strcmp(scale, "maxabs") == 0 && constants[column] != 0 ? 1
-                                                                                   : 0;
+    const md_scale used = bank->views[kernel->view].scale;
+    assert_true(strcmp(scale, "auto") == 0 || strcmp(scale, md_scale_names[used]) == 0);
+    const double square = used == MD_SCALE_NONE ? constants[column] * constants[column]
+                          : used == MD_SCALE_MAXABS && constants[column] != 0 ? 1
+                                                                              : 0;
     const double expected = kernel->norm == MD_NORM_NONE || square == 0 ? square
                             : kernel->norm == MD_NORM_DIAG              ? 1
                                                                         : 1.0 / ROWS;
@@ -100,7 +102,8 @@ static void every_kernel_and_norm_is_harmless(void **state)
     for (size_t k = 0; md_kernels[k] != NULL; k++)
         for (md_norm norm = MD_NORM_NONE; norm <= MD_NORM_CENTER; norm++)
             for (size_t s = 0; md_scale_names[s] != NULL; s++)
-                if (!md_kernels[k]->nonnegative_data || s != MD_SCALE_STANDARD)
+                if (!md_kernels[k]->nonnegative_data ||
+                    (s != MD_SCALE_STANDARD && s != MD_SCALE_CENTER))
                     check_bank(data, md_kernels[k]->name, norm, md_scale_names[s]);
     check_bank(data, "poly(degree=3,offset=0)", MD_NORM_TRACE, "none");
     check_bank(data, "rbf(sigma=1)", MD_NORM_DIAG, "none");

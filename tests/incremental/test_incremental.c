@@ -321,6 +321,39 @@ static void a_piece_may_bring_nothing_new(void **state)
     medley_dataset_free(data);
 }
 
+/* How the columns are scaled after a first piece of so many rows. */
+static void check_scale(const char *options, size_t first, const char *scale)
+{
+    medley_dataset *data = draw_rows((struct rows_kind){.rows = 120, .labels = 3, .seed = 8});
+    md_matrix *matrix = &data->tables[0].features;
+    for (size_t r = 0; r < matrix->rows; r++)
+        matrix->dense[r * matrix->columns] *= 1000;
+    medley_learner *learner = open_learner(options);
+    medley_dataset *bad = cut(data, 0, 60);
+    bad->label[3] = -1; /* what a piece has decided that was not learnt from is forgotten */
+    medley_error error = {0};
+    assert_true(medley_learner_partial_fit(learner, bad, &error) < 0);
+    feed_part(learner, data, 0, first);
+    feed_part(learner, data, first, 120 - first);
+    medley_model *model = model_of(learner);
+    assert_string_equal(medley_model_summary(model)->scale, scale);
+    medley_model_free(model);
+    medley_learner_free(learner);
+    medley_dataset_free(bad);
+    medley_dataset_free(data);
+}
+
+/* A handful of rows says nothing about deviations. */
+static void a_large_first_piece_decides_about_the_scale(void **state)
+{
+    (void)state;
+    check_scale("kernel=rbf(auto)", 60, "standard");
+    check_scale("", 60, "standard");
+    check_scale("kernel=rbf(auto)", 20, "none");
+    check_scale("kernel=rbf(auto) scale=auto", 20, "standard");
+    check_scale("kernel=rbf(auto) scale=minmax", 20, "minmax");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +367,7 @@ int main(void)
         cmocka_unit_test(models_are_as_good_as_any),
         cmocka_unit_test(learning_goes_on_behind_a_model),
         cmocka_unit_test(a_piece_may_bring_nothing_new),
+        cmocka_unit_test(a_large_first_piece_decides_about_the_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

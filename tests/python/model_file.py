@@ -11,6 +11,7 @@ import numpy as np
 
 EPSILON = float(np.finfo(np.float32).eps)
 NORMS = ("none", "diag", "trace", "center")
+SCALES = ["none", "center", "standard", "minmax", "maxabs", "scaled"]
 
 
 class Section:
@@ -55,6 +56,7 @@ def _view(s):
     if s.u64():
         raise NotImplementedError("views with steps")
     view["names"] = [s.text() for _ in range(s.u64())]
+    view["scale"] = SCALES[s.u64()]
     view["origin"] = s.array("<f4", width) if s.u64() else np.zeros(width)
     return view
 

@@ -55,6 +55,7 @@ class Kernels(InFolder):
         dataset, options, count = Dataset(), Options(), ctypes.c_size_t()
         dataset.put_table(X)
         options.set("kernel", spec)
+        options.set("scale", "none")
         path = self.folder / "K.npy"
         call("medley_write_kernels", ctypes.byref(count), dataset.pointer, options.pointer,
              c_text(path))

@@ -149,6 +149,16 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
     }
 }
 
+static void check_choice(const medley_dataset *data, const char *text, const char *expected)
+{
+    const md_method *method = NULL;
+    medley_options *options = make_options(text);
+    assert_int_equal(md_method_choose(&method, options, data, NULL, NULL), MEDLEY_OK);
+    if (strcmp(method->about->name, expected) != 0)
+        fail_msg("'%s' on %zu rows: method %s", text, data->rows, method->about->name);
+    medley_options_free(options);
+}
+
 /* Where no method is named. */
 static void an_option_that_only_one_has_a_use_for_decides(void **state)
 {
@@ -164,19 +174,68 @@ static void an_option_that_only_one_has_a_use_for_decides(void **state)
                  {"loss=softmax-margin", "spom"},
                  {"loss=logistic", "spicy"},
                  {"kernel=linear(explicit)", "spom"},
-                 {"task=multiclass", "spom"},
+                 {"task=multiclass", "spicy"},
+                 {"task=multiclass loss=logistic", "spom"},
+                 {"task=multiclass penalty=group-lasso", "spom"},
+                 {"average=yes", "spom"},
+                 {"checkpoint=file", "spom"},
                  {"task=regression epochs=3", "spicy"},
-                 {"p=1.5", "spicy"}}; /* and then it is refused */
+                 {"task=regression p=1.5", "spicy"}, /* and then it is refused */
+                 {"p=1.5", "obscure"},
+                 {"epochs2=7", "obscure"},
+                 {"p=1.5 epochs=7", "spom"}}; /* and then it is refused */
     medley_dataset *data = make_data("ringnorm", 30, 1);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const md_method *method = NULL;
-        medley_options *options = make_options(cases[i].options);
-        assert_int_equal(md_method_choose(&method, options, data, NULL, NULL), MEDLEY_OK);
-        if (strcmp(method->about->name, cases[i].method) != 0)
-            fail_msg("'%s': method %s", cases[i].options, method->about->name);
-        medley_options_free(options);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_choice(data, cases[i].options, cases[i].method);
     medley_dataset_free(data);
+}
+
+/* The optimum where it takes little time: rows times outputs, two labels being one. */
+static void the_number_of_rows_and_labels_decides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *generator;
+        size_t rows;
+        const char *options, *method;
+    } cases[] = {{"ringnorm", 1000, "", "spicy"},
+                 {"ringnorm", 1001, "", "obscure"},
+                 {"ringnorm", 1001, "C=3 kernel=rbf", "obscure"},
+                 {"ringnorm", 1001, "loss=logistic", "spicy"},
+                 {"ringnorm", 1001, "penalty=group-lasso", "spicy"},
+                 {"ringnorm", 1001, "penalty=l2", "spom"},
+                 {"ringnorm", 1001, "eta0=1", "spom"},
+                 {"ringnorm", 1001, "gap=0.1", "spicy"},
+                 {"ringnorm", 5001, "gap=0.1", "obscure"}, /* and then it is refused */
+                 {"ringnorm", 1001, "kernel=linear(explicit)", "spom"},
+                 {"waveform", 333, "", "spicy"},
+                 {"waveform", 334, "", "obscure"},
+                 {"waveform", 334, "batch=4", "spom"},
+                 {"waveform", 334, "gap=0.1", "spicy"},
+                 {"waveform", 334, "loss=logistic", "spom"},
+                 {"waveform", 334, "penalty=mkl", "spom"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        medley_dataset *data = make_data(cases[i].generator, cases[i].rows, 1);
+        check_choice(data, cases[i].options, cases[i].method);
+        medley_dataset_free(data);
+    }
+}
+
+/* Blocks come in along a path, which they do not under a squared norm. */
+static void paths_are_of_penalties_that_leave_blocks_out(void **state)
+{
+    (void)state;
+    medley_dataset *two = make_data("ringnorm", 1500, 1);
+    medley_dataset *three = make_data("waveform", 60, 1);
+    medley_options *options = make_options("");
+    const md_method *method = NULL;
+    assert_int_equal(md_method_choose_for_path(&method, options, two, NULL), MEDLEY_OK);
+    assert_string_equal(method->about->name, "spicy");
+    assert_int_equal(md_method_choose_for_path(&method, options, three, NULL), MEDLEY_OK);
+    assert_string_equal(method->about->name, "spom");
+    medley_options_free(options);
+    medley_dataset_free(two);
+    medley_dataset_free(three);
 }
 
 int main(void)
@@ -187,6 +246,8 @@ int main(void)
         cmocka_unit_test(the_table_is_sound),
         cmocka_unit_test(sentences_name_the_option_and_who_takes_it),
         cmocka_unit_test(an_option_that_only_one_has_a_use_for_decides),
+        cmocka_unit_test(the_number_of_rows_and_labels_decides),
+        cmocka_unit_test(paths_are_of_penalties_that_leave_blocks_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void views_come_back_from_bytes(void **state)
         assert_int_equal(md_view_extract(&matrix, &view, dataset, NULL), MEDLEY_OK);
         md_view_pack(&bytes, &view);
         md_unpack in = {.data = bytes.data, .length = bytes.length};
-        assert_int_equal(md_view_unpack(&back, &in), MEDLEY_OK);
+        assert_int_equal(md_view_unpack(&back, &in, true), MEDLEY_OK);
         assert_string_equal(back.steps, specs[i]);
         check_extracted(&back, dataset, columns[i], matrix.dense);
         md_matrix_clear(&matrix);

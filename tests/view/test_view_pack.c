@@ -77,6 +77,7 @@ static void assert_same_view(const md_view *a, const md_view *b)
     assert_int_equal(a->table_columns, b->table_columns);
     assert_int_equal(a->column_count, b->column_count);
     assert_int_equal(a->sparse, b->sparse);
+    assert_int_equal(a->scale, b->scale);
     assert_same_array(a->columns, b->columns, a->column_count * sizeof *a->columns);
     assert_same_array(a->shift, b->shift, a->column_count * sizeof *a->shift);
     assert_same_array(a->factor, b->factor, a->column_count * sizeof *a->factor);
@@ -103,7 +104,7 @@ static void views_come_back(void **state)
     md_unpack in = {.data = bytes.data, .length = bytes.length};
     for (size_t v = 0; v < count; v++) {
         md_view back;
-        assert_int_equal(md_view_unpack(&back, &in), MEDLEY_OK);
+        assert_int_equal(md_view_unpack(&back, &in, true), MEDLEY_OK);
         assert_same_view(&views[v], &back);
         md_view_clear(&back);
         md_view_clear(&views[v]);
@@ -133,7 +134,7 @@ static void truncated_views_are_bad(void **state)
             char *cut = md_copy(bytes.data, length); /* so that reading beyond is noticed */
             md_unpack in = {.data = cut, .length = length};
             md_view back;
-            assert_int_equal(md_view_unpack(&back, &in), MEDLEY_BAD_INPUT);
+            assert_int_equal(md_view_unpack(&back, &in, true), MEDLEY_BAD_INPUT);
             assert_true(in.bad);
             assert_empty(&back);
             free(cut);
@@ -164,7 +165,7 @@ static void damaged_views_do_no_harm(void **state)
             bytes.data[place] = (char)(before ^ (char)(1 + md_random_below(&random, 255)));
             md_unpack in = {.data = bytes.data, .length = bytes.length};
             md_view back;
-            const medley_status status = md_view_unpack(&back, &in);
+            const medley_status status = md_view_unpack(&back, &in, true);
             bytes.data[place] = before;
             assert_true((status == MEDLEY_OK) == !in.bad);
             good += status == MEDLEY_OK;
@@ -198,7 +199,7 @@ static medley_status pack_and_unpack(md_view view)
     view.name = view.group = view.table = name;
     md_view_pack(&bytes, &view);
     md_unpack in = {.data = bytes.data, .length = bytes.length};
-    const medley_status status = md_view_unpack(&back, &in);
+    const medley_status status = md_view_unpack(&back, &in, true);
     md_view_clear(&back);
     md_text_clear(&bytes);
     return status;
@@ -257,7 +258,7 @@ static void wrong_names_are_bad(void **state)
         md_view_pack(&bytes, &view);
         md_unpack in = {.data = bytes.data, .length = bytes.length};
         md_view back;
-        assert_int_equal(md_view_unpack(&back, &in), kind ? MEDLEY_BAD_INPUT : MEDLEY_OK);
+        assert_int_equal(md_view_unpack(&back, &in, true), kind ? MEDLEY_BAD_INPUT : MEDLEY_OK);
         md_view_clear(&back);
         md_text_clear(&bytes);
         md_view_clear(&view);
