@@ -101,6 +101,41 @@ static void bounds_of_outside_structures_hold(void **state)
     check_space((md_space){&md_structure_custom, {.labels = LABELS, .custom = &pairs}});
 }
 
+/* Wrong labels that cost a half, as only the program's function knows. */
+static int decode_at_half_cost(void *context, const medley_example *x, const float *score,
+                               const int32_t *gold, int32_t *y, double *cost, void *workspace)
+{
+    float augmented[MOST_PARTS];
+    const size_t rows = x->length * x->labels;
+    memcpy(augmented, score, (rows + x->labels * x->labels) * sizeof *score);
+    for (size_t p = 0; p < rows; p++)
+        augmented[p] += (int32_t)(p % x->labels) != gold[p / x->labels] ? 0.5F : 0;
+    const int status = chain_decode(context, x, augmented, y, workspace);
+    *cost = 0;
+    for (size_t i = 0; i < x->length; i++)
+        *cost += y[i] != gold[i] ? 0.5 : 0;
+    return status;
+}
+
+static void costs_of_outside_structures_count(void **state)
+{
+    (void)state;
+    static struct trial t;
+    medley_structure pairs = trial_outside();
+    pairs.decode_with_cost = decode_at_half_cost;
+    pairs.marginals = NULL;
+    const md_space space = {&md_structure_custom, {.labels = LABELS, .custom = &pairs}};
+    trial_make(&t, space, md_loss_find("hinge"), "l2", 0.3, 4);
+    for (size_t e = 0; e < EXAMPLES; e++)
+        for (size_t y = 0; y < t.listed.outputs[e].count; y++)
+            t.listed.outputs[e].cost[y] /= 2;
+    trial_begin(&t, &md_rule_spom, 1);
+    const double least = least_objective(&t.objective);
+    const double bound = trial_bound(&t, 500);
+    assert_true(bound <= least * (1 + 1e-9) && bound >= 0.98 * least);
+    trial_clear(&t);
+}
+
 /* ---- near the optimum ---- */
 
 /* Strong penalties and long runs: the bound is next to the optimum, and still below. Mirror descent
@@ -164,6 +199,7 @@ int main(void)
         cmocka_unit_test(bounds_of_chains_hold),
         cmocka_unit_test(bounds_of_trees_hold),
         cmocka_unit_test(bounds_of_outside_structures_hold),
+        cmocka_unit_test(costs_of_outside_structures_count),
         cmocka_unit_test(bounds_of_long_runs_are_tight),
         cmocka_unit_test(rows_that_learning_leaves_out_count),
         cmocka_unit_test(a_run_without_epochs_has_the_bound_0),
