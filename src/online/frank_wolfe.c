@@ -68,6 +68,8 @@ static medley_status init(md_online *online, medley_error *error)
     MEDLEY_TRY(md_pool_new(&online->pool, &online->duals, 1, sizeof *online->duals, error));
     MEDLEY_TRY(
         md_pool_new(&online->pool, &online->line, 2 * p->block_count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&online->pool, &online->gather, 1, sizeof *online->gather, error));
+    MEDLEY_TRY(md_gather_init(online->gather, p, online->settings.batch, online->longest, error));
     return md_duals_init(online->duals, p->space, p->loss->by_marginals, p->examples,
                          p->example_count, error);
 }
@@ -331,6 +333,8 @@ static void clear(md_online *online)
 {
     if (online->duals != NULL)
         md_duals_clear(online->duals);
+    if (online->gather != NULL)
+        md_gather_clear(online->gather);
 }
 
 static void visit_state(md_online *online, md_state_visitor visitor, void *context)

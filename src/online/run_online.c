@@ -236,7 +236,7 @@ static bool is_sound(const struct run *run)
     const size_t latest = online->stage == 1 ? run->problem->online->first_epochs : 0;
     return done <= run->problem->online->epochs && online->stage <= has_stages &&
            online->stage_began <= latest && online->stage_began <= done &&
-           run->best_epoch <= done && (online->gather == NULL || run->gather.epochs == done);
+           run->best_epoch <= done && (online->gather == NULL || online->gather->epochs == done);
 }
 
 /* *resumed: the state is that of the checkpoint. */
@@ -436,7 +436,7 @@ static medley_status begin_gathering(struct run *run)
 {
     md_online *online = &run->online;
     const bool certifies = run->plan->certifies && run->problem->options->certify;
-    if (!certifies && online->settings.rule->distributions == NULL)
+    if (!certifies || online->gather != NULL)
         return MEDLEY_OK;
     online->gather = &run->gather;
     return md_gather_init(&run->gather, &online->problem, online->settings.batch, online->longest,

@@ -104,7 +104,8 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
         const char *method, *message;
     } cases[] = {
         {"p=1.5", &md_task_binary, "spom",
-         "`p` is about methods obscure and pegasos and has no place in `method=spom`; `penalty="
+         "`p` is about methods obscure, pegasos and frank-wolfe and has no place in `method=spom`; "
+         "`penalty="
          "'squared-block(Q)'` is the same for `method=spom`"},
         {"epochs1=5", &md_task_chain, "spom",
          "`epochs1` is about method obscure and has no place in `method=spom`; leave out "
