@@ -4,6 +4,7 @@ model is better than it, and models predict with the objective that they report.
 
 import os
 import unittest
+import warnings
 
 import numpy as np
 from certificates import (Epsilon, Hinge, Logistic, Penalty, Squared, columns, gaussian, optimum,
@@ -133,8 +134,9 @@ class OnlineBounds(unittest.TestCase):
         kernels = ["linear", "linear(explicit)"][seed % 2]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = MKLClassifier(kernels, method="spom", penalty="l2", loss=loss, C=C, views=views,
-                                  epochs=[5, 100][seed % 2], certify=True).fit(X, labels)
+            model = MKLClassifier(kernels, method="spom", penalty="l2", loss=loss, C=C,
+                                  views=views, scale="none", epochs=[5, 100][seed % 2],
+                                  certify=True).fit(X, labels)
         lam = 1 / (C * len(X))
         joint = JointLoss(labels, 3, loss != "logistic")
         best = least_joint_objective(X, joint, lam, loss == "hinge")
