@@ -22,6 +22,7 @@
 
 #include "online/duals.h"
 #include "online/gather.h"
+#include "online/run.h"
 #include "penalty/bound.h"
 #include "penalty/link.h"
 
@@ -80,6 +81,7 @@ static void restart(md_online *online)
     const bool smooth = md_penalty_link_kind(p->penalty) == MD_SMOOTH_LINK;
     *state_of(online) = (struct frank_wolfe){.gap = INFINITY, .smoothing = smooth ? 0 : 1};
     md_duals_restart(online->duals, p->examples, p->gold);
+    md_gather_restart(online->gather);
     for (size_t m = 0; m < p->block_count; m++)
         p->blocks[m]->class->restart(p->blocks[m]);
     set_scales(online);
@@ -181,11 +183,18 @@ static bool take_step(md_online *online, const md_found *found, const md_move *m
     return true;
 }
 
-static double cost_of(const md_online_problem *p, const md_inference *inference, md_example example,
+/* Of an output: its cost, where the structure counts wrong labels as it does by default; what
+ * scores tell otherwise, and then no more than that. */
+static double cost_of(const md_online *online, size_t item, md_example example,
                       const int32_t *output)
 {
-    return p->space.structure->cost(inference->space.shape, example.length, output,
-                                    p->gold + example.row);
+    static const double NEAR = 1e-3;
+    const md_online_problem *p = &online->problem;
+    const md_gather *gather = online->gather;
+    const double cost = p->space.structure->cost(online->inference[item].space.shape,
+                                                 example.length, output, p->gold + example.row);
+    const double told = gather->item_offset[item];
+    return fabs(told - cost) < NEAR ? cost : told - MD_ROUNDING * gather->item_rounding[item];
 }
 
 static bool visit(md_online *online, size_t which, size_t item)
@@ -204,7 +213,7 @@ static bool visit(md_online *online, size_t which, size_t item)
                             .delta = &inference->delta,
                             .output = single ? output : NULL,
                             .loss = online->loss[item],
-                            .offset = single ? cost_of(p, inference, example, output)
+                            .offset = single ? cost_of(online, item, example, output)
                                              : gather->item_offset[item],
                             .rounding = single ? 0 : gather->item_rounding[item]};
     struct frank_wolfe *fw = state_of(online);

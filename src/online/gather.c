@@ -72,6 +72,7 @@ void md_gather_restart(md_gather *gather)
     memset(gather->sum, 0, gather->size * sizeof *gather->sum);
     memset(gather->shared, 0, gather->shared_size * sizeof *gather->shared);
     gather->weight = gather->total = 1;
+    gather->epochs = 0;
     gather->offset = gather->rounding = 0;
 }
 

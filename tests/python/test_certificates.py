@@ -4,6 +4,7 @@ model is better than it, and models predict with the objective that they report.
 
 import os
 import unittest
+import warnings
 
 import numpy as np
 from certificates import (Epsilon, Hinge, Logistic, Penalty, Squared, columns, gaussian, optimum,
