@@ -94,7 +94,9 @@ static medley_epoch tell_epoch(const medley_learner *learner, const md_draft *dr
     const double loss = learner->loss_sum / (double)learner->examples;
     for (size_t c = 0; c < draft->exported_count; c++)
         norm[c] = draft->exported[c].norm;
-    return (medley_epoch){.objective =
+    return (medley_epoch){.dual = NAN,
+                          .gap = NAN,
+                          .objective =
                               loss + draft->lambda * md_penalty_value(learner->problem.penalty,
                                                                       norm, draft->exported_count),
                           .loss = loss,

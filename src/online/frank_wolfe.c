@@ -42,7 +42,7 @@ struct frank_wolfe {
     double met;       /* sum of the gaps of this epoch's examples, each when it was met */
     double visits;    /* how many these are */
     double least;     /* smaller ones are left alone */
-    double gap;       /* relative; infinite: not measured */
+    double gap;       /* relative, after the last epoch; infinite: there was none */
     double smoothing; /* mu */
 };
 
@@ -301,7 +301,7 @@ static medley_status measure(md_online *online, medley_error *error)
     const double dual = dual_now(online);
     double objective = fmax(objective_met(online), dual);
     const bool is_smooth = objective - dual - met <= fmax(met, asked * objective / 2);
-    fw->gap = INFINITY;
+    fw->gap = objective > 0 ? 1 - dual / objective : 0; /* more than was asked for, or measured */
     if (objective - dual <= WORTH_MEASURING * asked * objective)
         MEDLEY_TRY(find_gap(online, &objective, error));
     if (fw->gap <= asked) { /* and not by rounding alone */

@@ -92,7 +92,7 @@ static medley_status measure_dev(struct run *run, size_t e)
 static medley_status one_epoch(struct run *run, size_t e)
 {
     medley_epoch *epoch = &run->result->epochs[e];
-    *epoch = (medley_epoch){.dev_accuracy = NAN};
+    *epoch = (medley_epoch){.dev_accuracy = NAN, .dual = NAN, .gap = NAN};
     run->result->epoch_count = e + 1;
     const size_t updates = run->online.updates;
     MEDLEY_TRY(md_online_epoch(&run->online, e, run->error));
@@ -103,8 +103,10 @@ static medley_status one_epoch(struct run *run, size_t e)
                        "training diverged in epoch %zu (the objective is not a number); use a "
                        "smaller `%s`, `normalize=diag` or `scale=standard`",
                        e + 1, run->online.settings.rule->smaller[run->online.stage]);
-    if (run->online.settings.rule->measure != NULL)
+    if (run->online.settings.rule->measure != NULL) {
         MEDLEY_TRY(run->online.settings.rule->measure(&run->online, run->error));
+        epoch->gap = run->online.settings.rule->gap(&run->online);
+    }
     if (run->problem->dev != NULL)
         MEDLEY_TRY(measure_dev(run, e));
     epoch->seconds = md_clock_seconds() - run->start;
@@ -180,14 +182,6 @@ static bool is_over(const struct run *run, size_t done)
     const md_rule *rule = run->online.settings.rule;
     return done > 0 && rule->is_over != NULL &&
            rule->is_over(&run->online, run->result->epochs[done - 1].updates == 0);
-}
-
-/* As far as it is known; 0: it is not. */
-static double gap_now(const struct run *run)
-{
-    const md_rule *rule = run->online.settings.rule;
-    const double gap = rule->gap ? rule->gap(&run->online) : 0;
-    return isfinite(gap) ? gap : 0;
 }
 
 /* To the optimum, as it was asked for? */
@@ -306,17 +300,19 @@ static medley_status run_epochs(struct run *run)
             break;
         MEDLEY_TRY(one_epoch(run, e));
         MEDLEY_TRY(save_checkpoint(run));
-        const medley_progress progress = {.stage = run->plan->stage,
-                                          .done = e + 1,
-                                          .total = epochs_of(run),
-                                          .objective = result->epochs[e].objective,
-                                          .gap = gap_now(run),
-                                          .dev_accuracy = result->epochs[e].dev_accuracy};
+        const medley_progress progress = {
+            .stage = run->plan->stage,
+            .done = e + 1,
+            .total = epochs_of(run),
+            .objective = result->epochs[e].objective,
+            .gap = isnan(result->epochs[e].gap) ? 0 : result->epochs[e].gap,
+            .dev_accuracy = result->epochs[e].dev_accuracy};
         if (!md_problem_report(run->problem, progress))
             return MEDLEY_STOPPED;
         result->converged = has_ended(run, e + 1);
     }
-    result->converged = result->converged || has_settled(result);
+    if (run->online.settings.rule->gap == NULL) /* else by what it knows */
+        result->converged = result->converged || has_settled(result);
     return MEDLEY_OK;
 }
 

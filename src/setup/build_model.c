@@ -224,16 +224,11 @@ static medley_status describe_outputs(md_builder *b)
     return task->build != NULL ? task->build(model, b->draft, b->error) : MEDLEY_OK;
 }
 
-/* Methods with blocks say nothing of duals. */
 static medley_status copy_epochs(md_builder *b)
 {
     const size_t count = b->result->epoch_count;
     MEDLEY_TRY(md_new_copy(&b->model->epochs, b->result->epochs, count * sizeof *b->model->epochs,
                            b->error));
-    for (size_t e = 0; e < count && b->plain == NULL; e++) {
-        b->model->epochs[e].dual = NAN;
-        b->model->epochs[e].gap = NAN;
-    }
     b->model->summary.epoch_count = count;
     return MEDLEY_OK;
 }
