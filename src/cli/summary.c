@@ -53,10 +53,11 @@ static void json_epochs(const medley_summary *summary)
             json_number(stdout, "dual", epoch->dual);
         if (!isnan(epoch->gap)) {
             json_number(stdout, "gap", epoch->gap);
-            json_count(stdout, "active", epoch->active);
-        } else if (summary->updates > 0) {
-            json_count(stdout, "updates", epoch->updates);
+            if (summary->updates == 0)
+                json_count(stdout, "active", epoch->active);
         }
+        if (summary->updates > 0)
+            json_count(stdout, "updates", epoch->updates);
         json_close(stdout, '}');
     }
     json_close(stdout, ']');

@@ -252,7 +252,7 @@ static void take_round(md_online *online, md_round *round)
         updates += stepped;
     }
     online->updates = updates;
-    for (int again = 0; again < REPEATS; again++)
+    for (int again = 0; online->problem.gram != NULL && again < REPEATS; again++)
         visit_again(online, round);
 }
 
