@@ -81,8 +81,7 @@ static double strength_for(const md_batch_problem *problem, double norm)
 
 /* ---- the dual value ---- */
 
-/* Of the best multiple of a point whose norms are h; *scale: which. Is it the
- * best so far? */
+/* Of the best multiple of a point whose norms are h; *scale: which. Is it the best so far? */
 static void try_dual(struct search *search, const double *rho, double *scale)
 {
     const md_batch_problem *p = search->problem;
@@ -97,8 +96,7 @@ static void try_dual(struct search *search, const double *rho, double *scale)
 
 /* ---- the empty model ---- */
 
-/* Its value, its dual point rho[rows], and the point's norms h[kernels] as
- * kernels are stored. */
+/* Its value, its dual point rho[rows], and the point's norms h[kernels] as kernels are stored. */
 static medley_status look_at_empty(const md_batch_problem *problem, double *rho, double *h,
                                    double *primal, medley_error *error)
 {
