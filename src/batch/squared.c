@@ -144,15 +144,20 @@ static medley_status begin(struct search *search, medley_error *error)
     MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
     MEDLEY_TRY(look_at_empty(p, rho, search->h, &primal, error));
     const double most = slope > 0 ? md_norm_of(INFINITY, search->h, kernels) / slope : INFINITY;
-    MEDLEY_TRY(md_batch_dual_norms(search->h, &search->root, rho, search->h, error));
-    try_dual(search, rho, &scale);
+    const double norm = dual_norm(p->square, search->h, kernels);
+    md_squared_dual_value(p, rho, norm * norm / (2 * p->strength), &scale);
+    if (isfinite(most)) { /* few norms matter, and are soon found in double precision */
+        search->root.strength = most;
+        MEDLEY_TRY(md_batch_dual_norms(search->h, &search->root, rho, search->h, error));
+        try_dual(search, rho, &scale);
+    }
     MEDLEY_TRY(md_batch_allocate(&search->end[1], n, 0, rho, error));
     search->end[1].loss = primal;
     search->last = (md_batch_step){.primal = primal,
                                    .loss = primal,
                                    .dual = search->dual,
                                    .gap = md_relative_gap(primal, search->dual)};
-    double length = scale * dual_norm(p->square, search->h, kernels) / p->strength;
+    double length = scale * norm / p->strength;
     if (start != NULL && start->active > 0)
         length = md_norm_of(p->square, start->norm, start->active);
     search->root.strength = length > 0 ? strength_for(p, length) : p->strength;
