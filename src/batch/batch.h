@@ -3,7 +3,8 @@
  *
  *     P(a, b) = sum_i l(y_i, f_i) + strength sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
  *
- * with a certificate (docs/math.md). md_batch_solve is SpicyMKL (spicy.c has the theory);
+ * or of P(a, b) = sum_i l(y_i, f_i) + strength/2 (sum_m ||a_m||^q)^(2/q), with a certificate
+ * (docs/math.md). md_batch_solve is SpicyMKL (spicy.c has the theory);
  * wrappers.h has the methods that it is compared with. The bias has no penalty, so dual points rho
  * sum to 0. */
 #ifndef MD_BATCH_H
@@ -32,6 +33,7 @@ struct md_batch_problem {
     const md_scalar_penalty *penalty;
     const void *penalty_state;
     double strength;       /* of the penalty: lambda N, the C of the SpicyMKL paper */
+    double square;         /* q of a squared norm, and penalty is ||a||^q / q; 0: none */
     double gap;            /* wanted: (primal - dual) / primal */
     size_t max_iterations; /* outer ones */
     size_t threads;
@@ -53,6 +55,7 @@ struct md_batch_solution {
     md_batch_step *steps;        /* [step_count] */
     size_t step_count, step_capacity;
     bool converged, stopped;
+    bool coarse; /* the gap was reached with kernel values as they are stored, not with true ones */
 };
 
 /* SpicyMKL. start: the solution of a similar problem (another strength), or NULL. It is no error if
@@ -61,6 +64,17 @@ struct md_batch_solution {
  * method, is to be cleared whatever comes back. */
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error);
+/* Problems of squared norms (squared.c), which md_batch_solve hands over. */
+medley_status md_batch_solve_squared(md_batch_solution *solution, const md_batch_problem *problem,
+                                     const md_batch_solution *start, medley_error *error);
+/* The model with the least primal value between two (segment.c), of a squared norm, with the dual
+ * point of the second; nothing is known of the dual value. */
+medley_status md_batch_join(md_batch_solution *joined, const md_batch_problem *problem,
+                            const md_batch_solution *a, const md_batch_solution *b,
+                            medley_error *error);
+/* A strength that is large for them, since none leaves out all kernels. */
+medley_status md_batch_large_square(const md_batch_problem *problem, double *large,
+                                    medley_error *error);
 void md_batch_solution_clear(md_batch_solution *solution);
 
 /* The least strength for which the solution has no kernels: max_m ||rho_0||_{K_m} for the dual

@@ -40,22 +40,50 @@ double md_batch_loss(const md_batch_problem *p, const double *f, double *bias)
     return loss;
 }
 
-/* Ka, f: [n] scratch; f is zeroed. */
-static medley_status value_model(md_batch_solution *solution, const md_batch_problem *p, double *Ka,
-                                 double *f, medley_error *error)
+double md_norm_of(double q, const double *x, size_t count)
+{
+    double largest = 0;
+    double sum = 0;
+    for (size_t m = 0; m < count; m++)
+        largest = fmax(largest, x[m]);
+    if (largest == 0 || isinf(q))
+        return largest;
+    for (size_t m = 0; m < count; m++)
+        sum += x[m] > 0 ? pow(x[m] / largest, q) : 0;
+    return largest * pow(sum, 1 / q);
+}
+
+static double penalty_of(const md_batch_problem *p, const double *norm, size_t count)
+{
+    double sum = 0;
+    if (p->square > 0) {
+        const double all = md_norm_of(p->square, norm, count);
+        return all * all / 2;
+    }
+    for (size_t i = 0; i < count; i++)
+        sum += p->penalty->value(p->penalty_state, norm[i]);
+    return sum;
+}
+
+medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_problem *p,
+                                   medley_error *error)
 {
     const size_t n = solution->rows;
-    double penalty = 0;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    double *Ka = NULL;
+    double *f = NULL;
+    MEDLEY_TRY(md_pool_new(&pool, &Ka, n, sizeof *Ka, error));
+    MEDLEY_TRY(md_pool_new(&pool, &f, n, sizeof *f, error));
     for (size_t i = 0; i < solution->active; i++) {
         double norm2;
         MEDLEY_TRY(md_packed_multiply_exactly(p->packed, solution->kernel[i],
                                               solution->coefficient + i * n, Ka, &norm2, error));
         solution->norm[i] = sqrt(norm2);
-        penalty += p->penalty->value(p->penalty_state, solution->norm[i]);
         md_add_scaled(f, 1, Ka, n);
     }
     solution->loss = md_batch_loss(p, f, &solution->bias);
-    solution->primal = solution->loss + p->strength * penalty;
+    solution->primal =
+        solution->loss + p->strength * penalty_of(p, solution->norm, solution->active);
     return MEDLEY_OK;
 }
 
@@ -79,22 +107,29 @@ static medley_status find_norms(double *h, const md_batch_problem *p, const doub
     return MEDLEY_OK;
 }
 
+medley_status md_batch_dual_norms(double *h, const md_batch_problem *p, const double *rho,
+                                  const double *given, medley_error *error)
+{
+    const size_t count = md_packed_count(p->packed);
+    MD_OWNED(free) double *scratch = NULL;
+    MEDLEY_TRY(md_new(&scratch, md_packed_rows(p->packed), sizeof *scratch, error));
+    if (given == NULL)
+        MEDLEY_TRY(md_packed_norms2(p->packed, (md_chosen){.count = count}, rho, h, error));
+    for (size_t m = 0; m < count; m++)
+        h[m] = given != NULL ? given[m] : sqrt(h[m]);
+    return find_norms(h, p, rho, md_penalty_conjugate_is_finite(p), scratch, error);
+}
+
 /* The dual value of solution->rho. given: norms that are known, as values are stored; NULL: none.
  */
 static medley_status value_dual(md_batch_solution *solution, const md_batch_problem *p,
-                                const double *given, double *scratch, medley_error *error)
+                                const double *given, medley_error *error)
 {
     const size_t count = md_packed_count(p->packed);
-    const bool finite = md_penalty_conjugate_is_finite(p);
     MD_OWNED(free) double *h = NULL;
     double scale;
     MEDLEY_TRY(md_new(&h, count, sizeof *h, error));
-    if (given == NULL)
-        MEDLEY_TRY(
-            md_packed_norms2(p->packed, (md_chosen){.count = count}, solution->rho, h, error));
-    for (size_t m = 0; m < count; m++)
-        h[m] = given != NULL ? given[m] : sqrt(h[m]);
-    MEDLEY_TRY(find_norms(h, p, solution->rho, finite, scratch, error));
+    MEDLEY_TRY(md_batch_dual_norms(h, p, solution->rho, given, error));
     solution->dual = md_dual_value(p, solution->rho, h, count, &scale);
     for (size_t i = 0; i < solution->rows; i++)
         solution->rho[i] *= scale;
@@ -104,18 +139,18 @@ static medley_status value_dual(md_batch_solution *solution, const md_batch_prob
 medley_status md_batch_certify(md_batch_solution *solution, const md_batch_problem *problem,
                                const double *norms, medley_error *error)
 {
-    MD_CLEARED(md_pool_clear) md_pool pool = {0};
-    double *Ka = NULL;
-    double *f = NULL;
-    MEDLEY_TRY(md_pool_new(&pool, &Ka, solution->rows, sizeof *Ka, error));
-    MEDLEY_TRY(md_pool_new(&pool, &f, solution->rows, sizeof *f, error));
-    MEDLEY_TRY(value_model(solution, problem, Ka, f, error));
-    MEDLEY_TRY(value_dual(solution, problem, norms, Ka, error));
+    MEDLEY_TRY(md_batch_value_model(solution, problem, error));
+    MEDLEY_TRY(value_dual(solution, problem, norms, error));
+    md_batch_conclude(solution, problem->gap);
+    return MEDLEY_OK;
+}
+
+void md_batch_conclude(md_batch_solution *solution, double wanted)
+{
     if (!(solution->dual <= solution->primal * (1 + ROUNDING)))
         solution->dual = 0; /* no value is negative: a bound where this one cannot be trusted */
     solution->gap = md_relative_gap(solution->primal, solution->dual);
-    solution->converged = solution->gap <= problem->gap;
-    return MEDLEY_OK;
+    solution->converged = solution->gap <= wanted;
 }
 
 /* ---- the dual value ---- */
@@ -129,13 +164,14 @@ struct ray {
     const md_batch_problem *problem;
     const double *r, *h;
     size_t n, count;
-    bool finite; /* the conjugate of the penalty */
+    bool finite;   /* the conjugate of the penalty */
+    double square; /* another term of it: s^2 times this */
 };
 
 static double value_at(const struct ray *ray, double s)
 {
     const md_batch_problem *p = ray->problem;
-    double value = 0;
+    double value = -s * s * ray->square;
     for (size_t i = 0; i < ray->n; i++)
         value -= p->loss->conjugate(p->loss_state, p->y[i], s * ray->r[i]);
     for (size_t m = 0; ray->finite && m < ray->count; m++)
@@ -172,46 +208,60 @@ bool md_penalty_conjugate_is_finite(const md_batch_problem *problem)
                                                 NULL));
 }
 
-double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
-                     size_t count, double *scale)
+/* The largest value along the ray, and where. */
+static double best_on_ray(const struct ray *ray, double *scale)
 {
     static const double golden = 0.618033988749895;
-    const struct ray ray = {.problem = problem,
-                            .r = r,
-                            .h = h,
-                            .n = md_packed_rows(problem->packed),
-                            .count = count,
-                            .finite = md_penalty_conjugate_is_finite(problem)};
-    const double end = longest(&ray) * (1 - 1e-15); /* rounding must not lead outside */
+    const double end = longest(ray) * (1 - 1e-15); /* rounding must not lead outside */
     double low = 0;
     double high = end;
     double left = high - golden * (high - low);
     double right = low + golden * (high - low);
-    double left_value = value_at(&ray, left);
-    double right_value = value_at(&ray, right);
+    double left_value = value_at(ray, left);
+    double right_value = value_at(ray, right);
     for (int i = 0; i < 40; i++) {
         if (left_value < right_value) {
             low = left;
             left = right;
             left_value = right_value;
             right = low + golden * (high - low);
-            right_value = value_at(&ray, right);
+            right_value = value_at(ray, right);
         } else {
             high = right;
             right = left;
             right_value = left_value;
             left = high - golden * (high - low);
-            left_value = value_at(&ray, left);
+            left_value = value_at(ray, left);
         }
     }
     const double places[] = {end < 1 ? end : 1, left, right, end};
     double best = -INFINITY;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const double value = value_at(&ray, places[i]);
+        const double value = value_at(ray, places[i]);
         if (!(value <= best)) {
             best = value;
             *scale = places[i];
         }
     }
     return best;
+}
+
+double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
+                     size_t count, double *scale)
+{
+    const struct ray ray = {.problem = problem,
+                            .r = r,
+                            .h = h,
+                            .n = md_packed_rows(problem->packed),
+                            .count = count,
+                            .finite = md_penalty_conjugate_is_finite(problem)};
+    return best_on_ray(&ray, scale);
+}
+
+double md_squared_dual_value(const md_batch_problem *problem, const double *r, double square,
+                             double *scale)
+{
+    const struct ray ray = {
+        .problem = problem, .r = r, .n = md_packed_rows(problem->packed), .square = square};
+    return best_on_ray(&ray, scale);
 }

@@ -23,6 +23,7 @@ struct run {
     double *norm;     /* [kernels] over all outputs */
     double *bias;     /* [outputs] */
     double factor;    /* of the penalty: strength = lambda N factor */
+    double measure;   /* the norm of a block, over that of what it scores */
     double primal, loss, dual;
     double watched;    /* the least value of this output so far */
     double difference; /* sums over the outputs that are done: their values, and their gaps */
@@ -112,11 +113,40 @@ static medley_status choose_strength(struct run *run, medley_error *error)
     md_problem *problem = run->problem;
     double largest;
     double scale;
-    if (md_options_has_strength(problem->options))
-        return MEDLEY_OK;
+    if (md_options_has_strength(problem->options) || run->batch.square > 0)
+        return MEDLEY_OK; /* no strength of a square leaves out all: the default of online methods
+                           */
     MEDLEY_TRY(largest_strength(run, &largest, &scale, error));
     if (scale > 0)
         problem->lambda = DEFAULT_SHARE * scale / (run->factor * (double)problem->example_count);
+    return MEDLEY_OK;
+}
+
+/* A sum over kernels, or half a squared norm. The latter are the penalties of methods that keep
+ * vectors w and -w for two labels, whose scores differ by 2 <w, x>: the same prediction by one
+ * vector 2 w. Its length is sqrt(2) times that of both, and the objective is to be the same. */
+static medley_status take_penalty(struct run *run, medley_error *error)
+{
+    const md_problem *problem = run->problem;
+    const md_method *method = problem->method;
+    md_batch_problem *batch = &run->batch;
+    run->measure = 1;
+    batch->penalty = md_penalty_scalar(problem->penalty, &batch->penalty_state, &run->factor);
+    if (batch->penalty != NULL)
+        return MEDLEY_OK;
+    if (method->squares)
+        batch->penalty =
+            md_penalty_root(problem->penalty, &batch->penalty_state, &batch->square, &run->factor);
+    if (batch->penalty == NULL)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "`method=%s` needs a penalty that is a sum over kernels%s, and %s is none; "
+                       "use group-lasso, elastic(t=0.5)%s or block(q=1.5), or `method=spom`",
+                       method->about->name, method->squares ? " or a squared norm of theirs" : "",
+                       md_penalty_text(problem->penalty), method->squares ? ", mkl" : "");
+    if (batch->loss->classifies) {
+        run->measure = M_SQRT1_2;
+        run->factor /= 2;
+    }
     return MEDLEY_OK;
 }
 
@@ -141,14 +171,7 @@ static medley_status prepare(struct run *run, medley_error *error)
                                     .threads = problem->threads,
                                     .watch = watch,
                                     .context = run};
-    run->batch.penalty =
-        md_penalty_scalar(problem->penalty, &run->batch.penalty_state, &run->factor);
-    if (run->batch.penalty == NULL)
-        return md_fail(
-            error, MEDLEY_NOT_SUPPORTED,
-            "`method=%s` needs a penalty that is a sum over kernels, and %s is none; use "
-            "group-lasso, elastic(t=0.5) or block(q=1.5), or `method=spom`",
-            problem->method->about->name, md_penalty_text(problem->penalty));
+    MEDLEY_TRY(take_penalty(run, error));
     MEDLEY_TRY(md_batch_check_kernels(problem, NULL, error));
     MEDLEY_TRY(find_factors(run, error));
     MEDLEY_TRY(choose_strength(run, error));
@@ -170,7 +193,7 @@ static medley_status take_coefficients(struct run *run, size_t output,
             MEDLEY_TRY(md_new(&run->body[m], n * run->outputs, sizeof(double), error));
         for (size_t r = 0; r < n; r++)
             run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r];
-        run->norm[m] = hypot(run->norm[m], solution->norm[i]);
+        run->norm[m] = hypot(run->norm[m], run->measure * solution->norm[i]);
     }
     run->bias[output] = solution->bias;
     return MEDLEY_OK;
@@ -232,7 +255,8 @@ static bool is_coarse(const struct run *run, const md_batch_solution *solution)
 {
     const bool reached =
         solution->step_count > 0 && solution->steps[solution->step_count - 1].gap <= run->batch.gap;
-    return has_rounded(run) && reached && !solution->converged && !solution->stopped;
+    return has_rounded(run) && (reached || solution->coarse) && !solution->converged &&
+           !solution->stopped;
 }
 
 static medley_status solve(md_batch_solution *solution, struct run *run,
@@ -419,4 +443,5 @@ const md_method md_method_spicy = {
     .suits = md_sparse_batch_suits,
     .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,
+    .squares = true,
 };

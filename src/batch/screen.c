@@ -98,6 +98,10 @@ medley_status md_batch_largest_strength(const md_batch_problem *problem, double 
     const size_t kernels = md_packed_count(problem->packed);
     MD_OWNED(free) double *rho = NULL;
     MD_OWNED(free) double *norm2 = NULL;
+    if (problem->square > 0) {
+        *largest = INFINITY;
+        return md_batch_large_square(problem, without_slope, error);
+    }
     MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
     MEDLEY_TRY(md_new(&norm2, kernels, sizeof *norm2, error));
     md_empty_dual(problem->loss, problem->loss_state, problem->y, rho, n);

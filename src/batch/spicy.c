@@ -198,6 +198,8 @@ medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem
     md_batch_problem rest = *problem;
     MD_CLEARED(md_batch_solution_clear) md_batch_solution second = {0};
     bool again;
+    if (problem->square > 0)
+        return md_batch_solve_squared(solution, problem, start, error);
     MEDLEY_TRY(run(solution, problem, start, true, &again, error));
     if (again) {
         rest.max_iterations -=

@@ -127,6 +127,14 @@ static double mkl_conjugate(const void *state, const double *n, const double *we
     return norm * norm / 2;
 }
 
+static const md_scalar_penalty *mkl_root(const void *state, const void **root_state, double *q)
+{
+    (void)state;
+    *root_state = md_penalty_group_lasso.fixed;
+    *q = 1;
+    return md_penalty_group_lasso.scalar;
+}
+
 const md_penalty_class md_penalty_mkl = {
     .name = "mkl",
     .summary = "sparse multiple kernel learning: few blocks",
@@ -135,4 +143,5 @@ const md_penalty_class md_penalty_mkl = {
     .prox = mkl_prox,
     .kernel_weight = mkl_kernel_weight,
     .conjugate = mkl_conjugate,
+    .root = mkl_root,
 };

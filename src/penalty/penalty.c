@@ -280,6 +280,16 @@ const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void
     return term->class->scalar;
 }
 
+const md_scalar_penalty *md_penalty_root(const md_penalty *penalty, const void **state, double *q,
+                                         double *factor)
+{
+    const md_penalty_term *term = penalty->terms;
+    if (penalty->count != 1 || penalty->weight != NULL || term->class->root == NULL)
+        return NULL;
+    *factor = term->factor;
+    return term->class->root(term->state, state, q);
+}
+
 const char *md_penalty_text(const md_penalty *penalty)
 {
     return penalty->text.data;

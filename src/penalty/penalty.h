@@ -82,6 +82,10 @@ typedef struct md_penalty_class {
 
     /* Where that depends on the state: is link right for it? NULL: for any. */
     bool (*has_link)(const void *state);
+
+    /* Where Omega = 1/2 (sum b^q)^(2/q), but for weights: b^q / q as a scalar penalty, its state,
+     * and q. NULL, or the answer is NULL: it is no such square, or q is too near 1. */
+    const md_scalar_penalty *(*root)(const void *state, const void **root_state, double *q);
 } md_penalty_class;
 
 extern const md_scalar_penalty md_elastic_scalar; /* the state is t */
@@ -127,6 +131,11 @@ void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count
  * class has a scalar form. NULL otherwise. */
 const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void **state,
                                            double *factor);
+
+/* The same for half the square of a norm, 1/2 (sum b^q)^(2/q): factor times that, and b^q / q as a
+ * scalar penalty, which has the same minima under another strength. */
+const md_scalar_penalty *md_penalty_root(const md_penalty *penalty, const void **state, double *q,
+                                         double *factor);
 
 /* Canonical text, "0.5*elastic(t=0.3)+l2"; borrowed. */
 const char *md_penalty_text(const md_penalty *penalty);

@@ -196,6 +196,16 @@ static void squared_block_link(const void *state, const double *n, const double 
     }
 }
 
+static const md_scalar_penalty *squared_block_root(const void *state, const void **root_state,
+                                                   double *q)
+{
+    *q = md_number(state);
+    if (*q == 1)
+        return md_penalty_mkl.root(NULL, root_state, q);
+    *root_state = state;
+    return *q >= MD_LEAST_Q ? md_penalty_block.scalar : NULL;
+}
+
 const md_penalty_class md_penalty_squared_block = {
     .name = "squared-block",
     .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",
@@ -211,4 +221,5 @@ const md_penalty_class md_penalty_squared_block = {
     .conjugate = squared_block_conjugate,
     .link = squared_block_link,
     .has_link = squared_block_has_link,
+    .root = squared_block_root,
 };

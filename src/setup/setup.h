@@ -271,6 +271,7 @@ struct md_method {
     /* Of a batch method, whose fit is md_fit_batch: solves one output, and finds the strength that
      * leaves nothing in (NULL: md_batch_largest_strength), of which a share is taken by default. */
     md_batch_solver solve;
+    bool squares; /* solve takes penalties that are squared norms (md_penalty_root) too */
     md_strength_finder largest_strength;
 };
 

@@ -365,6 +365,46 @@ static void prox_and_conjugate_obey_moreau(void **state)
     for_all_scalars(check_moreau, 300);
 }
 
+/* Half squares of norms, and what is none. */
+static void squares_have_roots(void **state)
+{
+    static const struct {
+        const char *text;
+        double q, factor; /* q 0: no square */
+    } cases[] = {{"mkl", 1, 1},
+                 {"2*mkl", 1, 2},
+                 {"squared-block", 1.5, 1},
+                 {"squared-block(q=1)", 1, 1},
+                 {"squared-block(q=4)", 4, 1},
+                 {"squared-block(q=1.0001)", 0, 0},
+                 {"elastic-mkl", 0, 0},
+                 {"mkl+l2", 0, 0},
+                 {"group-lasso", 0, 0},
+                 {"l2", 0, 0}};
+    static const double b[] = {0.3, 0, 2, 0.7};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        md_penalty *penalty = NULL;
+        const void *inner = NULL;
+        double q = 0;
+        double factor = 0;
+        assert_int_equal(md_penalty_create(&penalty, cases[i].text, NULL), MEDLEY_OK);
+        const md_scalar_penalty *root = md_penalty_root(penalty, &inner, &q, &factor);
+        assert_true((root != NULL) == (cases[i].q > 0));
+        if (root != NULL) {
+            double sum = 0;
+            for (size_t m = 0; m < 4; m++)
+                sum += q * root->value(inner, b[m]);
+            assert_true(q == cases[i].q && factor == cases[i].factor);
+            const double value = factor * pow(sum, 2 / q) / 2;
+            assert_true(fabs(value - md_penalty_value(penalty, b, 4)) <= 1e-12 * value);
+            assert_int_equal(md_penalty_set_weights(penalty, b, 4, NULL), MEDLEY_OK);
+            assert_null(md_penalty_root(penalty, &inner, &q, &factor));
+        }
+        md_penalty_free(penalty);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +420,7 @@ int main(void)
         cmocka_unit_test(prox_is_the_minimiser),
         cmocka_unit_test(prox_has_the_derivative_it_tells),
         cmocka_unit_test(prox_and_conjugate_obey_moreau),
+        cmocka_unit_test(squares_have_roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The optimum of small problems by an independent solver: Newton's method on the weights of columns.
 
-The problem is  mean loss(y, Xw + b) + lam sum_m g(||w_m||),  one group of columns for each linear
+The problem is  mean loss(y, Xw + b) + lam sum_m g(||w_m||)  (or half a squared norm of the ||w_m||),  one group of columns for each linear
 kernel; other kernels have as columns those of a matrix F with F F' = K (`columns`). Losses and norms are rounded off a little, less with every round; the value that counts is
 that of the problem itself, so what comes back is never below the optimum.
 """
@@ -74,12 +74,32 @@ class Penalty:
     def __init__(self, linear=0.0, square=0.0, power=0.0, q=2.0):
         self.linear, self.square, self.power, self.q = L(linear), L(square), L(power), L(q)
 
-    def __call__(self, x):
-        return self.linear * x + self.square * x * x / 2 + self.power * x**self.q / self.q
+    def __call__(self, lengths):
+        return sum(self.linear * x + self.square * x * x / 2 + self.power * x**self.q / self.q
+                   for x in lengths)
 
-    def slopes(self, x):
+    def slopes(self, lengths):
+        """First and second derivatives in each length, and the factor of the product of firsts."""
+        x = np.array(lengths)
         power = self.power * x ** (self.q - 1)
-        return self.linear + self.square * x + power, self.square + (self.q - 1) * power / x
+        return self.linear + self.square * x + power, self.square + (self.q - 1) * power / x, L(0)
+
+
+class SquaredNorm:
+    """factor/2 (sum x^q)^(2/q)."""
+
+    def __init__(self, q, factor=1.0):
+        self.q, self.factor = L(q), L(factor)
+
+    def __call__(self, lengths):
+        x = np.array(lengths, L)
+        return self.factor / 2 * (x**self.q).sum() ** (2 / self.q)
+
+    def slopes(self, lengths):
+        x, q = np.array(lengths), self.q
+        norm = (x**q).sum() ** (1 / q)
+        first = self.factor * norm ** (2 - q) * x ** (q - 1)
+        return first, (q - 1) * first / x, (2 - q) / (self.factor * norm * norm)
 
 
 def gaussian(X, sigma2):
@@ -127,7 +147,7 @@ def optimum(X, y, groups, lam, loss, penalty, rounds=28):
         return [np.sqrt((t[g] ** 2).sum() + tiny * tiny) for g in groups]
 
     def objective(t):
-        return loss.value(y, A @ t).mean() + lam * sum(penalty(x) for x in lengths(t, L(0)))
+        return loss.value(y, A @ t).mean() + lam * penalty(lengths(t, L(0)))
 
     best = objective(t)
     b = np.median(y)
@@ -138,21 +158,24 @@ def optimum(X, y, groups, lam, loss, penalty, rounds=28):
 
         def smooth(t):
             value = loss.soft(y, A @ t, soft)[0].mean()
-            return value + lam * sum(penalty(x) for x in lengths(t, tiny))
+            return value + lam * penalty(lengths(t, tiny))
 
         now = smooth(t)
         for _ in range(100):
             _, slope, curvature = loss.soft(y, A @ t, soft)
             g = A.T @ slope / n
             H = (A.T * (curvature / n)) @ A
-            for columns, x in zip(groups, lengths(t, tiny)):
+            firsts, seconds, product = penalty.slopes(lengths(t, tiny))
+            pull = np.zeros(d + 1, L)
+            for columns, x, first, second in zip(groups, lengths(t, tiny), firsts, seconds):
                 w = t[columns]
-                first, second = penalty.slopes(x)
+                pull[columns] = first * w / x
                 g[columns] += lam * first * w / x
                 H[np.ix_(columns, columns)] += lam * (
                     first / x * np.eye(len(columns), dtype=L)
                     + (second - first / x) * np.outer(w, w) / (x * x)
                 )
+            H += lam * product * np.outer(pull, pull)
             step = -_cholesky_solve(H, g)
             decrement = -g @ step
             if not decrement > L(1e-15) * abs(now):

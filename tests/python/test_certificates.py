@@ -7,8 +7,8 @@ import unittest
 import warnings
 
 import numpy as np
-from certificates import (Epsilon, Hinge, Logistic, Penalty, Squared, columns, gaussian, optimum,
-                          polynomial)
+from certificates import (Epsilon, Hinge, Logistic, Penalty, Squared, SquaredNorm, columns,
+                          gaussian, optimum, polynomial)
 from medley import DependencyParser, MKLClassifier, MKLRegressor, SequenceLabeler, UsageError
 from scipy.optimize import minimize
 from scipy.special import logsumexp
@@ -23,6 +23,8 @@ PENALTIES = {
     "elastic(t=0.1)": Penalty(linear=0.9, square=0.1),
     "block(q=1.5)": Penalty(power=1, q=1.5),
 }
+SQUARES = {"mkl": 1, "squared-block(q=1.25)": 1.25, "squared-block(q=2)": 2,
+           "squared-block(q=3)": 3}
 LOSSES = {
     "hinge": Hinge(),
     "logistic": Logistic(),
@@ -206,9 +208,13 @@ class Certificates(unittest.TestCase):
         signs = np.where(y == model.classes_[1], 1.0, -1.0) if hasattr(model, "classes_") else y
         f = (model.decision_function(X) if hasattr(model, "classes_") else model.predict(X))
         norms = model.norms_
-        g = PENALTIES[penalty]
+        measure = np.longdouble(1)
+        g = PENALTIES.get(penalty)
+        if g is None:  # the norms of labels are those of two vectors w and -w for v = 2 w
+            measure = np.sqrt(np.longdouble(2)) if hasattr(model, "classes_") else measure
+            g = SquaredNorm(SQUARES[penalty], 1 / measure**2)
         found = float(LOSSES[loss].value(signs.astype(np.longdouble), f).mean()) + lam * float(
-            sum(g(np.longdouble(x)) for x in norms if x > 0))
+            g([measure * np.longdouble(x) for x in norms]))
         best = optimum(F, signs, groups, lam, LOSSES[loss], g)
         said = model.objective_
         slack = 1e-9 + 1e-6 * best
@@ -231,6 +237,25 @@ class Certificates(unittest.TestCase):
             with self.subTest(seed=seed, loss=loss, penalty=penalty, C=C):
                 reached += self.check(X, y, spread(groups), loss, penalty, C, gap, f"seed {seed}")
         print(f"certificates: {reached} of {PROBLEMS} gaps were reached")
+
+    def test_random_problems_of_squared_norms(self):
+        reached = count = 0
+        for seed in range(PROBLEMS):
+            random, X, groups, scores = problem(500 + seed)
+            loss = list(LOSSES)[seed % 4]
+            penalty = list(SQUARES)[seed // 4 % 4]
+            gap = [1e-2, 1e-3, 1e-5][seed % 3]
+            X = X / (np.abs(X).mean() or 1)
+            X = X.astype(np.float32).astype(float)
+            C = 10.0 ** random.uniform(-2, 2)
+            y = np.where(scores > 0, 1, 0) if loss in ("hinge", "logistic") else scores
+            if len(np.unique(y)) < 2:
+                continue
+            with self.subTest(seed=seed, loss=loss, penalty=penalty, C=C):
+                count += 1
+                reached += self.check(X, y, spread(groups), loss, penalty, C, gap, f"seed {seed}")
+        print(f"certificates: {reached} of {count} gaps of squared norms were reached")
+        self.assertGreaterEqual(reached, 0.9 * count)
 
     def test_random_problems_of_gaussians_and_polynomials(self):
         reached = count = 0
