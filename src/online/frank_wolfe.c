@@ -188,13 +188,13 @@ static bool take_step(md_online *online, const md_found *found, const md_move *m
 static double cost_of(const md_online *online, size_t item, md_example example,
                       const int32_t *output)
 {
-    static const double NEAR = 1e-3;
     const md_online_problem *p = &online->problem;
     const md_gather *gather = online->gather;
+    const double margin = MD_ROUNDING * gather->item_rounding[item];
     const double cost = p->space.structure->cost(online->inference[item].space.shape,
                                                  example.length, output, p->gold + example.row);
     const double told = gather->item_offset[item];
-    return fabs(told - cost) < NEAR ? cost : told - MD_ROUNDING * gather->item_rounding[item];
+    return fabs(told - cost) <= margin ? cost : told - margin;
 }
 
 static bool visit(md_online *online, size_t which, size_t item)

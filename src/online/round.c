@@ -97,9 +97,19 @@ static void find_one_gradient(void *context, size_t item, size_t worker)
     find_gradient(round, item);
 }
 
+/* What went wrong with an example is noted. */
+static void note_failure(md_online *online, size_t item)
+{
+    if (online->inference[item].workspace.failure != NULL)
+        online->failure = online->inference[item].workspace.failure;
+    if (!isfinite(online->loss[item]))
+        online->diverged = true;
+}
+
 void md_online_find_gradient(md_round *round, size_t item)
 {
     find_one_gradient(round, item, 0);
+    note_failure(round->online, item);
 }
 
 /* Every groups-th example from this one on, block by block: what one of them looks up is still in
@@ -194,10 +204,7 @@ bool md_online_find_gradients(md_online *online, md_round *round)
         online->loss_sum += online->loss[i];
         if (stepped)
             round->gradients = round->size;
-        if (online->inference[i].workspace.failure != NULL)
-            online->failure = online->inference[i].workspace.failure;
-        if (!isfinite(online->loss[i]))
-            online->diverged = true;
+        note_failure(online, i);
     }
     return !online->diverged;
 }

@@ -237,7 +237,7 @@ static void what_it_cannot_do_is_refused(void **state)
     static const struct {
         const char *options, *says;
     } cases[] = {
-        {"method=spicy penalty=mkl", "sum over kernels"},
+        {"method=spicy penalty=elastic-mkl", "sum over kernels"},
         {"method=spicy penalty=l1", "kernel"},
         {"method=spicy penalty=group-lasso+l2", "sum over kernels"},
         {"method=spicy loss=squared", "loss"},
