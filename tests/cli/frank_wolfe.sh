@@ -52,7 +52,7 @@ for loss in hinge logistic softmax-margin; do
     proven "two labels, $loss" 0.01 --loss $loss --scale standard two.csv
     proven "handwriting, $loss" 0.02 --loss $loss words.data
     proven "templates, $loss" 0.02 --template chunk --loss $loss tagged.txt
-    proven "trees, $loss" 0.05 --unlabelled --loss $loss --hash-bits 12 trees.conllu
+    proven "trees, $loss" 0.05 --unlabelled --template arc-form-upos --loss $loss --hash-bits 12 trees.conllu
 done
 for penalty in mkl group-lasso l2 block squared-block elastic elastic-mkl; do
     proven "$penalty" 0.02 --penalty $penalty --loss logistic --C 0.5 --scale standard wave.csv
