@@ -167,7 +167,7 @@ class OnlineBounds(unittest.TestCase):
 
     def test_frank_wolfe_reaches_the_gap_that_is_asked_for(self):
         for loss in ("hinge", "logistic", "softmax-margin"):
-            for seed in range(PROBLEMS // 3):
+            for seed in range(PROBLEMS // 6):
                 model, best = self.check(seed, loss, method="frank-wolfe", gap=0.01)
                 name = f"seed {seed}, {loss}: {model.gap_}, {model.objective_}, optimum {best}"
                 self.assertLess(model.gap_, 0.011, name)
