@@ -29,12 +29,7 @@ at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a <= b) }'; }
 tagged 40 3 >tagged.txt
 
 # ---- known optima ----
-unpack() { unzip -qo "$1" 2>/dev/null || python3 -m zipfile -e "$1" . 2>/dev/null; }
-if [ ! -f "$ref/multiclass/iris60.npz" ]; then
-    skip "known optima" "there is no $ref/multiclass/iris60.npz; set MEDLEY_REF"
-elif ! unpack "$ref/multiclass/iris60.npz"; then
-    skip "known optima" "neither unzip nor python3 to unpack iris60.npz with"
-else
+if unpack_optima "$ref"; then
     for p in "${norms[@]}"; do
         for C in 1 10 100; do
             known=$(sed -nE 's/^ *"objective": ([0-9.e-]+),.*/\1/p' "$ref/multiclass/iris60__p${p}__C$C.json")

@@ -30,12 +30,7 @@ proven() {
 tagged 40 3 >tagged.txt
 
 # ---- known optima ----
-unpack() { unzip -qo "$1" 2>/dev/null || python3 -m zipfile -e "$1" . 2>/dev/null; }
-if [ ! -f "$ref/multiclass/iris60.npz" ]; then
-    skip "known optima" "there is no $ref/multiclass/iris60.npz; set MEDLEY_REF"
-elif ! unpack "$ref/multiclass/iris60.npz"; then
-    skip "known optima" "neither unzip nor python3 to unpack iris60.npz with"
-else
+if unpack_optima "$ref"; then
     for p in 1.05 1.25 2; do
         for C in 1 10 100; do
             known=$(sed -nE 's/^ *"objective": ([0-9.e-]+),.*/\1/p' "$ref/multiclass/iris60__p${p}__C$C.json")

@@ -152,3 +152,15 @@ tagged() {
             }
         }'
 }
+
+# unpack_optima REF: K.npy and y.npy of the reference problem of three classes, here; or says why not
+unpack_optima() {
+    local file=$1/multiclass/iris60.npz
+    if [ ! -f "$file" ]; then
+        skip "known optima" "there is no $file; set MEDLEY_REF"
+        return 1
+    elif ! unzip -qo "$file" 2>/dev/null && ! python3 -m zipfile -e "$file" . 2>/dev/null; then
+        skip "known optima" "neither unzip nor python3 to unpack iris60.npz with"
+        return 1
+    fi
+}

@@ -97,7 +97,7 @@ static void bounds_of_trees_hold(void **state)
 static void bounds_of_outside_structures_hold(void **state)
 {
     (void)state;
-    medley_structure pairs = trial_outside();
+    medley_structure pairs = chain_structure();
     check_space((md_space){&md_structure_custom, {.labels = LABELS, .custom = &pairs}});
 }
 
@@ -121,7 +121,7 @@ static void costs_of_outside_structures_count(void **state)
 {
     (void)state;
     static struct trial t;
-    medley_structure pairs = trial_outside();
+    medley_structure pairs = chain_structure();
     pairs.decode_with_cost = decode_at_half_cost;
     pairs.marginals = NULL;
     const md_space space = {&md_structure_custom, {.labels = LABELS, .custom = &pairs}};

@@ -101,7 +101,7 @@ static void optima_of_trees_are_reached(void **state)
 static void optima_of_outside_structures_are_reached(void **state)
 {
     (void)state;
-    medley_structure pairs = trial_outside();
+    medley_structure pairs = chain_structure();
     check_space((md_space){&md_structure_custom, {.labels = LABELS, .custom = &pairs}});
 }
 

@@ -95,18 +95,4 @@ static inline void trial_clear(struct trial *t)
     md_penalty_free(t->penalty);
 }
 
-/* Pairs of labels, by functions of a program. */
-static inline medley_structure trial_outside(void)
-{
-    medley_structure pairs = MEDLEY_STRUCTURE_INIT;
-    pairs.name = "pairs";
-    pairs.shared_parts = chain_shared;
-    pairs.most_shared = chain_most;
-    pairs.shared_of = chain_shared_of;
-    pairs.decode = chain_decode;
-    pairs.marginals = chain_marginals;
-    pairs.workspace_bytes = chain_workspace;
-    return pairs;
-}
-
 #endif
