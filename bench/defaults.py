@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What somebody gets who sets nothing: defaults.py [--runs N] [--set NAME=VALUE] [TABLE ...]
 
-MKLClassifier() on raw tables against SVC() behind a StandardScaler, five stratified folds, the same
+MKLClassifier() on raw tables against SVC() after a StandardScaler, five stratified folds, the same
 for both. Prints accuracies, their difference, seconds of training and prediction (all folds, inside
 one process, so that starting one and reading files are left out; the fastest of N runs) and their
 ratio. The tables of DEVELOPMENT are those that the defaults were chosen by; those of TEST were only
