@@ -38,7 +38,7 @@ test:
 	@scripts/deps build test python
 	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
 	@$(MAKE) asan
-	@scripts/install-python --quiet
+	@MEDLEY_BUILT_LIBRARY=$(CURDIR)/build/libmedley.so scripts/install-python --quiet
 	@scripts/run-tests build build-asan
 
 # Every test with each variant of the vector loops and of OpenBLAS that this processor runs.

@@ -2,8 +2,9 @@
 """Builds the C library with CMake and puts it beside the Python sources.
 
 Everything that is made on the way goes to build-python/, since build/ is CMake's: the library in
-build-python/cmake, which later runs find again. The package holds no compiled Python module, so one
-wheel serves every Python 3 of a machine.
+build-python/cmake, which later runs find again, unless MEDLEY_BUILT_LIBRARY names one that is there
+already. The package holds no compiled Python module, so one wheel serves every Python 3 of a
+machine.
 """
 
 import os
@@ -46,6 +47,11 @@ def run_cmake(*arguments):
 
 def build_library():
     """Builds libmedley as a shared library and returns its file."""
+    built = os.environ.get("MEDLEY_BUILT_LIBRARY")
+    if built is not None:
+        if not Path(built).is_file():
+            sys.exit(f"setup.py: MEDLEY_BUILT_LIBRARY is {built}, and there is no such file")
+        return Path(built).resolve()
     if shutil.which("cmake") is None:
         sys.exit(
             "setup.py: cmake was not found, and Medley's library is built with it; install it "

@@ -255,6 +255,18 @@ static void finish(md_block *block, const md_step *step)
     k->pending = false;
 }
 
+/* A row without coefficients is no support row, and the model does not keep it. */
+static void drop_others(md_block *block, md_example example, const md_delta *delta)
+{
+    kernel_block *k = (kernel_block *)block;
+    for (size_t l = 0; l < block->labels; l++)
+        for (size_t i = 0; k->touched[l] && i < example.length; i++) {
+            const size_t at = l * k->n + example.row + i;
+            if (delta->dense[i * block->labels + l] == 0)
+                add_coefficient(k, at, -k->coefficient[at]);
+        }
+}
+
 static void clear(md_block *block)
 {
     kernel_block *k = (kernel_block *)block;
@@ -401,6 +413,7 @@ static const md_block_class kernel_block_class = {
     .self = self,
     .slope = slope,
     .gradient_norm2 = gradient_norm2,
+    .drop_others = drop_others,
     .clear = clear,
     .restart = restart,
     .norm2 = norm2,

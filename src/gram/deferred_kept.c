@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernel rows that are kept between flushes. A row comes again as often as its example is hard, so
  * those that were flushed most often are worth most. One that came a few times only is not kept:
- * touching new memory may take as long as computing some rows again. */
+ * touching new memory may take as long as computing the row some times more. */
 #include "gram/deferred_internal.h"
 
-enum { WORTH_KEEPING = 4 };          /* flushes: what has come so often comes many times more */
+enum { WORTH_KEEPING = 12 };         /* flushes: what has come so often comes many times more */
 static const double SLAB = 32 << 20; /* bytes that are asked for at a time */
 
 static void drop_rows(md_kept_rows *kept)

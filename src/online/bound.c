@@ -92,22 +92,33 @@ static void lay_round(struct laying *laying, size_t from, size_t count)
     md_online_finish(online, count, eta, 1);
 }
 
+/* Those with a gradient come first; how many these are, at least one, which brings what is shared.
+ */
+static size_t choose_laid(md_online *online)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < online->problem.visit_count; i++)
+        if (md_gather_has(online->gather, online->order[i]))
+            online->order[count++] = online->order[i];
+    return md_max(count, 1);
+}
+
 /* In random order: sums of gradients in the order of the data, which may be sorted, could be large
  * before they are small. */
 static medley_status lay_gradients(struct laying *laying, medley_error *error)
 {
     md_online *online = laying->online;
-    const size_t visited = online->problem.visit_count;
     const size_t batch = online->settings.batch;
     size_t announced = 0;
     md_random random;
     md_online_fill_order(online);
     md_random_seed(&random, online->settings.seed);
-    md_random_shuffle(&random, online->order, visited);
+    md_random_shuffle(&random, online->order, online->problem.visit_count);
+    const size_t visited = choose_laid(online);
     for (size_t i = 0; i < visited; i += batch) {
         if (i >= announced) {
             size_t count;
-            MEDLEY_TRY(md_online_announce(online, i, &count, error));
+            MEDLEY_TRY(md_online_announce(online, i, visited, &count, error));
             announced = i + count;
         }
         lay_round(laying, i, md_min(visited - i, batch));

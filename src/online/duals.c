@@ -20,9 +20,10 @@ medley_status md_duals_init(md_duals *duals, md_space space, bool by_marginals,
     }
     const size_t most = duals->most;
     MEDLEY_TRY(md_pool_new(pool, &duals->mixture, duals->size, sizeof *duals->mixture, error));
-    MEDLEY_TRY(md_pool_new(pool, &duals->mixture_weight, 3 * count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(pool, &duals->mixture_weight, 4 * count, sizeof(double), error));
     duals->mixture_offset = duals->mixture_weight + count;
     duals->mixture_rounding = duals->mixture_offset + count;
+    duals->gap = duals->mixture_rounding + count;
     MEDLEY_TRY(md_pool_new(pool, &duals->count, count, sizeof *duals->count, error));
     MEDLEY_TRY(md_pool_new(pool, &duals->weight, count * most, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(pool, &duals->offset, count * most, sizeof(double), error));
@@ -153,6 +154,13 @@ static struct worst find_worst(md_duals *duals, const md_found *found)
         }
     }
     return worst;
+}
+
+double md_duals_measure(md_duals *duals, const md_found *found)
+{
+    duals->scratch.space.shape.row = found->where.row;
+    duals->gap[found->example] = found->loss - find_worst(duals, found).mean;
+    return duals->gap[found->example];
 }
 
 md_move md_duals_choose(md_duals *duals, const md_found *found)
@@ -294,7 +302,7 @@ void md_duals_visit_state(md_duals *duals, md_state_visitor visit, void *context
 {
     const size_t most = duals->most;
     visit(context, duals->mixture, duals->size * sizeof *duals->mixture);
-    visit(context, duals->mixture_weight, 3 * duals->examples * sizeof(double));
+    visit(context, duals->mixture_weight, 4 * duals->examples * sizeof(double));
     visit(context, duals->count, duals->examples * sizeof *duals->count);
     visit(context, duals->weight, duals->examples * most * sizeof(double));
     visit(context, duals->offset, duals->examples * most * sizeof(double));

@@ -21,6 +21,7 @@ typedef struct md_duals {
     size_t size, examples, rows;
     double *mixture_weight, *mixture_offset, *mixture_rounding; /* [examples]; the latter two times
                                                                    the weight */
+    double *gap;     /* [examples] when it was last measured */
     uint64_t *count; /* [examples] outputs that are kept */
     double *weight;  /* [examples][most] */
     double *offset;  /* [examples][most] costs */
@@ -55,6 +56,9 @@ typedef struct md_move {
     double gap;    /* loss less its mean over the distribution: 0 where nothing is to be gained */
 } md_move;
 #define MD_MIXTURE SIZE_MAX
+
+/* The gap of a move alone. */
+double md_duals_measure(md_duals *duals, const md_found *found);
 
 /* The best move towards what was found; its direction, for a weight of one, goes to
  * duals->scratch.delta. */

@@ -12,11 +12,12 @@ void md_online_fill_order(md_online *online)
         online->order[i] = p->visit ? p->visit[i] : i;
 }
 
-medley_status md_online_announce(md_online *online, size_t from, size_t *count, medley_error *error)
+medley_status md_online_announce(md_online *online, size_t from, size_t end, size_t *count,
+                                 medley_error *error)
 {
     const md_online_problem *p = &online->problem;
     const size_t batch = online->settings.batch;
-    *count = p->visit_count - from;
+    *count = end - from;
     if (p->window != NULL)
         return p->window->open(p->window->context, online->order + from, *count, batch, count,
                                error);
@@ -25,7 +26,7 @@ medley_status md_online_announce(md_online *online, size_t from, size_t *count, 
     const size_t window = md_deferred_open_most(p->deferred);
     size_t rows = 0;
     size_t taken = 0;
-    while (from + taken < p->visit_count) {
+    while (from + taken < end) {
         const md_example example = p->examples[online->order[from + taken]];
         if (rows + example.length > window)
             break;
@@ -33,7 +34,7 @@ medley_status md_online_announce(md_online *online, size_t from, size_t *count, 
             online->rows[rows++] = example.row + i;
         taken++;
     }
-    if (from + taken < p->visit_count)
+    if (from + taken < end)
         for (; taken % batch != 0; taken--)
             rows -= p->examples[online->order[from + taken - 1]].length;
     *count = taken;
@@ -59,7 +60,7 @@ static medley_status refresh(md_online *online, medley_error *error)
 medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error)
 {
     const md_online_settings *s = &online->settings;
-    const size_t visited = online->problem.visit_count;
+    size_t visited = online->problem.visit_count;
     size_t announced = 0;
     md_random random;
     online->loss_sum = 0;
@@ -70,10 +71,12 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     md_random_seed(&random, s->seed * 1000003u + epoch);
     if (!s->in_order)
         md_random_shuffle(&random, online->order, visited);
+    if (s->rule->choose != NULL)
+        visited = s->rule->choose(online);
     for (size_t i = 0; i < visited && !online->diverged;) {
         if (i >= announced) {
             size_t count;
-            MEDLEY_TRY(md_online_announce(online, i, &count, error));
+            MEDLEY_TRY(md_online_announce(online, i, visited, &count, error));
             announced = i + count;
         }
         const size_t left = visited - i; /* rounds do not depend on what was announced */

@@ -33,17 +33,19 @@ static const double LEAST_SHARE = 0.3;
 static const double LEAST_OF_MEAN = 0.2;
 static const double WORTH_MEASURING = 1.5;
 
-/* Of a round, over the examples that moved: what they lack after the steps of their neighbours is
- * cheap to give while their kernel values are at hand. */
-enum { REPEATS = 3 };
+/* Of a round on kernels: their values for each other are at hand, so its examples are visited again
+ * until they lack no more than this share of what they did, or so many times. */
+static const double ENOUGH = 0.3;
+enum { PASSES = 30 };
 
 struct frank_wolfe {
-    double offset;    /* sum over examples of E[cost or entropy] */
-    double met;       /* sum of the gaps of this epoch's examples, each when it was met */
-    double visits;    /* how many these are */
-    double least;     /* smaller ones are left alone */
-    double gap;       /* relative, after the last epoch; infinite: there was none */
-    double smoothing; /* mu */
+    double offset;     /* sum over examples of E[cost or entropy] */
+    double met;        /* sum of the gaps of this epoch's examples, each when it was met */
+    double visits;     /* how many these are */
+    double least;      /* smaller ones are left alone */
+    double gap;        /* relative, after the last epoch; infinite: there was none */
+    double smoothing;  /* mu */
+    uint64_t surveyed; /* it is known what each example lacks */
 };
 
 static struct frank_wolfe *state_of(const md_online *online)
@@ -197,7 +199,7 @@ static double cost_of(const md_online *online, size_t item, md_example example,
     return fabs(told - cost) <= margin ? cost : told - margin;
 }
 
-static bool visit(md_online *online, size_t which, size_t item)
+static md_found found_for(const md_online *online, size_t which, size_t item)
 {
     const md_online_problem *p = &online->problem;
     const md_inference *inference = &online->inference[item];
@@ -206,54 +208,106 @@ static bool visit(md_online *online, size_t which, size_t item)
     const int32_t *gold = p->gold + example.row;
     const int32_t *output = inference->delta.count > 0 ? inference->output : gold;
     const bool single = !p->loss->by_marginals; /* outputs, whose costs are known exactly */
-    const md_found found = {.example = which,
-                            .where = example,
-                            .gold = gold,
-                            .score = gather->score + item * gather->parts,
-                            .delta = &inference->delta,
-                            .output = single ? output : NULL,
-                            .loss = online->loss[item],
-                            .offset = single ? cost_of(online, item, example, output)
-                                             : gather->item_offset[item],
-                            .rounding = single ? 0 : gather->item_rounding[item]};
+    return (md_found){.example = which,
+                      .where = example,
+                      .gold = gold,
+                      .score = gather->score + item * gather->parts,
+                      .delta = &inference->delta,
+                      .output = single ? output : NULL,
+                      .loss = online->loss[item],
+                      .offset = single ? cost_of(online, item, example, output)
+                                       : gather->item_offset[item],
+                      .rounding = single ? 0 : gather->item_rounding[item]};
+}
+
+/* True: with a step. */
+static bool visit(md_online *online, size_t which, size_t item, double least)
+{
     struct frank_wolfe *fw = state_of(online);
+    const md_found found = found_for(online, which, item);
     const md_move move = md_duals_choose(online->duals, &found);
     fw->met += fmax(0, move.gap);
     fw->visits += 1;
-    return move.gap > fmax(fw->least, LEAST_OF_MEAN * fw->met / fw->visits) && move.most > 0 &&
+    return move.gap > fmax(least, LEAST_OF_MEAN * fw->met / fw->visits) && move.most > 0 &&
            take_step(online, &found, &move);
 }
 
-/* Those that have moved, by the weights as they are now. */
-static void visit_again(md_online *online, md_round *round)
+/* ---- rounds ---- */
+
+/* One after the other, each by the weights as they are then: what they lacked in all. */
+static double visit_in_turn(md_online *online, md_round *round)
 {
     struct frank_wolfe *fw = state_of(online);
-    const double met = fw->met;
-    const double visits = fw->visits;
+    fw->met = fw->visits = 0;
     for (size_t i = 0; i < round->size && !online->diverged; i++) {
-        if (!online->stepped[round->which[i]])
-            continue;
         md_online_find_gradient(round, i);
-        online->stepped[round->which[i]] = visit(online, round->which[i], i);
-        online->updates += online->stepped[round->which[i]];
+        online->updates += visit(online, round->which[i], i, 0);
     }
-    fw->met = met;
-    fw->visits = visits;
+    return fw->met;
+}
+
+/* Kernel values of the examples of a round for each other are at hand. The first time it is all new
+ * to them, and what one window would learn by heart the next ones had to correct. */
+static void take_round_of_kernels(md_online *online, md_round *round)
+{
+    const double enough = (state_of(online)->surveyed ? ENOUGH : 1) * visit_in_turn(online, round);
+    for (int pass = 1; pass < PASSES && visit_in_turn(online, round) > enough; pass++)
+        ;
 }
 
 static void take_round(md_online *online, md_round *round)
 {
     size_t updates = online->updates;
+    if (online->problem.gram != NULL) {
+        take_round_of_kernels(online, round);
+        return;
+    }
     if (!md_online_find_gradients(online, round))
         return;
-    for (size_t i = 0; i < round->size && !online->diverged; i++) {
-        const bool stepped = visit(online, round->which[i], i);
-        online->stepped[round->which[i]] = stepped;
-        updates += stepped;
+    for (size_t i = 0; i < round->size && !online->diverged; i++)
+        updates += visit(online, round->which[i], i, state_of(online)->least);
+    online->updates = updates;
+}
+
+/* What every example lacks, by scores that are exact for all of them. */
+static void survey(md_online *online)
+{
+    const md_online_problem *p = &online->problem;
+    struct frank_wolfe *fw = state_of(online);
+    const size_t updates = online->updates;
+    fw->met = online->loss_sum = 0;
+    md_online_fill_order(online);
+    for (size_t i = 0; i < p->visit_count; i += online->settings.batch) {
+        md_round round = {.online = online,
+                          .which = online->order + i,
+                          .size = md_min(online->settings.batch, p->visit_count - i)};
+        if (!md_online_find_gradients(online, &round))
+            return;
+        for (size_t j = 0; j < round.size; j++) {
+            const md_found found = found_for(online, round.which[j], j);
+            fw->met += fmax(0, md_duals_measure(online->duals, &found));
+        }
     }
     online->updates = updates;
-    for (int again = 0; online->problem.gram != NULL && again < REPEATS; again++)
-        visit_again(online, round);
+    fw->surveyed = 1;
+}
+
+/* Those that lack much come first, and those that others will disturb. */
+static size_t choose(md_online *online)
+{
+    const md_online_problem *p = &online->problem;
+    const struct frank_wolfe *fw = state_of(online);
+    size_t count = 0;
+    if (!fw->surveyed)
+        return p->visit_count;
+    for (size_t i = 0; i < p->visit_count; i++) {
+        const size_t which = online->order[i];
+        if (online->duals->gap[which] <= fw->least && online->duals->count[which] <= 1)
+            continue;
+        online->order[i] = online->order[count];
+        online->order[count++] = which;
+    }
+    return count;
 }
 
 /* ---- the gap ---- */
@@ -269,8 +323,8 @@ static double dual_now(md_online *online)
                             p->block_count, p->block_count, NULL, online->scratch);
 }
 
-/* The objective by what the examples of this epoch lacked: they add up to the gap of the smoothed
- * problem, whose dual is mean E[cost or entropy] - <v, w> + lambda (Omega(w) + mu/2 sum b^2). */
+/* The objective by what the examples lacked: they add up to the gap of the smoothed problem, whose
+ * dual is mean E[cost or entropy] - <v, w> + lambda (Omega(w) + mu/2 sum b^2). */
 static double objective_met(md_online *online)
 {
     const md_online_problem *p = &online->problem;
@@ -284,34 +338,62 @@ static double objective_met(md_online *online)
            online->settings.lambda * md_penalty_value(p->penalty, online->norm, p->block_count);
 }
 
+/* Of the weights as they are. */
 static medley_status find_gap(md_online *online, double *objective, medley_error *error)
 {
     const double dual = dual_now(online);
-    MEDLEY_TRY(md_online_objective(online, objective, NULL, error));
+    if (online->problem.gram != NULL) {
+        double loss;
+        survey(online);
+        *objective = md_online_progress(online, &loss);
+    } else {
+        MEDLEY_TRY(md_online_objective(online, objective, NULL, error));
+    }
     state_of(online)->gap = *objective > 0 ? 1 - dual / *objective : 0;
     return MEDLEY_OK;
 }
 
+static void drop_rounding(md_online *online)
+{
+    const md_online_problem *p = &online->problem;
+    for (size_t i = 0; i < p->visit_count; i++) {
+        const size_t which = p->visit ? p->visit[i] : i;
+        const md_example example = p->examples[which];
+        double offset;
+        double rounding;
+        md_duals_fill(online->duals, which, example, p->gold + example.row, &offset, &rounding);
+        for (size_t m = 0; m < p->block_count; m++)
+            if (p->blocks[m]->class->drop_others != NULL)
+                p->blocks[m]->class->drop_others(p->blocks[m], example,
+                                                 &online->duals->scratch.delta);
+    }
+}
+
 /* Less smoothing follows where it is most of what is still to be gained. */
-static medley_status measure(md_online *online, medley_error *error)
+static medley_status measure(md_online *online, double *objective, medley_error *error)
 {
     struct frank_wolfe *fw = state_of(online);
     const double asked = online->settings.gap;
-    const double met = fw->met / (double)online->problem.visit_count;
     const double dual = dual_now(online);
-    double objective = fmax(objective_met(online), dual);
-    const bool is_smooth = objective - dual - met <= fmax(met, asked * objective / 2);
-    fw->gap = objective > 0 ? 1 - dual / objective : 0; /* more than was asked for, or measured */
-    if (objective - dual <= WORTH_MEASURING * asked * objective)
-        MEDLEY_TRY(find_gap(online, &objective, error));
+    const bool kernels = online->problem.gram != NULL;
+    if (kernels)
+        MEDLEY_TRY(find_gap(online, objective, error));
+    else
+        *objective = fmax(objective_met(online), dual);
+    const double met = fw->met / (double)online->problem.visit_count;
+    const bool is_smooth = *objective - dual - met <= fmax(met, asked * *objective / 2);
+    fw->gap = *objective > 0 ? 1 - dual / *objective : 0; /* more than was asked for, or measured */
+    if (!kernels && *objective - dual <= WORTH_MEASURING * asked * *objective)
+        MEDLEY_TRY(find_gap(online, objective, error));
     if (fw->gap <= asked) { /* and not by rounding alone */
+        drop_rounding(online);
         MEDLEY_TRY(md_online_make_exact(online, error));
         set_scales(online);
-        MEDLEY_TRY(find_gap(online, &objective, error));
+        MEDLEY_TRY(find_gap(online, objective, error));
     }
     if (fw->gap > asked && !is_smooth)
         fw->smoothing /= 2;
-    fw->least = LEAST_SHARE * fmax(asked * objective, met);
+    fw->least = LEAST_SHARE * fmax(asked * *objective, met);
     fw->met = fw->visits = 0;
     set_scales(online);
     return MEDLEY_OK;
@@ -364,13 +446,14 @@ const md_rule md_rule_frank_wolfe = {
     .traits = {.default_C = 1,
                .few_changes = true,
                .epochs = 10000,
-               .rows = 64,
+               .rows = 1024,
                .any_penalty = true,
                .penalty = md_dual_penalty},
     .smaller = {"C"},
     .state_size = sizeof(struct frank_wolfe),
     .init = init,
     .restart = restart,
+    .choose = choose,
     .end_epoch = set_scales,
     .measure = measure,
     .gap = gap,

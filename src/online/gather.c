@@ -36,11 +36,11 @@ medley_status md_gather_init(md_gather *gather, const md_online_problem *problem
     gather->parts = problem->space.structure->part_count(problem->space.shape, longest);
     md_pool *pool = &gather->pool;
     find_shared(gather);
-    MEDLEY_TRY(
-        md_pool_new(pool, &gather->start, problem->example_count, sizeof *gather->start, error));
+    MEDLEY_TRY(md_pool_new(pool, &gather->start, problem->example_count + 1, sizeof *gather->start,
+                           error));
     for (size_t e = 0; e < problem->example_count; e++) {
-        gather->start[e] = gather->size;
         gather->size += own_parts(gather, problem->examples[e].length);
+        gather->start[e + 1] = gather->size;
     }
     MEDLEY_TRY(md_pool_new(pool, &gather->sum, gather->size, sizeof *gather->sum, error));
     MEDLEY_TRY(
@@ -135,6 +135,14 @@ void md_gather_fill(const md_gather *gather, size_t example, size_t length, bool
     }
     md_delta_list(delta, gather->space.structure->part_count(gather->space.shape, length), 0);
     md_delta_group_rows(delta, length, md_row_width(gather->space, length));
+}
+
+bool md_gather_has(const md_gather *gather, size_t example)
+{
+    for (size_t i = gather->start[example]; i < gather->start[example + 1]; i++)
+        if (gather->sum[i] != 0)
+            return true;
+    return false;
 }
 
 void md_gather_visit_state(md_gather *gather, md_state_visitor visit, void *context)

@@ -14,7 +14,7 @@
 typedef struct md_gather {
     md_pool pool; /* of the arrays */
     md_space space;
-    size_t *start; /* [example_count] where the parts of an example begin in sum */
+    size_t *start; /* [example_count + 1] where the parts of an example begin in sum */
     float *sum;    /* [size] of the gradients, times the weights of their epochs */
     size_t size;
     bool is_shared[MD_PART_KINDS]; /* by all examples */
@@ -51,6 +51,9 @@ void md_gather_add_offset(md_gather *gather, size_t item);
  * all examples of the parts that they share. */
 void md_gather_fill(const md_gather *gather, size_t example, size_t length, bool with_shared,
                     md_inference *inference);
+
+/* Are there any but those that are shared? */
+bool md_gather_has(const md_gather *gather, size_t example);
 
 void md_gather_visit_state(md_gather *gather, md_state_visitor visit, void *context);
 

@@ -44,13 +44,14 @@ struct md_rule {
     void (*clear)(md_online *online);                              /* what init has made */
     void (*from_weights)(md_online *online); /* blocks hold weights, and then theta */
     medley_status (*begin)(md_online *online, medley_error *error); /* online->stage begins */
+    size_t (*choose)(md_online *online);  /* examples of the epoch, to the front of online->order */
     void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
     md_bound (*bound)(const md_online *online);
 
     /* Of rules that know how far the optimum is. measure: after an epoch; gap: relative, as it was
      * measured, a run ends at the one that was asked for. distributions: over the outputs of the
      * examples, to online->gather, for a lower bound of the objective. */
-    medley_status (*measure)(md_online *online, medley_error *error);
+    medley_status (*measure)(md_online *online, double *objective, medley_error *error);
     double (*gap)(const md_online *online);
     void (*distributions)(md_online *online);
 
@@ -111,9 +112,9 @@ enum { MD_AHEAD = 64 };
 void md_online_look_ahead(const md_online_problem *problem, md_inference *inference,
                           const size_t *which, size_t count);
 
-/* Features of the next examples are made, or the deferred scores are told their rows, as many whole
- * rounds as fit its window; *count: how many examples these are. */
-medley_status md_online_announce(md_online *online, size_t from, size_t *count,
+/* Features of the next examples of online->order are made, or the deferred scores are told their
+ * rows, as many whole rounds as fit its window; *count: how many examples these are. */
+medley_status md_online_announce(md_online *online, size_t from, size_t end, size_t *count,
                                  medley_error *error);
 
 /* The visited examples in the order of the data. */

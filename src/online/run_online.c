@@ -104,7 +104,7 @@ static medley_status one_epoch(struct run *run, size_t e)
                        "smaller `%s`, `normalize=diag` or `scale=standard`",
                        e + 1, run->online.settings.rule->smaller[run->online.stage]);
     if (run->online.settings.rule->measure != NULL) {
-        MEDLEY_TRY(run->online.settings.rule->measure(&run->online, run->error));
+        MEDLEY_TRY(run->online.settings.rule->measure(&run->online, &epoch->objective, run->error));
         epoch->gap = run->online.settings.rule->gap(&run->online);
     }
     if (run->problem->dev != NULL)

@@ -5,6 +5,7 @@
 
 enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs or the task say otherwise */
 enum { MOST_VALUES = 1000000000 };                  /* bytes */
+static const double MOST_OF_A_ROUND = 2.5e8; /* bytes for values of its rows for each other */
 
 static medley_status begin(md_problem *problem, const char *loss, medley_error *error)
 {
@@ -33,6 +34,18 @@ bool md_problem_is_explicit(const md_problem *problem)
     return all;
 }
 
+/* As many as the method has a use for, and fewer where there are many kernels. */
+static size_t rows_of_a_round(const md_problem *problem)
+{
+    enum { FEWEST = 64 };
+    const md_method_traits *traits = problem->method->traits;
+    const double room = fmin(MOST_OF_A_ROUND, (double)md_problem_memory(problem) / 8);
+    size_t rows = traits != NULL ? traits->rows : 0;
+    while (rows > FEWEST && (double)(rows * rows * problem->bank.count) * sizeof(float) > room)
+        rows /= 2;
+    return rows;
+}
+
 /* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
  * only if there are some sequences to score. */
 size_t md_problem_batch(const md_problem *problem)
@@ -41,10 +54,10 @@ size_t md_problem_batch(const md_problem *problem)
     const md_task_defaults *defaults = &problem->task->defaults;
     if (problem->options->batch > 0)
         return (size_t)problem->options->batch;
-    const md_method_traits *traits = problem->method->traits;
-    const size_t rows = traits != NULL ? traits->rows : 0;
-    if (defaults->most_batch == 0 && !md_problem_is_explicit(problem))
+    if (defaults->most_batch == 0 && !md_problem_is_explicit(problem)) {
+        const size_t rows = rows_of_a_round(problem);
         return rows > problem->longest && problem->longest > 0 ? rows / problem->longest : 1;
+    }
     if (defaults->most_batch == 0)
         return BATCH;
     const size_t share = problem->example_count / defaults->batch_share + 1;
@@ -72,12 +85,15 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
 }
 
 /* For kernel values; 0: what there is. A method that changes few rows a few times needs few kernel
- * rows, and computes them on the fly sooner than it could fill large matrices. */
+ * rows, and computes them on the fly sooner than it could fill large matrices; the more so if it
+ * works on a part of the rows for long. */
 static size_t limit_of_values(const md_problem *problem)
 {
     const md_method_traits *traits = problem->method->traits;
     const bool few = traits != NULL && traits->few_changes && problem->online->loss->has_margin &&
                      problem->options->memory == 0;
+    if (few && traits->rows > 0 && problem->train->rows > traits->rows)
+        return 1;
     return few ? MOST_VALUES : problem->options->memory;
 }
 

@@ -215,10 +215,10 @@ static void kept_rows_do_not_change_a_bit(void **state)
         kind.longest = 128; /* windows do not depend on the memory */
         kind.room = KEEPS_NONE;
         size_t bytes[2];
-        float *none = walk(&kind, 250, &bytes[0], &found[KEEPS_NONE]);
+        float *none = walk(&kind, 800, &bytes[0], &found[KEEPS_NONE]);
         for (int room = KEEPS_FEW; room <= KEEPS_ALL; room++) {
             kind.room = (deferred_room)room;
-            float *some = walk(&kind, 250, &bytes[1], &found[room]);
+            float *some = walk(&kind, 800, &bytes[1], &found[room]);
             assert_int_equal(bytes[0], bytes[1]);
             assert_memory_equal(none, some, bytes[0]);
             free(some);

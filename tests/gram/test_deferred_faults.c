@@ -13,7 +13,7 @@
 
 #if CAN_FAIL
 
-enum { ROWS = 40, LABELS = 2, CHANGED = 9, KERNELS = 4, TIMES = 8 };
+enum { ROWS = 40, LABELS = 2, CHANGED = 9, KERNELS = 4, TIMES = 14 };
 
 struct subject {
     gram_case c;

@@ -31,10 +31,11 @@ static size_t climb(struct trial *t, double gap, size_t most)
 {
     const md_rule *rule = &md_rule_frank_wolfe;
     medley_error error = {0};
+    double objective;
     t->online.settings.gap = gap;
     for (size_t e = 0; e < most; e++) {
         assert_int_equal(md_online_epoch(&t->online, e, &error), MEDLEY_OK);
-        assert_int_equal(rule->measure(&t->online, &error), MEDLEY_OK);
+        assert_int_equal(rule->measure(&t->online, &objective, &error), MEDLEY_OK);
         if (rule->gap(&t->online) <= gap)
             return e + 1;
     }
