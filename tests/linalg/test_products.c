@@ -24,10 +24,12 @@ struct operands {
 };
 
 /* Elements that span many sizes, so that every other order of sums is rounded in another way. */
+/* Large and small numbers of either sign. */
 static void fill(float *values, size_t count, md_random *random)
 {
     for (size_t i = 0; i < count; i++)
-        values[i] = (float)(md_random_normal(random) * exp(2 * md_random_normal(random)));
+        values[i] =
+            (float)(ldexp(md_random_uniform(random) - 0.5, (int)md_random_below(random, 12)));
 }
 
 static struct operands *make_operands(md_random *random)
