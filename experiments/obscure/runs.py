@@ -22,7 +22,7 @@ MNIST_KERNELS = ["--views", "grid:2x2", "--scale", "minmax", "--kernel", "linear
                  "--kernel", "poly(degree=3,norm=diag)", "--kernel", "rbf(sigma2=2.8)"]
 MNIST_VALUED = 8  # of the 12 kernels: the linear ones are kept as weights, not as values
 MNIST_MEMORY = "4G"  # of runs whose kernel values are to be kept
-OTHERS = ("average", "best", "svm", "lp-beta", "spom")
+OTHERS = ("average", "best", "svm", "lp-beta", "spom", "om2")
 
 FILES = [f"mfeat/mfeat-{view}.csv.gz" for view in MFEAT_COLUMNS] + [
     f"mnist/{part}-{what}.gz" for part in ("train", "t10k")

@@ -44,7 +44,7 @@ static const md_about along_a_path = {
 static medley_status check_path(const medley_path_options *path, const medley_options *options,
                                 const md_method *method, medley_error *error)
 {
-    if (method->fit_path == NULL)
+    if (method->fit_path == NULL || !(method->about->takes & MD_TAKES_STRENGTH))
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "`method=%s` has no path: the weights of its kernels do not come from a "
                        "penalty; use `method=spicy` for two labels or numbers, else spom",

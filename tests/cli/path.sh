@@ -132,6 +132,7 @@ misuse "a count that is no number" 'whole number' --count many
 misuse "a strength" 'C is what varies' --C 3
 misuse "method average" 'method average has no path.*use' --method average
 misuse "method best" 'method best has no path.*use' --method best
+misuse "method om2" 'method om2 has no path.*use' --method om2
 misuse "method svm" 'method svm has no path.*use' --method svm
 misuse "penalty none" 'no strength' --penalty none
 misuse "a penalty that spicy cannot have" 'group-lasso, elastic' --method spicy --penalty elastic-mkl

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OBSCURE's Algorithms 1 and 2 written down as they stand, in double precision on dense vectors:
- * what the tests of obscure and pegasos compare with. What an example is, is up to a function. */
+/* OBSCURE's Algorithms 1 and 2 and OM-2 written down as they stand, in double precision on dense
+ * vectors: what the tests of obscure, pegasos and om2 compare with. What an example is, is up to a
+ * function. */
 #ifndef TESTS_ONLINE_MIRROR_REFERENCE_H
 #define TESTS_ONLINE_MIRROR_REFERENCE_H
 
@@ -15,8 +16,8 @@ typedef double loss_at(const void *context, size_t example, const double *w, dou
                        double *gap);
 
 struct mirror_reference {
-    size_t blocks, size; /* vectors, and numbers of each */
-    double q, lambda, eta;
+    size_t blocks, size;   /* vectors, and numbers of each */
+    double q, lambda, eta; /* eta 0: that of OM-2 */
     loss_at *loss;
     const void *context;
 
@@ -113,6 +114,16 @@ static inline void reference_descend(struct mirror_reference *r)
         reference_scale(r, r->q * r->radius / length);
 }
 
+/* Of OM-2: 1 after a mistake, less with a margin. */
+static inline double margin_rate(const struct mirror_reference *r)
+{
+    const double length = group_norm(r, r->z, r->q);
+    double margin = 0;
+    for (size_t i = 0; i < r->blocks * r->size; i++)
+        margin += r->w[i] * r->z[i];
+    return fmax(0, fmin(1, 1 - 2 * margin / (length * length)));
+}
+
 static inline void reference_visit(struct mirror_reference *r, size_t example)
 {
     const double loss = reference_loss(r, example);
@@ -120,7 +131,7 @@ static inline void reference_visit(struct mirror_reference *r, size_t example)
     if (r->descends)
         reference_descend(r);
     else if (loss > 0)
-        reference_add(r, r->eta);
+        reference_add(r, r->eta > 0 ? r->eta : margin_rate(r));
     reference_link(r);
 }
 

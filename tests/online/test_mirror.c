@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rules obscure and pegasos against Algorithms 1 and 2 written down directly: norms, what
+/* The rules obscure, pegasos and om2 against their algorithms written down directly: norms, what
  * scores, R and s after every epoch, on rows of three classes and on chains. Where a decision is a
  * matter of rounding the two may part, and a comparison ends there. */
 #include "online/mirror_reference.h"
@@ -41,7 +41,8 @@ static double loss_of_row(const void *context, size_t row, const double *w, doub
 }
 
 struct way {
-    double p, eta, lambda;
+    double p, lambda;
+    double eta; /* 0: that of OM-2 */
     bool explicit_weights, adaptive;
     size_t first_epochs; /* of stage 1 */
     size_t average_from;
@@ -50,7 +51,9 @@ struct way {
 
 static md_online_settings settings_of(const struct way *way)
 {
-    return (md_online_settings){.rule = way->adaptive ? &md_rule_obscure : &md_rule_pegasos,
+    return (md_online_settings){.rule = way->eta == 0   ? &md_rule_om2
+                                        : way->adaptive ? &md_rule_obscure
+                                                        : &md_rule_pegasos,
                                 .dual = {.p = way->p, .eta = way->eta},
                                 .lambda = way->lambda,
                                 .average = true,
@@ -211,6 +214,27 @@ static void pegasos_coincides_with_the_direct_algorithm(void **state)
     }
 }
 
+static void om2_coincides_with_the_direct_algorithm(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof norms / sizeof *norms; k++) {
+        size_t compared = 0;
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            struct small_problem problem;
+            small_problem_make(&problem, 20 + seed);
+            const struct way way = {.p = norms[k],
+                                    .lambda = 0.1,
+                                    .explicit_weights = seed > 2,
+                                    .first_epochs = SIZE_MAX, /* it has one stage */
+                                    .seed = seed};
+            compared += follow(&problem, &way, 5);
+            small_problem_clear(&problem);
+        }
+        if (compared < 4)
+            fail_msg("p %g: only %zu epochs could be compared", norms[k], compared);
+    }
+}
+
 /* ---- weights are taken up ---- */
 
 /* Afterwards theta is what scored, and it scores the same. */
@@ -261,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_coincide_with_the_direct_algorithm),
         cmocka_unit_test(pegasos_coincides_with_the_direct_algorithm),
+        cmocka_unit_test(om2_coincides_with_the_direct_algorithm),
         cmocka_unit_test(weights_can_be_taken_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
