@@ -202,6 +202,8 @@ typedef struct medley_summary {
     const char *scale; /**< how columns are scaled, as the option `scale` says it: "standard", or
                             "fou=standard, pix=none" where views differ, the first ones of many;
                             "": the model has no columns of numbers */
+    size_t steps_skipped; /**< of log losses: steps that were left out, since the row was nearly
+                               certain (option skip-certain); 0 in a loaded model */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

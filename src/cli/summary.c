@@ -89,6 +89,8 @@ void cli_json_result(const medley_model *model)
     json_count(stdout, "iterations", summary->iterations);
     if (summary->updates > 0)
         json_count(stdout, "updates", summary->updates);
+    if (summary->updates > 0)
+        json_count(stdout, "steps_skipped", summary->steps_skipped);
     if (!isnan(summary->radius)) {
         json_number(stdout, "radius", summary->radius);
         json_number(stdout, "bound", summary->bound);
@@ -134,6 +136,14 @@ static void print_stages(FILE *file, const medley_summary *summary)
             summary->iterations, summary->radius, summary->bound);
     if (!summary->converged)
         fprintf(file, "not converged: more epochs or --average would lower the objective\n");
+}
+
+/* What was left undone on purpose. */
+static void print_skipped(FILE *file, const medley_summary *summary)
+{
+    if (summary->steps_skipped > 0)
+        fprintf(file, "%zu steps of nearly certain rows were left out (--skip-certain 0: none)\n",
+                summary->steps_skipped);
 }
 
 void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,
@@ -203,6 +213,7 @@ void cli_print_model(FILE *file, const medley_model *model)
         fprintf(file, "scale %s\n", s->scale);
     cli_print_certificate(file, s);
     print_stages(file, s);
+    print_skipped(file, s);
     cli_print_calibration(file, model);
     fprintf(file, "\n");
     cli_print_blocks(file, s, 20);

@@ -114,7 +114,7 @@ static medley_status pass(struct piece *piece, medley_error *error)
                                          .dual = {.p = problem->options->p, .eta = piece->eta},
                                          .lambda = problem->lambda,
                                          .batch = 1,
-                                         .skip_threshold = MD_SKIP_THRESHOLD,
+                                         .skip_threshold = problem->options->skip_certain,
                                          .in_order = true,
                                          .threads = problem->threads};
     MEDLEY_TRY(md_online_init(&online, &online_problem, &settings, error));

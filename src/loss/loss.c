@@ -103,9 +103,10 @@ double md_loss_offset(md_inference *inference, size_t length, const int32_t *gol
     return value - product;
 }
 
-void md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
-                        float least_part)
+size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
+                          float least_part)
 {
+    const size_t before = delta->row_count;
     size_t rows = 0;
     size_t used = 0;
     for (size_t r = 0; r < delta->row_count; r++) {
@@ -135,4 +136,5 @@ void md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, floa
     delta->count -= rest - used;
     delta->row_count = rows;
     delta->start[rows] = (uint32_t)used;
+    return before - rows;
 }

@@ -61,9 +61,9 @@ md_online_settings md_problem_settings(const md_problem *problem)
         .average = options->average,
         .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
         .batch = md_problem_batch(problem),
-        .skip_threshold = MD_SKIP_THRESHOLD,
+        .skip_threshold = options->skip_certain,
         .by_block = has_large_tables(problem),
-        .least_part = has_large_tables(problem) ? MD_SKIP_THRESHOLD : 0,
+        .least_part = has_large_tables(problem) ? options->skip_certain : 0,
         .seed = (uint64_t)options->seed,
         .threads = problem->threads};
 }

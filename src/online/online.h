@@ -12,10 +12,6 @@
 typedef struct md_rule md_rule;
 typedef struct md_gather md_gather; /* gather.h */
 
-/* Of the log losses: most rows have learnt as much after some epochs, and steps for them take most
- * of the time. It keeps the objective within about a thousandth of what it would be without. */
-#define MD_SKIP_THRESHOLD 1e-3
-
 /* Of rules whose rates the user chooses (MD_TAKES_RATES). */
 typedef struct md_rate_settings {
     double eta0;          /* the first rate; NaN: to be searched */
@@ -96,6 +92,8 @@ typedef struct md_online {
     md_inference *inference; /* [batch] */
     md_gradient *gradients;  /* [batch] */
     double *loss;            /* [batch] */
+    size_t *dropped;         /* [batch] rows that were left alone */
+    size_t left_out;         /* these, so far */
     double loss_sum;         /* of the examples of this epoch so far, as they were met */
     struct md_duals *duals;  /* of a rule that has some (duals.h) */
     double *line;            /* [2 * block_count] of its line search */

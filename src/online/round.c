@@ -34,13 +34,15 @@ void md_online_score(const md_online_problem *p, md_example example, float *scor
 }
 
 /* What learning does not need is left out. */
-static void drop_parts(const md_online *online, md_inference *inference, md_example example)
+static void drop_parts(const md_online *online, size_t item, md_example example)
 {
     const md_online_problem *p = &online->problem;
+    online->dropped[item] = 0;
     if (online->settings.skip_threshold > 0)
-        md_delta_drop_rows(&inference->delta, md_row_width(p->space, example.length),
-                           p->gold + example.row, (float)online->settings.skip_threshold,
-                           (float)online->settings.least_part);
+        online->dropped[item] = md_delta_drop_rows(
+            &online->inference[item].delta, md_row_width(p->space, example.length),
+            p->gold + example.row, (float)online->settings.skip_threshold,
+            (float)online->settings.least_part);
 }
 
 /* The loss of an example that has been scored, and its gradient: by decoding with costs, or from
@@ -61,7 +63,7 @@ static void find_gradient(const md_round *round, size_t item)
                p->space.structure->part_count(p->space.shape, example.length) * sizeof(float));
     online->loss[item] = md_loss_gradient(p->loss, inference, example.length, gold);
     if (gather == NULL)
-        drop_parts(online, inference, example);
+        drop_parts(online, item, example);
     else
         gather->item_offset[item] =
             md_loss_offset(inference, example.length, gold, gather->score + item * gather->parts,
@@ -83,7 +85,7 @@ static void gather_gradients(md_online *online, const md_round *round)
                           MD_NEGLIGIBLE_PART);
             md_delta_group_rows(delta, example.length, md_row_width(space, example.length));
         }
-        drop_parts(online, inference, example);
+        drop_parts(online, i, example);
     }
 }
 
@@ -202,6 +204,7 @@ bool md_online_find_gradients(md_online *online, md_round *round)
         online->stepped[round->which[i]] = stepped;
         online->updates += stepped;
         online->loss_sum += online->loss[i];
+        online->left_out += online->dropped[i];
         if (stepped)
             round->gradients = round->size;
         note_failure(online, i);

@@ -473,6 +473,7 @@ medley_status md_run_online(md_problem *problem, const md_run_plan *plan,
     }
     result->iterations = run.online.round - run.online.skipped;
     result->updates = run.online.updates;
+    result->left_out = run.online.left_out;
     MEDLEY_TRY(finish(&run));
     return stopped;
 }

@@ -14,6 +14,7 @@ static medley_status init_batch(md_online *online, medley_error *error)
     MEDLEY_TRY(md_pool_new(pool, &online->inference, batch, sizeof *online->inference, error));
     MEDLEY_TRY(md_pool_new(pool, &online->gradients, batch, sizeof *online->gradients, error));
     MEDLEY_TRY(md_pool_new(pool, &online->loss, batch, sizeof *online->loss, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->dropped, batch, sizeof *online->dropped, error));
     for (size_t b = 0; b < batch; b++)
         MEDLEY_TRY(md_inference_init(&online->inference[b], online->problem.space, online->longest,
                                      error));
@@ -61,7 +62,7 @@ void md_online_clear(md_online *online)
 
 void md_online_restart(md_online *online, double rate)
 {
-    online->round = online->skipped = online->updates = online->renewed = 0;
+    online->round = online->skipped = online->updates = online->renewed = online->left_out = 0;
     online->stage = online->stage_began = 0;
     online->diverged = false;
     online->rate = rate;
@@ -100,6 +101,7 @@ void md_online_visit_state(md_online *online, md_state_visitor visit, void *cont
     visit(context, &online->round, sizeof online->round);
     visit(context, &online->updates, sizeof online->updates);
     visit(context, &online->renewed, sizeof online->renewed);
+    visit(context, &online->left_out, sizeof online->left_out);
     visit(context, &online->stage, sizeof online->stage);
     visit(context, &online->stage_began, sizeof online->stage_began);
     visit(context, online->state, online->settings.rule->state_size);

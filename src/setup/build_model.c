@@ -262,6 +262,7 @@ static medley_status fill_summary(md_builder *b)
     summary->passes = plain ? plain->passes : 0;
     summary->iterations = result->iterations;
     summary->updates = result->updates;
+    summary->steps_skipped = result->left_out;
     summary->radius = result->radius;
     summary->bound = result->bound;
     summary->seconds_kernels = draft->seconds_kernels;

@@ -192,6 +192,7 @@ typedef struct md_run_result {
     double radius, bound; /* what the rule knows of the optimum; NaN: nothing */
     medley_epoch *epochs; /* [epoch_count] */
     size_t epoch_count, iterations, updates;
+    size_t left_out; /* steps of rows that were nearly certain */
     bool converged;
     bool certified;
     double dual, gap; /* if certified */

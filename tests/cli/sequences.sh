@@ -154,6 +154,12 @@ for loss in hinge logistic softmax-margin; do
     expect_exit 0 "$loss loss predicts" evaluate test.txt
     check "$loss loss learns" above "$(key f1 "$out")" 0.95
 done
+certain() { train --template small.template --loss logistic --epochs 20 --json --skip-certain "$1" train.txt; }
+expect_exit 0 "rows that are nearly certain" certain 0.01
+check "take no step" above "$(key steps_skipped "$out")" 100
+expect_exit 0 "and all rows" certain 0
+check "take every step" test "$(key steps_skipped "$out")" = 0
+expect_exit 2 "a share that is none" certain 0.9
 expect_exit 0 "one label a row is possible, too" train --template small.template --task multiclass --json train.txt
 check "and no chain" test "$(key task "$out")" = multiclass
 
