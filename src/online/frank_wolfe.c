@@ -312,15 +312,18 @@ static size_t choose(md_online *online)
 
 /* ---- the gap ---- */
 
-/* D of the distributions as they are, without smoothing. */
+/* D of the distributions as they are, without smoothing, and without what may be rounding. */
 static double dual_now(md_online *online)
 {
     const md_online_problem *p = &online->problem;
+    double rounding = 0;
     for (size_t m = 0; m < p->block_count; m++)
         online->norm[m] = p->blocks[m]->norm;
-    return md_penalty_bound(p->penalty, online->settings.lambda,
-                            state_of(online)->offset / (double)p->visit_count, online->norm,
-                            p->block_count, p->block_count, NULL, online->scratch);
+    for (size_t e = 0; e < p->example_count; e++)
+        rounding += online->duals->mixture_rounding[e];
+    const double offset = state_of(online)->offset - MD_ROUNDING * rounding;
+    return md_penalty_bound(p->penalty, online->settings.lambda, offset / (double)p->visit_count,
+                            online->norm, p->block_count, p->block_count, NULL, online->scratch);
 }
 
 /* The objective by what the examples lacked: they add up to the gap of the smoothed problem, whose
