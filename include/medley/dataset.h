@@ -93,6 +93,16 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_gram(medley_dataset *
                                                                 medley_error *error);
 
 /**
+ * The same for distances d of 0 or more, symmetric, of which a kernel exp(-d / gamma) is made;
+ * gamma is the mean distance of two training rows. Many distances give a kernel in this way, but
+ * not all: methods that need a positive semi-definite one say so.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_distances(medley_dataset *dataset,
+                                                                     const char *name,
+                                                                     const char *path,
+                                                                     medley_error *error);
+
+/**
  * Kernel values are rounded to float32 (7 digits) as they are read. After this call,
  * medley_dataset_add_gram also keeps them as float64, for methods that need all digits: three times
  * the memory. Selections of rows keep them as well.

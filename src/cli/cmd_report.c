@@ -25,21 +25,26 @@ static medley_status load_data(const cli_arguments *arguments, const medley_mode
     rest.words++;
     rest.word_count--;
     if (rest.word_count == 0 && cli_value(arguments, "view") == NULL &&
-        cli_value(arguments, "gram") == NULL)
+        cli_value(arguments, "gram") == NULL && cli_value(arguments, "distance") == NULL)
         return MEDLEY_OK;
     return cli_load_data(&rest, model, data, error);
 }
 
-/* File number i of the data: DATA, then those of --view and --gram; NULL after the last. */
+/* File number i of the data: DATA, then those of --view, --gram and --distance; NULL after the
+ * last. */
 static const char *data_file(const cli_arguments *arguments, size_t i)
 {
+    static const char *const options[] = {"view", "gram", "distance"};
+    const char *text = NULL;
     if (arguments->word_count > 1 && i-- == 0)
         return arguments->words[1];
-    const char *view = cli_nth(arguments, "view", i);
-    size_t views = 0;
-    while (view == NULL && cli_nth(arguments, "view", views) != NULL)
-        views++;
-    const char *text = view != NULL ? view : cli_nth(arguments, "gram", i - views);
+    for (size_t o = 0; text == NULL && o < sizeof options / sizeof *options; o++) {
+        size_t count = 0;
+        while (count <= i && cli_nth(arguments, options[o], count) != NULL)
+            count++;
+        text = count > i ? cli_nth(arguments, options[o], i) : NULL;
+        i -= text == NULL ? count : 0;
+    }
     const char *equals = text != NULL ? strchr(text, '=') : NULL;
     return equals != NULL ? equals + 1 : text;
 }

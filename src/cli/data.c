@@ -40,7 +40,8 @@ static unsigned long long seed_of(const cli_arguments *arguments)
 
 static bool has_tables_or_grams(const cli_arguments *arguments)
 {
-    return cli_value(arguments, "view") != NULL || cli_value(arguments, "gram") != NULL;
+    return cli_value(arguments, "view") != NULL || cli_value(arguments, "gram") != NULL ||
+           cli_value(arguments, "distance") != NULL;
 }
 
 medley_status cli_training_options(const cli_arguments *arguments, medley_options **options,
@@ -98,15 +99,19 @@ static medley_status add_view(medley_dataset *dataset, const char *text, const m
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
-/* --gram [NAME=]FILE. */
-static medley_status add_gram(medley_dataset *dataset, const char *text, medley_error *error)
+/* [NAME=]FILE of --gram and --distance: medley_dataset_add_gram and its like. */
+typedef medley_status adder(medley_dataset *dataset, const char *name, const char *path,
+                            medley_error *error);
+
+static medley_status add_matrix(medley_dataset *dataset, adder *add, const char *text,
+                                medley_error *error)
 {
     const char *equals = strchr(text, '=');
     if (equals == NULL || access(text, F_OK) == 0)
-        return medley_dataset_add_gram(dataset, NULL, text, error);
+        return add(dataset, NULL, text, error);
     char name[128];
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    return medley_dataset_add_gram(dataset, name, equals + 1, error);
+    return add(dataset, name, equals + 1, error);
 }
 
 static void replace(medley_dataset **dataset, medley_dataset *by)
@@ -161,8 +166,9 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     else if (has_tables_or_grams(arguments))
         CLI_TRY(medley_dataset_create(dataset, error));
     else
-        return cli_refuse(error,
-                          "no data given: name a file, - for standard input, --view or --gram");
+        return cli_refuse(
+            error,
+            "no data given: name a file, - for standard input, --view, --gram or --distance");
     const char *text = cli_value(arguments, "storage");
     if (text != NULL && strcmp(text, "float64") == 0)
         medley_dataset_keep_wide(*dataset); /* of --gram: the rest has no more digits to keep */
@@ -170,7 +176,9 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     for (size_t i = 0; (text = cli_nth(arguments, "view", i)) != NULL; i++)
         CLI_TRY(add_view(*dataset, text, model, options, error));
     for (size_t i = 0; (text = cli_nth(arguments, "gram", i)) != NULL; i++)
-        CLI_TRY(add_gram(*dataset, text, error));
+        CLI_TRY(add_matrix(*dataset, medley_dataset_add_gram, text, error));
+    for (size_t i = 0; (text = cli_nth(arguments, "distance", i)) != NULL; i++)
+        CLI_TRY(add_matrix(*dataset, medley_dataset_add_distances, text, error));
     if ((text = cli_value(arguments, "gram-diagonal")) != NULL)
         CLI_TRY(medley_dataset_add_gram_diagonal(*dataset, text, error));
     if ((text = cli_value(arguments, "labels")) != NULL)

@@ -104,9 +104,9 @@ static bool reads_file(const char *word, const char *path)
 medley_status cli_check_output(const cli_arguments *arguments, const char *option, const char *path,
                                medley_error *error)
 {
-    static const char *const files[] = {"view",       "gram",  "gram-diagonal", "labels",
-                                        "dev",        "from",  "template",      "kernels",
-                                        "checkpoint", "model", "output",        "report"};
+    static const char *const files[] = {
+        "view",     "gram",    "distance",   "gram-diagonal", "labels", "dev",   "from",
+        "template", "kernels", "checkpoint", "model",         "output", "report"};
     if (cli_is_standard_output(path))
         return MEDLEY_OK;
     for (size_t i = 0; i < arguments->word_count; i++)

@@ -17,6 +17,9 @@ static const cli_option data_options[] = {
     {"gram", "[NAME=]FILE", "",
      "precomputed kernel values, npy (N,N) or (M,N,N); for new data (M, new rows, training rows)",
      true},
+    {"distance", "[NAME=]FILE", "",
+     "distances in the same form; the kernel is exp(-d/gamma), gamma the mean over training rows",
+     true},
     {"gram-diagonal", "FILE", "",
      "K(x,x) of new rows, npy (M,rows): for precomputed kernels with unit diagonal", false},
     {0}};

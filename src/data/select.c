@@ -69,6 +69,7 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
         MEDLEY_TRY(md_dataset_new_gram(&to, chosen->target, from->name, error));
         to->norm = from->norm;
         to->sound = from->sound;
+        to->is_distance = from->is_distance;
         const bool cut = chosen->columns != NULL && from->values.columns == chosen->source->rows;
         MEDLEY_TRY(md_matrix_gather(&to->values, &from->values, chosen->rows, chosen->count,
                                     cut ? chosen->columns->rows : NULL,

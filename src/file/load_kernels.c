@@ -22,12 +22,17 @@ static medley_status read_kernel(md_loader *loader, md_unpack *in, size_t m)
     md_bank *bank = &loader->model->bank;
     md_kernel *kernel = &bank->kernels[m];
     char *name = md_unpack_text(in);
-    const bool precomputed = md_unpack_u64(in) != 0;
-    if (name == NULL)
+    const uint64_t origin =
+        md_unpack_u64(in); /* 0: a kernel by its name, 1: values, 2: distances */
+    const bool precomputed = origin > 0;
+    const double gamma = origin == 2 ? md_unpack_f64(in) : 1;
+    if (name == NULL || origin > 2 || !(gamma > 0) || !isfinite(gamma)) {
+        free(name);
         return md_fail_damaged(loader, "kernels");
+    }
     bank->count = m + 1;
     if (precomputed) {
-        *kernel = (md_kernel){.name = name};
+        *kernel = (md_kernel){.name = name, .is_distance = origin == 2, .gamma = gamma};
     } else {
         medley_error inner = {0};
         const medley_status status = md_kernel_from_name(kernel, name, &inner);

@@ -63,7 +63,9 @@ static void pack_kernels(md_text *out, const medley_model *model)
     for (size_t m = 0; m < bank->count; m++) {
         const md_kernel *kernel = &bank->kernels[m];
         md_pack_text(out, kernel->name);
-        md_pack_u64(out, kernel->class == NULL);
+        md_pack_u64(out, kernel->class == NULL ? 1U + kernel->is_distance : 0U);
+        if (kernel->is_distance)
+            md_pack_f64(out, kernel->gamma);
         md_pack_u64(out, kernel->view);
         md_pack_u64(out, kernel->norm);
         md_pack_u64(out, kernel->primal);

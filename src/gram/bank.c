@@ -202,6 +202,9 @@ static medley_status add_precomputed(struct builder *builder, const medley_datas
         kernel->norm = dataset->grams[g].norm > 0 ? (md_norm)(dataset->grams[g].norm - 1)
                                                   : builder->options->normalize;
         kernel->sound = dataset->grams[g].sound;
+        kernel->is_distance = dataset->grams[g].is_distance;
+        if (kernel->is_distance)
+            kernel->gamma = md_distance_gamma(&dataset->grams[g]);
     }
     return MEDLEY_OK;
 }

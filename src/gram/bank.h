@@ -26,9 +26,11 @@ typedef struct md_kernel {
     bool explicit_weights; /* linear only: a block of weights, not a kernel expansion, by request */
     bool primal;           /* linear only: the same by our choice, since it is cheaper */
     bool sound;            /* precomputed only: known to be positive semi-definite */
+    bool is_distance;      /* precomputed only: values are exp(-d / gamma) of distances d */
 
     /* learnt from the training rows: */
     double factor;      /* trace: 1 / trace; else 1 */
+    double gamma;       /* of distances: their mean */
     float *column_mean; /* center: [training rows] mean over i of K(x_i, x_j) */
     double grand_mean;  /* center: mean of all values */
 } md_kernel;

@@ -5,6 +5,17 @@
 
 enum { PATCH = 64 }; /* rows and columns compared at a time: an element and its mirror stay near */
 
+/* What messages call the values, and a matrix of them. */
+static const char *kind_of(const md_precomputed *gram)
+{
+    return gram->is_distance ? "matrix of distances" : "kernel";
+}
+
+static const char *letter_of(const md_precomputed *gram)
+{
+    return gram->is_distance ? "D" : "K";
+}
+
 static medley_status check_values(const md_precomputed *gram, size_t rows, double *largest,
                                   medley_error *error)
 {
@@ -50,10 +61,11 @@ static medley_status check_patch(const md_precomputed *gram, size_t first_row, s
             if (values[i * rows + j] != values[j * rows + i] &&
                 !are_near(values, rows, i, j, largest))
                 return md_fail(error, MEDLEY_BAD_INPUT,
-                               "kernel '%s' is not symmetric: row %zu, column %zu is %g but row "
-                               "%zu, column %zu is %g; give (K + K')/2",
-                               gram->name, i + 1, j + 1, (double)values[i * rows + j], j + 1, i + 1,
-                               (double)values[j * rows + i]);
+                               "%s '%s' is not symmetric: row %zu, column %zu is %g but row %zu, "
+                               "column %zu is %g; give (%s + %s')/2",
+                               kind_of(gram), gram->name, i + 1, j + 1,
+                               (double)values[i * rows + j], j + 1, i + 1,
+                               (double)values[j * rows + i], letter_of(gram), letter_of(gram));
     return MEDLEY_OK;
 }
 
@@ -63,9 +75,9 @@ medley_status md_precomputed_check(const md_precomputed *gram, size_t rows, medl
     double largest;
     if (k->columns != rows)
         return md_fail(error, MEDLEY_BAD_INPUT,
-                       "kernel '%s' is not square: %zu x %zu; training needs one row and one "
-                       "column for each of the %zu examples",
-                       gram->name, k->rows, k->columns, rows);
+                       "%s '%s' is not square: %zu x %zu; training needs one row and one column "
+                       "for each of the %zu examples",
+                       kind_of(gram), gram->name, k->rows, k->columns, rows);
     MEDLEY_TRY(check_values(gram, rows, &largest, error));
     for (size_t i = 0; i < rows; i += PATCH)
         for (size_t j = 0; j <= i; j += PATCH)

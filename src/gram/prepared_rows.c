@@ -158,7 +158,9 @@ static medley_status precomputed_self(double *self, const md_prepared *prepared,
     const md_precomputed *gram = &dataset->grams[kernel->view];
     for (size_t r = 0; r < prepared->rows; r++) {
         const size_t place = r * gram->values.columns + r;
-        if (gram->diagonal != NULL)
+        if (gram->is_distance)
+            self[r] = 1;
+        else if (gram->diagonal != NULL)
             self[r] = gram->diagonal[r];
         else if (training)
             self[r] = gram->wide != NULL ? gram->wide[place] : (double)gram->values.dense[place];
@@ -329,8 +331,19 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
                        "give `gram` with a matrix of new rows by training rows for each",
                        kernel->name, kernel->view + 1, dataset->gram_count);
     const md_precomputed *gram = &dataset->grams[kernel->view];
+    if (gram->is_distance != kernel->is_distance)
+        return md_fail(error, MEDLEY_USAGE,
+                       kernel->is_distance ? "the model was learnt from the distances '%s', and "
+                                             "kernel values are given; use `distance`, not `gram`"
+                                           : "the model was learnt from the kernel '%s', and "
+                                             "distances are given; use `gram`, not `distance`",
+                       kernel->name);
     prepared->precomputed[m] = &gram->values;
     prepared->precomputed_float64[m] = gram->wide;
+    if (kernel->is_distance) {
+        MEDLEY_TRY(md_distance_check(gram, training, error));
+        MEDLEY_TRY(md_distance_attach(prepared, m, gram, kernel->gamma, error));
+    }
     if (training && !(gram->sound && gram->values.columns == prepared->rows))
         return md_precomputed_check(gram, prepared->rows, error);
     if (!training && gram->values.columns != bank->training_rows)

@@ -66,6 +66,18 @@ medley_status md_prepared_subset(md_prepared *support, const md_prepared *prepar
  * nothing negative on the diagonal. md_prepared_make asks. */
 medley_status md_precomputed_check(const md_precomputed *gram, size_t rows, medley_error *error);
 
+/* ---- distance.c ---- */
+
+/* The mean distance of two rows; 1 where they are all the same. */
+double md_distance_gamma(const md_precomputed *distance);
+
+/* Are these distances? In training also of every row to itself. */
+medley_status md_distance_check(const md_precomputed *distance, bool training, medley_error *error);
+
+/* Kernel m has the values exp(-d / gamma). */
+medley_status md_distance_attach(md_prepared *prepared, size_t m, const md_precomputed *distance,
+                                 double gamma, medley_error *error);
+
 /* Prepares prepared rows to stand on the right: transposes of sparse views. md_prepared_make does
  * it. */
 medley_status md_prepared_index(md_prepared *prepared, medley_error *error);

@@ -38,26 +38,33 @@ static medley_status copy_kernel(md_precomputed *gram, bool keeps_wide, const md
     return copy_rows(gram, row, stack, kernel, path, error);
 }
 
+/* What a file is to be: kernels of a name, or NULL, or distances. */
+struct addition {
+    const char *name, *path;
+    bool are_distances;
+};
+
 /* "name" alone, name1, name2 ... in a stack; without a name all are numbered as they come. What was
  * begun stays in dataset on failure: the caller drops it. */
-static medley_status append_kernel(medley_dataset *dataset, const char *name,
-                                   const md_npy_file *stack, size_t kernel, const char *path,
-                                   medley_error *error)
+static medley_status append_kernel(medley_dataset *dataset, const struct addition *what,
+                                   const md_npy_file *stack, size_t kernel, medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text full = {0};
-    if (name == NULL)
-        md_text_addf(&full, "gram%zu", dataset->gram_count + 1);
+    if (what->name == NULL)
+        md_text_addf(&full, "%s%zu", what->are_distances ? "distance" : "gram",
+                     dataset->gram_count + 1);
     else if (stack->dimensions == 2)
-        md_text_addf(&full, "%s", name);
+        md_text_addf(&full, "%s", what->name);
     else
-        md_text_addf(&full, "%s%zu", name, kernel + 1);
+        md_text_addf(&full, "%s%zu", what->name, kernel + 1);
     MEDLEY_TRY(md_text_check(&full, error));
     if (md_dataset_has_gram(dataset, full.data))
         return md_fail(error, MEDLEY_USAGE,
                        "there are two precomputed kernels called '%s'; rename one", full.data);
     md_precomputed *gram;
     MEDLEY_TRY(md_dataset_new_gram(&gram, dataset, full.data, error));
-    return copy_kernel(gram, dataset->keeps_wide, stack, kernel, path, error);
+    gram->is_distance = what->are_distances;
+    return copy_kernel(gram, dataset->keeps_wide, stack, kernel, what->path, error);
 }
 
 static medley_status check_shape(const medley_dataset *dataset, const md_npy_file *stack,
@@ -75,18 +82,19 @@ static medley_status check_shape(const medley_dataset *dataset, const md_npy_fil
     return MEDLEY_OK;
 }
 
-static medley_status append_kernels(medley_dataset *dataset, const char *name, const char *path,
+static medley_status append_kernels(medley_dataset *dataset, struct addition what,
                                     medley_error *error)
 {
     MD_CLEARED(md_input_clear) md_input input = {0};
     md_npy_file stack;
-    MEDLEY_TRY(md_input_read(&input, path, error));
+    MEDLEY_TRY(md_input_read(&input, what.path, error));
     MEDLEY_TRY(md_npy_open(&stack, &input, error));
+    what.path = input.path;
     MEDLEY_TRY(check_shape(dataset, &stack, input.path, error));
     const size_t kernels = stack.dimensions == 3 ? stack.shape[0] : 1;
     const size_t rows = stack.shape[stack.dimensions - 2];
     for (size_t kernel = 0; kernel < kernels; kernel++) {
-        MEDLEY_TRY(append_kernel(dataset, name, &stack, kernel, input.path, error));
+        MEDLEY_TRY(append_kernel(dataset, &what, &stack, kernel, error));
         md_npy_release(&stack, (kernel + 1) * rows);
     }
     if (dataset->source == NULL)
@@ -95,15 +103,27 @@ static medley_status append_kernels(medley_dataset *dataset, const char *name, c
     return MEDLEY_OK;
 }
 
-medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
-                                      medley_error *error)
+static medley_status add_kernels(medley_dataset *dataset, struct addition what, medley_error *error)
 {
     md_begin(error);
     const size_t before = dataset->gram_count;
-    const medley_status status = append_kernels(dataset, name, path, error);
+    const medley_status status = append_kernels(dataset, what, error);
     while (status < 0 && dataset->gram_count > before)
         md_precomputed_clear(&dataset->grams[--dataset->gram_count]);
     return status;
+}
+
+medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
+                                      medley_error *error)
+{
+    return add_kernels(dataset, (struct addition){.name = name, .path = path}, error);
+}
+
+medley_status medley_dataset_add_distances(medley_dataset *dataset, const char *name,
+                                           const char *path, medley_error *error)
+{
+    const struct addition what = {.name = name, .path = path, .are_distances = true};
+    return add_kernels(dataset, what, error);
 }
 
 medley_status medley_dataset_add_gram_diagonal(medley_dataset *dataset, const char *path,

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Kernels from distances (--distance): the kernel exp(-d/gamma) of the mean distance, in training and for new
+# rows; bad distances.
+source "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+if ! python3 -c 'import struct' 2>/dev/null; then
+    skip "distances" "there is no python3 to write the matrices"
+    exit 0
+fi
+
+"$MEDLEY" generate twonorm --rows 120 --seed 3 --output all.csv --quiet || exit 1
+# D.npy, K.npy: 80 rows with each other; D2.npy, K2.npy: the other 40 with these; by city blocks
+cat >matrices.py <<'PROGRAM'
+import csv, math, struct
+with open("all.csv") as file:
+    rows = [row for row in csv.reader(file)]
+if not rows[0][0].replace(".", "").replace("-", "").replace("e", "").isdigit():
+    names, rows = rows[0], rows[1:]
+label = [row[-1] for row in rows]
+x = [[float(v) for v in row[:-1]] for row in rows]
+d = [[sum(abs(a - b) for a, b in zip(left, right)) for right in x[:80]] for left in x]
+gamma = sum(map(sum, d[:80])) / (80 * 79)
+k = [[math.exp(-v / gamma) for v in row] for row in d]
+
+def write(path, rows):
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (len(rows), len(rows[0]))
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.ljust(117).encode() + b"\n")
+        for row in rows:
+            file.write(struct.pack("<%dd" % len(row), *row))
+
+write("D.npy", d[:80]), write("K.npy", k[:80]), write("D2.npy", d[80:]), write("K2.npy", k[80:])
+skew = [list(row) for row in d[:80]]
+skew[0][1] += 1
+write("skew.npy", skew)
+skew[0][1] = skew[1][0] = -1
+write("negative.npy", skew)
+write("one.npy", k[:80])
+for path, labels in (("labels.lst", label[:80]), ("labels2.lst", label[80:])):
+    with open(path, "w") as file:
+        file.write("\n".join(labels) + "\n")
+PROGRAM
+python3 matrices.py || exit 1
+
+train() { "$MEDLEY" train --model m.medley --labels labels.lst --quiet --json "$@"; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= 1e-5 * b) }'; }
+for method in spicy obscure spom frank-wolfe; do
+    expect_exit 0 "$method: kernel values" train --method $method --gram K.npy
+    known=$(key objective "$out")
+    "$MEDLEY" predict --model m.medley --gram K2.npy >expected.txt
+    expect_exit 0 "$method: distances" train --method $method --distance D.npy
+    check "$method: have the same objective" near "$(key objective "$out")" "$known"
+    expect_exit 0 "$method: new distances" "$MEDLEY" predict --model m.medley --distance D2.npy
+    check "$method: and the same predictions" cmp expected.txt "$out"
+done
+expect_exit 0 "unit diagonal is what they have" train --method spicy --distance D.npy --normalize diag
+expect_exit 0 "for new rows, too" "$MEDLEY" eval --model m.medley --distance near=D2.npy --labels labels2.lst
+expect_exit 0 "beside kernel values" train --method spicy --gram values=K.npy --distance far=D.npy
+expect_text "under names of their own" '"name":"far"' "$out"
+expect_exit 0 "they can be tuned with" "$MEDLEY" tune --labels labels.lst --distance D.npy --C 0.1,1 --quiet --output t.medley
+expect_exit 0 "a report tells of them" train --method spicy --distance D.npy
+expect_exit 0 "and measures on new ones" "$MEDLEY" report m.medley --output r.html --distance D2.npy --labels labels2.lst
+
+# ---- bad use ----
+refuse() { # refuse CODE TEXT NAME OPTIONS...
+    local code=$1 text=$2 name=$3
+    shift 3
+    expect_exit "$code" "$name" "$MEDLEY" train --model bad.medley --labels labels.lst --quiet "$@"
+    expect_text "$name: says why" "$text" "$err"
+}
+refuse 3 'not symmetric.*give \(D \+ D' "distances that are not symmetric" --distance skew.npy
+refuse 3 'row 1, column 2 is -1.*0 or more' "a negative distance" --distance negative.npy
+refuse 3 'column 1 is 1; a row has distance 0 to itself' "kernel values for distances" --distance one.npy
+refuse 3 'not square' "distances of other rows" --distance D2.npy --labels labels2.lst
+train --method spicy --distance D.npy >/dev/null
+expect_exit 2 "kernel values where distances were" "$MEDLEY" predict --model m.medley --gram K2.npy
+expect_text "says what to give" 'use --distance, not --gram' "$err"
+train --method spicy --gram K.npy >/dev/null
+expect_exit 2 "distances where kernel values were" "$MEDLEY" predict --model m.medley --distance D2.npy
+expect_text "says what to give instead" 'use --gram, not --distance' "$err"
+check "nothing is left of what was refused" test ! -e bad.medley
