@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels from distances that came ready made: K = exp(-d / gamma), gamma the mean distance of two
- * training rows, as the OBSCURE paper has it for its flowers (section 4.2). */
+ * training rows, as the OBSCURE paper has it for its flowers (section 4.1). */
 #include "gram/prepared_rows.h"
 
 double md_distance_gamma(const md_precomputed *distance)

@@ -74,9 +74,9 @@ medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, med
         key = mix(key, options->structure->name, strlen(options->structure->name) + 1);
     for (size_t c = 0; c < problem->candidate_count; c++) /* kernel and template files */
         key = mix(key, problem->candidates[c].name, strlen(problem->candidates[c].name) + 1);
-    const bool searched = isnan(problem->online->eta0) &&
-                          (problem->method->about->takes & MD_TAKES_RATES) &&
-                          problem->task->defaults.rate == NULL;
+    const bool searched =
+        isnan(problem->online->eta0) && (problem->method->about->takes & MD_TAKES_RATES) &&
+        (problem->task->defaults.rate == NULL || problem->online->rate_rule == MD_RATE_OF_PAPER);
     /* where averaging starts and how long rates are tried depends on the number of epochs */
     const size_t by_epochs[] = {
         options->average ? (size_t)(options->average_from * (double)(problem->online->epochs -

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* eta0 = auto: the first learning rate that does best after some epochs on a part of the data. Best
- * is the lowest objective (the paper's rule); where enough examples are left over, a share of
- * their excess loss is added: data that can be separated reach a small objective at any rate, but
- * large ones with a small margin.
+/* eta0 = auto, or paper, which is the rule of SPOM's table 1. auto: the first learning rate that
+ * does best after some epochs on a part of the data. Best is the lowest objective (the paper's
+ * rule); where enough examples are left over, a share of their excess loss is added: data that can
+ * be separated reach a small objective at any rate, but large ones with a small margin.
  *
  * What carries over from N' examples to N is the rate per epoch: an example's coefficient grows by
  * eta0/sqrt(t) each time it is updated, and t is N/N' times larger in the same epoch. So the part
@@ -111,6 +111,16 @@ static medley_status search_rate(struct rate_search *search, medley_error *error
     return status;
 }
 
+/* SPOM's table 1: all examples, five epochs, four rates. */
+static medley_status search_as_published(struct rate_search *search, medley_error *error)
+{
+    static const double rates[] = {0.01, 0.1, 1, 10};
+    medley_status status = MEDLEY_OK;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates && status == MEDLEY_OK; i++)
+        status = try_rate(search, rates[i], error);
+    return status;
+}
+
 static size_t examples_of_part(size_t blocks)
 {
     const size_t count = EXAMPLES_TIMES_BLOCKS / blocks;
@@ -149,17 +159,21 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
     md_random_seed(&random, settings->seed);
     md_random_shuffle(&random, visit, part.visit_count);
     const double all = (double)part.visit_count;
+    const bool published = problem->online->rate_rule == MD_RATE_OF_PAPER;
     part.visit = visit;
-    const size_t enough = examples_of_part(whole->block_count);
-    part.visit_count = part.visit_count < enough ? part.visit_count : enough;
-    part.visit_count = few_rows(whole->examples, visit, part.visit_count);
+    if (!published) {
+        const size_t enough = examples_of_part(whole->block_count);
+        part.visit_count = part.visit_count < enough ? part.visit_count : enough;
+        part.visit_count = few_rows(whole->examples, visit, part.visit_count);
+    }
     const double ratio = all / (double)part.visit_count;
     size_t others = (size_t)all - part.visit_count;
     others = others < MOST_OTHERS ? others : MOST_OTHERS;
     others = few_rows(whole->examples, visit + part.visit_count, others);
     md_online_settings part_settings = *settings;
     part_settings.lambda *= ratio;
-    const size_t trial = md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
+    const size_t trial =
+        published || md_problem_is_explicit(problem) ? EXPLICIT_TRIAL : KERNEL_TRIAL;
     MEDLEY_TRY(md_online_init(&online, &part, &part_settings, error));
     struct rate_search search = {.problem = problem,
                                  .online = &online,
@@ -170,7 +184,8 @@ medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole
                                  .other_count = others >= FEWEST_OTHERS ? others : 0,
                                  .best_value = INFINITY};
     search.best_rate = search.start;
-    const medley_status status = search_rate(&search, error);
+    const medley_status status =
+        published ? search_as_published(&search, error) : search_rate(&search, error);
     *rate = search.best_rate * carry_over(settings, ratio);
     if (online.diverged) /* a theta that is no number is worse than none */
         md_online_restart(&online, *rate);

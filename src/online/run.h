@@ -19,6 +19,19 @@ md_online_problem md_problem_for_loop(const md_problem *problem, const md_run_bl
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
                              const md_online_settings *settings, double *rate, medley_error *error);
 
+/* ---- theory.c: SPOM's proposition 3 ---- */
+
+typedef struct md_theory {
+    double gradient; /* G */
+    double diameter; /* F; infinite: there is no ball */
+    double rate;     /* eta0 with the best bound */
+} md_theory;
+
+md_theory md_online_theory(const md_online *online);
+
+/* The rate alone; an error where there is none. */
+medley_status md_theory_rate(const md_online *online, double *rate, medley_error *error);
+
 /* What a run is to do. */
 typedef struct md_run_plan {
     const char *stage;   /* what the observer is told */

@@ -414,7 +414,10 @@ static medley_status find_rate(struct run *run)
 {
     double *eta0 = &run->result->eta0;
     const bool open = isnan(*eta0) && (run->problem->method->about->takes & MD_TAKES_RATES);
-    if (open && run->problem->task->defaults.rate != NULL)
+    const md_rate_rule rule = run->problem->online->rate_rule;
+    if (open && rule == MD_RATE_OF_THEORY)
+        return md_theory_rate(&run->online, eta0, run->error);
+    if (open && rule == MD_RATE_SEARCHED && run->problem->task->defaults.rate != NULL)
         *eta0 = run->problem->task->defaults.rate(run->problem, run->problem->online->loss);
     else if (open)
         return try_rates(run);

@@ -7,6 +7,20 @@ enum { KERNEL_EPOCHS = 100, EXPLICIT_EPOCHS = 12 }; /* unless --epochs or the ta
 enum { MOST_VALUES = 1000000000 };                  /* bytes */
 static const double MOST_OF_A_ROUND = 2.5e8; /* bytes for values of its rows for each other */
 
+/* A number, or how to find one. */
+static medley_status read_rate(md_online_side *side, const char *text, medley_error *error)
+{
+    side->eta0 = NAN;
+    side->rate_rule = strcmp(text, "paper") == 0    ? MD_RATE_OF_PAPER
+                      : strcmp(text, "theory") == 0 ? MD_RATE_OF_THEORY
+                                                    : MD_RATE_SEARCHED;
+    if (side->rate_rule != MD_RATE_SEARCHED || strcmp(text, "auto") == 0 ||
+        (md_parse_double(text, &side->eta0) && isfinite(side->eta0) && side->eta0 > 0))
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "`eta0='%s'` is neither auto, paper nor theory, nor a positive number", text);
+}
+
 static medley_status begin(md_problem *problem, const char *loss, medley_error *error)
 {
     const medley_options *options = problem->options;
@@ -20,7 +34,7 @@ static medley_status begin(md_problem *problem, const char *loss, medley_error *
                              "`loss=%s` is for numbers: use it with `task=regression`", loss)
                    : md_fail_unlisted("loss", "losses", loss, error);
     problem->loss = side->loss->name;
-    MEDLEY_TRY(md_options_number(&side->eta0, "eta0", options->eta0, false, error));
+    MEDLEY_TRY(read_rate(side, options->eta0, error));
     MEDLEY_TRY(md_options_number(&side->radius, "radius", options->radius, true, error));
     return md_options_number(&side->eta, "eta", options->eta, false, error);
 }

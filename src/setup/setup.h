@@ -15,11 +15,16 @@ typedef struct md_batch_solution md_batch_solution; /* batch/batch.h */
 
 /* ---- kinds of methods, and what each has beside the problem ---- */
 
+/* How a first learning rate is found: on a part of the data, as SPOM's table 1 has it (both
+ * rate_search.c), or from its proposition 3 (theory.c). */
+typedef enum md_rate_rule { MD_RATE_SEARCHED, MD_RATE_OF_PAPER, MD_RATE_OF_THEORY } md_rate_rule;
+
 /* Methods that go through the examples, round by round (online_side.c). */
 typedef struct md_online_side {
     const md_loss *loss;
-    double eta0, radius; /* NaN: auto; radius infinite: none */
-    double eta;          /* of a first stage; NaN: auto */
+    double eta0, radius;    /* NaN: auto; radius infinite: none */
+    md_rate_rule rate_rule; /* where eta0 is NaN */
+    double eta;             /* of a first stage; NaN: auto */
     size_t epochs;
     size_t first_epochs;   /* of them, of a first stage */
     md_gram *gram;         /* NULL if every block has explicit weights */
