@@ -169,6 +169,19 @@ typedef struct medley_epoch {
     size_t updates;      /**< examples of this epoch that caused a step (online methods) */
 } medley_epoch;
 
+/**
+ * What SPOM's proposition 3 says of a run with rates eta0/sqrt(t): the regret of T rounds, which is
+ * what they lost, each before its step and with the penalty at the end of its epoch, less T times
+ * the objective of the model, is not above the bound. All 0: it says nothing of this run, or the
+ * model was loaded. Frozen.
+ */
+typedef struct medley_regret {
+    double gradient; /**< G: no gradient of a loss is longer */
+    double diameter; /**< F: of the ball that weights are kept in */
+    double bound;    /**< (F^2 / (2 eta0) + G^2 eta0) sqrt(T) */
+    double measured;
+} medley_regret;
+
 /** Everything there is to say about a model. Allocated by the library only. */
 typedef struct medley_summary {
     const char *task, *method, *loss, *penalty;
@@ -204,6 +217,7 @@ typedef struct medley_summary {
                             "": the model has no columns of numbers */
     size_t steps_skipped; /**< of log losses: steps that were left out, since the row was nearly
                                certain (option skip-certain); 0 in a loaded model */
+    medley_regret regret;
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

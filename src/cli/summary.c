@@ -95,6 +95,14 @@ void cli_json_result(const medley_model *model)
         json_number(stdout, "radius", summary->radius);
         json_number(stdout, "bound", summary->bound);
     }
+    if (summary->regret.gradient > 0) {
+        json_open(stdout, "theory", '{');
+        json_number(stdout, "G", summary->regret.gradient);
+        json_number(stdout, "F", summary->regret.diameter);
+        json_number(stdout, "regret_bound", summary->regret.bound);
+        json_number(stdout, "regret", summary->regret.measured);
+        json_close(stdout, '}');
+    }
     if (!isnan(summary->bias)) {
         json_number(stdout, "bias", summary->bias);
         json_count(stdout, "newton_steps", summary->newton_steps);
@@ -136,6 +144,15 @@ static void print_stages(FILE *file, const medley_summary *summary)
             summary->iterations, summary->radius, summary->bound);
     if (!summary->converged)
         fprintf(file, "not converged: more epochs or --average would lower the objective\n");
+}
+
+/* SPOM's proposition 3, where it holds. */
+static void print_regret(FILE *file, const medley_summary *summary)
+{
+    const medley_regret *regret = &summary->regret;
+    if (regret->gradient > 0)
+        fprintf(file, "regret %.4g, at most %.4g (G %.4g, F %.4g)\n", regret->measured,
+                regret->bound, regret->gradient, regret->diameter);
 }
 
 /* What was left undone on purpose. */
@@ -214,6 +231,7 @@ void cli_print_model(FILE *file, const medley_model *model)
     cli_print_certificate(file, s);
     print_stages(file, s);
     print_skipped(file, s);
+    print_regret(file, s);
     cli_print_calibration(file, model);
     fprintf(file, "\n");
     cli_print_blocks(file, s, 20);

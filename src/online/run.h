@@ -29,6 +29,9 @@ typedef struct md_theory {
 
 md_theory md_online_theory(const md_online *online);
 
+/* Of a run with this result, whose objective is known; all 0: it has rates of another kind. */
+medley_regret md_run_regret(const md_online *online, const md_run_result *result);
+
 /* The rate alone; an error where there is none. */
 medley_status md_theory_rate(const md_online *online, double *rate, medley_error *error);
 

@@ -357,6 +357,7 @@ static medley_status finish(struct run *run)
         MEDLEY_TRY(find_dual(run));
     MEDLEY_TRY(md_online_objective(&run->online, &result->objective, NULL, run->error));
     md_certify_result(result);
+    result->regret = md_run_regret(&run->online, result);
     return MEDLEY_OK;
 }
 

@@ -27,6 +27,24 @@ md_theory md_online_theory(const md_online *online)
     return theory;
 }
 
+medley_regret md_run_regret(const md_online *online, const md_run_result *result)
+{
+    const md_online_settings *s = &online->settings;
+    const double rate = result->eta0;
+    const double rounds = (double)online->problem.visit_count;
+    if (!(online->settings.rule->about.takes & MD_TAKES_RATES) || online->skipped > 0 ||
+        s->rates.schedule != MD_RATE_SQRT || !isfinite(s->rates.radius) || !(rate > 0))
+        return (medley_regret){0};
+    const md_theory theory = md_online_theory(online);
+    const double F = theory.diameter;
+    const double G = theory.gradient;
+    medley_regret regret = {.gradient = G, .diameter = F};
+    for (size_t e = 0; e < result->epoch_count; e++)
+        regret.measured += rounds * (result->epochs[e].objective - result->objective);
+    regret.bound = (F * F / (2 * rate) + G * G * rate) * sqrt(rounds * (double)result->epoch_count);
+    return regret;
+}
+
 medley_status md_theory_rate(const md_online *online, double *rate, medley_error *error)
 {
     if (online->settings.rates.schedule != MD_RATE_SQRT)

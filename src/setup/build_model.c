@@ -263,6 +263,7 @@ static medley_status fill_summary(md_builder *b)
     summary->iterations = result->iterations;
     summary->updates = result->updates;
     summary->steps_skipped = result->left_out;
+    summary->regret = result->regret;
     summary->radius = result->radius;
     summary->bound = result->bound;
     summary->seconds_kernels = draft->seconds_kernels;

@@ -201,6 +201,7 @@ typedef struct md_run_result {
     bool converged;
     bool certified;
     double dual, gap; /* if certified */
+    medley_regret regret;
 } md_run_result;
 void md_run_result_clear(md_run_result *result);
 

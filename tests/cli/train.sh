@@ -125,6 +125,15 @@ expect_exit 0 "explicit weights and an l1 penalty" train --kernel 'linear(explic
 expect_exit 0 "logistic loss, composite penalty, averaging" train --loss logistic \
     --penalty 'l2+group-lasso' --average ring.csv
 
+# ---- what the theory says of rates and regret ----
+for eta0 in auto paper theory 0.3; do
+    for data in ring.csv words.data; do
+        expect_exit 0 "eta0 $eta0, $data" "$MEDLEY" train --model m.medley --method spom --eta0 $eta0 --epochs 5 --quiet --json $data
+        check "regret is below its bound" above "$(key regret_bound "$out")" "$(key regret "$out")"
+        check "and above nothing" above "$(key regret "$out")" 0
+    done
+done
+
 # ---- precomputed kernels ----
 expect_exit 0 "kernel writes Gram matrices" "$MEDLEY" kernel --kernel 'rbf(sigma={2,4})' \
     --output K.npy --quiet ring.csv
