@@ -125,7 +125,7 @@ refuse '--schedule .*has no place in --method obscure' --method obscure --schedu
 refuse '--radius .*has no place in --method pegasos' --method pegasos --radius 3
 refuse '--epochs .*obscure has --epochs1 and --epochs2' --method obscure --epochs 5
 refuse 'learns nothing' --method obscure --epochs1 0 --epochs2 0
-refuse '--p is about methods obscure, pegasos and frank-wolfe' --method spom --p 1.5
+refuse '--p is about methods obscure, pegasos, om2 and frank-wolfe' --method spom --p 1.5
 refuse '--epochs1 is about method obscure' --method spom --epochs1 5
 refuse '--eta is about method obscure' --method pegasos --eta 1
 for p in 1 0.5 2.5 -1; do

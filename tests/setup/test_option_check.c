@@ -104,14 +104,16 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
         const char *method, *message;
     } cases[] = {
         {"p=1.5", &md_task_binary, "spom",
-         "`p` is about methods obscure, pegasos and frank-wolfe and has no place in `method=spom`; "
+         "`p` is about methods obscure, pegasos, om2 and frank-wolfe and has no place in "
+         "`method=spom`; "
          "`penalty="
          "'squared-block(Q)'` is the same for `method=spom`"},
         {"epochs1=5", &md_task_chain, "spom",
          "`epochs1` is about method obscure and has no place in `method=spom`; leave out "
          "`epochs1`"},
         {"epochs=5", &md_task_chain, "obscure",
-         "`epochs` is about methods spom, pegasos, frank-wolfe, average and best and has no place "
+         "`epochs` is about methods spom, pegasos, om2, frank-wolfe, average and best and has no "
+         "place "
          "in `method="
          "obscure`; method obscure has `epochs1` and `epochs2`"},
         {"tags=XPOS", &md_task_chain, "spom",
