@@ -39,6 +39,37 @@ static void they_find_what_spicy_finds(void **state)
     medley_dataset_free(data);
 }
 
+/* The square of the block 1-norm: weights are on the simplex, as in the papers. */
+static void they_find_what_spicy_finds_on_the_simplex(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"simplemkl"};
+    static const char *const losses[] = {"hinge", "logistic", "hinge"};
+    static const char *const strengths[] = {"0.3", "0.3", "0.003"};
+    medley_dataset *data = make_data("ringnorm", 60, 1);
+    for (size_t l = 0; l < 3; l++) {
+        char text[256];
+        snprintf(text, sizeof text, BANK "method=spicy penalty=mkl spicy-C=%s gap=1e-6 loss=%s",
+                 strengths[l], losses[l]);
+        medley_model *spicy = fit(data, NULL, text);
+        const double optimum = summary_of(spicy)->objective;
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            snprintf(text, sizeof text,
+                     BANK "method=%s penalty=mkl spicy-C=%s gap=1e-3 loss=%s max-iter=5000",
+                     methods[m], strengths[l], losses[l]);
+            medley_model *model = fit(data, NULL, text);
+            const medley_summary *s = summary_of(model);
+            if (!(s->converged && s->gap <= 1e-3))
+                fail_msg("%s, %s, %s: gap %g", methods[m], losses[l], strengths[l], s->gap);
+            assert_true(s->objective <= optimum * 1.0011 && s->objective >= optimum * (1 - 2e-6));
+            assert_true(s->dual <= optimum * (1 + 1e-6));
+            medley_model_free(model);
+        }
+        medley_model_free(spicy);
+    }
+    medley_dataset_free(data);
+}
+
 /* More labels: each one against the rest. */
 static void they_know_more_than_two_labels(void **state)
 {
@@ -164,7 +195,9 @@ static void penalties_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     medley_dataset *data = make_data("twonorm", 20, 1);
-    expect_refusal(data, "method=simplemkl penalty=elastic", "group-lasso only");
+    expect_refusal(data, "method=simplemkl penalty=elastic", "group-lasso and mkl only");
+    expect_refusal(data, "method=simplemkl penalty=squared-block(q=1.5)",
+                   "group-lasso and mkl only");
     expect_refusal(data, "method=simplemkl penalty=block(q=1.5)", "`method=gauss-seidel` or spicy");
     expect_refusal(data, "method=gauss-seidel penalty=block(q=3)", "at most 2");
     expect_refusal(data, "method=gauss-seidel penalty=mkl", "a sum over kernels");
@@ -205,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_find_what_spicy_finds),
+        cmocka_unit_test(they_find_what_spicy_finds_on_the_simplex),
         cmocka_unit_test(they_know_more_than_two_labels),
         cmocka_unit_test(an_average_has_equal_weights),
         cmocka_unit_test(the_best_is_one_kernel),

@@ -54,7 +54,7 @@ done
 # ---- refusals ----
 expect_exit 2 "simplemkl refuses elastic" "$MEDLEY" train --model x.medley --method simplemkl \
     --penalty elastic two.csv
-expect_text "and says what it can do" "simplemkl learns with the penalty group-lasso only" "$err"
+expect_text "and says what it can do" "simplemkl learns with the penalties group-lasso and mkl only" "$err"
 expect_exit 2 "gauss-seidel refuses mkl" "$MEDLEY" train --model x.medley --method gauss-seidel \
     --penalty mkl two.csv
 expect_text "and says what it can do" "needs a penalty that is a sum over kernels" "$err"
