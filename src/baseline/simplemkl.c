@@ -14,9 +14,9 @@
 #include "baseline/wrappers.h"
 #include "batch/batch.h"
 
-static const double NO_WEIGHT = 1e-8;  /* of the largest: as good as 0 */
-static const double PRECISION = 0.1;   /* of the golden section search, as in the paper */
-static const double SHORTEST = 1e-8;   /* share of a stretch that it looks at while nothing helps */
+static const double NO_WEIGHT = 1e-8; /* of the largest: as good as 0 */
+static const double PRECISION = 0.1;  /* of the golden section search, as in the paper */
+static const double SHORTEST = 1e-8;  /* share of a stretch that it looks at while nothing helps */
 
 /* A point on a stretch. */
 struct trial {

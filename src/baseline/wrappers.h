@@ -9,7 +9,8 @@
  * Where the sum of norms is squared, as in most papers on these methods, d is on the simplex:
  *
  *     sum_i l(y_i, f_i) + strength/2 (sum_m ||f_m||)^2
- *         = min over d >= 0, sum_m d_m = 1 of   sum_i l(y_i, f_i) + strength/2 sum_m ||f_m||^2 / d_m
+ *         = min over d >= 0, sum_m d_m = 1 of   sum_i l(y_i, f_i) + strength/2 sum_m ||f_m||^2 /
+ * d_m
  *
  * Of a solution, steps are outer iterations, newton_steps the problems of one kernel that were
  * solved, passes the looks at all kernels. */
@@ -26,8 +27,8 @@ bool md_has_kernel_weights(const md_batch_problem *problem);
 medley_status md_batch_gauss_seidel(md_batch_solution *solution, const md_batch_problem *problem,
                                     const md_batch_solution *start, medley_error *error);
 
-/* Those that follow take the block 1-norm, h(d) = d, or its square, and are MEDLEY_NOT_SUPPORTED for
- * other penalties. */
+/* Those that follow take the block 1-norm, h(d) = d, or its square, and are MEDLEY_NOT_SUPPORTED
+ * for other penalties. */
 
 /* Reduced gradient on d with a line search (SimpleMKL, Rakotomamonjy et al.). */
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
