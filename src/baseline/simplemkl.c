@@ -75,14 +75,6 @@ static medley_status try_step(struct descent *s, double step, double *total, med
     return MEDLEY_OK;
 }
 
-static void copy_fixed(md_fixed *to, const md_fixed *from, size_t n)
-{
-    memcpy(to->rho, from->rho, n * sizeof *to->rho);
-    memcpy(to->point, from->point, n * sizeof *to->point);
-    to->loss = from->loss;
-    to->value = from->value;
-}
-
 /* Moves to the best trial of this stretch. */
 static void take_best(struct descent *s)
 {
@@ -93,7 +85,7 @@ static void take_best(struct descent *s)
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             w->mix[i * n + j] += s->best.step * s->along[i * n + j];
-    copy_fixed(&w->here, &s->best.model, n);
+    md_fixed_copy(&w->here, &s->best.model, n);
     s->best.step = 0;
 }
 
@@ -139,7 +131,7 @@ static medley_status find_direction(struct descent *s, medley_error *error)
 }
 
 /* How far until a weight is 0, and which one. Without such an end, as far as the weights are
- * doubled in sum. */
+ * doubled in sum; on the simplex nothing is left then but rounding. */
 static double stretch(const struct descent *s, size_t *which)
 {
     const md_wrap *w = s->w;
@@ -157,7 +149,7 @@ static double stretch(const struct descent *s, size_t *which)
     }
     if (*which < w->kernels)
         return length;
-    return slope > 0 ? (sum > 0 ? sum : 1) / slope : 0;
+    return slope > 0 && !w->on_simplex ? (sum > 0 ? sum : 1) / slope : 0;
 }
 
 /* ---- the line search ---- */
@@ -230,7 +222,7 @@ static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error
     MEDLEY_TRY(drop_small_weights(s, error));
     MEDLEY_TRY(find_direction(s, error));
     const double before = w->here.value + price_of_weights(s, 0);
-    copy_fixed(&s->best.model, &w->here, w->n);
+    md_fixed_copy(&s->best.model, &w->here, w->n);
     s->best.step = 0;
     s->best.total = before;
     MEDLEY_TRY(take_stretches(s, &length, error));
@@ -238,8 +230,8 @@ static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error
         MEDLEY_TRY(golden_section(s, length, error));
     if (s->best.step > 0)
         take_best(s);
-    *moved = s->best.total < before || md_wrap_refine(w);
-    return MEDLEY_OK;
+    *moved = s->best.total < before;
+    return *moved ? MEDLEY_OK : md_wrap_refine(w, moved, error);
 }
 
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,

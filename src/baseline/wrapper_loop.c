@@ -88,6 +88,14 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     return MEDLEY_OK;
 }
 
+void md_fixed_copy(md_fixed *to, const md_fixed *from, size_t n)
+{
+    memcpy(to->rho, from->rho, n * sizeof *to->rho);
+    memcpy(to->point, from->point, n * sizeof *to->point);
+    to->loss = from->loss;
+    to->value = from->value;
+}
+
 medley_status md_wrap_settle(md_wrap *w, medley_error *error)
 {
     MEDLEY_TRY(md_wrap_mix(w, w->weight, w->mix, error));
@@ -109,12 +117,13 @@ double md_wrap_descent(const md_wrap *w, size_t m)
     return strength / 2 * (ratio * ratio - w->price);
 }
 
-bool md_wrap_refine(md_wrap *w)
+medley_status md_wrap_refine(md_wrap *w, bool *moved, medley_error *error)
 {
-    if (w->gap <= LEAST_INNER_GAP)
-        return false;
+    *moved = w->gap > LEAST_INNER_GAP;
+    if (!*moved)
+        return MEDLEY_OK;
     w->gap = fmax(w->gap / 10, LEAST_INNER_GAP);
-    return true;
+    return md_wrap_settle(w, error);
 }
 
 medley_status md_wrap_check_penalty(const md_batch_problem *problem, const char *method,

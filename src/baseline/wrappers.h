@@ -34,6 +34,20 @@ medley_status md_batch_gauss_seidel(md_batch_solution *solution, const md_batch_
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
                                  const md_batch_solution *start, medley_error *error);
 
+/* Linear programs in d from bounds of the value (SILP, Sonnenburg et al.). Needs Clp. */
+medley_status md_batch_silp(md_batch_solution *solution, const md_batch_problem *problem,
+                            const md_batch_solution *start, medley_error *error);
+
+/* The nearest d at which the same bounds are below a level between the best value and their least
+ * one (LevelMKL, Xu et al.). Needs Clp. */
+medley_status md_batch_levelmkl(md_batch_solution *solution, const md_batch_problem *problem,
+                                const md_batch_solution *start, medley_error *error);
+
+/* Newton's steps on d: a quadratic program each, then a line search (HessianMKL, Chapelle and
+ * Rakotomamonjy). */
+medley_status md_batch_hessianmkl(md_batch_solution *solution, const md_batch_problem *problem,
+                                  const md_batch_solution *start, medley_error *error);
+
 /* ---- batch_baselines.c: a single kernel, with its own objective and certificate ---- */
 
 /* The mean of all kernels: every one is active, with the same coefficients. */
@@ -107,6 +121,9 @@ medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medl
 /* Solves the problem of one kernel, from the point of fixed on. */
 medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error);
 
+/* to = from, for problems of n rows. */
+void md_fixed_copy(md_fixed *to, const md_fixed *from, size_t n);
+
 /* Both for the weights as they are now. */
 medley_status md_wrap_settle(md_wrap *w, medley_error *error);
 
@@ -116,9 +133,9 @@ double md_wrap_total(const md_wrap *w);
 /* The slope of J where it falls if the weight of kernel m grows: -dJ/dd_m. */
 double md_wrap_descent(const md_wrap *w, size_t m);
 
-/* Where nothing helps, the values that are compared must be more accurate; false if they cannot
- * be. */
-bool md_wrap_refine(md_wrap *w);
+/* Where nothing helps, the values that are compared must be more accurate: solves for the same
+ * weights again. False in *moved if they cannot be. */
+medley_status md_wrap_refine(md_wrap *w, bool *moved, medley_error *error);
 
 /* Is the penalty the block 1-norm or its square? If not, a refusal that names the method. */
 medley_status md_wrap_check_penalty(const md_batch_problem *problem, const char *method,
