@@ -14,15 +14,13 @@
 static const double LEVEL = 0.9;
 static const double LATER_LEVEL = 0.99;
 static const double LATER = 0.01;
-/* Of the value: what linear programs are not exact to. */
-static const double NO_GAP = 1e-8;
+/* Of the value: as good as none. */
+static const double NO_GAP = 1e-10;
 
 struct level {
     md_bounds bounds;
     double *slope, *height, *limit; /* [planes][count], [planes], [planes] of all bounds */
     size_t planes, slope_capacity, height_capacity, limit_capacity;
-    double best;    /* U, of the scale */
-    double *best_x; /* [count] where */
 };
 
 static void clear_level(struct level *s)
@@ -47,11 +45,16 @@ static medley_status add_plane(struct level *s, medley_error *error)
     return MEDLEY_OK;
 }
 
-static medley_status project(struct level *s, medley_error *error)
+/* The level, of the scale. */
+static double choose_level(const struct level *s)
 {
     const double least = s->bounds.solution[0];
-    const double share = s->best - least < LATER * s->best ? LATER_LEVEL : LEVEL;
-    const double level = share * s->best + (1 - share) * least;
+    const double share = s->bounds.best - least < LATER * s->bounds.best ? LATER_LEVEL : LEVEL;
+    return share * s->bounds.best + (1 - share) * least;
+}
+
+static medley_status project(struct level *s, double level, medley_error *error)
+{
     for (size_t k = 0; k < s->planes; k++)
         s->limit[k] = level - s->height[k];
     const md_half_spaces spaces = {
@@ -63,22 +66,16 @@ static medley_status follow_level(md_wrap *w, void *method, bool *moved, medley_
 {
     struct level *s = method;
     md_bounds *bounds = &s->bounds;
-    double gain;
     *moved = true;
-    MEDLEY_TRY(md_bounds_add(bounds, w, &gain, error));
+    MEDLEY_TRY(md_bounds_add(bounds, w, error));
     MEDLEY_TRY(add_plane(s, error));
-    const double value = md_wrap_total(w) / bounds->scale;
-    if (s->planes == 1 || value < s->best) {
-        s->best = value;
-        memcpy(s->best_x, bounds->shares.x, bounds->shares.count * sizeof *s->best_x);
-    }
-    const bool over = !(s->best - bounds->solution[0] > NO_GAP * s->best);
-    if (over)
-        memcpy(bounds->shares.x, s->best_x, bounds->shares.count * sizeof *s->best_x);
-    else
-        MEDLEY_TRY(project(s, error));
+    const double level = choose_level(s);
+    if (!(bounds->value >
+          level + NO_GAP * bounds->best)) /* by its bound d is good enough to stay */
+        return md_wrap_refine(w, moved, error);
+    MEDLEY_TRY(project(s, level, error));
     md_shares_write(&bounds->shares, w);
-    return over ? md_wrap_refine(w, moved, error) : md_wrap_settle(w, error);
+    return md_wrap_settle(w, error);
 }
 
 medley_status md_batch_levelmkl(md_batch_solution *solution, const md_batch_problem *problem,
@@ -90,7 +87,6 @@ medley_status md_batch_levelmkl(md_batch_solution *solution, const md_batch_prob
     *solution = (md_batch_solution){0};
     MEDLEY_TRY(md_wrap_check_penalty(problem, "levelmkl", error));
     MEDLEY_TRY(md_bounds_init(&s.bounds, &pool, problem, "levelmkl", error));
-    MEDLEY_TRY(md_pool_new(&pool, &s.best_x, s.bounds.shares.count, sizeof(double), error));
     return md_wrap_run(solution, problem, start, &method, error);
 }
 

@@ -17,10 +17,10 @@ static const double NO_GAIN = 1e-9;
 static medley_status follow_program(md_wrap *w, void *method, bool *moved, medley_error *error)
 {
     md_bounds *bounds = method;
-    double gain;
+    const double before = bounds->solution[0];
     *moved = true;
-    MEDLEY_TRY(md_bounds_add(bounds, w, &gain, error));
-    if (gain <= NO_GAIN) /* the program knew it all: the next d would be the same */
+    MEDLEY_TRY(md_bounds_add(bounds, w, error));
+    if (bounds->value - before <= NO_GAIN) /* it was known: the next d would be the same */
         return md_wrap_refine(w, moved, error);
     memcpy(bounds->shares.x, bounds->solution + 1, bounds->shares.count * sizeof(double));
     md_shares_write(&bounds->shares, w);

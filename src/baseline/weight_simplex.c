@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "baseline/weight_simplex.h"
 
+#include "linalg/vectors.h"
+
 /* ---- shares ---- */
 
 medley_status md_shares_init(md_shares *shares, md_pool *pool, const md_batch_problem *problem,
@@ -72,28 +74,68 @@ medley_status md_bounds_init(md_bounds *bounds, md_pool *pool, const md_batch_pr
 void md_bounds_clear(md_bounds *bounds)
 {
     md_linear_program_free(bounds->program);
-    bounds->program = NULL;
+    free(bounds->points);
+    *bounds = (md_bounds){0};
 }
 
-medley_status md_bounds_add(md_bounds *bounds, const md_wrap *w, double *gain, medley_error *error)
+/* The mean of all points by the prices of their rows, after that of the sum. */
+static medley_status try_mean(const md_bounds *bounds, md_wrap *w, medley_error *error)
+{
+    MD_OWNED(free) double *price = NULL;
+    MD_OWNED(free) double *mean = NULL;
+    double sum = 0;
+    MEDLEY_TRY(md_new(&price, bounds->known + 1, sizeof *price, error));
+    MEDLEY_TRY(md_new(&mean, w->n, sizeof *mean, error));
+    md_linear_program_prices(bounds->program, price);
+    for (size_t k = 0; k < bounds->known; k++)
+        sum += price[1 + k];
+    for (size_t k = 0; k < bounds->known && sum > 0; k++)
+        md_add_scaled(mean, price[1 + k] / sum, bounds->points + k * w->n, w->n);
+    return md_wrap_try_point(w, mean, error);
+}
+
+static medley_status keep_point(md_bounds *bounds, const md_wrap *w, medley_error *error)
+{
+    MEDLEY_TRY(md_grow(&bounds->points, &bounds->point_capacity, (bounds->known + 1) * w->n,
+                       sizeof *bounds->points, error));
+    memcpy(bounds->points + bounds->known * w->n, w->here.point, w->n * sizeof(double));
+    bounds->known++;
+    return MEDLEY_OK;
+}
+
+/* The bound of the dual point as it is now: row, height and value. */
+static void find_bound(md_bounds *bounds, const md_wrap *w)
 {
     const md_batch_problem *p = w->problem;
-    const bool first = bounds->scale == 0;
-    md_shares_read(&bounds->shares, w);
-    if (first)
-        bounds->scale = fmax(md_wrap_total(w), 1e-300);
-    double value = 0;
+    double conjugates = 0;
     for (size_t i = 0; i < w->n; i++)
-        value -= p->loss->conjugate(p->loss_state, p->y[i], w->here.point[i]);
-    bounds->height = value / bounds->scale;
-    value = bounds->height;
+        conjugates += p->loss->conjugate(p->loss_state, p->y[i], w->here.point[i]);
+    bounds->height = bounds->value = -conjugates / bounds->scale;
     bounds->row[0] = -1;
     for (size_t m = 0; m < bounds->shares.count; m++) {
         bounds->row[1 + m] = bounds->shares.slope[m] / bounds->scale;
-        value += bounds->row[1 + m] * bounds->shares.x[m];
+        bounds->value += bounds->row[1 + m] * bounds->shares.x[m];
     }
-    *gain = first ? INFINITY : value - bounds->solution[0];
+}
+
+medley_status md_bounds_add(md_bounds *bounds, md_wrap *w, medley_error *error)
+{
+    const double total = md_wrap_total(w);
+    md_shares_read(&bounds->shares, w);
+    if (bounds->known == 0) {
+        bounds->scale = fmax(total, 1e-300);
+        bounds->best = INFINITY;
+    }
+    bounds->best = fmin(bounds->best, total / bounds->scale);
+    find_bound(bounds, w);
+    MEDLEY_TRY(keep_point(bounds, w, error));
+    if (!w->on_simplex) { /* the better the best model, the smaller the sum of weights can be */
+        const double most = w->best_primal / (w->problem->strength * bounds->shares.total);
+        md_linear_program_limit(bounds->program, bounds->shares.count, fmax(0, 1 - most), 1);
+    }
     MEDLEY_TRY(
         md_linear_program_add(bounds->program, bounds->row, -INFINITY, -bounds->height, error));
-    return md_linear_program_solve(bounds->program, bounds->solution, error);
+    MEDLEY_TRY(md_linear_program_solve(bounds->program, bounds->solution, error));
+    const bool near = bounds->best - bounds->solution[0] <= w->problem->gap * bounds->best;
+    return near ? try_mean(bounds, w, error) : MEDLEY_OK;
 }

@@ -31,23 +31,31 @@ void md_shares_read(md_shares *shares, const md_wrap *w);
 void md_shares_write(const md_shares *shares, md_wrap *w);
 
 /* The largest of the bounds that are known is a model of J; a linear program says where it is
- * least. All values are divided by the scale. */
+ * least. All values are divided by the scale.
+ *
+ * Where J has a kink the optimum has several dual points, and the one that was found may prove
+ * nothing, however near the model is to J. By its prices the program tells a mean of the points
+ * whose dual value is at least the least value of the model. */
 typedef struct md_bounds {
     md_shares shares;
     md_linear_program *program;
     double scale;     /* J where it began */
     double height;    /* of the last bound, at x = 0 */
+    double value;     /* of the last bound, at the weights that it is for */
     double *row;      /* [1 + count] of the program, without bounds: -1 and the last slopes */
     double *solution; /* [1 + count] the least value of the model, and where it is */
+    double best;      /* the least J so far */
+    double *points;   /* [known][n] dual points of all bounds */
+    size_t known, point_capacity;
 } md_bounds;
 
-/* The owner frees the program. MEDLEY_NOT_SUPPORTED in builds without linear programs. */
+/* MEDLEY_NOT_SUPPORTED in builds without linear programs. */
 medley_status md_bounds_init(md_bounds *bounds, md_pool *pool, const md_batch_problem *problem,
                              const char *method, medley_error *error);
 void md_bounds_clear(md_bounds *bounds);
 
-/* Adds the bound of the dual point as it is now and finds the least point of the model. *gain: how
- * far the bound at these weights is above the model before; infinite for the first. */
-medley_status md_bounds_add(md_bounds *bounds, const md_wrap *w, double *gain, medley_error *error);
+/* Adds the bound of the dual point as it is now and finds the least point of the model. Once that
+ * is as near to the best J as is wanted, the certificate gets the point of the program. */
+medley_status md_bounds_add(md_bounds *bounds, md_wrap *w, medley_error *error);
 
 #endif

@@ -191,19 +191,31 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
     return near ? MEDLEY_OK : norms_of(w, w->here.point, w->norm, error);
 }
 
+static void try_point(md_wrap *w, const double *point, const double *norm)
+{
+    double scale = 1;
+    const double dual = md_dual_value(w->problem, point, norm, w->kernels, &scale);
+    if (!(dual > w->best_dual))
+        return;
+    w->best_dual = dual;
+    for (size_t i = 0; i < w->n; i++)
+        w->dual_point[i] = scale * point[i];
+}
+
+medley_status md_wrap_try_point(md_wrap *w, const double *point, medley_error *error)
+{
+    MEDLEY_TRY(norms_of(w, point, w->values, error));
+    try_point(w, point, w->values);
+    return MEDLEY_OK;
+}
+
 /* Looks at all kernels: a model and a dual point. */
 static medley_status look(md_wrap *w, medley_error *error)
 {
-    double scale = 1;
     MEDLEY_TRY(norms_of(w, w->here.rho, w->values, error));
     try_model(w, w->values);
     MEDLEY_TRY(dual_norms(w, w->values, error));
-    const double dual = md_dual_value(w->problem, w->here.point, w->norm, w->kernels, &scale);
-    if (dual > w->best_dual) {
-        w->best_dual = dual;
-        for (size_t i = 0; i < w->n; i++)
-            w->dual_point[i] = scale * w->here.point[i];
-    }
+    try_point(w, w->here.point, w->norm);
     return MEDLEY_OK;
 }
 

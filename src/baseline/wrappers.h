@@ -133,6 +133,10 @@ double md_wrap_total(const md_wrap *w);
 /* The slope of J where it falls if the weight of kernel m grows: -dJ/dd_m. */
 double md_wrap_descent(const md_wrap *w, size_t m);
 
+/* A point inside the loss's domain with sum 0 becomes the dual point of the certificate if it is
+ * better than that. Looks at all kernels. */
+medley_status md_wrap_try_point(md_wrap *w, const double *point, medley_error *error);
+
 /* Where nothing helps, the values that are compared must be more accurate: solves for the same
  * weights again. False in *moved if they cannot be. */
 medley_status md_wrap_refine(md_wrap *w, bool *moved, medley_error *error);
