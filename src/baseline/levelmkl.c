@@ -62,6 +62,15 @@ static medley_status project(struct level *s, double level, medley_error *error)
     return md_simplex_project_into(&spaces, s->bounds.shares.x, error);
 }
 
+static bool has_moved(const struct level *s, const md_wrap *w)
+{
+    const md_shares *shares = &s->bounds.shares;
+    for (size_t m = 0; m < w->kernels; m++)
+        if (fabs(shares->x[m] * shares->total - w->weight[m]) > 1e-13 * shares->total)
+            return true;
+    return false;
+}
+
 static medley_status follow_level(md_wrap *w, void *method, bool *moved, medley_error *error)
 {
     struct level *s = method;
@@ -74,6 +83,8 @@ static medley_status follow_level(md_wrap *w, void *method, bool *moved, medley_
           level + NO_GAP * bounds->best)) /* by its bound d is good enough to stay */
         return md_wrap_refine(w, moved, error);
     MEDLEY_TRY(project(s, level, error));
+    if (!has_moved(s, w)) /* rounding hides the way */
+        return md_wrap_refine(w, moved, error);
     md_shares_write(&bounds->shares, w);
     return md_wrap_settle(w, error);
 }
