@@ -219,7 +219,8 @@ static void every_way_reaches_the_optimum_on_the_simplex(void **state)
                 c.problem.strength *= seed == 1 ? 0.1 : 0.01;
                 c.problem.square = 1;
                 const md_one_kernel_solver inner = inner_of(&ways[w], &c);
-                if (inner != NULL && ways[w].run != md_batch_gauss_seidel) {
+                const bool again = ways[w].by_libsvm && seed > 0; /* once is enough */
+                if (inner != NULL && !again && ways[w].run != md_batch_gauss_seidel) {
                     check_ok(run_way(&ways[w], &s, &c.problem, NULL, inner, NULL), NULL);
                     if (!s.converged || !(s.gap <= c.problem.gap))
                         fail_msg("%s, %s, seed %d: gap %g", ways[w].name, plain_loss_names[kind],
