@@ -26,16 +26,27 @@ LOGISTIC = Method("spicy, logistic", spicy("logistic"))
 SPICY = (HINGE, LOGISTIC)
 ELASTIC = tuple(Method(f"elastic {t}, {loss}", spicy(loss, f"elastic(t={t})"))
                 for t in ("0.5", "0.1") for loss in ("hinge", "logistic"))
-# The others with the same loss and penalty: one C means the same to all of them.
-PEERS, BASELINES = (
-    tuple(Method(name, ["--method", name, "--loss", "hinge", "--penalty", "group-lasso"])
-          for name in names) for names in (("simplemkl", "gauss-seidel"), ("average", "best")))
 
-STYLE = {method.name: (colour, dash) for method, colour, dash in zip(
-    SPICY + ELASTIC + PEERS + BASELINES,
-    (common.COLOURS[0], common.COLOURS[1], common.COLOURS[0], common.COLOURS[1],
-     common.COLOURS[5], common.COLOURS[4], *common.COLOURS[2:4], *common.COLOURS[6:8]),
-    ("", "", "7 4", "7 4", "2 3", "2 3", "", "", "4 2", "4 2"))}
+
+def others(names, loss="hinge"):
+    """With the same penalty: one C means the same to all of them."""
+    ending = "" if loss == "hinge" else f", {loss}"
+    return tuple(Method(name + ending, ["--method", name, "--loss", loss, "--penalty",
+                                        "group-lasso"]) for name in names)
+
+
+WRAPPERS = ("simplemkl", "hessianmkl", "levelmkl", "silp")
+PEERS = others((*WRAPPERS, "gauss-seidel"))
+LOGISTIC_PEERS = others(WRAPPERS, "logistic")
+# As published, with the sum of norms squared: its C follows from the solution (the paper's eq. 6).
+SIMPLEX = Method("simplemkl, simplex", ["--method", "simplemkl", "--loss", "hinge", "--penalty",
+                                        "mkl"])
+BASELINES = others(("average", "best"))
+
+STYLE = {method.name: (common.COLOURS[colour], dash) for methods, colours, dash in (
+    (SPICY, (0, 1), ""), (ELASTIC[:2], (0, 1), "7 4"), (ELASTIC[2:], (0, 1), "2 3"),
+    (PEERS, range(2, 7), ""), (LOGISTIC_PEERS, range(2, 6), "6 2 1 2"), ((SIMPLEX,), (2,), "4 2"),
+    (BASELINES, (7, 7), "4 2")) for method, colour in zip(methods, colours)}
 
 PATIENCE = 10  # the limit of our own method, in limits of the others
 GRACE = 3  # an interrupted command may take so many times its limit until it ends by itself
@@ -141,7 +152,8 @@ def record(result):
     keep = ("objective", "dual", "gap", "iterations", "newton_steps", "passes", "examples",
             "stopped", "peak_rss_mb")
     return dict({key: result.get(key) for key in keep}, kernels=len(result.get("blocks", ())),
-                active=result.get("active_blocks"), accuracy=result.get("holdout_accuracy"),
+                active=result.get("active_blocks"),
+                norm=sum(block["norm"] for block in result.get("blocks", ())), accuracy=result.get("holdout_accuracy"),
                 seconds=seconds["train"], seconds_kernels=seconds["kernels"],
                 epochs=result.get("epochs", []))
 

@@ -10,7 +10,7 @@ from lab import common
 from panels import Panel, write_panels
 
 SETS = ("ringnorm", "splice", "twonorm", "waveform")
-METHODS = lab.SPICY + lab.ELASTIC + lab.PEERS
+METHODS = lab.SPICY + lab.ELASTIC + lab.PEERS + lab.LOGISTIC_PEERS
 BEYOND_SET = "ringnorm"
 SMALL_MEMORY = "16M"  # fewer bytes than the values of 500 kernels on 200 rows
 ENOUGH = 1.25  # memory for all values, and for what is not values

@@ -26,6 +26,7 @@ medley_status md_one_kernel_solve(md_batch_solution *solution, const md_one_kern
     problem.packed = packed;
     problem.penalty = md_penalty_l2.scalar;
     problem.penalty_state = md_penalty_l2.fixed;
+    problem.square = 0;
     problem.gap = one->gap;
     problem.max_iterations = MOST_ITERATIONS;
     problem.watch = NULL;

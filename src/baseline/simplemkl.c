@@ -4,19 +4,19 @@
  *
  *     dJ/dd_m = strength/2 - ||rho||_{K_m}^2 / (2 strength),
  *
- * with rho of the problem of the one kernel sum_m d_m K_m. Where the paper holds the sum of d at 1
- * and squares the sum of norms, the weights here are only kept from falling below 0, as belongs to
- * the penalty strength sum_m ||f_m||. As in the paper: from a gradient on, steps go as far as the
- * next weight that becomes 0 and on from there, as long as J falls, and then a golden section
- * search divides the last stretch. Along a stretch the mixture is linear in the step, so a trial
- * costs one problem of one kernel and no look at the kernels. */
+ * with rho of the problem of the one kernel sum_m d_m K_m. The paper squares the sum of norms and
+ * holds the sum of d at 1: there the term strength/2 is none, and the largest weight, that of
+ * kernel mu, gives or takes what the others want (eq. 12). For the penalty strength sum_m ||f_m||
+ * weights are only kept from falling below 0. As in the paper: from a gradient on, steps go as far
+ * as the next weight that becomes 0 and on from there, as long as J falls, and then a golden
+ * section search divides the last stretch. Along a stretch the mixture is linear in the step, so a
+ * trial costs one problem of one kernel and no look at the kernels. */
 #include "baseline/wrappers.h"
 #include "batch/batch.h"
 
-static const double NO_WEIGHT = 1e-8;  /* of the largest: as good as 0 */
-static const double PRECISION = 0.1;   /* of the golden section search, as in the paper */
-static const double SHORTEST = 1e-8;   /* share of a stretch that it looks at while nothing helps */
-static const double LEAST_GAP = 1e-13; /* of problems of one kernel */
+static const double NO_WEIGHT = 1e-8; /* of the largest: as good as 0 */
+static const double PRECISION = 0.1;  /* of the golden section search, as in the paper */
+static const double SHORTEST = 1e-8;  /* share of a stretch that it looks at while nothing helps */
 
 /* A point on a stretch. */
 struct trial {
@@ -27,6 +27,7 @@ struct trial {
 struct descent {
     md_wrap *w;
     double *slope;  /* [kernels] direction */
+    size_t mu;      /* on the simplex: whose weight makes up for the others */
     double *along;  /* [n][n] sum_m slope_m K_m */
     double *matrix; /* [n][n] of a trial */
     struct trial trial, best;
@@ -46,11 +47,11 @@ static medley_status init_descent(struct descent *s, md_pool *pool, size_t n, si
 
 /* ---- points ---- */
 
-/* strength/2 h(d) at a step. */
+/* strength/2 h(d) at a step; on the simplex nothing. */
 static double price_of_weights(const struct descent *s, double step)
 {
     double sum = 0;
-    for (size_t m = 0; m < s->w->kernels; m++)
+    for (size_t m = 0; m < s->w->kernels && s->w->price > 0; m++)
         sum += s->w->weight[m] + step * s->slope[m];
     return s->w->problem->strength / 2 * sum;
 }
@@ -74,14 +75,6 @@ static medley_status try_step(struct descent *s, double step, double *total, med
     return MEDLEY_OK;
 }
 
-static void copy_fixed(md_fixed *to, const md_fixed *from, size_t n)
-{
-    memcpy(to->rho, from->rho, n * sizeof *to->rho);
-    memcpy(to->point, from->point, n * sizeof *to->point);
-    to->loss = from->loss;
-    to->value = from->value;
-}
-
 /* Moves to the best trial of this stretch. */
 static void take_best(struct descent *s)
 {
@@ -92,41 +85,53 @@ static void take_best(struct descent *s)
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             w->mix[i * n + j] += s->best.step * s->along[i * n + j];
-    copy_fixed(&w->here, &s->best.model, n);
+    md_fixed_copy(&w->here, &s->best.model, n);
     s->best.step = 0;
 }
 
 /* ---- the direction ---- */
 
-static medley_status drop_small_weights(md_wrap *w, medley_error *error)
+/* What it costs to give a kernel weight: on the simplex mu has to give it. */
+static double least_descent(const struct descent *s)
 {
-    double largest = 0;
-    bool any = false;
+    return s->w->on_simplex ? md_wrap_descent(s->w, s->mu) : 0;
+}
+
+static medley_status drop_small_weights(struct descent *s, medley_error *error)
+{
+    md_wrap *w = s->w;
+    double dropped = 0;
+    s->mu = 0;
     for (size_t m = 0; m < w->kernels; m++)
-        largest = fmax(largest, w->weight[m]);
+        s->mu = w->weight[m] > w->weight[s->mu] ? m : s->mu;
+    const double largest = w->weight[s->mu];
     for (size_t m = 0; m < w->kernels; m++)
         if (w->weight[m] > 0 && w->weight[m] < NO_WEIGHT * largest &&
-            w->norm[m] < w->problem->strength) {
+            md_wrap_descent(w, m) < least_descent(s)) {
+            dropped += w->weight[m];
             w->weight[m] = 0;
-            any = true;
         }
-    return any ? md_wrap_settle(w, error) : MEDLEY_OK;
+    if (w->on_simplex)
+        w->weight[s->mu] += dropped;
+    return dropped > 0 ? md_wrap_settle(w, error) : MEDLEY_OK;
 }
 
 static medley_status find_direction(struct descent *s, medley_error *error)
 {
     md_wrap *w = s->w;
-    const double strength = w->problem->strength;
+    double sum = 0;
     for (size_t m = 0; m < w->kernels; m++) {
-        const double ratio = w->norm[m] / strength;
-        const double descent = strength / 2 * (ratio * ratio - 1);
+        const double descent = md_wrap_descent(w, m) - least_descent(s);
         s->slope[m] = w->weight[m] > 0 || descent > 0 ? descent : 0;
+        sum += s->slope[m];
     }
+    if (w->on_simplex)
+        s->slope[s->mu] = -sum;
     return md_wrap_mix(w, s->slope, s->along, error);
 }
 
 /* How far until a weight is 0, and which one. Without such an end, as far as the weights are
- * doubled in sum. */
+ * doubled in sum; on the simplex nothing is left then but rounding. */
 static double stretch(const struct descent *s, size_t *which)
 {
     const md_wrap *w = s->w;
@@ -144,7 +149,7 @@ static double stretch(const struct descent *s, size_t *which)
     }
     if (*which < w->kernels)
         return length;
-    return slope > 0 ? (sum > 0 ? sum : 1) / slope : 0;
+    return slope > 0 && !w->on_simplex ? (sum > 0 ? sum : 1) / slope : 0;
 }
 
 /* ---- the line search ---- */
@@ -166,6 +171,12 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
         if (which == s->w->kernels)
             continue;
         s->w->weight[which] = 0; /* and it stays there */
+        if (s->w->on_simplex && which == s->mu) {
+            *length = 0; /* all others would have to fall */
+            break;
+        }
+        if (s->w->on_simplex)
+            s->slope[s->mu] += s->slope[which];
         s->slope[which] = 0;
         MEDLEY_TRY(md_wrap_mix(s->w, s->slope, s->along, error));
     }
@@ -203,25 +214,15 @@ static medley_status golden_section(struct descent *s, double length, medley_err
 
 /* ---- a move ---- */
 
-/* Where nothing helps, the values that are compared must be more accurate; false if they cannot
- * be. */
-static bool refine(md_wrap *w)
-{
-    if (w->gap <= LEAST_GAP)
-        return false;
-    w->gap = fmax(w->gap / 10, LEAST_GAP);
-    return true;
-}
-
 static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error *error)
 {
     struct descent *s = method;
     double length;
     s->w = w;
-    MEDLEY_TRY(drop_small_weights(w, error));
+    MEDLEY_TRY(drop_small_weights(s, error));
     MEDLEY_TRY(find_direction(s, error));
     const double before = w->here.value + price_of_weights(s, 0);
-    copy_fixed(&s->best.model, &w->here, w->n);
+    md_fixed_copy(&s->best.model, &w->here, w->n);
     s->best.step = 0;
     s->best.total = before;
     MEDLEY_TRY(take_stretches(s, &length, error));
@@ -229,8 +230,8 @@ static medley_status descend(md_wrap *w, void *method, bool *moved, medley_error
         MEDLEY_TRY(golden_section(s, length, error));
     if (s->best.step > 0)
         take_best(s);
-    *moved = s->best.total < before || refine(w);
-    return MEDLEY_OK;
+    *moved = s->best.total < before;
+    return *moved ? MEDLEY_OK : md_wrap_refine(w, moved, error);
 }
 
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
@@ -240,11 +241,7 @@ medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_pro
     struct descent s = {0};
     const md_wrap_method method = {.move = descend, .state = &s, .inner_share = 0.01};
     *solution = (md_batch_solution){0};
-    for (int power = -4; power <= 4; power++)
-        if (problem->penalty->slope(problem->penalty_state, pow(10, power)) != 1)
-            return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                           "`method=simplemkl` learns with the penalty group-lasso only; use that, "
-                           "or `method=gauss-seidel` or spicy");
+    MEDLEY_TRY(md_wrap_check_penalty(problem, "simplemkl", error));
     MEDLEY_TRY(init_descent(&s, &pool, md_packed_rows(problem->packed),
                             md_packed_count(problem->packed), error));
     return md_wrap_run(solution, problem, start, &method, error);
@@ -259,4 +256,5 @@ const md_method md_method_simplemkl = {
                                .takes = MD_BATCH_TAKES},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_simplemkl,
+    .squares = true,
 };

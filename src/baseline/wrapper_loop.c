@@ -23,10 +23,12 @@ static medley_status init_wrap(md_wrap *w, md_pool *pool, const md_batch_problem
                    .n = n,
                    .kernels = kernels,
                    .gap = fmax(method->inner_share * problem->gap, LEAST_INNER_GAP),
+                   .on_simplex = problem->square > 0,
+                   .price = problem->square > 0 ? 0 : 1,
                    .best_primal = INFINITY,
                    .best_dual = -INFINITY,
                    .began = md_clock_seconds()};
-    double **of_kernels[] = {&w->weight, &w->norm, &w->best_weight, &w->values};
+    double **of_kernels[] = {&w->weight, &w->norm, &w->best_weight, &w->values, &w->share};
     double **of_rows[] = {&w->here.rho, &w->f, &w->best_rho, &w->dual_point, &w->here.point};
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
         MEDLEY_TRY(md_pool_new(pool, of_kernels[i], kernels, sizeof(double), error));
@@ -86,10 +88,56 @@ medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, m
     return MEDLEY_OK;
 }
 
+void md_fixed_copy(md_fixed *to, const md_fixed *from, size_t n)
+{
+    memcpy(to->rho, from->rho, n * sizeof *to->rho);
+    memcpy(to->point, from->point, n * sizeof *to->point);
+    to->loss = from->loss;
+    to->value = from->value;
+}
+
 medley_status md_wrap_settle(md_wrap *w, medley_error *error)
 {
     MEDLEY_TRY(md_wrap_mix(w, w->weight, w->mix, error));
     return md_wrap_solve(w, w->mix, &w->here, error);
+}
+
+double md_wrap_total(const md_wrap *w)
+{
+    double sum = 0;
+    for (size_t m = 0; m < w->kernels; m++)
+        sum += w->weight[m];
+    return w->here.value + w->problem->strength / 2 * w->price * sum;
+}
+
+double md_wrap_descent(const md_wrap *w, size_t m)
+{
+    const double strength = w->problem->strength;
+    const double ratio = w->norm[m] / strength;
+    return strength / 2 * (ratio * ratio - w->price);
+}
+
+medley_status md_wrap_refine(md_wrap *w, bool *moved, medley_error *error)
+{
+    *moved = w->gap > LEAST_INNER_GAP;
+    if (!*moved)
+        return MEDLEY_OK;
+    w->gap = fmax(w->gap / 10, LEAST_INNER_GAP);
+    return md_wrap_settle(w, error);
+}
+
+medley_status md_wrap_check_penalty(const md_batch_problem *problem, const char *method,
+                                    medley_error *error)
+{
+    bool fits = problem->square == 0 || problem->square == 1;
+    for (int power = -4; power <= 4 && fits; power++)
+        fits = problem->penalty->slope(problem->penalty_state, pow(10, power)) == 1;
+    if (!fits)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "`method=%s` learns with the penalties group-lasso and mkl only; use one of "
+                       "these, or `method=gauss-seidel` or spicy",
+                       method);
+    return MEDLEY_OK;
 }
 
 /* ---- the certificate ---- */
@@ -98,11 +146,11 @@ static void try_model(md_wrap *w, const double *norm)
 {
     const md_batch_problem *p = w->problem;
     const double least = least_weight(w, w->weight);
-    double penalty = 0;
+    size_t count = 0;
     for (size_t m = 0; m < w->kernels; m++)
         if (w->weight[m] >= least)
-            penalty += p->penalty->value(p->penalty_state, w->weight[m] * norm[m] / p->strength);
-    const double primal = w->here.loss + p->strength * penalty;
+            w->share[count++] = w->weight[m] * norm[m] / p->strength;
+    const double primal = w->here.loss + p->strength * md_batch_penalty(p, w->share, count);
     if (!(primal < w->best_primal))
         return;
     w->best_primal = primal;
@@ -143,19 +191,31 @@ static medley_status dual_norms(md_wrap *w, const double *at_rho, medley_error *
     return near ? MEDLEY_OK : norms_of(w, w->here.point, w->norm, error);
 }
 
+static void try_point(md_wrap *w, const double *point, const double *norm)
+{
+    double scale = 1;
+    const double dual = md_dual_value(w->problem, point, norm, w->kernels, &scale);
+    if (!(dual > w->best_dual))
+        return;
+    w->best_dual = dual;
+    for (size_t i = 0; i < w->n; i++)
+        w->dual_point[i] = scale * point[i];
+}
+
+medley_status md_wrap_try_point(md_wrap *w, const double *point, medley_error *error)
+{
+    MEDLEY_TRY(norms_of(w, point, w->values, error));
+    try_point(w, point, w->values);
+    return MEDLEY_OK;
+}
+
 /* Looks at all kernels: a model and a dual point. */
 static medley_status look(md_wrap *w, medley_error *error)
 {
-    double scale = 1;
     MEDLEY_TRY(norms_of(w, w->here.rho, w->values, error));
     try_model(w, w->values);
     MEDLEY_TRY(dual_norms(w, w->values, error));
-    const double dual = md_dual_value(w->problem, w->here.point, w->norm, w->kernels, &scale);
-    if (dual > w->best_dual) {
-        w->best_dual = dual;
-        for (size_t i = 0; i < w->n; i++)
-            w->dual_point[i] = scale * w->here.point[i];
-    }
+    try_point(w, w->here.point, w->norm);
     return MEDLEY_OK;
 }
 
@@ -207,8 +267,11 @@ static void first_weights(md_wrap *w, const md_batch_solution *start)
         largest = fmax(largest, weight);
     }
     const double others = largest > 0 ? 1e-3 * largest : 1 / (double)w->kernels;
+    double sum = 0;
     for (size_t m = 0; m < w->kernels; m++)
-        w->weight[m] = fmax(w->weight[m], others);
+        sum += w->weight[m] = fmax(w->weight[m], others);
+    for (size_t m = 0; m < w->kernels && w->on_simplex; m++)
+        w->weight[m] /= sum;
     if (start != NULL)
         memcpy(w->here.point, start->rho, w->n * sizeof *w->here.point);
 }

@@ -6,6 +6,12 @@
  *         = min over d >= 0 of   sum_i l(y_i, f_i) + strength/2 sum_m (||f_m||^2 / d_m + h(d_m))
  *
  * (SpicyMKL eq. 44), for fixed d a problem of the one kernel sum_m d_m K_m (baseline/one_kernel.h).
+ * Where the sum of norms is squared, as in most papers on these methods, d is on the simplex:
+ *
+ *     sum_i l(y_i, f_i) + strength/2 (sum_m ||f_m||)^2
+ *         = min over d >= 0, sum_m d_m = 1 of   sum_i l(y_i, f_i) + strength/2 sum_m ||f_m||^2 /
+ * d_m
+ *
  * Of a solution, steps are outer iterations, newton_steps the problems of one kernel that were
  * solved, passes the looks at all kernels. */
 #ifndef MD_WRAPPERS_H
@@ -21,10 +27,26 @@ bool md_has_kernel_weights(const md_batch_problem *problem);
 medley_status md_batch_gauss_seidel(md_batch_solution *solution, const md_batch_problem *problem,
                                     const md_batch_solution *start, medley_error *error);
 
-/* Reduced gradient on d with a line search (SimpleMKL, Rakotomamonjy et al.). MEDLEY_NOT_SUPPORTED
- * for penalties other than the block 1-norm, h(d) = d. */
+/* Those that follow take the block 1-norm, h(d) = d, or its square, and are MEDLEY_NOT_SUPPORTED
+ * for other penalties. */
+
+/* Reduced gradient on d with a line search (SimpleMKL, Rakotomamonjy et al.). */
 medley_status md_batch_simplemkl(md_batch_solution *solution, const md_batch_problem *problem,
                                  const md_batch_solution *start, medley_error *error);
+
+/* Linear programs in d from bounds of the value (SILP, Sonnenburg et al.). Needs Clp. */
+medley_status md_batch_silp(md_batch_solution *solution, const md_batch_problem *problem,
+                            const md_batch_solution *start, medley_error *error);
+
+/* The nearest d at which the same bounds are below a level between the best value and their least
+ * one (LevelMKL, Xu et al.). Needs Clp. */
+medley_status md_batch_levelmkl(md_batch_solution *solution, const md_batch_problem *problem,
+                                const md_batch_solution *start, medley_error *error);
+
+/* Newton's steps on d: a quadratic program each, then a line search (HessianMKL, Chapelle and
+ * Rakotomamonjy). */
+medley_status md_batch_hessianmkl(md_batch_solution *solution, const md_batch_problem *problem,
+                                  const md_batch_solution *start, medley_error *error);
 
 /* ---- batch_baselines.c: a single kernel, with its own objective and certificate ---- */
 
@@ -48,14 +70,16 @@ medley_status md_batch_best(md_batch_solution *solution, const md_batch_problem 
 typedef struct md_fixed {
     double *rho;        /* [n] the model is d_m rho / strength */
     double *point;      /* [n] the dual point, and where a solver begins */
-    double loss, value; /* of the model, and of the problem: J(d) without h(d) */
+    double loss, value; /* of the model, and of the problem: J(d) without the price of d */
 } md_fixed;
 
 typedef struct md_wrap {
     const md_batch_problem *problem;
     md_one_kernel_solver inner;
     size_t n, kernels;
-    double gap; /* of problems of one kernel */
+    double gap;      /* of problems of one kernel */
+    bool on_simplex; /* d has the sum 1 */
+    double price;    /* of weights: J(d) has strength/2 times this for each unit; 1, or 0 there */
 
     /* The point. */
     double *weight; /* [kernels] d >= 0 */
@@ -73,6 +97,7 @@ typedef struct md_wrap {
     size_t solved, looks; /* problems of one kernel, passes over all kernels */
     size_t *list;         /* [kernels] scratch */
     double *values;       /* [kernels] scratch */
+    double *share;        /* [kernels] scratch: norms of a model */
     double *f;            /* [n] scratch: scores without bias */
     double began;
 } md_wrap;
@@ -96,7 +121,28 @@ medley_status md_wrap_mix(md_wrap *w, const double *weight, double *matrix, medl
 /* Solves the problem of one kernel, from the point of fixed on. */
 medley_status md_wrap_solve(md_wrap *w, const double *matrix, md_fixed *fixed, medley_error *error);
 
+/* to = from, for problems of n rows. */
+void md_fixed_copy(md_fixed *to, const md_fixed *from, size_t n);
+
 /* Both for the weights as they are now. */
 medley_status md_wrap_settle(md_wrap *w, medley_error *error);
+
+/* J(d) for the weights as they are now. */
+double md_wrap_total(const md_wrap *w);
+
+/* The slope of J where it falls if the weight of kernel m grows: -dJ/dd_m. */
+double md_wrap_descent(const md_wrap *w, size_t m);
+
+/* A point inside the loss's domain with sum 0 becomes the dual point of the certificate if it is
+ * better than that. Looks at all kernels. */
+medley_status md_wrap_try_point(md_wrap *w, const double *point, medley_error *error);
+
+/* Where nothing helps, the values that are compared must be more accurate: solves for the same
+ * weights again. False in *moved if they cannot be. */
+medley_status md_wrap_refine(md_wrap *w, bool *moved, medley_error *error);
+
+/* Is the penalty the block 1-norm or its square? If not, a refusal that names the method. */
+medley_status md_wrap_check_penalty(const md_batch_problem *problem, const char *method,
+                                    medley_error *error);
 
 #endif

@@ -53,7 +53,7 @@ double md_norm_of(double q, const double *x, size_t count)
     return largest * pow(sum, 1 / q);
 }
 
-static double penalty_of(const md_batch_problem *p, const double *norm, size_t count)
+double md_batch_penalty(const md_batch_problem *p, const double *norm, size_t count)
 {
     double sum = 0;
     if (p->square > 0) {
@@ -83,7 +83,7 @@ medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_p
     }
     solution->loss = md_batch_loss(p, f, &solution->bias);
     solution->primal =
-        solution->loss + p->strength * penalty_of(p, solution->norm, solution->active);
+        solution->loss + p->strength * md_batch_penalty(p, solution->norm, solution->active);
     return MEDLEY_OK;
 }
 
@@ -96,7 +96,9 @@ static medley_status find_norms(double *h, const md_batch_problem *p, const doub
 {
     const size_t n = md_packed_rows(p->packed);
     const double length2 = md_dot(rho, rho, n);
-    const double limit = md_penalty_threshold(p);
+    /* of a squared sum of norms the largest one counts, whatever it is */
+    const double limit = p->square > 0 ? md_norm_of(INFINITY, h, md_packed_count(p->packed))
+                                       : md_penalty_threshold(p);
     for (size_t m = 0; m < md_packed_count(p->packed); m++) {
         const double most = h[m] * h[m] + length2 * md_packed_uncertainty(p->packed, m);
         double norm2 = most;
@@ -246,22 +248,22 @@ static double best_on_ray(const struct ray *ray, double *scale)
     return best;
 }
 
+double md_dual_norm_of(double q, const double *x, size_t count)
+{
+    return md_norm_of(q > 1 ? q / (q - 1) : INFINITY, x, count);
+}
+
 double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
                      size_t count, double *scale)
 {
-    const struct ray ray = {.problem = problem,
-                            .r = r,
-                            .h = h,
-                            .n = md_packed_rows(problem->packed),
-                            .count = count,
-                            .finite = md_penalty_conjugate_is_finite(problem)};
-    return best_on_ray(&ray, scale);
-}
-
-double md_squared_dual_value(const md_batch_problem *problem, const double *r, double square,
-                             double *scale)
-{
-    const struct ray ray = {
-        .problem = problem, .r = r, .n = md_packed_rows(problem->packed), .square = square};
+    struct ray ray = {.problem = problem, .r = r, .n = md_packed_rows(problem->packed)};
+    if (problem->square > 0) {
+        const double norm = md_dual_norm_of(problem->square, h, count);
+        ray.square = norm * norm / (2 * problem->strength);
+    } else {
+        ray.h = h;
+        ray.count = count;
+        ray.finite = md_penalty_conjugate_is_finite(problem);
+    }
     return best_on_ray(&ray, scale);
 }

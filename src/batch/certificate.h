@@ -32,8 +32,12 @@ medley_status md_batch_certify(md_batch_solution *solution, const md_batch_probl
 medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_problem *problem,
                                    medley_error *error);
 
-/* (sum x^q)^(1/q) of x >= 0, for q = infinity the largest. */
+/* (sum x^q)^(1/q) of x >= 0, for q = infinity the largest; and the norm dual to that. */
 double md_norm_of(double q, const double *x, size_t count);
+double md_dual_norm_of(double q, const double *x, size_t count);
+
+/* The penalty of norms, without the strength: a sum over kernels, or half a squared norm. */
+double md_batch_penalty(const md_batch_problem *problem, const double *norm, size_t count);
 
 /* What follows from the primal and the dual value: the gap, and whether it is the wanted one. A
  * dual value above the primal one cannot be trusted, and becomes 0. */
@@ -45,13 +49,10 @@ medley_status md_batch_dual_norms(double *h, const md_batch_problem *problem, co
                                   const double *given, medley_error *error);
 
 /* -sum l*(-s r) - sum_m (strength g)*(s h_m) at the best s, and s, for a point r inside the loss's
- * domain with sum 0. h[count]: norms ||r|| of the kernels that count. */
+ * domain with sum 0. h[count]: norms ||r|| of the kernels that count. Of a squared norm, that of
+ * the problem itself. */
 double md_dual_value(const md_batch_problem *problem, const double *r, const double *h,
                      size_t count, double *scale);
-
-/* The same for penalties whose conjugate is a square: -sum l*(-s r) - s^2 square. */
-double md_squared_dual_value(const md_batch_problem *problem, const double *r, double square,
-                             double *scale);
 
 /* strength g'(0): a kernel has weight at the optimum only if its norm reaches this. */
 double md_penalty_threshold(const md_batch_problem *problem);

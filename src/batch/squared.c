@@ -68,11 +68,6 @@ static void clear_search(struct search *search)
     free(search->rho);
 }
 
-static double dual_norm(double q, const double *h, size_t count)
-{
-    return md_norm_of(q > 1 ? q / (q - 1) : INFINITY, h, count);
-}
-
 /* c for which F is the norm of the solution. */
 static double strength_for(const md_batch_problem *problem, double norm)
 {
@@ -85,8 +80,7 @@ static double strength_for(const md_batch_problem *problem, double norm)
 static void try_dual(struct search *search, const double *rho, double *scale)
 {
     const md_batch_problem *p = search->problem;
-    const double norm = dual_norm(p->square, search->h, md_packed_count(p->packed));
-    const double value = md_squared_dual_value(p, rho, norm * norm / (2 * p->strength), scale);
+    const double value = md_dual_value(p, rho, search->h, md_packed_count(p->packed), scale);
     if (!(value > search->dual))
         return;
     search->dual = value;
@@ -123,7 +117,7 @@ medley_status md_batch_large_square(const md_batch_problem *problem, double *lar
     MEDLEY_TRY(md_new(&rho, md_packed_rows(problem->packed), sizeof *rho, error));
     MEDLEY_TRY(md_new(&h, kernels, sizeof *h, error));
     MEDLEY_TRY(look_at_empty(problem, rho, h, &primal, error));
-    const double norm = dual_norm(problem->square, h, kernels);
+    const double norm = md_dual_norm_of(problem->square, h, kernels);
     /* of a loss that falls along rho without a bend, N^2 / (2 S): a quarter of it */
     *large = primal > 0 ? 2 * norm * norm / primal : 0;
     return MEDLEY_OK;
@@ -144,8 +138,8 @@ static medley_status begin(struct search *search, medley_error *error)
     MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
     MEDLEY_TRY(look_at_empty(p, rho, search->h, &primal, error));
     const double most = slope > 0 ? md_norm_of(INFINITY, search->h, kernels) / slope : INFINITY;
-    const double norm = dual_norm(p->square, search->h, kernels);
-    md_squared_dual_value(p, rho, norm * norm / (2 * p->strength), &scale);
+    const double norm = md_dual_norm_of(p->square, search->h, kernels);
+    md_dual_value(p, rho, search->h, kernels, &scale);
     if (isfinite(most)) { /* few norms matter, and are soon found in double precision */
         search->root.strength = most;
         MEDLEY_TRY(md_batch_dual_norms(search->h, &search->root, rho, search->h, error));

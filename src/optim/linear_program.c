@@ -92,6 +92,12 @@ medley_status md_linear_program_add(md_linear_program *program, const double *ro
     return MEDLEY_OK;
 }
 
+void md_linear_program_limit(md_linear_program *program, size_t column, double low, double high)
+{
+    Clp_columnLower(program->model)[column] = bound_of(low);
+    Clp_columnUpper(program->model)[column] = bound_of(high);
+}
+
 medley_status md_linear_program_solve(md_linear_program *program, double *x, medley_error *error)
 {
     enum { OPTIMAL, NO_POINT, NO_END };
@@ -111,6 +117,12 @@ medley_status md_linear_program_solve(md_linear_program *program, double *x, med
                        status);
     memcpy(x, Clp_primalColumnSolution(program->model), program->columns * sizeof *x);
     return MEDLEY_OK;
+}
+
+void md_linear_program_prices(const md_linear_program *program, double *price)
+{
+    for (size_t r = 0; r < program->rows; r++)
+        price[r] = fabs(Clp_dualRowSolution(program->model)[r]);
 }
 
 #else
@@ -146,9 +158,17 @@ medley_status md_linear_program_add(md_linear_program *program, const double *ro
     return refuse(error);
 }
 
+void md_linear_program_limit(md_linear_program *program, size_t column, double low, double high)
+{
+}
+
 medley_status md_linear_program_solve(md_linear_program *program, double *x, medley_error *error)
 {
     return refuse(error);
+}
+
+void md_linear_program_prices(const md_linear_program *program, double *price)
+{
 }
 
 #endif

@@ -27,8 +27,15 @@ MD_OWNER(md_linear_program_free, md_linear_program)
 medley_status md_linear_program_add(md_linear_program *program, const double *row, double low,
                                     double high, medley_error *error);
 
+/* Other bounds of a variable. */
+void md_linear_program_limit(md_linear_program *program, size_t column, double low, double high);
+
 /* x[columns]: a vertex where the cost is least, to about 1e-7. After more rows it goes on from the
  * vertex it had. MEDLEY_BAD_INPUT: no x meets all bounds, or the cost has no least value. */
 medley_status md_linear_program_solve(md_linear_program *program, double *x, medley_error *error);
+
+/* price[rows], after a solution: by how much the least cost falls for each unit by which the bound
+ * that holds a row is moved away; 0 for rows that nothing holds. */
+void md_linear_program_prices(const md_linear_program *program, double *price);
 
 #endif

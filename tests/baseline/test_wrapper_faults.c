@@ -10,8 +10,9 @@
 
 #if CAN_FAIL
 
+/* SILP and LevelMKL are not among them: Clp does not ask either. */
 static const md_batch_solver methods[] = {md_batch_gauss_seidel, md_batch_simplemkl,
-                                          md_batch_average, md_batch_best};
+                                          md_batch_hessianmkl, md_batch_average, md_batch_best};
 
 static void try_method(batch_case *c, size_t method)
 {

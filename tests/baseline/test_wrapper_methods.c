@@ -3,6 +3,8 @@
  * the baselines take the batch solver where it suits and the online learner where that is meant. */
 #include "fit/fitting.h"
 
+#include "optim/linear_program.h"
+
 #define BANK "kernel=linear kernel=rbf(sigma2=20) kernel=rbf(sigma2=5) scale=standard "
 
 static const medley_summary *summary_of(const medley_model *model)
@@ -10,10 +12,18 @@ static const medley_summary *summary_of(const medley_model *model)
     return medley_model_summary(model);
 }
 
+/* Some need linear programs. */
+static bool is_there(const char *method)
+{
+    return md_linear_program_missing() == NULL ||
+           (strcmp(method, "silp") != 0 && strcmp(method, "levelmkl") != 0);
+}
+
 static void they_find_what_spicy_finds(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"gauss-seidel", "simplemkl"};
+    static const char *const methods[] = {"gauss-seidel", "simplemkl", "hessianmkl", "levelmkl",
+                                          "silp"};
     static const char *const losses[] = {"hinge", "logistic"};
     medley_dataset *data = make_data("ringnorm", 60, 1);
     for (size_t l = 0; l < 2; l++) {
@@ -21,7 +31,9 @@ static void they_find_what_spicy_finds(void **state)
         snprintf(text, sizeof text, BANK "method=spicy C=1 gap=1e-7 loss=%s", losses[l]);
         medley_model *spicy = fit(data, NULL, text);
         const double optimum = summary_of(spicy)->objective;
-        for (size_t m = 0; m < 2; m++) {
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            if (!is_there(methods[m]))
+                continue;
             snprintf(text, sizeof text, BANK "method=%s C=1 gap=1e-3 loss=%s max-iter=5000",
                      methods[m], losses[l]);
             medley_model *model = fit(data, NULL, text);
@@ -32,6 +44,39 @@ static void they_find_what_spicy_finds(void **state)
             assert_true(s->dual <= optimum * (1 + 1e-6));
             for (size_t e = 0; e < s->epoch_count; e++)
                 assert_true(s->epochs[e].dual <= s->epochs[e].objective * (1 + 1e-9));
+            medley_model_free(model);
+        }
+        medley_model_free(spicy);
+    }
+    medley_dataset_free(data);
+}
+
+/* The square of the block 1-norm: weights are on the simplex, as in the papers. */
+static void they_find_what_spicy_finds_on_the_simplex(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"simplemkl", "hessianmkl", "levelmkl", "silp"};
+    static const char *const losses[] = {"hinge", "logistic", "hinge"};
+    static const char *const strengths[] = {"0.3", "0.3", "0.003"};
+    medley_dataset *data = make_data("ringnorm", 60, 1);
+    for (size_t l = 0; l < 3; l++) {
+        char text[256];
+        snprintf(text, sizeof text, BANK "method=spicy penalty=mkl spicy-C=%s gap=1e-6 loss=%s",
+                 strengths[l], losses[l]);
+        medley_model *spicy = fit(data, NULL, text);
+        const double optimum = summary_of(spicy)->objective;
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            if (!is_there(methods[m]))
+                continue;
+            snprintf(text, sizeof text,
+                     BANK "method=%s penalty=mkl spicy-C=%s gap=1e-3 loss=%s max-iter=5000",
+                     methods[m], strengths[l], losses[l]);
+            medley_model *model = fit(data, NULL, text);
+            const medley_summary *s = summary_of(model);
+            if (!(s->converged && s->gap <= 1e-3))
+                fail_msg("%s, %s, %s: gap %g", methods[m], losses[l], strengths[l], s->gap);
+            assert_true(s->objective <= optimum * 1.0011 && s->objective >= optimum * (1 - 2e-6));
+            assert_true(s->dual <= optimum * (1 + 1e-6));
             medley_model_free(model);
         }
         medley_model_free(spicy);
@@ -135,8 +180,9 @@ static void baselines_have_two_forms(void **state)
 static void names_are_listed_once(void **state)
 {
     (void)state;
-    static const char *const names[] = {"spom",      "spicy",   "gauss-seidel",
-                                        "simplemkl", "average", "best"};
+    static const char *const names[] = {"spom",      "spicy",      "gauss-seidel",
+                                        "simplemkl", "hessianmkl", "levelmkl",
+                                        "silp",      "average",    "best"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         medley_listing listing = MEDLEY_LISTING_INIT;
         size_t count = 0;
@@ -164,8 +210,11 @@ static void penalties_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     medley_dataset *data = make_data("twonorm", 20, 1);
-    expect_refusal(data, "method=simplemkl penalty=elastic", "group-lasso only");
+    expect_refusal(data, "method=simplemkl penalty=elastic", "group-lasso and mkl only");
+    expect_refusal(data, "method=simplemkl penalty=squared-block(q=1.5)",
+                   "group-lasso and mkl only");
     expect_refusal(data, "method=simplemkl penalty=block(q=1.5)", "`method=gauss-seidel` or spicy");
+    expect_refusal(data, "method=hessianmkl penalty=l2", "`method=hessianmkl` learns with");
     expect_refusal(data, "method=gauss-seidel penalty=block(q=3)", "at most 2");
     expect_refusal(data, "method=gauss-seidel penalty=mkl", "a sum over kernels");
     medley_dataset_free(data);
@@ -180,12 +229,15 @@ static bool stop_training(void *context, const medley_progress *progress)
 static void observers_stop_them(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"gauss-seidel", "simplemkl", "average", "best"};
+    static const char *const methods[] = {"gauss-seidel", "simplemkl", "hessianmkl", "levelmkl",
+                                          "silp",         "average",   "best"};
     medley_dataset *data = make_data("ringnorm", 60, 1);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         char text[256];
         medley_model *model = NULL;
         medley_error error = {0};
+        if (!is_there(methods[m]))
+            continue;
         snprintf(text, sizeof text, BANK "method=%s C=1 gap=1e-9", methods[m]);
         medley_options *options = make_options(text);
         const medley_observer observer = {sizeof observer, .progress = stop_training};
@@ -205,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_find_what_spicy_finds),
+        cmocka_unit_test(they_find_what_spicy_finds_on_the_simplex),
         cmocka_unit_test(they_know_more_than_two_labels),
         cmocka_unit_test(an_average_has_equal_weights),
         cmocka_unit_test(the_best_is_one_kernel),

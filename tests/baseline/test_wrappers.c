@@ -4,12 +4,13 @@
 #include "batch/batch_case.h"
 
 #include "baseline/wrappers.h"
+#include "optim/linear_program.h"
 #include <math.h>
 #include <stdio.h>
 
 static const struct plain_penalty group_lasso = {"group-lasso", LASSO, 0};
 
-enum { WAYS = 4 };
+enum { METHODS = 5, WAYS = 2 * METHODS };
 struct way {
     const char *name;
     md_batch_solver run;
@@ -17,8 +18,21 @@ struct way {
 };
 static const struct way ways[WAYS] = {{"gauss-seidel, newton", md_batch_gauss_seidel, false},
                                       {"simplemkl, newton", md_batch_simplemkl, false},
+                                      {"hessianmkl, newton", md_batch_hessianmkl, false},
+                                      {"levelmkl, newton", md_batch_levelmkl, false},
+                                      {"silp, newton", md_batch_silp, false},
                                       {"gauss-seidel, libsvm", md_batch_gauss_seidel, true},
-                                      {"simplemkl, libsvm", md_batch_simplemkl, true}};
+                                      {"simplemkl, libsvm", md_batch_simplemkl, true},
+                                      {"hessianmkl, libsvm", md_batch_hessianmkl, true},
+                                      {"levelmkl, libsvm", md_batch_levelmkl, true},
+                                      {"silp, libsvm", md_batch_silp, true}};
+
+/* Methods that this build does not have are not run. */
+static bool is_there(const struct way *way)
+{
+    return md_linear_program_missing() == NULL ||
+           (way->run != md_batch_silp && way->run != md_batch_levelmkl);
+}
 
 static medley_status run_way(const struct way *way, md_batch_solution *s,
                              const md_batch_problem *problem, const md_batch_solution *start,
@@ -48,9 +62,9 @@ static void open_random(batch_case *c, size_t kind, const struct plain_penalty *
 /* Which solver of one kernel, or NULL: this way is not for this case. */
 static md_one_kernel_solver inner_of(const struct way *way, const batch_case *c)
 {
-    const bool simple = way->run == md_batch_simplemkl;
+    const bool any = way->run == md_batch_gauss_seidel;
     const bool linear = c->choice.penalty->kind == LASSO;
-    if (simple && !linear)
+    if ((!any && !linear) || !is_there(way))
         return NULL;
     return way->by_libsvm ? md_one_kernel_libsvm(&c->problem) : md_one_kernel_newton;
 }
@@ -161,6 +175,65 @@ static void check_case(batch_case *c)
     md_batch_solution_clear(&optimum);
 }
 
+/* ---- the square of the block 1-norm, with weights on the simplex ---- */
+
+static double squared_value(const batch_case *c, const md_batch_solution *s)
+{
+    double *f = md_calloc(2 * c->n, sizeof *f);
+    double sum = 0;
+    double value = 0;
+    assert_non_null(f);
+    for (size_t i = 0; i < s->active; i++) {
+        plain_multiply(c, s->kernel[i], s->coefficient + i * c->n, f + c->n);
+        for (size_t r = 0; r < c->n; r++)
+            f[r] += f[c->n + r];
+        sum += plain_norm(c, s->kernel[i], s->coefficient + i * c->n);
+    }
+    for (size_t r = 0; r < c->n; r++)
+        value += plain_loss_value(&c->choice.loss, c->y[r], f[r] + s->bias);
+    free(f);
+    return value + c->problem.strength * sum * sum / 2;
+}
+
+/* Any dual point bounds the optimum from below. */
+static double squared_dual(const batch_case *c, const double *rho)
+{
+    double dual = 0;
+    double largest = 0;
+    for (size_t r = 0; r < c->n; r++)
+        dual -= plain_loss_conjugate(&c->choice.loss, c->y[r], rho[r]);
+    for (size_t m = 0; m < c->count; m++)
+        largest = fmax(largest, plain_norm(c, m, rho));
+    return dual - largest * largest / (2 * c->problem.strength);
+}
+
+static void every_way_reaches_the_optimum_on_the_simplex(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; kind < LOSSES; kind++)
+        for (uint64_t seed = 0; seed < 3; seed++)
+            for (size_t w = 0; w < WAYS; w++) {
+                batch_case c;
+                md_batch_solution s = {0};
+                open_random(&c, kind, &group_lasso, seed);
+                c.problem.strength *= seed == 1 ? 0.1 : 0.01;
+                c.problem.square = 1;
+                const md_one_kernel_solver inner = inner_of(&ways[w], &c);
+                const bool again = ways[w].by_libsvm && seed > 0; /* once is enough */
+                if (inner != NULL && !again && ways[w].run != md_batch_gauss_seidel) {
+                    check_ok(run_way(&ways[w], &s, &c.problem, NULL, inner, NULL), NULL);
+                    if (!s.converged || !(s.gap <= c.problem.gap))
+                        fail_msg("%s, %s, seed %d: gap %g", ways[w].name, plain_loss_names[kind],
+                                 (int)seed, s.gap);
+                    assert_true(fabs(squared_value(&c, &s) - s.primal) <= 1e-9 * s.primal);
+                    assert_true(s.dual <= squared_dual(&c, s.rho) + 1e-7 * s.primal);
+                    assert_true(s.dual <= s.primal * (1 + 1e-9));
+                }
+                md_batch_solution_clear(&s);
+                close_case(&c);
+            }
+}
+
 static void every_way_reaches_the_optimum(void **state)
 {
     (void)state;
@@ -191,7 +264,7 @@ static void kernel_weights_agree(void **state)
             check_ok(md_batch_solve(&s, &c.problem, NULL, NULL), NULL);
             weights_of(&c, &s, weights[0]);
             md_batch_solution_clear(&s);
-            for (size_t w = 0; w < 2; w++) {
+            for (size_t w = 0; w < 3; w++) { /* level sets take very long to so small a gap */
                 check_ok(run_way(&ways[w], &s, &c.problem, NULL, md_one_kernel_newton, NULL), NULL);
                 weights_of(&c, &s, weights[1]);
                 md_batch_solution_clear(&s);
@@ -227,9 +300,11 @@ static void a_large_C_needs_no_step(void **state)
 {
     (void)state;
     for (size_t kind = 0; kind < LOSSES; kind++)
-        for (size_t w = 0; w < 2; w++) {
+        for (size_t w = 0; w < METHODS; w++) {
             batch_case c;
             md_batch_solution s = {0};
+            if (!is_there(&ways[w]))
+                continue;
             open_random(&c, kind, &group_lasso, 1);
             set_strength(&c, 1.01);
             check_ok(run_way(&ways[w], &s, &c.problem, NULL, NULL, NULL), NULL);
@@ -249,10 +324,12 @@ static bool stop_at_third(void *context, const md_batch_step *step)
 static void a_watcher_can_stop_it(void **state)
 {
     (void)state;
-    for (size_t w = 0; w < 2; w++) {
+    for (size_t w = 0; w < METHODS; w++) {
         batch_case c;
         md_batch_solution s = {0};
         int calls = 0;
+        if (!is_there(&ways[w]))
+            continue;
         open_random(&c, LOGISTIC, &group_lasso, 3);
         c.problem.gap = 1e-10;
         c.problem.watch = stop_at_third;
@@ -307,10 +384,15 @@ static void other_penalties_are_refused(void **state)
         c.problem.max_iterations = 1;
         const char *text = c.choice.penalty->text;
         const bool linear = strcmp(text, "group-lasso") == 0 || strcmp(text, "elastic(t=0)") == 0;
-        const medley_status simple = md_batch_simplemkl(&s, &c.problem, NULL, &error);
-        assert_int_equal(simple, linear ? MEDLEY_OK : MEDLEY_NOT_SUPPORTED);
-        assert_true(linear || strstr(error.message, "group-lasso only") != NULL);
-        md_batch_solution_clear(&s);
+        for (size_t w = 1; w < METHODS; w++) {
+            error = (medley_error){0};
+            if (!is_there(&ways[w]))
+                continue;
+            const medley_status status = ways[w].run(&s, &c.problem, NULL, &error);
+            assert_int_equal(status, linear ? MEDLEY_OK : MEDLEY_NOT_SUPPORTED);
+            assert_true(linear || strstr(error.message, "group-lasso and mkl only") != NULL);
+            md_batch_solution_clear(&s);
+        }
         const bool steep = strcmp(text, "block(q=3)") == 0;
         error = (medley_error){0};
         assert_true(md_has_kernel_weights(&c.problem) == !steep);
@@ -325,9 +407,11 @@ static void other_penalties_are_refused(void **state)
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    for (size_t w = 0; w < 2; w++) {
+    for (size_t w = 0; w < METHODS; w++) {
         batch_case c;
         md_batch_solution s[2] = {{0}};
+        if (!is_there(&ways[w]))
+            continue;
         open_random(&c, HINGE, &group_lasso, 6);
         for (size_t t = 0; t < 2; t++) {
             make_store(&c, t + 1, 0);
@@ -346,6 +430,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_reaches_the_optimum),
+        cmocka_unit_test(every_way_reaches_the_optimum_on_the_simplex),
         cmocka_unit_test(kernel_weights_agree),
         cmocka_unit_test(without_a_wish_a_solver_is_chosen),
         cmocka_unit_test(a_large_C_needs_no_step),

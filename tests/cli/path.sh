@@ -83,7 +83,7 @@ done
 for penalty in l1 sparse-group; do
     expect_exit 0 "penalty $penalty" path --count 3 --kernel 'linear(explicit)' --penalty $penalty ring.csv
 done
-for method in obscure pegasos simplemkl gauss-seidel; do
+for method in obscure pegasos simplemkl gauss-seidel hessianmkl; do
     expect_exit 0 "method $method" path --count 3 --method $method --kernel rbf ring.csv
 done
 expect_exit 0 "several labels" path --count 4 --epochs 8 --holdout 0.3 --json wave.csv

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The methods for comparison: gauss-seidel, simplemkl, and the batch forms of average and best.
+# The methods for comparison: gauss-seidel, simplemkl, hessianmkl, levelmkl, silp, and the batch forms of
+# average and best.
 # Problems with known optima are used where they are: MEDLEY_REF (default ../shared/ref beside the
 # repository).
 source "$(dirname "$0")/lib.sh"
@@ -12,22 +13,42 @@ within() { awk -v a="$1" -v b="$2" -v s="$3" 'BEGIN { exit !(a >= b * (1 - 1e-6)
 
 "$MEDLEY" generate ringnorm --rows 120 --output two.csv
 "$MEDLEY" generate ringnorm --rows 200 --seed 2 --output new.csv
+squared=()
 bank=(--scale standard --kernel linear --kernel 'rbf(sigma2={5,20,80})' --normalize trace)
 
 # ---- the same optimum ----
 expect_exit 0 "spicy trains" "$MEDLEY" train --model m.medley --method spicy --gap 1e-6 "${bank[@]}" \
     --spicy-C 0.2 --json --quiet two.csv || exit
 optimum=$(key objective "$out")
-for method in gauss-seidel simplemkl; do
+wrappers=(gauss-seidel simplemkl hessianmkl levelmkl silp)
+if "$MEDLEY" train --model x.medley --method silp --quiet two.csv 2>&1 | grep -q 'built without'; then
+    skip "levelmkl and silp" "this build has no library for linear programs"
+    wrappers=(gauss-seidel simplemkl hessianmkl)
+fi
+rm -f x.medley
+for method in "${wrappers[@]}"; do
     expect_exit 0 "$method trains" "$MEDLEY" train --model $method.medley --method $method --gap 1e-3 \
         --max-iter 5000 "${bank[@]}" --spicy-C 0.2 --json --quiet two.csv || continue
     check "$method reaches the wanted gap" above 1e-3 "$(key gap "$out")"
     check "$method reaches the optimum of spicy" within "$(key objective "$out")" "$optimum" 1.1e-3
     check "$method says how many problems it solved" above "$(key newton_steps "$out")" 1
+    [ $method = gauss-seidel ] || squared+=($method)
     expect_exit 0 "$method predicts" "$MEDLEY" eval --model $method.medley --json new.csv
     check "$method learns" above "$(key accuracy "$out")" 0.9
     expect_exit 0 "$method is in the list" "$MEDLEY" list methods
     expect_text "$method has its line" "^ *$method +for comparison" "$out"
+done
+
+# ---- the square of the block 1-norm: weights on the simplex, as in the papers ----
+expect_exit 0 "spicy trains with mkl" "$MEDLEY" train --model m.medley --method spicy --penalty mkl --gap 1e-6 \
+    "${bank[@]}" --spicy-C 0.01 --json --quiet two.csv || exit
+optimum=$(key objective "$out")
+for method in "${squared[@]}"; do
+    expect_exit 0 "$method trains with mkl" "$MEDLEY" train --model x.medley --method $method --penalty mkl \
+        --gap 1e-3 --max-iter 5000 "${bank[@]}" --spicy-C 0.01 --json --quiet two.csv || continue
+    check "$method reaches the wanted gap with mkl" above 1e-3 "$(key gap "$out")"
+    check "$method reaches the optimum of spicy with mkl" within "$(key objective "$out")" "$optimum" 1.1e-3
+    rm -f x.medley
 done
 
 # ---- baselines ----
@@ -44,7 +65,7 @@ for method in average best; do
     check "$method --epochs has no certificate" test "$(key gap "$out")" = null
 done
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 60; i++) { a = i % 7 - 3; b = i % 11 - 5; print a "," b "," a * a + b / 2 } }' >numbers.csv
-for method in gauss-seidel simplemkl average best; do
+for method in "${wrappers[@]}" average best; do
     expect_exit 0 "$method learns numbers" "$MEDLEY" train --model n.medley --method $method --task regression \
         --spicy-C 0.01 --kernel linear --kernel rbf --json --quiet numbers.csv
     expect_exit 0 "$method predicts numbers" "$MEDLEY" eval --model n.medley --json numbers.csv
@@ -54,7 +75,7 @@ done
 # ---- refusals ----
 expect_exit 2 "simplemkl refuses elastic" "$MEDLEY" train --model x.medley --method simplemkl \
     --penalty elastic two.csv
-expect_text "and says what it can do" "simplemkl learns with the penalty group-lasso only" "$err"
+expect_text "and says what it can do" "simplemkl learns with the penalties group-lasso and mkl only" "$err"
 expect_exit 2 "gauss-seidel refuses mkl" "$MEDLEY" train --model x.medley --method gauss-seidel \
     --penalty mkl two.csv
 expect_text "and says what it can do" "needs a penalty that is a sum over kernels" "$err"
@@ -76,7 +97,7 @@ while read -r problem rows loss penalty C objective; do
     case $penalty in l1) penalty=group-lasso ;; en) penalty='elastic(t=0.5)' ;; q) penalty='block(q=1.5)' ;; esac
     task=binary
     [ $problem != friedman80 ] || task=regression
-    for method in gauss-seidel simplemkl; do
+    for method in "${wrappers[@]}"; do
         [ $method = gauss-seidel ] || [ $penalty = group-lasso ] || continue
         name="$method, $problem, $loss, $penalty, C $C"
         expect_exit 0 "$name" "$MEDLEY" train --model r.medley --task $task --method $method --loss "$loss" \

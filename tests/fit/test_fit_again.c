@@ -74,6 +74,7 @@ static void nor_do_those_of_mixtures_and_whole_matrices(void **state)
                                         "method=spicy loss=logistic calibrate=yes",
                                         "method=svm C=2",
                                         "method=simplemkl",
+                                        "method=hessianmkl",
                                         "method=spicy penalty=group-lasso ridge=0.1",
                                         "method=average",
                                         "method=spicy penalty=group-lasso",

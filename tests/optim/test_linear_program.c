@@ -176,6 +176,74 @@ static void the_least_vertex_is_found(void **state)
     assert_true(solved > 200 && refused > 0);
 }
 
+/* The list of vertices tells what a row is worth. */
+static void prices_are_what_moving_a_row_gains(void **state)
+{
+    (void)state;
+    static const double distance = 1e-6;
+    size_t held = 0;
+    if (missing())
+        skip();
+    for (size_t seed = 1; seed <= 40; seed++) {
+        struct program p = {.variables = 2 + seed % 2};
+        double low[MOST_VARIABLES];
+        double high[MOST_VARIABLES];
+        double x[MOST_VARIABLES];
+        double price[4];
+        md_linear_program *program = NULL;
+        md_random random;
+        md_random_seed(&random, seed);
+        draw_box(&p, &random, low, high);
+        const size_t box = p.count;
+        assert_int_equal(md_linear_program_create(&program, p.cost, low, high, p.variables, NULL),
+                         MEDLEY_OK);
+        for (size_t r = 0; r < 4; r++) {
+            const struct plane *plane = draw_plane(&p, &random);
+            assert_int_equal(
+                md_linear_program_add(program, plane->row, plane->least, INFINITY, NULL),
+                MEDLEY_OK);
+        }
+        const double least = least_cost(&p);
+        if (isfinite(least)) {
+            assert_int_equal(md_linear_program_solve(program, x, NULL), MEDLEY_OK);
+            md_linear_program_prices(program, price);
+        }
+        for (size_t r = 0; r < 4 && isfinite(least); r++) {
+            p.planes[box + r].least -= distance;
+            const double gain = (least - least_cost(&p)) / distance;
+            p.planes[box + r].least += distance;
+            assert_true(fabs(gain - price[r]) <= 0.02 * (1 + gain));
+            held += price[r] > 0;
+        }
+        md_linear_program_free(program);
+    }
+    assert_true(held > 10);
+}
+
+static void bounds_of_a_variable_can_be_moved(void **state)
+{
+    (void)state;
+    static const double cost[] = {2, 1};
+    static const double low[] = {0, 0};
+    static const double high[] = {1, 1};
+    static const double sum[] = {1, 1};
+    md_linear_program *program = NULL;
+    double x[2];
+    if (missing())
+        skip();
+    assert_int_equal(md_linear_program_create(&program, cost, low, high, 2, NULL), MEDLEY_OK);
+    assert_int_equal(md_linear_program_add(program, sum, 1, 1, NULL), MEDLEY_OK);
+    assert_int_equal(md_linear_program_solve(program, x, NULL), MEDLEY_OK);
+    assert_true(fabs(x[0]) < 1e-9 && fabs(x[1] - 1) < 1e-9);
+    md_linear_program_limit(program, 0, 0.25, 1);
+    assert_int_equal(md_linear_program_solve(program, x, NULL), MEDLEY_OK);
+    assert_true(fabs(x[0] - 0.25) < 1e-9 && fabs(x[1] - 0.75) < 1e-9);
+    md_linear_program_limit(program, 1, 0, 0.5);
+    assert_int_equal(md_linear_program_solve(program, x, NULL), MEDLEY_OK);
+    assert_true(fabs(x[0] - 0.5) < 1e-9 && fabs(x[1] - 0.5) < 1e-9);
+    md_linear_program_free(program);
+}
+
 /* x + y = 1 with both bounds of a row the same, x and y free of bounds above. */
 static void rows_may_be_equations(void **state)
 {
@@ -328,6 +396,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_vertex_is_found),
+        cmocka_unit_test(prices_are_what_moving_a_row_gains),
+        cmocka_unit_test(bounds_of_a_variable_can_be_moved),
         cmocka_unit_test(rows_may_be_equations),
         cmocka_unit_test(a_cost_without_end_is_told),
         cmocka_unit_test(a_lack_of_memory_is_told_before_clp_begins),

@@ -8,7 +8,7 @@ from properties import assume, example, examples, given, holders, labelled, quie
 from support import InFolder, command, needs_command, sentences, trees
 
 SPECS = ["linear", "rbf(sigma2=5)"]
-CERTIFIED = ["spicy", "gauss-seidel", "simplemkl"]
+CERTIFIED = ["spicy", "gauss-seidel", "simplemkl", "hessianmkl"]
 
 
 class Frame:
