@@ -185,15 +185,17 @@ static medley_status take_coefficients(struct run *run, size_t output,
                                        const md_batch_solution *solution, medley_error *error)
 {
     const size_t n = solution->rows;
+    const double *weight = md_penalty_block_weights(run->problem->penalty);
     for (size_t i = 0; i < solution->active; i++) {
         const size_t m = solution->kernel[i];
+        const double d = weight != NULL ? weight[m] : 1; /* kernels were K / d^2 (packed.h) */
         if (!(solution->norm[i] > 0))
             continue;
         if (run->body[m] == NULL)
             MEDLEY_TRY(md_new(&run->body[m], n * run->outputs, sizeof(double), error));
         for (size_t r = 0; r < n; r++)
-            run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r];
-        run->norm[m] = hypot(run->norm[m], run->measure * solution->norm[i]);
+            run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r] / (d * d);
+        run->norm[m] = hypot(run->norm[m], run->measure * solution->norm[i] / d);
     }
     run->bias[output] = solution->bias;
     return MEDLEY_OK;
@@ -439,7 +441,7 @@ const md_method md_method_spicy = {
     .about = &(const md_about){.name = "spicy",
                                .summary = "the optimum with a certificate, for up to some "
                                           "thousands of rows and kernels",
-                               .takes = MD_BATCH_TAKES},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .suits = md_sparse_batch_suits,
     .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Non-sparse multiple kernel learning: Omega = (1/q) sum d b^q, q > 1. The prox solves
- * x + tau d x^(q-1) = b for each block (SPOM section 3.2). */
+/* Non-sparse multiple kernel learning: Omega = (1/q) sum (d b)^q, q > 1. The prox solves
+ * x + tau d^q x^(q-1) = b for each block (SPOM section 3.2). */
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 #include "penalty/power_shrink.h"
@@ -12,19 +12,18 @@ static double block_value(const void *state, const double *b, const double *weig
 {
     const double q = md_number(state);
     double sum = 0;
-    for (size_t m = 0; m < count; m++) {
-        const double d = md_block_weight(weight, m);
-        sum += d > 0 ? d * md_power(b[m], q) : 0; /* the power may be infinite */
-    }
+    for (size_t m = 0; m < count; m++)
+        sum += md_power(md_weighted(b, weight, m), q);
     return sum / q;
 }
 
 /* The ratio of the prox to b > 0, for tau > 0 and d > 0. */
 static double shrinking_ratio(double q, double tau, double d, double b)
 {
-    const double k = tau * (d * md_power(b, q - 2));
+    const double power = d == 1 ? 1 : md_power(d, q);
+    const double k = tau * (power * md_power(b, q - 2));
     return isnormal(k) ? md_power_shrink(q, k)
-                       : md_power_shrink_log(q, log(tau) + log(d) + (q - 2) * log(b));
+                       : md_power_shrink_log(q, log(tau) + q * log(d) + (q - 2) * log(b));
 }
 
 static void block_prox(const void *state, double tau, const double *b, const double *weight,
@@ -46,10 +45,10 @@ static double block_kernel_weight(const void *state, double b, double total)
     return md_power_weight(md_number(state), b);
 }
 
-/* d (q-1) b^(q-2) has no positive lower bound over all b unless q = 2. */
+/* d^q (q-1) b^(q-2) has no positive lower bound over all b unless q = 2. */
 static double block_strong_convexity(const void *state, double least_weight)
 {
-    return md_number(state) == 2 ? least_weight : 0;
+    return md_number(state) == 2 ? least_weight * least_weight : 0;
 }
 
 /* ---- as a sum of g(x) = x^q / q ---- */
@@ -113,14 +112,16 @@ static const md_scalar_penalty block_scalar = {
     .conjugate = block_conjugate,
 };
 
-/* Of all blocks: (1/r) sum d (n/d)^r with r = q/(q-1). */
+/* Of all blocks: (1/r) sum (n/d)^r with r = q/(q-1). */
 static double block_conjugate_of_all(const void *state, const double *n, const double *weight,
                                      size_t count)
 {
     const double e = 1 / (md_number(state) - 1); /* r - 1 */
     double sum = 0;
-    for (size_t m = 0; m < count; m++)
-        sum += n[m] > 0 ? n[m] * md_power(n[m] / md_block_weight(weight, m), e) : 0;
+    for (size_t m = 0; m < count; m++) {
+        const double x = md_over_weight(n, weight, m);
+        sum += x > 0 ? x * md_power(x, e) : 0;
+    }
     return sum / (e + 1);
 }
 
@@ -129,7 +130,7 @@ const md_penalty_class md_penalty_block = {
     .summary = "non-sparse multiple kernel learning: powers of the norms",
     .weights = ", the share of its norm to the power of 2 − q (the norm itself beyond q = 2) under "
                "the penalty",
-    .formula = "(1/q) sum d b^q",
+    .formula = "(1/q) sum (d b)^q",
     .scalar = &block_scalar,
     .params = block_params,
     .state_size = sizeof(double),

@@ -42,7 +42,7 @@ typedef struct md_penalty_class {
     size_t state_size;
     bool uniform; /* without block weights, prox multiplies all b_m by the same factor */
 
-    /* Omega(b) without its inside part. weight[m] = d_m >= 0 enters as the formula says; NULL: all
+    /* Omega(d b) without its inside part: each norm times its weight d_m = weight[m] >= 0; NULL: all
      * one. */
     double (*value)(const void *state, const double *b, const double *weight, size_t count);
 
@@ -55,7 +55,7 @@ typedef struct md_penalty_class {
      * to the resulting norms, per unit of tau; NULL: 0. */
     double (*inner_threshold)(const void *state);
 
-    /* Reported kernel weight of a block of norm b > 0, d_m left out: b / (dOmega/db), which is
+    /* Reported kernel weight of a block of norm b > 0, without weights d: b / (dOmega/db), which is
      * SpicyMKL's 1/(2 g'(b^2)), or b where that would fall as b rises. total: the sum of all norms.
      * NULL: this penalty has no say. */
     double (*kernel_weight)(const void *state, double b, double total);
@@ -106,10 +106,16 @@ medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_e
 void md_penalty_free(md_penalty *penalty);
 MD_OWNER(md_penalty_free, md_penalty)
 
-/* Per-block weights 0 <= d_m <= 1e100 (copied), or NULL for all one. From then on count must be
- * this count everywhere. MEDLEY_USAGE for other weights. */
+/* Per-block weights 0 <= d_m <= 1e100 (copied), or NULL for all one: every term but the absorbed
+ * and the inside ones then sees d_m b_m in place of b_m. From then on count must be this count
+ * everywhere. MEDLEY_USAGE for other weights. */
 medley_status md_penalty_set_weights(md_penalty *penalty, const double *weight, size_t count,
                                      medley_error *error);
+
+/* Are they obeyed? Not by a term that looks at no norms (l1, none), nor by an absorbed one. */
+bool md_penalty_has_weights(const md_penalty *penalty);
+/* They, or NULL: all one. */
+const double *md_penalty_block_weights(const md_penalty *penalty);
 
 double md_penalty_value(const md_penalty *penalty, const double *b, size_t count);
 
@@ -127,8 +133,8 @@ bool md_penalty_is_uniform(const md_penalty *penalty); /* prox treats all blocks
  * weights of a composite's terms add up; with no term on norms beta_m ~ b_m. */
 void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count, double *beta);
 
-/* The penalty as factor times a scalar one, if it is: one term without weights of blocks whose
- * class has a scalar form. NULL otherwise. */
+/* The penalty as factor times a scalar one, if it is: one term whose class has a scalar form, of
+ * weighted norms where blocks have weights. NULL otherwise. */
 const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void **state,
                                            double *factor);
 

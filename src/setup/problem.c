@@ -203,6 +203,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
             md_prepared_make(&problem->prepared, &problem->bank, problem->train, true, error));
     if (!problem->has_kernels)
         MEDLEY_TRY(md_problem_find_primal(problem, error));
+    MEDLEY_TRY(md_problem_find_weights(problem, error));
     if (md_problem_has_values(problem)) {
         medley_error inner = {0};
         const medley_status status = problem->method->kind->find_values(problem, &inner);
@@ -347,7 +348,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(find_templates(problem, error));
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
-    MEDLEY_TRY(md_problem_check_scales(problem, error));
+    MEDLEY_TRY(md_problem_check_block_values(problem, error));
     MEDLEY_TRY(method->kind->know_blocks(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
     if (task->check_size != NULL)

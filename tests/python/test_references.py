@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Optima of small problems with weights of blocks against an independent solver."""
+
+import unittest
+import warnings
+
+import numpy as np
+from certificates import Logistic, Penalty, Squared, SquaredNorm, Weighted, optimum
+from medley import MKLClassifier, MKLRegressor, UsageError
+
+PENALTIES = {
+    "group-lasso": Penalty(linear=1),
+    "mkl": SquaredNorm(1),
+    "elastic(t=0.3)": Penalty(linear=0.7, square=0.3),
+    "block(q=1.5)": Penalty(power=1, q=1.5),
+    "squared-block(q=1.5)": SquaredNorm(1.5),
+}
+LOSSES = {"logistic": Logistic(), "squared": Squared()}
+
+
+def problem(seed, groups=(1, 2, 3, 2)):
+    """Groups of columns, of which some matter; signs and numbers."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(40, sum(groups))).astype(np.float32).astype(float)
+    scores = X[:, 0] + 2 * X[:, 1] - X[:, 4] + 0.5 * random.normal(size=40)
+    ends = np.cumsum([0, *groups])
+    return random, X, [list(range(a, b)) for a, b in zip(ends[:-1], ends[1:])], scores
+
+
+def views_of(groups):
+    return {f"v{i}": columns for i, columns in enumerate(groups)}
+
+
+def named(weights):
+    return [f"linear@v{i}={weight!r}" for i, weight in enumerate(weights)]
+
+
+class References(unittest.TestCase):
+    def distance(self, seed, loss, text, penalty, block_weight=None, **settings):
+        """How far the objective of spicy is from the optimum, relative to it."""
+        random, X, groups, scores = problem(seed)
+        labels = loss == "logistic"
+        kind = MKLClassifier if labels else MKLRegressor
+        C = 10.0 ** random.uniform(-1, 1)
+        model = kind("linear", method="spicy", loss=loss, penalty=text, C=C, gap=1e-8,
+                     block_weight=block_weight, views=views_of(groups), scale="none",
+                     **settings).fit(X, (scores > 0) * 1 if labels else scores)
+        y = np.where(scores > 0, 1.0, -1.0) if labels else scores
+        best = optimum(X, y, groups, 1 / (C * len(X)), LOSSES[loss], penalty)
+        self.assertLess(model.gap_, 1.001e-8, f"{seed}, {text}")
+        return abs(model.objective_ / best - 1)
+
+    def test_ten_problems_with_random_weights(self):
+        worst = 0
+        for seed in range(10):
+            text = list(PENALTIES)[seed % 5]
+            loss = list(LOSSES)[seed // 5]
+            weights = list(np.round(10 ** np.random.default_rng(seed).uniform(-0.7, 0.7, 4), 3))
+            penalty = PENALTIES[text]
+            if loss == "logistic" and isinstance(penalty, SquaredNorm):
+                penalty = SquaredNorm(float(penalty.q), 0.5)  # two vectors, w and -w
+            distance = self.distance(seed, loss, text, Weighted(penalty, weights),
+                                     named([float(w) for w in weights]))
+            self.assertLess(distance, 1e-6, f"{text}, {loss}, {weights}")
+            worst = max(worst, distance)
+        print(f"references with weights: {worst:.2g} at most from the optimum")
+
+
+class Weights(unittest.TestCase):
+    """Weights of blocks are the same as kernels divided by their squares."""
+
+    def fit(self, X, y, method, weights, scales, **settings):
+        kernels = [f"poly(degree=1,offset=0,scale={scale!r})@v{i}"
+                   for i, scale in enumerate(scales)]
+        weights = weights and {kernel.replace(",scale=1.0", ""): weight
+                               for kernel, weight in zip(kernels, weights)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return MKLClassifier(kernels, method=method, C=1, block_weight=weights, scale="none",
+                                 views=views_of(problem(1)[2]), **settings).fit(X, y)
+
+    def test_every_method_obeys_them(self):
+        _, X, _, scores = problem(1)
+        y = (scores > 0) * 1
+        d = [3.0, 2.0, 1.25, 4.0]
+        for method, settings in {
+            "spicy": {"penalty": "elastic(t=0.5)", "gap": 1e-7},
+            "gauss-seidel": {"penalty": "block(q=1.5)", "gap": 1e-6},
+            "simplemkl": {"penalty": "group-lasso", "gap": 1e-6},
+            "frank-wolfe": {"penalty": "squared-block(q=1.5)", "gap": 1e-3, "epochs": 500},
+            "obscure": {"p": 1.25, "options": {"epochs1": 2, "epochs2": 30}},
+            "pegasos": {"p": 1.5, "epochs": 30},
+            "spom": {"penalty": "mkl", "epochs": 3000, "options": {
+                "eta0": 0.3, "average": True, "average-from": 0.5, "radius": "none"}},
+        }.items():
+            with self.subTest(method=method):
+                one = self.fit(X, y, method, d, [1.0] * 4, **settings)
+                other = self.fit(X, y, method, None, [1 / x**2 for x in d], **settings)
+                plain = self.fit(X, y, method, None, [1.0] * 4, **settings)
+                near = 1e-2 if method == "spom" else 2e-3 if method == "frank-wolfe" else 1e-4
+                self.assertLess(abs(one.objective_ / other.objective_ - 1), near)
+                self.assertGreater(abs(plain.objective_ / other.objective_ - 1), 2 * near)
+                np.testing.assert_allclose(one.norms_ * d, other.norms_, atol=10 * near *
+                                           other.norms_.max())
+
+    def test_size_is_the_root_of_the_number_of_columns(self):
+        _, X, groups, scores = problem(2)
+        settings = {"method": "spicy", "penalty": "l2", "C": 1, "views": views_of(groups),
+                    "scale": "none", "gap": 1e-8}
+        size = MKLClassifier("linear", block_weight="*=size", **settings).fit(X, scores > 0)
+        given = MKLClassifier("linear", block_weight=named([len(g) ** 0.5 for g in groups]),
+                              **settings).fit(X, scores > 0)
+        np.testing.assert_allclose(size.norms_, given.norms_, rtol=1e-6)
+
+    def test_mistakes_have_a_sentence_each(self):
+        _, X, groups, scores = problem(3)
+        for weight, words, settings in (
+            ("linear*=-1", "must be a number from 1e-06 to 1e\\+06 or the word size, not '-1'", {}),
+            ("linear*=0", "must be a number from 1e-06", {}),
+            ("linear*=nan", "must be a number from 1e-06", {}),
+            ("linear*=inf", "must be a number from 1e-06", {}),
+            ("linear*=", "must be a number from 1e-06", {}),
+            ("linear", "write NAME=X", {}),
+            ("laplace*=2", "there is no block of that name; the first is 'linear", {}),
+            ("rbf*=size", "no features that could be counted", {"kernels": "rbf(sigma=1)"}),
+            ("linear*=2", "has no place in method='svm'", {"method": "svm"}),
+            ("linear*=2", "penalties of the norms of blocks, and l1",
+             {"method": "spom", "penalty": "l1", "kernels": "linear(explicit)"}),
+            ("linear*=2", "penalties of the norms of blocks, and absorbed-l2",
+             {"method": "spom", "penalty": "absorbed-l2"}),
+        ):
+            with self.subTest(weight=weight, **settings):
+                with self.assertRaisesRegex(UsageError, words):
+                    MKLClassifier(block_weight=weight, **{"kernels": "linear", "views":
+                                  views_of(groups), **settings}).fit(X, scores > 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
