@@ -185,11 +185,11 @@ static double reach(const md_penalty *penalty, double limit, size_t k, double *b
     return high;
 }
 
-/* Omega is convex, symmetric in the (weighted) norms of blocks and does not fall as they grow. For the single terms
- * there are, it is least along a sphere either on one block or on all alike. A sum of terms may
- * prefer some number of blocks in between; then what holds is b_m <= one and, by averaging over
- * permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. Norms are no longer than
- * weighted ones over the least weight. */
+/* Omega is convex, symmetric in the (weighted) norms of blocks and does not fall as they grow. For
+ * the single terms there are, it is least along a sphere either on one block or on all alike. A sum
+ * of terms may prefer some number of blocks in between; then what holds is b_m <= one and, by
+ * averaging over permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. Norms are
+ * no longer than weighted ones over the least weight. */
 static double penalty_radius(const md_penalty *penalty, double limit, size_t count)
 {
     MD_OWNED(free) double *b = md_calloc(count, sizeof *b);
@@ -198,7 +198,7 @@ static double penalty_radius(const md_penalty *penalty, double limit, size_t cou
     for (size_t m = 0; m < count; m++)
         b[m] = 1;
     double radius = INFINITY;
-    if (md_penalty_value(penalty, b, count) > 0) {
+    if (md_penalty_is_symmetric(penalty) && md_penalty_value(penalty, b, count) > 0) {
         const double one = reach(penalty, limit, 1, b, count);
         const double all = reach(penalty, limit, count, b, count);
         const bool composite = strchr(md_penalty_text(penalty), '+') != NULL;

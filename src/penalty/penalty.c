@@ -4,6 +4,7 @@
 #include "penalty/penalty_internal.h"
 
 #include "penalty/block_weight.h"
+#include "penalty/groups.h"
 #include <assert.h>
 #include <ctype.h>
 
@@ -214,6 +215,25 @@ double md_penalty_value(const md_penalty *penalty, const double *b, size_t count
     return value;
 }
 
+bool md_penalty_is_symmetric(const md_penalty *penalty)
+{
+    bool symmetric = true;
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        symmetric = symmetric && t->class != &md_penalty_groups;
+    return symmetric;
+}
+
+size_t md_penalty_scratch(const md_penalty *penalty, size_t count)
+{
+    size_t most = 3 * count;
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++) {
+        const md_block_groups *groups = t->state;
+        if (t->class == &md_penalty_groups)
+            most = md_max(most, groups->start[groups->count]);
+    }
+    return most;
+}
+
 void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t count,
                      double *scratch)
 {
@@ -271,7 +291,8 @@ void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count
 {
     const double *weight = penalty->weight;
     const double total = md_weighted_sum(b, weight, count);
-    for (size_t m = 0; m < count; m++) { /* with x = d b, b / (dOmega/db) is x / (dOmega/dx) / d^2 */
+    for (size_t m = 0; m < count;
+         m++) { /* with x = d b, b / (dOmega/db) is x / (dOmega/dx) / d^2 */
         const double d = weight != NULL && weight[m] > 0 ? weight[m] : 1;
         beta[m] = b[m] > 0 ? kernel_weight(penalty, d * b[m], total) / (d * d) : 0;
     }

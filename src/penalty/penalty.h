@@ -42,8 +42,8 @@ typedef struct md_penalty_class {
     size_t state_size;
     bool uniform; /* without block weights, prox multiplies all b_m by the same factor */
 
-    /* Omega(d b) without its inside part: each norm times its weight d_m = weight[m] >= 0; NULL: all
-     * one. */
+    /* Omega(d b) without its inside part: each norm times its weight d_m = weight[m] >= 0; NULL:
+     * all one. */
     double (*value)(const void *state, const double *b, const double *weight, size_t count);
 
     /* shrunk = argmin_x 1/2 ||x - b||^2 + tau Omega(x), all b >= 0 and tau >= 0 finite, shrunk may
@@ -119,7 +119,12 @@ const double *md_penalty_block_weights(const md_penalty *penalty);
 
 double md_penalty_value(const md_penalty *penalty, const double *b, size_t count);
 
-/* In place; scratch: 3 * count doubles. Does not apply inner thresholds. */
+/* Doubles that its prox needs: 3 * count, and more where there are groups (groups.h). */
+size_t md_penalty_scratch(const md_penalty *penalty, size_t count);
+/* Is it the same for blocks in another order, but for weights? */
+bool md_penalty_is_symmetric(const md_penalty *penalty);
+
+/* In place; scratch: md_penalty_scratch. Does not apply inner thresholds. */
 void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t count,
                      double *scratch);
 

@@ -88,12 +88,18 @@ static medley_status check_list(const md_problem *problem, const char *option, c
 medley_status md_problem_check_block_values(const md_problem *problem, medley_error *error)
 {
     const medley_options *options = problem->options;
+    if (options->groups != NULL && options->block_weight != NULL &&
+        options->block_weight[0] != NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "`groups` has weights of its own and no place for `block-weight`; leave out "
+                       "one of them");
     if (options->block_weight != NULL && options->block_weight[0] != NULL &&
         !md_penalty_has_weights(problem->penalty))
-        return md_fail(error, MEDLEY_USAGE,
-                       "`block-weight` is about penalties of the norms of blocks, and %s has a term "
-                       "that is none; use mkl, group-lasso or l2",
-                       md_penalty_text(problem->penalty));
+        return md_fail(
+            error, MEDLEY_USAGE,
+            "`block-weight` is about penalties of the norms of blocks, and %s has a term "
+            "that is none; use mkl, group-lasso or l2",
+            md_penalty_text(problem->penalty));
     MEDLEY_TRY(check_list(problem, "block-scale", options->block_scale, false, error));
     return check_list(problem, "block-weight", options->block_weight, true, error);
 }

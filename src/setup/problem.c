@@ -238,6 +238,8 @@ static medley_status find_penalty(md_problem *problem, medley_error *error)
         traits->penalty(own, sizeof own, problem->options);
         name = own;
     }
+    if (strcmp(name, "auto") == 0 && problem->options->groups != NULL)
+        name = "none"; /* beside the groups */
     if (strcmp(name, "auto") == 0)
         name = problem->method->penalty ? problem->method->penalty : problem->method->kind->penalty;
     return md_penalty_create(&problem->penalty, name, error);
@@ -349,6 +351,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
     MEDLEY_TRY(md_problem_check_block_values(problem, error));
+    MEDLEY_TRY(md_problem_find_groups(problem, error));
     MEDLEY_TRY(method->kind->know_blocks(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
     if (task->check_size != NULL)

@@ -108,6 +108,18 @@ double md_block_scale(const md_problem *problem, const md_candidate *candidate);
 /* Gives the penalty its weights of blocks; features and rows have been found. */
 medley_status md_problem_find_weights(md_problem *problem, medley_error *error);
 
+/* ---- lines.c ---- */
+
+/* A line without comment (#) and blanks around it, if anything is left of it. */
+typedef medley_status (*md_line_taker)(void *context, char *text, size_t line, medley_error *error);
+/* what: for the sentence where there is no such file. */
+medley_status md_read_lines(const char *path, const char *what, md_line_taker take, void *context,
+                            medley_error *error);
+
+/* ---- read_groups.c: --groups; candidates and penalty are known ---- */
+
+medley_status md_problem_find_groups(md_problem *problem, medley_error *error);
+
 /* ---- candidates.c ---- */
 
 /* Lists the candidates; the shape follows from them. Bank and templates are made. */

@@ -166,10 +166,10 @@ def _cholesky_solve(H, g):
     return x
 
 
-def optimum(X, y, groups, lam, loss, penalty, rounds=28):
-    """The least value found. groups: lists of columns, one for each kernel."""
+def optimum(X, y, groups, lam, loss, penalty, rounds=28, bias=True):
+    """The least value found. groups: lists of columns, one for each kernel; they may overlap."""
     n, d = X.shape
-    A = np.c_[X, np.ones(n)].astype(L)
+    A = np.c_[X, np.full(n, float(bias))].astype(L)
     y, lam = y.astype(L), L(lam)
     t = np.zeros(d + 1, L)
     unit = np.abs(y).mean() if not isinstance(loss, (Hinge, Logistic)) else L(1)
@@ -182,7 +182,7 @@ def optimum(X, y, groups, lam, loss, penalty, rounds=28):
         return loss.value(y, A @ t).mean() + lam * penalty(lengths(t, L(0)))
 
     best = objective(t)
-    b = np.median(y)
+    b = np.median(y) if bias else L(0)
     best = min(best, objective(np.r_[np.zeros(d, L), b]))
     for k in range(rounds):
         soft = unit * L(10) ** (-L(k) / 3)
