@@ -93,10 +93,10 @@ class Groups(InFolder):
         self.assertEqual(list(np.flatnonzero(model.norms_)), left)
 
     def test_nested_groups_reach_the_optimum(self):
-        self.check("outer inner,linear(explicit)@v3 9\ninner linear(explicit)@v2 3\n"
+        self.check("outer inner,linear(explicit)@v3 12\ninner linear(explicit)@v2 3\n"
                    "all outer,linear(explicit)@v0,linear(explicit)@v1 0.5\n# a comment\n\n"
                    "one linear(explicit)@v1 1",
-                   [[2, 3], [2], [0, 1, 2, 3], [1]], [9, 3, 0.5, 1], [0, 1])
+                   [[2, 3], [2], [0, 1, 2, 3], [1]], [12, 3, 0.5, 1], [0, 1])
 
     def test_overlapping_groups_reach_the_optimum(self):
         self.check("a linear(explicit)@v0,linear(explicit)@v1 1\n"
