@@ -32,6 +32,10 @@ medley_status md_batch_certify(md_batch_solution *solution, const md_batch_probl
 medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_problem *problem,
                                    medley_error *error);
 
+/* The penalty of kernels with these norms, but for the strength; and what it is beside a square. */
+double md_batch_penalty(const md_batch_problem *problem, const double *norm, size_t count);
+double md_batch_rest(const md_batch_problem *problem, const double *norm, size_t count);
+
 /* (sum x^q)^(1/q) of x >= 0, for q = infinity the largest. */
 double md_norm_of(double q, const double *x, size_t count);
 

@@ -76,6 +76,12 @@ static double block_slope(const void *state, double x)
     return md_power(x, md_number(state) - 1);
 }
 
+static double block_bend(const void *state, double x)
+{
+    const double q = md_number(state);
+    return fmin((q - 1) * md_power(x, q - 2), MOST_POWER);
+}
+
 /* With w = x/y, tau x^(q-2) = (1-w)/w: what the derivative 1 / (1 + tau (q-1) x^(q-2)) needs. At
  * y = 0 the ratio's limit is 0, 1/(1+tau) or 1. */
 static double block_scalar_prox(const void *state, double tau, double y, double *derivative)
@@ -108,6 +114,7 @@ static const md_scalar_penalty block_scalar = {
     .value = block_scalar_value,
     .slope_at_zero = md_zero,
     .slope = block_slope,
+    .bend = block_bend,
     .prox = block_scalar_prox,
     .conjugate = block_conjugate,
 };

@@ -2,6 +2,8 @@
 /* Operations of the weighted l1 norm sum d b that several penalties are made of. */
 #include "penalty/block_weight.h"
 
+#include "param/param.h"
+
 double md_largest_norm(const double *b, size_t count)
 {
     double largest = 0;
@@ -57,6 +59,11 @@ double md_one(const void *state)
 {
     (void)state;
     return 1;
+}
+
+double md_number_of(const void *state)
+{
+    return md_number(state);
 }
 
 double md_same_weight(const void *state, double b, double total)

@@ -51,6 +51,7 @@ double md_half_squares(const double *n, const double *weight, size_t count);
 /* Slots that are 0 or 1, whatever the penalty: of a state, and the weight of blocks under l2. */
 double md_zero(const void *state);
 double md_one(const void *state);
+double md_number_of(const void *state); /* which is one number */
 double md_same_weight(const void *state, double b, double total);
 
 #endif

@@ -69,6 +69,12 @@ static double elastic_slope(const void *state, double x)
     return (1 - t) + t * x;
 }
 
+static double elastic_bend(const void *state, double x)
+{
+    (void)x;
+    return md_number(state);
+}
+
 static double elastic_scalar_prox(const void *state, double tau, double y, double *derivative)
 {
     const double t = md_number(state);
@@ -96,6 +102,7 @@ const md_scalar_penalty md_elastic_scalar = {
     .value = elastic_scalar_value,
     .slope_at_zero = elastic_slope_at_zero,
     .slope = elastic_slope,
+    .bend = elastic_bend,
     .prox = elastic_scalar_prox,
     .conjugate = elastic_conjugate,
 };

@@ -89,6 +89,13 @@ static double elastic_mkl_conjugate(const void *state, const double *n, const do
     return t * t / (2 * (1 - s)) + excess / (2 * s);
 }
 
+static const md_scalar_penalty *elastic_mkl_root(const void *state, const void **root_state,
+                                                 double *q)
+{
+    (void)state;
+    return md_penalty_mkl.root(NULL, root_state, q);
+}
+
 /* Half a squared norm too, whose dual norm has no closed form. */
 const md_penalty_class md_penalty_elastic_mkl = {
     .name = "elastic-mkl",
@@ -101,4 +108,6 @@ const md_penalty_class md_penalty_elastic_mkl = {
     .kernel_weight = elastic_mkl_kernel_weight,
     .strong_convexity = elastic_mkl_strong_convexity,
     .conjugate = elastic_mkl_conjugate,
+    .root = elastic_mkl_root,
+    .l2_share = md_number_of,
 };

@@ -322,7 +322,7 @@ const md_scalar_penalty *md_penalty_root(const md_penalty *penalty, const void *
                                          double *factor)
 {
     const md_penalty_term *term = penalty->terms;
-    if (penalty->count != 1 || term->class->root == NULL)
+    if (penalty->count != 1 || term->class->root == NULL || term->class->l2_share != NULL)
         return NULL;
     *factor = term->factor;
     return term->class->root(term->state, state, q);

@@ -25,6 +25,8 @@ typedef struct md_scalar_penalty {
     double (*slope_at_zero)(const void *state);   /* g'(0+): blocks stay 0 below tau times this */
     double (*slope)(const void *state, double x); /* g'(x), x > 0; x / g'(x) is the kernel weight */
 
+    double (*bend)(const void *state, double x);  /* g''(x), x > 0 */
+
     /* argmin_x 1/2 (x - y)^2 + tau g(x); *derivative: in y. */
     double (*prox)(const void *state, double tau, double y, double *derivative);
 
@@ -86,6 +88,9 @@ typedef struct md_penalty_class {
     /* Where Omega = 1/2 (sum b^q)^(2/q), but for weights: b^q / q as a scalar penalty, its state,
      * and q. NULL, or the answer is NULL: it is no such square, or q is too near 1. */
     const md_scalar_penalty *(*root)(const void *state, const void **root_state, double *q);
+
+    /* Where Omega is a mixture of that square and of 1/2 sum b^2: the share of the latter. NULL: 0 */
+    double (*l2_share)(const void *state);
 } md_penalty_class;
 
 extern const md_scalar_penalty md_elastic_scalar; /* the state is t */

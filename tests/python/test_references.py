@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Optima of small problems with weights and groups of blocks against an independent solver."""
+"""Optima of small problems with weights, sums of terms and groups against an independent solver."""
 
 import unittest
 import warnings
 
 import numpy as np
-from certificates import Logistic, Penalty, Squared, SquaredNorm, Weighted, optimum
+from certificates import Logistic, Penalty, Squared, SquaredNorm, Sum, Weighted, optimum
 from medley import MedleyError, MKLClassifier, MKLRegressor, UsageError
 from support import InFolder
 
@@ -15,6 +15,18 @@ PENALTIES = {
     "elastic(t=0.3)": Penalty(linear=0.7, square=0.3),
     "block(q=1.5)": Penalty(power=1, q=1.5),
     "squared-block(q=1.5)": SquaredNorm(1.5),
+}
+SUMS = {
+    "group-lasso+0.5*l2": Penalty(linear=1, square=0.5),
+    "0.5*group-lasso+block(q=1.5)": Penalty(linear=0.5, power=1, q=1.5),
+    "block(q=1.2)+2*l2": Penalty(square=2, power=1, q=1.2),
+    "block(q=3)+0.3*group-lasso": Penalty(linear=0.3, power=1, q=3),
+    "mkl+0.2*group-lasso": Sum(SquaredNorm(1), Penalty(linear=0.2)),
+    "squared-block(q=1.5)+0.5*l2": Sum(SquaredNorm(1.5), Penalty(square=0.5)),  # Kloft's
+    "elastic-mkl(s=0.3)": Sum(SquaredNorm(1, 0.7), Penalty(square=0.3)),
+    "0.5*squared-block(q=1.2)+block(q=1.5)": Sum(SquaredNorm(1.2, 0.5), Penalty(power=1, q=1.5)),
+    "2*mkl+elastic(t=0.5)": Sum(SquaredNorm(1, 2), Penalty(linear=0.5, square=0.5)),
+    "squared-block(q=2)+block(q=4)": Sum(SquaredNorm(2), Penalty(power=1, q=4)),
 }
 LOSSES = {"logistic": Logistic(), "squared": Squared()}
 
@@ -65,6 +77,24 @@ class References(unittest.TestCase):
             self.assertLess(distance, 1e-6, f"{text}, {loss}, {weights}")
             worst = max(worst, distance)
         print(f"references with weights: {worst:.2g} at most from the optimum")
+
+    def test_ten_problems_with_sums_of_terms(self):
+        for seed, (text, penalty) in enumerate(SUMS.items()):
+            for loss in LOSSES:
+                g = penalty
+                if loss == "logistic" and isinstance(penalty, Sum):
+                    g = Weighted(penalty, [0.5**0.5] * 4)  # two vectors, w and -w
+                with self.subTest(text=text, loss=loss):
+                    distance = self.distance(20 + seed, loss, text, g)
+                    print(f"{text}, {loss}: {distance:.2g} from the optimum")
+                    self.assertLess(distance, 1e-6)
+
+    def test_sums_of_terms_with_weights(self):
+        weights = [0.5, 2.0, 1.25, 3.0]
+        penalty = Weighted(SUMS["squared-block(q=1.5)+0.5*l2"], weights)
+        distance = self.distance(5, "squared", "squared-block(q=1.5)+0.5*l2", penalty,
+                                 named(weights))
+        self.assertLess(distance, 1e-6)
 
 
 class Groups(InFolder):
